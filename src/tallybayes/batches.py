@@ -1,0 +1,221 @@
+"""Rows made ready for the kernels: one array for each group of columns, labels as codes.
+
+A matrix whose columns are all of one kind passes through as it is. Everything else is laid out block
+by block, so that the copy never grows with the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
+from tallybayes.sources import Matrix, Source, SparseMatrix, Table
+from tallybayes.sources.labels import Encoded, Label, encode
+
+Array = NDArray[Any]
+
+ROWS_IN_A_BLOCK = 65_536
+
+
+class Coded(NamedTuple):
+    """Categories as integers, and what the integers of each column mean.
+
+    `labels` is None where the integers are the values themselves; otherwise an integer is a place
+    in its column's labels, and a negative one marks a missing value.
+    """
+
+    codes: Array
+    labels: tuple[Sequence[Label], ...] | None
+
+
+class Sparse(NamedTuple):
+    """Compressed sparse rows."""
+
+    indptr: Array
+    indices: Array
+    data: Array
+    n_columns: int
+
+
+Block = Array | Coded | Sparse
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some rows, encoded: a block for each group of the schema."""
+
+    rows: slice
+    blocks: tuple[Block, ...]
+
+
+def batches(source: Source, schema: Schema) -> Iterator[Batch]:
+    """Encode a source's rows as the schema says."""
+    if isinstance(source, Table):
+        _check_columns(source, schema)
+    elif len(source.names) != len(schema.names):
+        raise TallyBayesError(
+            f"X has {len(source.names)} columns, but {len(schema.names)} were expected"
+        )
+    step = max(source.n_rows, 1) if _passes_through(source, schema) else ROWS_IN_A_BLOCK
+    for start in range(0, max(source.n_rows, 1), step):
+        rows = slice(start, min(start + step, source.n_rows))
+        yield Batch(rows, tuple(_encode(source, schema, group, rows) for group in schema.groups))
+
+
+def _check_columns(source: Table, schema: Schema) -> None:
+    """Match columns by name: none missing, none unknown (the target may be there)."""
+    known, given = set(schema.names), set(source.names)
+    for name in schema.names:
+        if name not in given:
+            raise TallyBayesError(f"column {name!r} is missing; the data has {_listed(given)}")
+    for name in source.names:
+        if name not in known and name != schema.target:
+            raise TallyBayesError(
+                f"column {name!r} is not known; {did_you_mean(name, schema.names)}"
+            )
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names)[:8]) or "no columns"
+
+
+def _passes_through(source: Source, schema: Schema) -> bool:
+    """Tell whether the source's memory can go to the kernels as it is."""
+    if isinstance(source, SparseMatrix):
+        return True
+    if isinstance(source, Table) or len(schema.groups) != 1:
+        return False
+    values = source.values
+    return bool(values.flags.c_contiguous) and values.dtype in _dtypes(schema.groups[0])
+
+
+def _dtypes(group: Group) -> tuple[Any, ...]:
+    """Name the types that kernels are compiled for; others are converted block by block."""
+    if isinstance(group.kind, Numeric):
+        return np.float64, np.float32
+    if isinstance(group.kind, Categories):
+        return np.int64, np.int32
+    return np.float64, np.float32, np.int64, np.uint8, np.bool_
+
+
+def _encode(source: Source, schema: Schema, group: Group, rows: slice) -> Block:
+    """Lay out one group's columns for some rows."""
+    if isinstance(source, SparseMatrix):
+        return _encode_sparse(source, schema, group)
+    if isinstance(source, Matrix):
+        return _encode_matrix(source, schema, group, rows)
+    columns = [source.columns[name] for name in schema.names_of(group)]
+    if isinstance(group.kind, Categories):
+        encoded = [column.codes(rows) for column in columns]
+        codes = np.empty((rows.stop - rows.start, len(columns)), np.int64)
+        for place, column in enumerate(encoded):
+            codes[:, place] = column.codes
+        return Coded(codes, tuple(column.labels for column in encoded))
+    numbers = np.empty((rows.stop - rows.start, len(columns)))
+    for place, column in enumerate(columns):
+        numbers[:, place] = column.numbers(rows)
+    return numbers
+
+
+def _encode_matrix(source: Matrix, schema: Schema, group: Group, rows: slice) -> Block:
+    values = source.values[rows]
+    if not isinstance(group.positions, range):
+        values = values[:, list(group.positions)]
+    if not isinstance(group.kind, Categories):
+        if values.dtype == np.bool_:
+            return np.ascontiguousarray(values).view(np.uint8)
+        wanted = values.dtype if values.dtype in _dtypes(group) else np.float64
+        return np.ascontiguousarray(values, dtype=wanted)
+    if values.dtype.kind in "iu":
+        wanted = values.dtype if values.dtype in _dtypes(group) else np.int64
+        return Coded(np.ascontiguousarray(values, dtype=wanted), None)
+    return coded_by_value(values, schema.names_of(group))
+
+
+def coded_by_value(values: Array, names: Sequence[str]) -> Coded:
+    """Give the distinct values of each column codes of their own."""
+    encoded = [encode(values[:, k], f"column {names[k]!r}") for k in range(values.shape[1])]
+    codes = np.empty(values.shape, np.int64)
+    for place, column in enumerate(encoded):
+        codes[:, place] = column.codes
+    return Coded(codes, tuple(column.labels for column in encoded))
+
+
+def _encode_sparse(source: SparseMatrix, schema: Schema, group: Group) -> Sparse:
+    if isinstance(group.kind, Numeric | Categories):
+        name = schema.names_of(group)[0]
+        raise TallyBayesError(
+            f"column {name!r} of a sparse matrix cannot be {type(group.kind).__name__}; pass "
+            "X.toarray() or count it (Count, Binary)"
+        )
+    if isinstance(group.kind, Binary) and group.kind.threshold < 0.0:
+        raise TallyBayesError(
+            f"threshold {group.kind.threshold} makes every zero of a sparse matrix count; pass "
+            "X.toarray() or a threshold of at least 0"
+        )
+    values = source.values
+    if not isinstance(group.positions, range):
+        values = values[:, list(group.positions)]
+    n_columns = int(values.shape[1])
+    indptr, indices, data = values.indptr, values.indices, values.data
+    # kernels trust positions: a broken matrix must not reach them
+    sound = indptr[0] == 0 and indptr[-1] <= len(data) == len(indices)
+    sound = sound and bool((indptr[1:] >= indptr[:-1]).all())
+    if not sound or (len(indices) and not 0 <= indices.min() <= indices.max() < n_columns):
+        raise TallyBayesError("the sparse matrix is broken: an index points outside it")
+    if data.dtype not in (np.float64, np.float32, np.int64):
+        data = data.astype(np.float64)
+    return Sparse(indptr, indices, data, n_columns)
+
+
+def take_columns(block: Block, places: Sequence[int]) -> Block:
+    """Return the block with only some of its columns."""
+    chosen = list(places)
+    if isinstance(block, Coded):
+        labels = None if block.labels is None else tuple(block.labels[k] for k in chosen)
+        return Coded(np.ascontiguousarray(block.codes[:, chosen]), labels)
+    if isinstance(block, Sparse):
+        from scipy.sparse import csr_array
+
+        shape = (len(block.indptr) - 1, block.n_columns)
+        part = csr_array((block.data, block.indices, block.indptr), shape=shape)[:, chosen]
+        return Sparse(part.indptr, part.indices, part.data, len(chosen))
+    return np.ascontiguousarray(block[:, chosen])
+
+
+def encode_classes(y: Any, n_rows: int) -> Encoded:
+    """Encode the labels: one for every row, none missing."""
+    encoded = encode(y, "the labels")
+    if len(encoded.codes) != n_rows:
+        raise TallyBayesError(
+            f"there are {len(encoded.codes)} labels for {n_rows} rows; give one label a row"
+        )
+    if len(encoded.codes) and encoded.codes.min() < 0:
+        row = int(np.argmax(encoded.codes < 0))
+        raise TallyBayesError(f"the label of row {row} is missing; drop the row or label it")
+    return encoded
+
+
+def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the weights as floats: one for every row, finite, not negative."""
+    if weights is None:
+        return None
+    try:
+        array = np.ascontiguousarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TallyBayesError("the weights must be numbers, one a row") from None
+    if array.shape != (n_rows,):
+        raise TallyBayesError(f"the weights have the shape {array.shape}, expected ({n_rows},)")
+    bad = ~(np.isfinite(array) & (array >= 0.0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise TallyBayesError(
+            f"the weight of row {row} is {array[row]}; weights must be finite and not negative"
+        )
+    return array

@@ -1,0 +1,28 @@
+"""Families of distributions: they turn a tally's blocks into parameters."""
+
+from tallybayes.families.bernoulli import Bernoulli, Switches
+from tallybayes.families.categorical import Categorical, Tables
+from tallybayes.families.counts import Bag, Complement, Multinomial, Poisson, Rates
+from tallybayes.families.gaussian import AdditiveFloor, Gaussian, Normals, RelativeFloor
+from tallybayes.families.parameters import Family, Parameters
+from tallybayes.families.smoothing import ByClass, ByValue
+
+__all__ = [
+    "AdditiveFloor",
+    "Bag",
+    "Bernoulli",
+    "ByClass",
+    "ByValue",
+    "Categorical",
+    "Complement",
+    "Family",
+    "Gaussian",
+    "Multinomial",
+    "Normals",
+    "Parameters",
+    "Poisson",
+    "Rates",
+    "RelativeFloor",
+    "Switches",
+    "Tables",
+]

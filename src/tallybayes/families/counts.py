@@ -1,0 +1,242 @@
+"""Columns that count: bags of words (Multinomial, Complement) and independent events (Poisson)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tallybayes.batches import Block, Sparse
+from tallybayes.errors import TallyBayesError
+from tallybayes.families.bernoulli import _dense
+from tallybayes.families.parameters import Array, ColumnsOf, Floats, safe_log
+from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha, frequencies
+from tallybayes.kernels import scoring
+from tallybayes.schema import Count
+from tallybayes.tallies import Counts
+
+
+def _shares(block: Counts, alpha: Floats) -> Floats:
+    """Return (n + alpha) / (N + sum of alpha): each column's share of its class's total."""
+    total = block.sums.sum(axis=1, keepdims=True) + alpha.sum()
+    return frequencies(block.sums, np.broadcast_to(alpha, block.sums.shape), total)
+
+
+def _lengths(block: Counts) -> Floats:
+    """Return the mean total of a row in each class."""
+    weight = block.weight.max(axis=1)
+    total = block.sums.sum(axis=1)
+    return np.divide(total, weight, out=np.zeros(len(weight)), where=weight > 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Multinomial:
+    """A bag: P(word | c) = (n + alpha) / (N + alpha K), once for every time the word occurs.
+
+    The number of ways to arrange the words is the same in all classes and left out, as is usual.
+
+    Parameters
+    ----------
+    alpha
+        Added to every count. A number, or one a column; 0 is maximum likelihood.
+    bag
+        The name of the bag: columns of one bag share their total. Binds at counting.
+    """
+
+    alpha: Alpha = 1.0
+    bag: str = "words"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+
+    @property
+    def kind(self) -> Count:
+        """What must have been counted: sums."""
+        return Count(self.bag)
+
+    def estimate(self, block: Counts, table: ColumnsOf) -> Bag:
+        """Turn sums into shares of the total."""
+        p = _shares(block, alpha_of_each(self.alpha, table.names))
+        # nothing was ever counted, and nothing is added: the bag says nothing
+        weights = safe_log(p) if p.any() else np.zeros(p.shape)
+        return Bag(weights, p, _lengths(block))
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """The complement naive Bayes of Rennie and others (2003): words weigh by their absence elsewhere.
+
+    Each class scores a word by -log of its smoothed share among the words of all *other* classes,
+    which evens out classes of very different size.
+
+    Parameters
+    ----------
+    alpha
+        Added to every count, greater than 0. A number, or one a column.
+    norm
+        Divide each class's weights by their sum (the paper's second normalisation).
+    bag
+        The name of the bag. Binds at counting.
+    """
+
+    alpha: Alpha = 1.0
+    norm: bool = False
+    bag: str = "words"
+
+    def __post_init__(self) -> None:
+        alpha = checked_alpha(self.alpha)
+        if min(alpha if isinstance(alpha, tuple) else (alpha,), default=1.0) <= 0.0:
+            raise TallyBayesError(
+                "Complement needs alpha > 0: a word never seen outside a class would otherwise be "
+                "infinite evidence for it"
+            )
+        object.__setattr__(self, "alpha", alpha)
+
+    @property
+    def kind(self) -> Count:
+        """What must have been counted: sums."""
+        return Count(self.bag)
+
+    def estimate(self, block: Counts, table: ColumnsOf) -> Bag:
+        """Turn sums into weights of evidence."""
+        alpha = alpha_of_each(self.alpha, table.names)
+        others = block.sums.sum(axis=0) - block.sums + alpha
+        logs = np.log(others / others.sum(axis=1, keepdims=True))
+        weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
+        return Bag(weights, _shares(block, alpha), _lengths(block))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bag:
+    """What a word adds to the score, by class (down) and word (across).
+
+    `shares` and `lengths` are what samples are drawn from: a row's total is Poisson around the mean
+    total of its class, and its words are drawn by their shares.
+    """
+
+    weights: Floats
+    shares: Floats
+    lengths: Floats
+
+    @property
+    def free_parameters(self) -> int:
+        """One less than the words for every class: they sum to one."""
+        return len(self.weights) * max(self.weights.shape[1] - 1, 0)
+
+    @property
+    def table_entries(self) -> int:
+        """A probability for every class and word."""
+        return int(self.weights.size)
+
+    def log_prob(self, block: Block) -> Floats:
+        """Return x log P(word | class) for each row, word and class."""
+        x = _dense(block)[:, :, None]
+        with np.errstate(invalid="ignore"):
+            return np.where(x > 0.0, x * self.weights.T, 0.0)
+
+    def add_log_likelihood(self, block: Block, out: Floats) -> None:
+        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
+        if isinstance(block, Sparse):
+            scoring.sparse_counts(*block[:3], None, np.ascontiguousarray(self.weights.T), out)
+            return
+        assert isinstance(block, np.ndarray)
+        scoring.dense_counts(block, self.weights, np.zeros(self.weights.shape), out)
+
+    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
+        """Draw a value of every column for each row, whose classes are given as codes."""
+        # a multinomial with a Poisson total is a Poisson for every word
+        rates = self.lengths[:, None] * self.shares
+        return list(rng.poisson(rates[classes]).T)
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson:
+    """A rate for each class: P(x | c) = rate^x exp(-rate) / x!, rate = (sum + alpha) / N.
+
+    Parameters
+    ----------
+    alpha
+        Events added to each class's sum. A number, or one a column; 0 is maximum likelihood.
+    bag
+        The name of the counted columns. Binds at counting.
+    """
+
+    alpha: Alpha = 1.0
+    bag: str = "words"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+
+    @property
+    def kind(self) -> Count:
+        """What must have been counted: sums."""
+        return Count(self.bag)
+
+    def estimate(self, block: Counts, table: ColumnsOf) -> Rates:
+        """Turn sums into rates; a class that has no value of a column takes the overall rate."""
+        alpha = alpha_of_each(self.alpha, table.names)
+        n = np.broadcast_to(block.weight, block.sums.shape)
+        everywhere = n.sum(axis=0)
+        overall = (block.sums.sum(axis=0) + alpha) / np.where(everywhere > 0.0, everywhere, 1.0)
+        rate = np.where(n > 0.0, (block.sums + alpha) / np.where(n > 0.0, n, 1.0), overall)
+        return Rates(np.where(everywhere > 0.0, rate, np.nan))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """Events a row by class (down) and column (across); NaN in a column without any values."""
+
+    rate: Floats
+
+    @property
+    def free_parameters(self) -> int:
+        """A rate for every class and column."""
+        return int(self.rate.size)
+
+    @property
+    def table_entries(self) -> int:
+        """A rate for every class and column."""
+        return int(self.rate.size)
+
+    def _line(self) -> tuple[Floats, Floats]:
+        """Return weights and base: log P(x) = base + x weight - log x!; 0 if there is no rate."""
+        there = ~np.isnan(self.rate)
+        return np.where(there, safe_log(self.rate), 0.0), np.where(there, -self.rate, 0.0)
+
+    def log_prob(self, block: Block) -> Floats:
+        """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
+        weights, base = self._line()
+        x = _dense(block)[:, :, None]
+        with np.errstate(invalid="ignore"):
+            terms = np.where(x > 0.0, x * weights.T, 0.0) + base.T
+        out = terms - np.where(np.isnan(self.rate).T, 0.0, _log_factorial(x))
+        return np.where(np.isnan(x), 0.0, out)
+
+    def add_log_likelihood(self, block: Block, out: Floats) -> None:
+        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
+        weights, base = self._line()
+        if isinstance(block, Sparse):
+            scoring.sparse_counts(*block[:3], None, np.ascontiguousarray(weights.T), out)
+            out += base.sum(axis=1)
+            owner = np.repeat(np.arange(len(out)), np.diff(block.indptr))
+            stored = slice(int(block.indptr[0]), int(block.indptr[-1]))
+            logs = _log_factorial(block.data[stored])
+            out -= np.bincount(owner, weights=logs, minlength=len(out))[:, None]
+            return
+        assert isinstance(block, np.ndarray)
+        scoring.dense_counts(block, weights, base, out)
+        with_rate = ~np.isnan(self.rate[0])
+        out -= np.nansum(_log_factorial(block[:, with_rate]), axis=1, keepdims=True)
+
+    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
+        """Draw a value of every column for each row, whose classes are given as codes."""
+        there = ~np.isnan(self.rate)
+        drawn = rng.poisson(np.where(there, self.rate, 0.0)[classes])
+        return list(np.where(there[classes], drawn, np.nan if not there.all() else 0).T)
+
+
+def _log_factorial(x: Array) -> Floats:
+    from scipy.special import gammaln
+
+    logs: Floats = gammaln(np.asarray(x, np.float64) + 1.0)
+    return logs

@@ -1,0 +1,155 @@
+"""Gaussian columns: f(x | c) = exp(-(x - mean)^2 / (2 var)) / sqrt(2 pi var).
+
+The variance divides by W_c - ddof, with ddof=1 as in the lectures. A class with too few values for
+that takes the variance within the classes; a class with none takes the mean and variance of all rows.
+A column that is the same in every row says nothing and is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Block
+from tallybayes.errors import TallyBayesError
+from tallybayes.families.parameters import Array, ColumnsOf, Floats
+from tallybayes.kernels import scoring
+from tallybayes.schema import Numeric
+from tallybayes.tallies import Moments
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeFloor:
+    """No variance below this fraction of the column's own variance over all rows."""
+
+    fraction: float = 1e-9
+
+    def __post_init__(self) -> None:
+        _check_fraction(self.fraction)
+
+    def lift(self, variance: Floats, of_columns: Floats) -> Floats:
+        """Return the variances, none below the floor."""
+        return np.maximum(variance, self.fraction * of_columns)
+
+
+@dataclass(frozen=True, slots=True)
+class AdditiveFloor:
+    """A fraction of the largest column variance is added to every variance (scikit-learn's way)."""
+
+    fraction: float = 1e-9
+
+    def __post_init__(self) -> None:
+        _check_fraction(self.fraction)
+
+    def lift(self, variance: Floats, of_columns: Floats) -> Floats:
+        """Return the variances, the floor added."""
+        return variance + self.fraction * of_columns.max(initial=0.0)
+
+
+def _check_fraction(fraction: float) -> None:
+    if not 0.0 < fraction < np.inf:
+        raise TallyBayesError(f"a floor's fraction is {fraction}; it must be greater than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian:
+    """A bell curve for each class.
+
+    Parameters
+    ----------
+    ddof
+        The variance divides by W_c - ddof: 1 for the sample variance, 0 for maximum likelihood.
+    floor
+        What keeps a variance from being zero.
+    """
+
+    ddof: float = 1.0
+    floor: RelativeFloor | AdditiveFloor = field(default_factory=RelativeFloor)
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.ddof < np.inf:
+            raise TallyBayesError(f"ddof is {self.ddof}; it must be 0, 1 or another number >= 0")
+
+    @property
+    def kind(self) -> Numeric:
+        """What must have been counted: moments."""
+        return Numeric()
+
+    def estimate(self, block: Moments, table: ColumnsOf) -> Normals:
+        """Turn moments into means and variances."""
+        everything = _all_rows(block)
+        freedom = block.weight - self.ddof
+        enough = freedom > 0.0
+        variance = np.divide(block.m2, freedom, out=np.zeros(block.m2.shape), where=enough)
+        pooled = _ratio(
+            np.where(enough, block.m2, 0.0).sum(0), np.where(enough, freedom, 0.0).sum(0)
+        )
+        overall = _ratio(everything.m2, everything.weight - self.ddof)
+        of_columns = _ratio(everything.m2, everything.weight)
+        variance = np.where(enough, variance, np.where(enough.any(0), pooled, overall))
+        variance = np.where(block.weight > 0.0, variance, overall)
+        mean = np.where(block.weight > 0.0, block.mean, everything.mean)
+        variance = self.floor.lift(variance, of_columns)
+        used = (everything.rows > 0) & (variance > 0.0).all(0) & np.isfinite(variance).all(0)
+        return Normals(np.where(everything.rows > 0, mean, np.nan), variance, used)
+
+
+def _all_rows(block: Moments) -> Moments:
+    """Merge the classes into one."""
+    total = Moments.empty(block.rows.shape[1]).spread([], 1)
+    for c in range(len(block.rows)):
+        total = total + Moments(*(part[c : c + 1] for part in (
+            block.rows, block.weight, block.mean, block.m2)))
+    return Moments(total.rows[0], total.weight[0], total.mean[0], total.m2[0])
+
+
+def _ratio(a: Floats, b: Floats) -> Floats:
+    return np.divide(a, b, out=np.zeros(np.shape(a)), where=b > 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Normals:
+    """Means and variances by class (down) and column (across); `used` columns say something."""
+
+    mean: Floats
+    variance: Floats
+    used: NDArray[np.bool_]
+
+    @property
+    def free_parameters(self) -> int:
+        """A mean and a variance for every class and column."""
+        return 2 * self.mean.shape[0] * int(self.used.sum())
+
+    @property
+    def table_entries(self) -> int:
+        """A mean and a variance for every class and column."""
+        return self.free_parameters
+
+    def curves(self) -> tuple[Floats, Floats, Floats]:
+        """Return mean, curve and height: log f(x) = height + curve (x - mean)^2; 0 if not used."""
+        variance = np.where(self.used, self.variance, 1.0)
+        curve = np.where(self.used, -0.5 / variance, 0.0)
+        height = np.where(self.used, -0.5 * np.log(2.0 * np.pi * variance), 0.0)
+        return np.where(self.used, self.mean, 0.0), curve, height
+
+    def log_prob(self, block: Block) -> Floats:
+        """Return log f(x | class) for each row, column and class: 0 where a factor is left out."""
+        assert isinstance(block, np.ndarray)
+        mean, curve, height = (part.T for part in self.curves())
+        d = block[:, :, None] - mean
+        return np.where(np.isnan(d), 0.0, height + curve * d * d)
+
+    def add_log_likelihood(self, block: Block, out: Floats) -> None:
+        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
+        assert isinstance(block, np.ndarray)
+        scoring.normals(block, *self.curves(), out)
+
+    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
+        """Draw a value of every column for each row, whose classes are given as codes."""
+        spread = np.sqrt(np.where(self.used, self.variance, 0.0))
+        drawn: Any = rng.normal(size=(len(classes), self.mean.shape[1]))
+        drawn = self.mean[classes] + spread[classes] * drawn
+        return list(drawn.T)

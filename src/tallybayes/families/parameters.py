@@ -1,0 +1,70 @@
+"""What a family estimates, and what every kind of parameters can do."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Block
+from tallybayes.schema import Kind
+from tallybayes.sources.labels import Label
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+class Parameters(Protocol):
+    """The distributions of some columns in every class."""
+
+    @property
+    def free_parameters(self) -> int:
+        """How many numbers can be chosen freely (probabilities sum to one)."""
+
+    @property
+    def table_entries(self) -> int:
+        """How many numbers a table of these distributions shows."""
+
+    def log_prob(self, block: Block) -> Floats:
+        """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
+
+    def add_log_likelihood(self, block: Block, out: Floats) -> None:
+        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
+
+    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
+        """Draw a value of every column for each row, whose classes are given as codes."""
+
+
+class Family(Protocol):
+    """A kind of distribution, with the options that are free at estimation."""
+
+    @property
+    def kind(self) -> Kind:
+        """What must have been counted for this family."""
+
+    def estimate(self, block: Any, table: ColumnsOf) -> Parameters:
+        """Turn a block of the tally into parameters."""
+
+
+class ColumnsOf(Protocol):
+    """What a family may ask about the block it is given."""
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes, in the order of the block's rows."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the block's columns."""
+
+    @property
+    def declared(self) -> list[tuple[Label, ...]]:
+        """The declared values of the block's columns."""
+
+
+def safe_log(values: Floats) -> Floats:
+    """Return the logarithm, -inf at zero, without a warning."""
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log(values)
+    return logs

@@ -1,0 +1,124 @@
+"""Smoothing of relative frequencies.
+
+With `alpha`, (n + alpha) / (N + alpha K): Laplace's estimate when alpha is 1, maximum likelihood when
+it is 0. With `m` and a prior guess p, the m-estimate (n + m p) / (N + m).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.sources.labels import Label
+
+Floats = NDArray[np.float64]
+Alpha = float | tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ByValue:
+    """A prior guess for each value: ``ByValue({"Single": 1/2, "Divorced": 1/3, "Married": 1/6})``."""
+
+    p: Mapping[Any, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ByClass:
+    """A prior guess for each class, a number or a `ByValue`: ``ByClass({"Yes": 1/3, "No": 2/3})``."""
+
+    p: Mapping[Any, float | ByValue]
+
+
+PriorGuess = float | ByValue | ByClass
+
+
+def checked_alpha(alpha: Any, least: float = 0.0) -> Alpha:
+    """Return alpha as a number, or as a tuple of one number a column."""
+    if isinstance(alpha, Sequence | np.ndarray) and not isinstance(alpha, str):
+        return tuple(_checked(each, "alpha", least) for each in alpha)
+    return _checked(alpha, "alpha", least)
+
+
+def _checked(value: Any, name: str, least: float = 0.0) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or number < least:
+        wanted = "a number that is not negative" if least == 0.0 else f"at least {least:g}"
+        raise TallyBayesError(f"{name} is {value!r}; it must be {wanted}")
+    return number
+
+
+def checked_m(m: Any) -> float | None:
+    """Return m as a number that is not negative, or None."""
+    return None if m is None else _checked(m, "m")
+
+
+def alpha_of_each(alpha: Alpha, names: Sequence[str]) -> Floats:
+    """Return one alpha for every column."""
+    if isinstance(alpha, tuple) and len(alpha) != len(names):
+        raise TallyBayesError(
+            f"alpha has {len(alpha)} values for {len(names)} columns; give one number, or one a "
+            "column"
+        )
+    return np.broadcast_to(np.asarray(alpha, np.float64), (len(names),))
+
+
+def guesses(
+    p: PriorGuess | None, classes: Sequence[Label], labels: Sequence[Label], name: str
+) -> Floats:
+    """Return the prior guess for each class (down) and value (across); 1 / K when not stated."""
+    if p is None:
+        p = 1.0 / len(labels) if labels else 1.0
+    out = np.empty((len(classes), len(labels)))
+    for c, label in enumerate(classes):
+        for_class: Any = p
+        if isinstance(p, ByClass):
+            for_class = _look_up(p.p, label, "class", name)
+        for k, value in enumerate(labels):
+            guess = for_class
+            if isinstance(for_class, ByValue):
+                guess = _look_up(for_class.p, value, "value", name)
+            out[c, k] = _checked(guess, f"p of column {name!r}")
+    return out
+
+
+def guess_for_unseen(p: PriorGuess | None, classes: Sequence[Label], labels: Sequence[Label],
+                     name: str) -> Floats:
+    """Return the prior guess for a value that is not among the labels, one a class."""
+    of_class = [p.p[label] if isinstance(p, ByClass) else p for label in classes]
+    if any(isinstance(each, ByValue) for each in of_class):
+        raise TallyBayesError(
+            f"column {name!r}: unseen='smooth' needs a p that does not depend on the value; use "
+            "unseen='ignore', or state p by class"
+        )
+    default = 1.0 / len(labels) if labels else 1.0
+    return np.array([default if each is None else each for each in of_class], np.float64)
+
+
+def _look_up(stated: Mapping[Any, Any], key: Label, what: str, name: str) -> Any:
+    if key not in stated:
+        hint = did_you_mean(key, stated)
+        raise TallyBayesError(f"p of column {name!r} says nothing of the {what} {key!r}; {hint}")
+    return stated[key]
+
+
+def frequencies(counts: Floats, extra: Floats, total: Floats) -> Floats:
+    """Return (counts + extra) / total in each class (down).
+
+    A class with nothing counted and nothing added has no estimate of its own and takes that of all
+    classes together.
+    """
+    pooled = counts.sum(axis=0, keepdims=True)
+    pooled_total = pooled.sum()
+    out = np.divide(counts + extra, total, out=np.zeros(counts.shape), where=total > 0.0)
+    if pooled_total > 0.0:
+        out = np.where(total > 0.0, out, pooled / pooled_total)
+    return out

@@ -1,0 +1,255 @@
+"""The loops that touch every cell, compiled by numba. Their NumPy twins are in `plain`.
+
+Each function writes only into the buffers it is handed and allocates nothing per row. A missing
+value is NaN; a row of weight zero is no row. `w is None` and `threshold is None` are settled when
+numba specialises a function, so the loops carry no test for them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+Array = Any  # numba specialises on the dtype; spelling out each would hide the loops
+
+_loop = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+# Sums along a row may be reordered (that is what lets them vectorise); NaN and inf stay exact.
+_row_sum = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+
+
+@_loop
+def moments(
+    X: Array, y: Array, w: Array, shift: Array, rows: Array, n: Array, s: Array, q: Array
+) -> None:
+    """Add per class and column: rows, weight, and the first two powers of x - shift."""
+    n_rows, n_columns = X.shape
+    for i in range(n_rows):
+        c = y[i]
+        x = X[i]
+        about = shift[c]
+        s_c = s[c]
+        q_c = q[c]
+        n_c = n[c]
+        if w is None:
+            for j in range(n_columns):
+                d = x[j] - about[j]
+                one = 1.0
+                if not (d == d):
+                    d = 0.0
+                    one = 0.0
+                n_c[j] += one
+                s_c[j] += d
+                q_c[j] += d * d
+        else:
+            weight = w[i]
+            if weight == 0.0:
+                continue
+            rows_c = rows[c]
+            for j in range(n_columns):
+                d = x[j] - about[j]
+                one = 1.0
+                if not (d == d):
+                    d = 0.0
+                    one = 0.0
+                rows_c[j] += one
+                n_c[j] += weight * one
+                s_c[j] += weight * d
+                q_c[j] += weight * d * d
+
+
+@_loop
+def codes(
+    X: Array, y: Array, w: Array, base: Array, width: Array, offset: Array, rows: Array, n: Array
+) -> int:
+    """Count each code x - base of each column by class; return how many fell outside."""
+    n_rows, n_columns = X.shape
+    outside = 0
+    for i in range(n_rows):
+        x = X[i]
+        c = y[i]
+        rows_c = rows[c]
+        if w is not None and w[i] == 0.0:
+            continue
+        for j in range(n_columns):
+            k = x[j] - base[j]
+            if 0 <= k < width[j]:
+                rows_c[offset[j] + k] += 1
+                if w is not None:
+                    n[c, offset[j] + k] += w[i]
+            else:
+                outside += 1
+    return outside
+
+
+@_loop
+def counts(
+    X: Array, y: Array, w: Array, threshold: Array, rows: Array, n: Array, sums: Array
+) -> int:
+    """Add up x (or x > threshold) per class and column; return how many were negative."""
+    n_rows, n_columns = X.shape
+    negative = 0
+    for i in range(n_rows):
+        c = y[i]
+        x = X[i]
+        sums_c = sums[c]
+        n_c = n[c]
+        weight = 1.0
+        if w is not None:
+            weight = w[i]
+            if weight == 0.0:
+                continue
+            rows_c = rows[c]
+            for j in range(n_columns):
+                rows_c[j] += 1.0 if x[j] == x[j] else 0.0
+        for j in range(n_columns):
+            if threshold is None:
+                v = float(x[j])
+                negative += v < 0.0
+                v = v if v == v else 0.0
+            else:
+                v = 1.0 if x[j] > threshold else 0.0
+            n_c[j] += weight if x[j] == x[j] else 0.0
+            sums_c[j] += weight * v
+    return negative
+
+
+@_loop
+def sparse_counts(
+    indptr: Array, indices: Array, data: Array, y: Array, w: Array, threshold: Array, sums: Array
+) -> int:
+    """Add up the stored values (or those above the threshold) per class and column."""
+    negative = 0
+    for i in range(len(y)):
+        weight = 1.0
+        if w is not None:
+            weight = w[i]
+            if weight == 0.0:
+                continue
+        sums_c = sums[y[i]]
+        # unsigned positions spare numba's test for negative indices
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = np.uint64(indices[k])
+            if threshold is None:
+                v = data[k]
+                negative += v < 0.0
+                sums_c[j] += weight * v
+            elif data[k] > threshold:
+                sums_c[j] += weight
+    return negative
+
+
+@_row_sum
+def score_normals(X: Array, mean: Array, curve: Array, height: Array, out: Array) -> None:
+    """Add the log densities height + curve (x - mean)^2 of the columns that are there."""
+    n_rows, n_columns = X.shape
+    for i in range(n_rows):
+        x = X[i]
+        for c in range(mean.shape[0]):
+            mean_c = mean[c]
+            curve_c = curve[c]
+            height_c = height[c]
+            total = 0.0
+            for j in range(n_columns):
+                d = x[j] - mean_c[j]
+                term = height_c[j] + d * d * curve_c[j]
+                total += term if d == d else 0.0
+            out[i, c] += total
+
+
+@_row_sum
+def score_codes(
+    X: Array, base: Array, width: Array, offset: Array, other: Array, table: Array, out: Array
+) -> None:
+    """Add table[class, place of the code]; a code outside its column's range takes `other`."""
+    n_rows, n_columns = X.shape
+    place = np.empty(n_columns, np.int64)
+    for i in range(n_rows):
+        x = X[i]
+        for j in range(n_columns):
+            k = x[j] - base[j]
+            place[j] = offset[j] + k if (k >= 0) & (k < width[j]) else other[j]
+        for c in range(table.shape[0]):
+            table_c = table[c]
+            total = 0.0
+            for j in range(n_columns):
+                total += table_c[np.uint64(place[j])]
+            out[i, c] += total
+
+
+@_row_sum
+def score_binary(X: Array, threshold: float, absent: Array, present: Array, out: Array) -> None:
+    """Add the log probability of each column being above the threshold, or not."""
+    n_rows, n_columns = X.shape
+    for i in range(n_rows):
+        x = X[i]
+        for c in range(absent.shape[0]):
+            absent_c = absent[c]
+            present_c = present[c]
+            total = 0.0
+            for j in range(n_columns):
+                # both loads come first: a load behind a test would not vectorise
+                v = x[j]
+                if_absent = absent_c[j]
+                if_present = present_c[j]
+                term = if_present if v > threshold else if_absent
+                total += term if v == v else 0.0
+            out[i, c] += total
+
+
+@_row_sum
+def score_counts(X: Array, weights: Array, base: Array, out: Array) -> None:
+    """Add base + x weight of each column; 0 times -inf is 0, and a missing value adds nothing."""
+    n_rows, n_columns = X.shape
+    for i in range(n_rows):
+        x = X[i]
+        for c in range(weights.shape[0]):
+            weights_c = weights[c]
+            base_c = base[c]
+            total = 0.0
+            for j in range(n_columns):
+                v = x[j]
+                term = v * weights_c[j]
+                at_zero = base_c[j]
+                term = term if v > 0.0 else 0.0
+                total += term + at_zero if v == v else 0.0
+            out[i, c] += total
+
+
+@_loop
+def score_sparse(
+    indptr: Array, indices: Array, data: Array, threshold: Array, weights: Array, out: Array
+) -> None:
+    """Add x times the row of weights of each stored value; with a threshold x is 0 or 1."""
+    n_classes = weights.shape[1]
+    for i in range(len(out)):
+        out_i = out[i]
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            row = weights[np.uint64(indices[k])]
+            v = data[k]
+            if threshold is None:
+                if v > 0.0:
+                    for c in range(n_classes):
+                        out_i[c] += v * row[c]
+            elif v > threshold:
+                for c in range(n_classes):
+                    out_i[c] += row[c]
+
+
+@_loop
+def log_sum_exp(joint: Array, out: Array) -> None:
+    """Write log(sum(exp(row))) of each row; a row of -inf gives -inf."""
+    n_rows, n_classes = joint.shape
+    for i in range(n_rows):
+        top = joint[i, 0]
+        for c in range(1, n_classes):
+            top = max(top, joint[i, c])
+        if top == -math.inf:
+            out[i] = top
+            continue
+        total = 0.0
+        for c in range(n_classes):
+            total += math.exp(joint[i, c] - top)
+        out[i] = top + math.log(total)

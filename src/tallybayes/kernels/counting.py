@@ -1,0 +1,190 @@
+"""From encoded rows to sufficient statistics: moments, code counts, sums of counts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.kernels.choice import loops_for
+from tallybayes.kernels.threads import over_rows
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# A moment about a point this many standard deviations away has lost too many digits.
+FARTHEST_SHIFT = 100.0
+
+
+class ClassMoments(NamedTuple):
+    """Per class and column: rows, weight, mean and sum of squared deviations from the mean."""
+
+    rows: Integers
+    weight: Floats
+    mean: Floats
+    m2: Floats
+
+
+class ClassSums(NamedTuple):
+    """Per class and column: rows and weight with a value, and the weighted sum of the values."""
+
+    rows: Integers
+    weight: Floats
+    sums: Floats
+    negative: int
+
+
+def _part(w: Array | None, block: slice) -> Array | None:
+    return None if w is None else w[block]
+
+
+def moments(X: Array, y: Array, w: Array | None, n_classes: int) -> ClassMoments:
+    """Take the moments of each column in each class, NaN left out.
+
+    Sums are taken about a point close to each class's data, and once more about the mean itself
+    where that point turns out to lie too far away: E[x^2] - E[x]^2 would cancel. Values that are
+    infinite, or too large to square, come back as a mean or M2 that is not finite.
+    """
+    shape = (n_classes, X.shape[1])
+    shift = _starting_point(X, y, shape)
+    loops = loops_for(X.size)
+
+    def sums_about(shift: Floats) -> list[Floats]:
+        def work(block: slice) -> tuple[Floats, ...]:
+            buffers = tuple(np.zeros(shape) for _ in range(4))
+            loops.moments(X[block], y[block], _part(w, block), shift, *buffers)
+            return buffers
+
+        parts = over_rows(work, len(X), X.size)
+        return [sum(each[1:], start=each[0]) for each in zip(*parts, strict=True)]
+
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        for _ in range(3):
+            rows, n, s, q = sums_about(shift)
+            there = n > 0.0
+            step = np.divide(s, n, out=np.zeros(shape), where=there)
+            m2 = np.maximum(q - s * step, 0.0)
+            mean = np.where(there, shift + step, 0.0)
+            far = (n * step**2 > FARTHEST_SHIFT**2 * m2) & np.isfinite(mean)
+            if not far.any():
+                break
+            shift = np.where(far, mean, shift)
+    return ClassMoments((n if w is None else rows).astype(np.int64), n, mean, m2)
+
+
+def _starting_point(X: Array, y: Array, shape: tuple[int, int]) -> Floats:
+    """Pick a value near each class's data: the median of its first rows, so no outlier rules."""
+    head, of = X[:4096], y[:4096]
+    points = np.empty(shape)
+    points[:] = _median(head[:64])
+    for c in np.unique(of)[:64]:
+        points[c] = _median(head[np.flatnonzero(of == c)[:9]])
+    return np.where(np.isfinite(points), points, 0.0)
+
+
+def _median(rows: Array) -> Floats:
+    """Return the lower median of each column, NaN left out."""
+    if not len(rows):
+        return np.zeros(rows.shape[1])
+    middle = np.maximum((~np.isnan(rows)).sum(0) - 1, 0) // 2
+    ordered = np.sort(rows, axis=0)
+    return np.take_along_axis(ordered, middle[None], axis=0)[0].astype(np.float64)
+
+
+class CodeCounts(NamedTuple):
+    """Per class and code, the columns side by side: rows and weight; codes outside the ranges."""
+
+    rows: Integers
+    weight: Floats
+    outside: int
+
+
+def codes(
+    X: Array, y: Array, w: Array | None, n_classes: int, base: Integers, width: Integers
+) -> CodeCounts:
+    """Count the codes base <= x < base + width of each column in each class."""
+    offset = offsets_of(width)
+    shape = (n_classes, int(width.sum()))
+    loops = loops_for(X.size)
+
+    def work(block: slice) -> tuple[Integers, Floats, int]:
+        rows = np.zeros(shape, np.int64)
+        weight = np.zeros((0, 0) if w is None else shape)
+        part = _part(w, block)
+        outside = loops.codes(X[block], y[block], part, base, width, offset, rows, weight)
+        return rows, weight, outside
+
+    parts = over_rows(work, len(X), X.size)
+    rows = sum((part[0] for part in parts[1:]), start=parts[0][0])
+    weight = sum((part[1] for part in parts[1:]), start=parts[0][1])
+    outside = sum(part[2] for part in parts)
+    return CodeCounts(rows, rows.astype(np.float64) if w is None else weight, outside)
+
+
+def offsets_of(width: Integers) -> Integers:
+    """Say where each column's codes begin when the columns stand side by side."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(width)[:-1]])
+
+
+def extent(X: Array) -> tuple[Integers, Integers]:
+    """Return the least and the greatest integer of each column."""
+    parts = over_rows(lambda block: (X[block].min(0), X[block].max(0)), len(X), X.size)
+    least = np.min([part[0] for part in parts], axis=0)
+    greatest = np.max([part[1] for part in parts], axis=0)
+    return least.astype(np.int64), greatest.astype(np.int64)
+
+
+def dense_counts(
+    X: Array, y: Array, w: Array | None, n_classes: int, threshold: float | None
+) -> ClassSums:
+    """Add up each column in each class, or count how often it exceeds the threshold."""
+    shape = (n_classes, X.shape[1])
+    loops = loops_for(X.size)
+
+    def work(block: slice) -> tuple[Floats, Floats, Floats, int]:
+        rows, n, sums = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        part = _part(w, block)
+        negative = loops.counts(X[block], y[block], part, threshold, rows, n, sums)
+        return (n if w is None else rows), n, sums, negative
+
+    parts = over_rows(work, len(X), X.size)
+    rows, n, sums = (sum(p[k] for p in parts) for k in range(3))
+    return ClassSums(np.asarray(rows, np.int64), n, sums, sum(p[3] for p in parts))
+
+
+def sparse_counts(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    n_columns: int,
+    y: Array,
+    w: Array | None,
+    n_classes: int,
+    threshold: float | None,
+) -> ClassSums:
+    """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""
+    loops = loops_for(len(data))
+
+    def work(block: slice) -> tuple[Floats, int]:
+        sums = np.zeros((n_classes, n_columns))
+        pointers = indptr[block.start : block.stop + 1]
+        part = _part(w, block)
+        negative = loops.sparse_counts(pointers, indices, data, y[block], part, threshold, sums)
+        return sums, negative
+
+    parts = over_rows(work, len(y), len(data))
+    total = parts[0][0]
+    for sums, _ in parts[1:]:
+        total += sums
+    rows, weight = class_weights(y, w, n_classes)
+    return ClassSums(rows[:, None], weight[:, None], total, sum(p[1] for p in parts))
+
+
+def class_weights(y: Array, w: Array | None, n_classes: int) -> tuple[Integers, Floats]:
+    """Count the rows of each class that have a weight, and add up their weights."""
+    rows = np.bincount(y if w is None else y[w > 0.0], minlength=n_classes).astype(np.int64)
+    if w is None:
+        return rows, rows.astype(np.float64)
+    return rows, np.bincount(y, weights=w, minlength=n_classes)

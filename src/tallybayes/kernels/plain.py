@@ -1,0 +1,186 @@
+"""The textbook NumPy twins of the loops in `compiled`: their oracle, and the path of small inputs.
+
+Same names, same arguments, same buffers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def _by_class(y: Array, w: Array | None, n_classes: int) -> Any:
+    """Yield each class with its row numbers and their weights as a column, or None."""
+    for c in range(n_classes):
+        here = np.flatnonzero((y == c) if w is None else (y == c) & (w > 0.0))
+        if len(here):
+            yield c, here, None if w is None else w[here, None]
+
+
+def moments(
+    X: Array,
+    y: Array,
+    w: Array | None,
+    shift: Array,
+    rows: Array,
+    n: Array,
+    s: Array,
+    q: Array,
+) -> None:
+    """Add per class and column: rows, weight, and the first two powers of x - shift."""
+    for c, here, weight in _by_class(y, w, len(shift)):
+        d = X[here] - shift[c]
+        there = (~np.isnan(d)).astype(float)
+        d = np.where(there, d, 0.0)
+        if weight is None:
+            weight = 1.0
+        else:
+            rows[c] += there.sum(0)
+        n[c] += (weight * there).sum(0)
+        s[c] += (weight * d).sum(0)
+        q[c] += (weight * d * d).sum(0)
+
+
+def codes(
+    X: Array,
+    y: Array,
+    w: Array | None,
+    base: Array,
+    width: Array,
+    offset: Array,
+    rows: Array,
+    n: Array,
+) -> int:
+    """Count each code x - base of each column by class; return how many fell outside."""
+    outside = 0
+    counted = np.full(len(y), True) if w is None else w > 0.0
+    for j in range(X.shape[1]):
+        k = X[:, j].astype(np.int64) - base[j]
+        inside = (k >= 0) & (k < width[j]) & counted
+        outside += int(counted.sum() - inside.sum())
+        np.add.at(rows, (y[inside], offset[j] + k[inside]), 1)
+        if w is not None:
+            np.add.at(n, (y[inside], offset[j] + k[inside]), w[inside])
+    return outside
+
+
+def counts(
+    X: Array,
+    y: Array,
+    w: Array | None,
+    threshold: float | None,
+    rows: Array,
+    n: Array,
+    sums: Array,
+) -> int:
+    """Add up x (or x > threshold) per class and column; return how many were negative."""
+    negative = 0
+    for c, here, weight in _by_class(y, w, len(sums)):
+        x = X[here].astype(float)
+        there = (~np.isnan(x)).astype(float)
+        x = np.where(there, x, 0.0)
+        if threshold is None:
+            negative += int((x < 0.0).sum())
+        else:
+            x = np.where(there, x > threshold, 0.0)
+        if weight is None:
+            weight = 1.0
+        else:
+            rows[c] += there.sum(0)
+        n[c] += (weight * there).sum(0)
+        sums[c] += (weight * x).sum(0)
+    return negative
+
+
+def sparse_counts(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    w: Array | None,
+    threshold: float | None,
+    sums: Array,
+) -> int:
+    """Add up the stored values (or those above the threshold) per class and column."""
+    negative = 0
+    for i, c in enumerate(y):
+        weight = 1.0 if w is None else w[i]
+        if weight > 0.0:
+            stored = slice(indptr[i], indptr[i + 1])
+            x = data[stored]
+            if threshold is None:
+                negative += int((x < 0.0).sum())
+            else:
+                x = (x > threshold).astype(float)
+            np.add.at(sums[c], indices[stored], weight * x)
+    return negative
+
+
+def score_normals(X: Array, mean: Array, curve: Array, height: Array, out: Array) -> None:
+    """Add the log densities height + curve (x - mean)^2 of the columns that are there."""
+    for c in range(len(mean)):
+        d = X - mean[c]
+        terms = height[c] + d * d * curve[c]
+        out[:, c] += np.where(np.isnan(d), 0.0, terms).sum(1)
+
+
+def score_codes(
+    X: Array,
+    base: Array,
+    width: Array,
+    offset: Array,
+    other: Array,
+    table: Array,
+    out: Array,
+) -> None:
+    """Add table[class, place of the code]; a code outside its column's range takes `other`."""
+    k = X.astype(np.int64) - base
+    place = np.where((k >= 0) & (k < width), offset + k, other)
+    for c in range(len(table)):
+        out[:, c] += table[c][place].sum(1)
+
+
+def score_binary(X: Array, threshold: float, absent: Array, present: Array, out: Array) -> None:
+    """Add the log probability of each column being above the threshold, or not."""
+    missing = np.isnan(X)
+    for c in range(len(absent)):
+        terms = np.where(X > threshold, present[c], absent[c])
+        out[:, c] += np.where(missing, 0.0, terms).sum(1)
+
+
+def score_counts(X: Array, weights: Array, base: Array, out: Array) -> None:
+    """Add base + x weight of each column; 0 times -inf is 0, and a missing value adds nothing."""
+    there = ~np.isnan(X)
+    for c in range(len(weights)):
+        terms = np.zeros(X.shape)
+        np.multiply(X, weights[c], out=terms, where=X > 0.0)
+        out[:, c] += np.where(there, terms + base[c], 0.0).sum(1)
+
+
+def score_sparse(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    threshold: float | None,
+    weights: Array,
+    out: Array,
+) -> None:
+    """Add x times the row of weights of each stored value; with a threshold x is 0 or 1."""
+    for i in range(len(out)):
+        stored = slice(indptr[i], indptr[i + 1])
+        x = data[stored]
+        x = x if threshold is None else (x > threshold).astype(float)
+        seen = x > 0.0
+        out[i] += (x[seen, None] * weights[indices[stored][seen]]).sum(0)
+
+
+def log_sum_exp(joint: Array, out: Array) -> None:
+    """Write log(sum(exp(row))) of each row; a row of -inf gives -inf."""
+    top = joint.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        total = np.where(np.isneginf(top), 1.0, np.exp(joint - top).sum(axis=1, keepdims=True))
+    out[:] = (top + np.log(total))[:, 0]

@@ -1,0 +1,66 @@
+"""A pool of threads over row blocks. Kernels release the GIL, so blocks run side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+# Below this many cells a second thread costs more than it saves.
+SMALLEST_SHARE = 100_000
+
+_pool: ThreadPoolExecutor | None = None
+_limit: int | None = None
+
+
+def _available() -> int:
+    """Count the processors that this process may use; TALLYBAYES_THREADS lowers or raises it."""
+    if _limit is not None:
+        return _limit
+    asked = os.environ.get("TALLYBAYES_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _shared_pool() -> ThreadPoolExecutor:
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix="tallybayes")
+    return _pool
+
+
+def _forget_pool() -> None:
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has no worker threads
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
+@contextmanager
+def limited_to(threads: int) -> Iterator[None]:
+    """Use at most so many threads inside the block."""
+    global _limit
+    before, _limit = _limit, threads
+    try:
+        yield
+    finally:
+        _limit = before
+
+
+def over_rows(work: Callable[[slice], Result], n_rows: int, n_cells: int) -> list[Result]:
+    """Call `work` on contiguous blocks that together cover the rows, and list the results."""
+    shares = max(1, min(_available(), n_cells // SMALLEST_SHARE, n_rows))
+    if shares == 1:
+        return [work(slice(0, n_rows))]
+    edges = [n_rows * share // shares for share in range(shares + 1)]
+    blocks = [slice(start, stop) for start, stop in zip(edges, edges[1:], strict=False)]
+    return list(_shared_pool().map(work, blocks))

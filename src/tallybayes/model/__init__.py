@@ -1,0 +1,8 @@
+"""The model, and how it comes about: estimated from a tally, or stated by hand."""
+
+from tallybayes.model.estimation import estimate
+from tallybayes.model.factors import Factor
+from tallybayes.model.model import Model
+from tallybayes.model.stated import Normal, stated
+
+__all__ = ["Factor", "Model", "Normal", "estimate", "stated"]

@@ -1,0 +1,257 @@
+"""The model: prior and parameters in, scores, posteriors, decisions and samples out.
+
+For a record x and a class c the score is s_c = P(c) prod_i P(x_i | c); divided by the sum over the
+classes it is the posterior. All of it is computed with logarithms.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Block, batches
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean
+from tallybayes.families.parameters import safe_log
+from tallybayes.kernels.scoring import log_sum_exp
+from tallybayes.model.factors import Factor, lowest
+from tallybayes.model.records import RecordScorer
+from tallybayes.schema import Count, Numeric, Schema
+from tallybayes.sources import as_source
+from tallybayes.sources.labels import Label
+
+Floats = NDArray[np.float64]
+Array = NDArray[Any]
+
+
+class Model:
+    """A naive Bayes model, estimated from a tally or stated by hand.
+
+    Attributes
+    ----------
+    schema : Schema
+        The columns.
+    classes : tuple
+        The classes, sorted: the order of the columns of every array that the model returns.
+    prior : array
+        The prior probability of each class.
+    factors : tuple of Factor
+        The parameters of the columns.
+    positive : label or None
+        The class that wins only when its score is strictly greater than all others.
+
+    Examples
+    --------
+    >>> from tallybayes import Tally, estimate
+    >>> table = {"income": [125.0, 100.0, 95.0, 85.0], "owner": ["Yes", "No", "No", "No"]}
+    >>> model = estimate(Tally.of(table, ["No", "No", "Yes", "Yes"], target="cheat"))
+    >>> model.predict({"income": [120.0, 90.0], "owner": ["Yes", "No"]}).tolist()
+    ['No', 'Yes']
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        classes: tuple[Label, ...],
+        prior: Floats,
+        factors: tuple[Factor, ...],
+        positive: Label | None = None,
+    ) -> None:
+        if positive is not None and positive not in classes:
+            hint = did_you_mean(positive, classes)
+            raise TallyBayesError(f"the positive class {positive!r} is not a class; {hint}")
+        self.schema = schema
+        self.classes = classes
+        self.prior = prior
+        self.factors = factors
+        self.positive = positive
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, self.classes[:6])) + (", ..." if len(self.classes) > 6 else "")
+        return f"Model({len(self.schema.names)} columns, classes {names})"
+
+    @property
+    def free_parameters(self) -> int:
+        """How many numbers can be chosen freely: probabilities that sum to one lose one."""
+        return len(self.classes) - 1 + sum(f.parameters.free_parameters for f in self.factors)
+
+    @property
+    def table_entries(self) -> int:
+        """How many numbers the tables of priors and distributions show."""
+        return len(self.classes) + sum(f.parameters.table_entries for f in self.factors)
+
+    def joint_log_likelihood(self, X: Any) -> Floats:
+        """Return log s_c = log P(c) + sum_i log P(x_i | c) for each row and class."""
+        source = as_source(X)
+        out = np.empty((source.n_rows, len(self.classes)))
+        out[:] = safe_log(self.prior)
+        for batch in batches(source, self.schema):
+            part = out[batch.rows]
+            for factor in self.factors:
+                block = factor.block_of(batch)
+                if isinstance(self.schema.groups[factor.group].kind, Count) and lowest(block) < 0:
+                    raise TallyBayesError("a count is negative; counts must be 0 or more")
+                factor.parameters.add_log_likelihood(block, part)
+            self._check_infinite(batch.blocks, part, batch.rows.start)
+        return out
+
+    def _check_infinite(self, blocks: tuple[Block, ...], part: Floats, start: int) -> None:
+        """Refuse infinite numbers: no class has a density for them."""
+        suspects = np.flatnonzero(~np.isfinite(part[:, 0])) if part.size else []
+        if not len(suspects):
+            return
+        for group, block in zip(self.schema.groups, blocks, strict=True):
+            if isinstance(group.kind, Numeric) and isinstance(block, np.ndarray):
+                bad = np.argwhere(np.isinf(block[suspects]))
+                if len(bad):
+                    row, column = int(suspects[bad[0][0]]), int(bad[0][1])
+                    name = self.schema.names_of(group)[column]
+                    raise TallyBayesError(
+                        f"column {name!r} is infinite in row {start + row}; replace it by a "
+                        "number, or by NaN if it is unknown"
+                    )
+
+    def scores(self, X: Any) -> Floats:
+        """Return the lectures' s_c = P(c) prod_i P(x_i | c); long records underflow to 0."""
+        return np.exp(self.joint_log_likelihood(X))
+
+    def log_posterior(self, X: Any) -> Floats:
+        """Return log P(c | x) for each row and class."""
+        joint = self.joint_log_likelihood(X)
+        total = log_sum_exp(joint)
+        impossible = np.isneginf(total)
+        if impossible.any():
+            row = int(np.argmax(impossible))
+            warnings.warn(
+                f"row {row} is impossible in every class ({int(impossible.sum())} such rows), so "
+                "its posterior is the prior; smooth with alpha > 0 to avoid this",
+                TallyBayesWarning,
+                stacklevel=2,
+            )
+            joint[impossible] = safe_log(self.prior)
+            total[impossible] = 0.0
+        joint -= total[:, None]
+        return joint
+
+    def posterior(self, X: Any) -> Floats:
+        """Return P(c | x) for each row and class; every row sums to one."""
+        log_posterior = self.log_posterior(X)
+        return np.exp(log_posterior, out=log_posterior)
+
+    def posterior_of(self, record: Mapping[str, Any]) -> dict[Label, float]:
+        """Return P(c | x) of one record, in microseconds.
+
+        Columns that the record does not have are missing: their factors are left out.
+        """
+        found = self._record_scorer(record)
+        if found is not None:
+            return found
+        # something is unusual: the careful path knows all the rules and has all the errors
+        for name in record:
+            self.schema.place_of(name)
+        row = self.posterior({name: [record.get(name)] for name in self.schema.names})[0]
+        return dict(zip(self.classes, row.tolist(), strict=True))
+
+    @cached_property
+    def _record_scorer(self) -> RecordScorer:
+        return RecordScorer(self.schema, self.classes, self.prior, self.factors)
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class of each row.
+
+        Ties go to the first class in order; a named positive class wins only when it is strictly
+        more probable than all others.
+        """
+        order = [k for k, label in enumerate(self.classes) if label != self.positive]
+        order += [k for k, label in enumerate(self.classes) if label == self.positive]
+        log_posterior = self.log_posterior(X)
+        if order != sorted(order):
+            log_posterior = log_posterior[:, order]
+        names = np.array([self.classes[k] for k in order])
+        chosen: Array = names[log_posterior.argmax(axis=1)]
+        return chosen
+
+    def decide(self, X: Any, losses: Mapping[Any, Mapping[Any, float]]) -> Array:
+        """Return the decision of least expected loss for each row.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        losses
+            For each decision the loss in each class: ``{"block": {"spam": 0, "ham": 10},
+            "deliver": {"spam": 1, "ham": 0}}``. Decisions need not be classes. Ties go to the
+            decision named first.
+        """
+        table = np.empty((len(self.classes), len(losses)))
+        for k, (decision, row) in enumerate(losses.items()):
+            for label in row:
+                if label not in self.classes:
+                    hint = did_you_mean(label, self.classes)
+                    raise TallyBayesError(f"losses of {decision!r}: no class {label!r}; {hint}")
+            for c, label in enumerate(self.classes):
+                value = row.get(label, np.nan)
+                if not np.isfinite(value):
+                    raise TallyBayesError(
+                        f"losses of {decision!r}: the loss in class {label!r} is missing or not a "
+                        "finite number"
+                    )
+                table[c, k] = value
+        if not losses:
+            raise TallyBayesError("losses name no decision")
+        expected = self.posterior(X) @ table
+        chosen: Array = np.array(list(losses))[expected.argmin(axis=1)]
+        return chosen
+
+    def sample(
+        self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
+    ) -> dict[str, Array]:
+        """Draw whole plausible records.
+
+        Parameters
+        ----------
+        n
+            How many.
+        given
+            Values that the records shall have: of columns, of the target, or of both. What is
+            given of the columns changes how probable the classes are.
+        seed
+            A number that makes the draw repeatable, or a NumPy generator.
+
+        Returns
+        -------
+        dict
+            An array for every column, and for the target.
+        """
+        fixed = dict(given or {})
+        rng = np.random.default_rng(seed)
+        label = fixed.pop(self.schema.target, None)
+        for name in fixed:
+            if name not in self.schema.places:
+                known = [*self.schema.names, self.schema.target]
+                raise TallyBayesError(
+                    f"given: there is no column {name!r}; {did_you_mean(name, known)}"
+                )
+        if label is None:
+            p = np.array(list(self.posterior_of(fixed).values())) if fixed else self.prior
+            classes = rng.choice(len(p), size=n, p=p / p.sum())
+        elif label in self.classes:
+            classes = np.full(n, self.classes.index(label))
+        else:
+            hint = did_you_mean(label, self.classes)
+            raise TallyBayesError(f"given: {label!r} is not a class; {hint}")
+        drawn: dict[str, Array] = {}
+        for factor in self.factors:
+            names = self.schema.names_of(self.schema.groups[factor.group])
+            values = factor.parameters.sample(rng, classes)
+            for place, column in zip(factor.places(len(names)), values, strict=True):
+                drawn[names[place]] = column
+        records = {
+            name: np.full(n, fixed[name]) if name in fixed else drawn[name]
+            for name in self.schema.names
+        }
+        return {**records, self.schema.target: np.array(self.classes)[classes]}

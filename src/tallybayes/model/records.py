@@ -1,0 +1,254 @@
+"""One record in microseconds: a function written for the model, or one pass through small tables.
+
+NumPy needs about 20 microseconds for any handful of calls. So for models of moderate size the sum of
+log-likelihoods is written out as straight-line Python, one line a class and column, and compiled when
+the first record arrives. Larger models gather rows of one table instead. Both leave everything unusual
+(a value of the wrong type, an unknown column, a record that no class allows) to the careful path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.families import Bag, Normals, Rates, Switches, Tables
+from tallybayes.families.parameters import safe_log
+from tallybayes.model.factors import Factor
+from tallybayes.schema import Schema
+from tallybayes.sources.labels import Label
+
+Floats = NDArray[np.float64]
+Posterior = dict[Label, float]
+Score = Callable[[Mapping[str, Any]], Posterior | None]
+
+MOST_CELLS = 200  # columns times classes that are written out line by line
+
+
+class RecordScorer:
+    """Scores single records; None means that the careful path must look at the record."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        classes: tuple[Label, ...],
+        prior: Floats,
+        factors: tuple[Factor, ...],
+    ) -> None:
+        cells = len(schema.names) * len(classes)
+        write = _straight_line if cells <= MOST_CELLS else _gathering
+        self._score: Score = write(schema, classes, safe_log(prior), factors)
+
+    def __call__(self, record: Mapping[str, Any]) -> Posterior | None:
+        try:
+            return self._score(record)
+        except (TypeError, ValueError, LookupError, OverflowError):
+            return None
+
+
+def _names_of(schema: Schema, factor: Factor) -> list[str]:
+    names = schema.names_of(schema.groups[factor.group])
+    return [names[place] for place in factor.places(len(names))]
+
+
+def _other_values(tables: Tables, column: int, n_classes: int) -> Callable[[Any], tuple[float, ...]]:
+    """Return what to do with a value that is not in the table: leave it out, or look with care."""
+    known = tables.labels[column]
+    nothing = (0.0,) * n_classes
+    of_type = type(known[0]) if known else object
+
+    def other(value: Any) -> tuple[float, ...]:
+        if tables.unseen == "ignore" and isinstance(value, of_type):
+            return nothing
+        raise LookupError
+
+    return other
+
+
+def _rows_by_label(tables: Tables) -> list[dict[Any, tuple[float, ...]]]:
+    """Return for each column the log probabilities of each value, one a class."""
+    n_classes = len(tables.log_probabilities)
+    flat = tables.log_probabilities.T.tolist()
+    out: list[dict[Any, tuple[float, ...]]] = []
+    start = 0
+    for labels in tables.labels:
+        rows = {label: tuple(flat[start + k]) for k, label in enumerate(labels)}
+        out.append({**rows, None: (0.0,) * n_classes})
+        start += len(labels)
+    return out
+
+
+def _straight_line(
+    schema: Schema, classes: tuple[Label, ...], log_prior: Floats, factors: tuple[Factor, ...]
+) -> Score:
+    """Write the posterior out as Python and compile it."""
+    every = range(len(classes))
+    space: dict[str, Any] = {"inf": math.inf, "exp": math.exp, "known": set(schema.names)}
+    lines = ["if not record.keys() <= known: return None", "get = record.get"]
+    lines += [f"s{c} = {float(log_prior[c])!r}" for c in every]
+
+    def add(indent: str, terms: Callable[[int], str]) -> None:
+        lines.extend(f"{indent}s{c} += {terms(c)}" for c in every)
+
+    for number, factor in enumerate(factors):
+        p = factor.parameters
+        rows = _rows_by_label(p) if isinstance(p, Tables) else []
+        curves = [part.tolist() for part in p.curves()] if isinstance(p, Normals) else []
+        line = [part.tolist() for part in p._line()] if isinstance(p, Rates) else []
+        for j, name in enumerate(_names_of(schema, factor)):
+            lines.append(f"x = get({name!r})")
+            if isinstance(p, Tables):
+                table, other = f"t{number}_{j}", f"o{number}_{j}"
+                space[table], space[other] = rows[j], _other_values(p, j, len(classes))
+                places = "".join(f"a{c}, " for c in every)
+                lines.append(f"{places}= {table}.get(x) or {other}(x)")
+                add("", lambda c: f"a{c}")
+                continue
+            lines.append("if x is not None and x == x:")
+            if isinstance(p, Normals):
+                if not p.used[j]:
+                    lines.append("    x + 0.0")  # text is still an error
+                    continue
+                mean, curve, height = ([part[c][j] for c in every] for part in curves)
+                for c in every:
+                    lines.append(f"    d = x - {mean[c]!r}")
+                    lines.append(f"    s{c} += {height[c]!r} + d * d * {curve[c]!r}")
+            elif isinstance(p, Switches):
+                lines.append(f"    if x > {p.threshold!r}:")
+                add(" " * 8, lambda c, p=p, j=j: repr(float(p.log_present[c, j])))  # type: ignore[misc]
+                lines.append("    else:")
+                add(" " * 8, lambda c, p=p, j=j: repr(float(p.log_absent[c, j])))  # type: ignore[misc]
+            else:
+                assert isinstance(p, Bag | Rates)
+                weights = line[0] if line else p.weights.tolist()  # type: ignore[union-attr]
+                base = line[1] if line else [[0.0] * p.weights.shape[1]] * len(classes)  # type: ignore[union-attr]
+                lines.append("    if x > 0:")
+                add(" " * 8, lambda c, w=weights, b=base, j=j: f"{b[c][j]!r} + x * {w[c][j]!r}")  # type: ignore[misc]
+                lines.append("    elif x == 0:")
+                add(" " * 8, lambda c, b=base, j=j: repr(b[c][j]))  # type: ignore[misc]
+                lines.append("    else: return None")
+    scores = ", ".join(f"s{c}" for c in every)
+    lines.append(f"top = max(({scores},))")
+    lines.append("if not -inf < top < inf: return None")
+    lines += [f"s{c} = exp(s{c} - top)" for c in every]
+    lines.append("total = " + " + ".join(f"s{c}" for c in every))
+    lines.append("if total != total: return None")
+    pairs = ", ".join(f"label{c}: s{c} / total" for c in every)
+    space.update({f"label{c}": label for c, label in enumerate(classes)})
+    lines.append(f"return {{{pairs}}}")
+    source = "def score(record):\n" + "\n".join(f"    {each}" for each in lines)
+    exec(compile(source, "<record scorer>", "exec"), space)
+    score: Score = space["score"]
+    return score
+
+
+def _gathering(
+    schema: Schema, classes: tuple[Label, ...], log_prior: Floats, factors: tuple[Factor, ...]
+) -> Score:
+    """Gather what each value contributes: rows of one table, and the bell curves of numbers."""
+    n_classes = len(classes)
+    means: list[Floats] = []
+    bends: list[Floats] = []
+    tops: list[Floats] = []
+    stack: list[Floats] = [np.zeros((1, n_classes))]
+    height_of_stack = 1
+    plan: dict[str, tuple[int, Any]] = {}
+
+    def push(rows: Floats) -> int:
+        """Put rows on the table; return the place of the first."""
+        nonlocal height_of_stack
+        stack.append(np.ascontiguousarray(rows))
+        height_of_stack += len(rows)
+        return height_of_stack - len(rows)
+
+    for factor in factors:
+        p = factor.parameters
+        names = _names_of(schema, factor)
+        if isinstance(p, Normals):
+            for k, part in enumerate(p.curves()):
+                (means, bends, tops)[k].append(part.T)
+            start = sum(map(len, means)) - len(names)
+            plan.update({name: (0, start + j) for j, name in enumerate(names)})
+        elif isinstance(p, Tables):
+            start = push(p.log_probabilities.T)
+            for j, name in enumerate(names):
+                places = {label: start + k for k, label in enumerate(p.labels[j])}
+                start += len(p.labels[j])
+                nothing = _other_values(p, j, n_classes)
+                plan[name] = (1, ({**places, None: 0}, nothing))
+        elif isinstance(p, Switches):
+            off, on = push(p.log_absent.T), push(p.log_present.T)
+            plan.update(
+                {name: (2, (p.threshold, off + j, on + j)) for j, name in enumerate(names)}
+            )
+        else:
+            assert isinstance(p, Bag | Rates)
+            weights, base = p._line() if isinstance(p, Rates) else (p.weights, None)
+            at = push(weights.T)
+            at_zero = None if base is None else push(base.T)
+            for j, name in enumerate(names):
+                plan[name] = (3, (at + j, None if at_zero is None else at_zero + j))
+    table = np.concatenate(stack)
+    mean, bend, top = (np.concatenate(part or [np.zeros((0, n_classes))])
+                       for part in (means, bends, tops))
+    every_number = list(range(len(mean)))
+    add, exp = np.add.reduce, math.exp
+
+    def score(record: Mapping[str, Any]) -> Posterior | None:
+        numbers: list[Any] = []
+        which: list[int] = []
+        rows: list[int] = []
+        times: list[Any] = []
+        for name, x in record.items():
+            how, what = plan[name]
+            if how == 1:
+                place = what[0].get(x)
+                if place is None:
+                    what[1](x)
+                else:
+                    rows.append(place)
+            elif x is None or x != x:
+                continue
+            elif how == 0:
+                numbers.append(x)
+                which.append(what)
+            elif how == 2:
+                rows.append(what[2] if x > what[0] else what[1])
+            else:
+                if x > 0:
+                    rows.append(what[0])
+                    times.append((len(rows) - 1, x))
+                elif x < 0:
+                    return None
+                if what[1] is not None:
+                    rows.append(what[1])
+        total = log_prior
+        if numbers:
+            d = np.array(numbers, np.float64)[:, None]
+            if which == every_number:
+                d = d - mean
+                d *= d
+                d *= bend
+                d += top
+            else:
+                d = (d - mean.take(which, 0)) ** 2 * bend.take(which, 0) + top.take(which, 0)
+            total = total + add(d, 0)
+        if rows:
+            gathered = table.take(rows, 0)
+            for place, x in times:
+                gathered[place] *= x
+            total = total + add(gathered, 0)
+        sums = total.tolist()
+        best = max(sums)
+        if not -math.inf < best < math.inf:
+            return None
+        shares = [exp(each - best) for each in sums]
+        whole = sum(shares)
+        if whole != whole:
+            return None
+        return {label: share / whole for label, share in zip(classes, shares, strict=True)}
+
+    return score

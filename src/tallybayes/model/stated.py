@@ -1,0 +1,114 @@
+"""A model stated by hand, with no data: priors and likelihoods as someone knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.families import Normals, Switches, Tables
+from tallybayes.families.parameters import safe_log
+from tallybayes.model.factors import Factor
+from tallybayes.model.model import Model
+from tallybayes.priors import Fixed
+from tallybayes.schema import Binary, Categories, Kind, Numeric, Schema
+from tallybayes.sources.labels import Label, sorted_labels
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """A bell curve with a stated mean and variance."""
+
+    mean: float
+    variance: float
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.mean) or not 0.0 < self.variance < np.inf:
+            raise TallyBayesError(f"{self} needs a finite mean and a variance greater than 0")
+
+
+def stated(
+    prior: Mapping[Any, float],
+    columns: Mapping[str, Mapping[Any, Any]],
+    *,
+    target: str = "class",
+    positive: Label | None = None,
+) -> Model:
+    """State a model.
+
+    Parameters
+    ----------
+    prior
+        The probability of each class.
+    columns
+        For each column and class: the probability that the column is true (a number), the
+        probability of each of its values (a mapping), or a `Normal`.
+    target, positive
+        As everywhere.
+
+    Examples
+    --------
+    How likely is a mail with the words "Nigerian prince" to be spam?
+
+    >>> model = stated(
+    ...     {"spam": 0.5, "not spam": 0.5},
+    ...     {"nigerian prince": {"spam": 0.2, "not spam": 0.001}},
+    ... )
+    >>> round(model.posterior_of({"nigerian prince": True})["spam"], 4)
+    0.995
+    """
+    classes = sorted_labels(prior, "the classes of the prior")
+    kinds: list[Kind] = []
+    parts: list[Any] = []
+    for name, by_class in columns.items():
+        kind, parameters = _column(name, _by_class(name, by_class, classes))
+        kinds.append(kind)
+        parts.append(parameters)
+    schema = Schema.of(tuple(columns), kinds, target=target)
+    factors = []
+    for name, parameters in zip(columns, parts, strict=True):
+        group, place = schema.place_of(name)
+        factors.append(Factor(group, (place,), parameters))
+    probabilities = Fixed(prior).probabilities(classes, np.ones(len(classes)))
+    return Model(schema, classes, probabilities, tuple(factors), positive)
+
+
+def _by_class(name: str, stated: Any, classes: tuple[Label, ...]) -> list[Any]:
+    """Return what is stated of a column, in the order of the classes."""
+    if not isinstance(stated, Mapping):
+        raise TallyBayesError(f"column {name!r}: state a distribution for each class")
+    for label in (*stated, *classes):
+        if label not in stated or label not in classes:
+            hint = did_you_mean(label, classes if label in stated else stated)
+            what = "is not in the prior" if label in stated else "has no distribution"
+            raise TallyBayesError(f"column {name!r}: class {label!r} {what}; {hint}")
+    return [stated[label] for label in classes]
+
+
+def _column(name: str, by_class: list[Any]) -> tuple[Kind, Any]:
+    """Turn what is stated of one column into its kind and parameters."""
+    if all(isinstance(each, Normal) for each in by_class):
+        mean = np.array([[each.mean] for each in by_class])
+        return Numeric(), Normals(
+            mean, np.array([[each.variance] for each in by_class]), np.array([True])
+        )
+    if all(isinstance(each, Mapping) for each in by_class):
+        labels = sorted_labels((v for each in by_class for v in each), f"column {name!r}")
+        p = np.array([[each.get(label, 0.0) for label in labels] for each in by_class], float)
+        if not (p >= 0.0).all() or not np.allclose(p.sum(axis=1), 1.0, atol=1e-6):
+            raise TallyBayesError(
+                f"column {name!r}: the probabilities of each class must not be negative and must "
+                "add up to 1"
+            )
+        unseen = np.zeros((len(by_class), 1))
+        return Categories(labels), Tables((name,), (labels,), safe_log(p), unseen)
+    if all(isinstance(each, int | float) and 0.0 <= each <= 1.0 for each in by_class):
+        p = np.array([[each] for each in by_class], float)
+        return Binary(), Switches(0.0, safe_log(1.0 - p), safe_log(p))
+    raise TallyBayesError(
+        f"column {name!r}: state the same form for every class: a probability between 0 and 1, a "
+        "mapping from values to probabilities, or Normal(mean, variance)"
+    )

@@ -1,0 +1,77 @@
+"""What is believed of the classes before anything is known of a record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.sources.labels import Label
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Empirical:
+    """The share of each class in the data, (W_c + alpha) / (W + alpha C).
+
+    Examples
+    --------
+    >>> Empirical().probabilities(("No", "Yes"), np.array([7.0, 3.0])).tolist()
+    [0.7, 0.3]
+    """
+
+    alpha: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha < math.inf:
+            raise TallyBayesError(f"the prior's alpha is {self.alpha}; it must not be negative")
+
+    def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
+        """Return the probability of each class."""
+        return (weight + self.alpha) / (weight.sum() + self.alpha * len(weight))
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """All classes alike."""
+
+    def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
+        """Return the probability of each class."""
+        return np.full(len(classes), 1.0 / len(classes))
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Probabilities that the user states: ``Fixed({"spam": 0.4, "not spam": 0.6})``."""
+
+    p: Mapping[Any, float]
+
+    def __post_init__(self) -> None:
+        for label, value in self.p.items():
+            if not isinstance(value, int | float | np.number) or not 0.0 <= value <= 1.0:
+                raise TallyBayesError(f"the prior of class {label!r} is {value!r}, not in 0..1")
+        total = math.fsum(self.p.values())
+        if not math.isclose(total, 1.0, abs_tol=1e-6):
+            raise TallyBayesError(f"the priors add up to {total:g}; they must add up to 1")
+
+    def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
+        """Return the probability of each class."""
+        for label in classes:
+            if label not in self.p:
+                hint = did_you_mean(label, self.p)
+                raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
+        for label in self.p:
+            if label not in classes:
+                hint = did_you_mean(label, classes)
+                raise TallyBayesError(f"a prior is stated for the unknown class {label!r}; {hint}")
+        stated = np.array([self.p[label] for label in classes], np.float64)
+        return stated / stated.sum()
+
+
+Prior = Empirical | Uniform | Fixed

@@ -1,0 +1,285 @@
+"""What each column is: inferred once from the data or declared by the user, and then frozen.
+
+The *kind* of a column says what is counted about it, so it binds at counting. How the counts become
+probabilities (smoothing, priors) is a family's business and stays free until estimation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.sources import Column, Matrix, Source, SparseMatrix, Table, as_source
+from tallybayes.sources.labels import Label, sorted_labels
+
+MOST_CATEGORIES = 20
+LEAST_REPEATS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Numeric:
+    """A number on a scale, counted by its moments. Families: Gaussian."""
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """One of several values, counted by value. Families: Categorical.
+
+    Parameters
+    ----------
+    values
+        Values that belong to the column whether or not they occur in the data.
+    """
+
+    values: tuple[Label, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A yes or no: whether the number exceeds the threshold. Families: Bernoulli."""
+
+    threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.threshold):
+            raise TallyBayesError(f"threshold must be a finite number, not {self.threshold}")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often something occurs. Families: Multinomial, Complement, Poisson.
+
+    Parameters
+    ----------
+    bag
+        Columns of one bag share their total: the words of one text. Another name, another bag.
+    """
+
+    bag: str = "words"
+
+
+Kind = Numeric | Categories | Binary | Count
+KINDS: tuple[type[Kind], ...] = (Numeric, Categories, Binary, Count)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The columns of one kind, which are counted together in one block."""
+
+    kind: Kind
+    positions: range | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns, their kinds and declared values, and why each kind was chosen.
+
+    Examples
+    --------
+    >>> table = {"income": [125.0, 100.0, 70.0], "status": ["Single", "Married", "Single"]}
+    >>> print(Schema.infer(table, target="cheat"))
+    column  kind        values  why
+    income  Numeric             decimal numbers
+    status  Categories          text
+    """
+
+    names: Sequence[str]
+    groups: tuple[Group, ...]
+    declared: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
+    reasons: tuple[str, ...] = field(default=(), compare=False)
+    target: str = "class"
+
+    @classmethod
+    def infer(
+        cls, data: Any, columns: Mapping[str, Any] | None = None, *, target: str = "class"
+    ) -> Schema:
+        """Choose a kind for every column of the data.
+
+        Booleans, text and categoricals are categories; decimal numbers are numeric; integers are
+        categories when they have at most 20 distinct values that occur 10 times each on average,
+        and numeric otherwise; a sparse matrix is counts.
+
+        Parameters
+        ----------
+        data
+            The rows: see `as_source`.
+        columns
+            The user's word, which goes above all of that: a kind, or a family, by column name.
+        target
+            The name of what is predicted.
+        """
+        source = as_source(data)
+        said = dict(columns or {})
+        if said:
+            cls._check_names(said, source.names)
+        if target in said or (isinstance(source, Table) and target in source.names):
+            raise TallyBayesError(
+                f"the target {target!r} is also a column; take it out of the columns or give the "
+                "target another name"
+            )
+        kinds: list[Kind]
+        if isinstance(source, Table):
+            chosen = [_choose(column) for column in source.columns.values()]
+        else:
+            chosen = _choose_for_matrix(source)
+        kinds, reasons = [kind for kind, _ in chosen], [reason for _, reason in chosen]
+        for name, word in said.items():
+            place = list(source.names).index(name)
+            kinds[place] = _with_values_of(kinds[place], kind_of(word, name))
+            reasons[place] = "declared"
+        return cls.of(source.names, kinds, reasons, target)
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        kinds: Sequence[Kind],
+        reasons: Sequence[str] = (),
+        target: str = "class",
+    ) -> Schema:
+        """Build a schema from a kind for every column."""
+        declared = {}
+        members: dict[Kind, list[int]] = {}
+        for place, kind in enumerate(kinds):
+            if isinstance(kind, Categories) and kind.values:
+                name = names[place]
+                declared[name] = sorted_labels(kind.values, f"the values of column {name!r}")
+                kind = Categories()
+            members.setdefault(kind, []).append(place)
+        groups = tuple(
+            Group(kind, range(len(names)) if len(places) == len(names) else tuple(places))
+            for kind, places in sorted(members.items(), key=lambda item: _order(item[0]))
+        )
+        why = tuple(reasons) or ("declared",) * len(names)
+        return cls(names, groups, declared, why, target)
+
+    @classmethod
+    def same(cls, names: Sequence[str], kind: Kind, *, target: str = "class") -> Schema:
+        """Build a schema in which all columns are of one kind: cheap, however many there are."""
+        if isinstance(kind, Categories) and kind.values:
+            return cls.of(names, [kind] * len(names), target=target)
+        return cls(names, (Group(kind, range(len(names))),), {}, ("declared",) * len(names), target)
+
+    @staticmethod
+    def _check_names(asked: Mapping[str, Any], names: Sequence[str]) -> None:
+        known = set(names)
+        for name in asked:
+            if name not in known:
+                raise TallyBayesError(f"there is no column {name!r}; {did_you_mean(name, names)}")
+
+    def names_of(self, group: Group) -> Sequence[str]:
+        """Return the names of a group's columns."""
+        if isinstance(group.positions, range):
+            return self.names
+        return [self.names[place] for place in group.positions]
+
+    @cached_property
+    def places(self) -> Mapping[str, tuple[int, int]]:
+        """Where each column is: the number of its group, and its number in the group."""
+        return {
+            name: (number, place)
+            for number, group in enumerate(self.groups)
+            for place, name in enumerate(self.names_of(group))
+        }
+
+    def place_of(self, name: str) -> tuple[int, int]:
+        """Find a column; an unknown name is an error that suggests a known one."""
+        if name not in self.places:
+            hint = did_you_mean(name, self.names)
+            raise TallyBayesError(f"there is no column {name!r}; {hint}")
+        return self.places[name]
+
+    def kind(self, name: str) -> Kind:
+        """Return a column's kind, with its declared values."""
+        kind = self.groups[self.place_of(name)[0]].kind
+        return Categories(self.declared.get(name, ())) if isinstance(kind, Categories) else kind
+
+    def __iter__(self) -> Iterator[tuple[str, Kind, str]]:
+        """Go through the columns: name, kind and the reason for it."""
+        for name, reason in zip(self.names, self.reasons, strict=True):
+            yield name, self.kind(name), reason
+
+    def __str__(self) -> str:
+        lines = [("column", "kind", "values", "why")]
+        for name, kind, reason in self:
+            values = ", ".join(map(str, getattr(kind, "values", ())))
+            lines.append((name, type(kind).__name__, values, reason))
+        widths = [max(len(line[k]) for line in lines) for k in range(3)]
+        return "\n".join(
+            "  ".join(f"{cell:<{width}}" for cell, width in zip(line[:3], widths, strict=True))
+            + f"  {line[3]}"
+            for line in lines
+        )
+
+
+def kind_of(word: Any, name: str) -> Kind:
+    """Return the kind that the user means: a kind itself, or that of a family."""
+    kind = getattr(word, "kind", word)
+    if isinstance(kind, KINDS):
+        return kind
+    raise TallyBayesError(
+        f"column {name!r} is declared as {word!r}; expected a kind such as Numeric() or "
+        "Categories(), or a family such as Gaussian()"
+    )
+
+
+def _order(kind: Kind) -> tuple[int, str]:
+    """Order kinds so that the order of the columns leaves no trace in the groups."""
+    return KINDS.index(type(kind)), repr(kind)
+
+
+def _with_values_of(inferred: Kind, said: Kind) -> Kind:
+    """Keep what the data declares (a categorical's values) unless the user says otherwise."""
+    if isinstance(inferred, Categories) and isinstance(said, Categories) and not said.values:
+        return replace(said, values=inferred.values)
+    return said
+
+
+def _choose(column: Column) -> tuple[Kind, str]:
+    """Choose the kind of one column of a table, and say why."""
+    if column.type == "float":
+        return Numeric(), "decimal numbers"
+    if column.type == "integer":
+        return _choose_for_integers(column)
+    if column.type == "categorical":
+        return Categories(column.declared), f"categorical, {len(column.declared)} values declared"
+    names = {"boolean": "booleans", "text": "text", "empty": "every value is missing"}
+    return Categories(), names[column.type]
+
+
+def _choose_for_integers(column: Column) -> tuple[Kind, str]:
+    codes, labels = column.codes(slice(0, len(column)))
+    return _integers(len(labels), int((codes >= 0).sum()))
+
+
+def _integers(distinct: int, rows: int) -> tuple[Kind, str]:
+    """Apply the rule for integers to the number of distinct values and of rows."""
+    if distinct <= MOST_CATEGORIES and rows >= LEAST_REPEATS * distinct:
+        return Categories(), f"integers, {distinct} distinct values in {rows} rows"
+    return Numeric(), f"integers, {distinct} distinct values in {rows} rows"
+
+
+def _choose_for_matrix(source: Source) -> list[tuple[Kind, str]]:
+    """Choose the kinds of a matrix's columns."""
+    width = len(source.names)
+    if isinstance(source, SparseMatrix):
+        return [(Count(), "sparse matrix")] * width
+    assert isinstance(source, Matrix)
+    kind = source.values.dtype.kind
+    if kind == "f":
+        return [(Numeric(), "decimal numbers")] * width
+    if kind == "b":
+        return [(Categories(), "booleans")] * width
+    return [_integers_of(source.values[:, place]) for place in range(width)]
+
+
+def _integers_of(values: Any) -> tuple[Kind, str]:
+    """Apply the rule for integers to one column of a matrix."""
+    if len(np.unique(values[:1000])) > MOST_CATEGORIES:
+        return Numeric(), f"integers, more than {MOST_CATEGORIES} distinct values"
+    return _integers(len(np.unique(values)), len(values))

@@ -1,0 +1,183 @@
+"""One column of a table, whatever it came in: its type, and its values as numbers or as codes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.sources.labels import Encoded, Label, as_vector, encode, is_missing
+
+ColumnType = Literal["boolean", "integer", "float", "text", "categorical", "empty"]
+Array = NDArray[Any]
+
+
+class Column(Protocol):
+    """What the schema and the batches ask of a column."""
+
+    name: str
+
+    @property
+    def type(self) -> ColumnType:
+        """What the values are."""
+
+    @property
+    def declared(self) -> tuple[Label, ...]:
+        """Values that belong to the column whether or not they occur."""
+
+    def __len__(self) -> int: ...
+
+    def numbers(self, rows: slice) -> Array:
+        """Return the values as numbers, NaN where missing."""
+
+    def codes(self, rows: slice) -> Encoded:
+        """Return the values as codes, -1 where missing."""
+
+
+def not_numbers(name: str, example: object, row: int) -> TallyBayesError:
+    """Build the error about a text in a column that is to hold numbers."""
+    return TallyBayesError(
+        f"column {name!r} holds {example!r} in row {row}, where a number was expected; convert "
+        "the column, or declare it as categories"
+    )
+
+
+class ArrayColumn:
+    """A column in NumPy memory, or in a Python list."""
+
+    def __init__(self, name: str, values: Any) -> None:
+        self.name = name
+        self._where = f"column {name!r}"
+        self._values = as_vector(values, self._where)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def declared(self) -> tuple[Label, ...]:
+        """Values that belong to the column whether or not they occur: none."""
+        return ()
+
+    @cached_property
+    def type(self) -> ColumnType:
+        """What the values are; a list is looked through."""
+        kind = self._values.dtype.kind
+        if kind == "b":
+            return "boolean"
+        if kind in "iu":
+            return "integer"
+        if kind == "f":
+            return "float"
+        labels = self._encoded.labels
+        if not labels:
+            return "empty"
+        names: dict[Any, ColumnType] = {bool: "boolean", int: "integer", float: "float"}
+        return names.get(type(labels[0]), "text")
+
+    @cached_property
+    def _encoded(self) -> Encoded:
+        return encode(self._values, self._where)
+
+    @cached_property
+    def _numbers(self) -> Array:
+        """Numbers out of a list with gaps."""
+        values = self._values.tolist()
+        for row, value in enumerate(values):
+            if isinstance(value, str):
+                raise not_numbers(self.name, value, row)
+        gaps_closed = [np.nan if is_missing(value) else value for value in values]
+        try:
+            return np.array(gaps_closed, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TallyBayesError(f"{self._where} holds values that are not numbers") from None
+
+    def numbers(self, rows: slice) -> Array:
+        """Return the values as numbers, NaN where missing."""
+        if self._values.dtype.kind in "biuf":
+            return self._values[rows]
+        return self._numbers[rows]
+
+    def codes(self, rows: slice) -> Encoded:
+        """Return the values as codes, -1 where missing."""
+        return Encoded(self._encoded.codes[rows], self._encoded.labels)
+
+
+class ArrowColumn:
+    """A column in Arrow memory: pandas extension types, polars, pyarrow, DuckDB."""
+
+    def __init__(self, name: str, values: Any) -> None:
+        import pyarrow
+
+        self.name = name
+        self._arrow = pyarrow
+        if not isinstance(values, pyarrow.ChunkedArray):
+            values = pyarrow.chunked_array([values])
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @cached_property
+    def type(self) -> ColumnType:
+        """What the values are, by Arrow's type."""
+        is_ = self._arrow.types
+        kind = self._values.type
+        if is_.is_dictionary(kind):
+            return "categorical"
+        if is_.is_boolean(kind):
+            return "boolean"
+        if is_.is_integer(kind):
+            return "integer"
+        if is_.is_floating(kind) or is_.is_decimal(kind):
+            return "float"
+        if is_.is_string(kind) or is_.is_large_string(kind) or is_.is_string_view(kind):
+            return "text"
+        if is_.is_null(kind):
+            return "empty"
+        raise TallyBayesError(
+            f"column {self.name!r} holds {kind} values; convert it to numbers or text first"
+        )
+
+    @cached_property
+    def declared(self) -> tuple[Label, ...]:
+        """Values that belong to the column whether or not they occur: a categorical's."""
+        return self._encoded.labels if self.type == "categorical" else ()
+
+    @cached_property
+    def _encoded(self) -> Encoded:
+        if self.type == "empty":
+            return Encoded(np.full(len(self), -1, np.int32), ())
+        column = self._values
+        if self.type != "categorical":
+            column = column.dictionary_encode()
+        whole = column.unify_dictionaries().combine_chunks()
+        if isinstance(whole, self._arrow.ChunkedArray):  # no chunks at all
+            return Encoded(np.empty(0, np.int32), ())
+        codes = whole.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+        labels = whole.dictionary.to_pylist()
+        gaps = [code for code, label in enumerate(labels) if is_missing(label)]
+        if gaps:
+            codes = np.where(np.isin(codes, gaps), -1, codes)
+            labels = [label for label in labels if not is_missing(label)]
+            codes = codes - (codes[:, None] > np.array(gaps)).sum(1)
+        return Encoded(codes, tuple(labels))
+
+    def numbers(self, rows: slice) -> Array:
+        """Return the values as numbers, NaN where missing."""
+        part = self._values[rows.start : rows.stop]
+        if self.type in ("text", "categorical"):
+            for row, value in enumerate(part.to_pylist()):
+                if isinstance(value, str):
+                    raise not_numbers(self.name, value, rows.start + row)
+            part = part.cast(part.type.value_type) if self.type == "categorical" else part
+        if self.type == "empty" or self._arrow.types.is_decimal(part.type) or part.null_count:
+            part = part.cast("float64")
+        array: Array = part.to_numpy()
+        return array
+
+    def codes(self, rows: slice) -> Encoded:
+        """Return the values as codes, -1 where missing."""
+        return Encoded(self._encoded.codes[rows], self._encoded.labels)

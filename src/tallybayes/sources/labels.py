@@ -1,0 +1,173 @@
+"""Labels, of classes and of categories: plain Python values of one type, and codes for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError
+
+Label = str | bool | int | float
+
+
+class Encoded(NamedTuple):
+    """One code a row, -1 where the value is missing, and the label that each code stands for."""
+
+    codes: NDArray[np.signedinteger[Any]]
+    labels: tuple[Label, ...]
+
+
+_TYPE_NAMES = {str: "text", bool: "booleans", int: "whole numbers", float: "decimal numbers"}
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a single value is None, NaN, pandas' NA or NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(value != value)
+
+
+def label_type(labels: Iterable[object], where: str) -> type | None:
+    """Return the one type of the labels (None if there are none); several are an error."""
+    types = sorted({type(label) for label in labels}, key=lambda each: each.__name__)
+    if len(types) > 1:
+        names = " and ".join(_TYPE_NAMES.get(each, each.__name__) for each in types)
+        raise TallyBayesError(f"{where} mixes {names}; convert it to one type, for example text")
+    return types[0] if types else None
+
+
+def sorted_labels(labels: Iterable[Label], where: str) -> tuple[Label, ...]:
+    """Sort labels of one type; the order in which they arrived leaves no trace."""
+    distinct = set(labels)
+    label_type(distinct, where)
+    return tuple(sorted(distinct))
+
+
+def encode(values: Any, where: str) -> Encoded:
+    """Give every distinct value of a one-dimensional array a code.
+
+    `where` names the data in errors: "the labels", "column 'status'".
+    """
+    array = as_vector(values, where)
+    if array.dtype.kind == "b":
+        return Encoded(array.astype(np.int8), (False, True))
+    if array.dtype.kind in "iu":
+        return _encode_integers(array)
+    if array.dtype.kind == "f":
+        return _encode_floats(array)
+    return _encode_objects(array.tolist(), where)
+
+
+def as_vector(values: Any, where: str) -> NDArray[Any]:
+    """Return the values as a one-dimensional array of booleans, numbers, text or objects."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise TallyBayesError(
+            f"{where} must be a list or array, one value a row, not {type(values).__name__}"
+        )
+    if isinstance(values, np.ndarray):
+        array = values
+    elif hasattr(values, "__array__"):  # a pandas, polars or Arrow column
+        array = np.asarray(values)
+    else:
+        array = _from_list(list(values), where)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise TallyBayesError(
+            f"{where} must have one dimension, one value a row; it has the shape {array.shape}"
+        )
+    if array.dtype.kind not in "biufUOT":
+        raise TallyBayesError(
+            f"{where} holds {array.dtype} values; convert them to numbers or text first"
+        )
+    return array
+
+
+def _from_list(values: list[Any], where: str) -> NDArray[Any]:
+    """Make an array of a list without NumPy's silent conversion of numbers to text."""
+    types = set(map(type, values))
+    if types <= {int} or types <= {bool}:
+        try:
+            return np.array(values, dtype=bool if types == {bool} else np.int64)
+        except OverflowError:
+            raise TallyBayesError(f"{where} holds integers beyond 64 bits; use text") from None
+    if types <= {int, float}:
+        return np.array(values, dtype=np.float64)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _encode_integers(array: NDArray[Any]) -> Encoded:
+    if not len(array):
+        return Encoded(array.astype(np.int32), ())
+    least, greatest = int(array.min()), int(array.max())
+    width = greatest - least + 1
+    if width > max(4 * len(array), 65_536):  # too spread out for a table
+        found, codes = np.unique(array, return_inverse=True)
+        return Encoded(codes, tuple(found.tolist()))
+    # in Python's integers: least may not fit the array's own narrow type
+    shifted = array if least == 0 else array.astype(np.int64) - least
+    present = np.bincount(shifted.astype(np.int64, copy=False), minlength=width) > 0
+    labels = tuple((np.flatnonzero(present) + least).tolist())
+    if present.all() and shifted.dtype == np.int64:
+        return Encoded(shifted, labels)
+    return Encoded((np.cumsum(present, dtype=np.int32) - 1)[shifted], labels)
+
+
+def _encode_floats(array: NDArray[Any]) -> Encoded:
+    there = ~np.isnan(array)
+    found, inverse = np.unique(array[there], return_inverse=True)
+    codes = np.full(len(array), -1, np.int32)
+    codes[there] = inverse
+    return Encoded(codes, tuple(found.tolist()))
+
+
+def _encode_objects(values: Sequence[Any], where: str) -> Encoded:
+    """Encode Python values in one pass; missing ones get -1."""
+    code_of: dict[Any, int] = {}
+    try:
+        codes = np.fromiter(
+            (code_of.setdefault(value, len(code_of)) for value in values), np.int32, len(values)
+        )
+    except TypeError:
+        raise _unusable(values, where) from None
+    # NaN is unequal to itself, so several may have codes of their own: all are missing
+    kept: dict[Label, int] = {}
+    final = np.full(len(code_of) + 1, -1, np.int32)
+    for value, code in code_of.items():
+        if not is_missing(value):
+            plain = value.item() if isinstance(value, np.generic) else value
+            if not isinstance(plain, str | bool | int | float):
+                raise _unusable(values, where)
+            final[code] = kept.setdefault(plain, len(kept))
+    label_type(kept, where)
+    _check_unmixed(values, where)
+    return Encoded(final[codes], tuple(kept))
+
+
+def _check_unmixed(values: Sequence[Any], where: str) -> None:
+    """Refuse True among 1 and 1.0: they are equal in Python and would share a code."""
+    kinds = {
+        bool if issubclass(each, bool | np.bool_) else int
+        for each in set(map(type, values))
+        if issubclass(each, bool | np.bool_ | int | np.integer)
+    }
+    if len(kinds) > 1:
+        raise TallyBayesError(
+            f"{where} mixes booleans and whole numbers; convert it to one type, for example text"
+        )
+
+
+def _unusable(values: Sequence[Any], where: str) -> TallyBayesError:
+    """Build the error that names the first value that cannot be a label."""
+    for row, value in enumerate(values):
+        if not is_missing(value) and not isinstance(value, str | bool | int | float | np.generic):
+            return TallyBayesError(
+                f"{where} holds a {type(value).__name__} in row {row}; expected text, numbers or "
+                "booleans"
+            )
+    return TallyBayesError(f"{where} holds values that are neither text, numbers nor booleans")

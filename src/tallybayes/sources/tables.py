@@ -1,0 +1,181 @@
+"""The doors for data: tables of named columns, NumPy matrices and sparse matrices, none copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.sources.columns import ArrayColumn, ArrowColumn, Column
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedNames(Sequence[str]):
+    """The names x0, x1, ... of a matrix's columns, made only when asked for."""
+
+    n: int
+
+    def __len__(self) -> int:
+        return self.n
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return [f"x{number}" for number in range(self.n)[index]]
+        return f"x{range(self.n)[index]}"
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"x{number}" for number in range(self.n))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of equal length, each with a name and a type of its own."""
+
+    columns: Mapping[str, Column]
+    n_rows: int
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns' names in their order."""
+        return tuple(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A two-dimensional NumPy array of booleans, integers or floats."""
+
+    values: Array
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns' names: x0, x1, ..."""
+        return NumberedNames(self.values.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseMatrix:
+    """A SciPy matrix in compressed sparse rows."""
+
+    values: Any
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns' names: x0, x1, ..."""
+        return NumberedNames(self.values.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.values.shape[0])
+
+
+Source = Table | Matrix | SparseMatrix
+
+
+def as_source(data: Any) -> Source:
+    """Open whatever holds the rows.
+
+    Parameters
+    ----------
+    data
+        A mapping of columns, a list of records (mappings), a pandas, polars or Arrow table (any
+        object with ``__arrow_c_stream__``), a two-dimensional array, or a SciPy sparse matrix.
+    """
+    if isinstance(data, Table | Matrix | SparseMatrix):
+        return data
+    if isinstance(data, Mapping):
+        return _table((str(name), _column(str(name), data[name])) for name in data)
+    if hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas
+        names = [str(name) for name in data.columns]
+        columns = (data.iloc[:, place] for place in range(len(names)))
+        return _table((n, _column(n, c)) for n, c in zip(names, columns, strict=True))
+    if hasattr(data, "__arrow_c_stream__"):
+        import pyarrow
+
+        table = pyarrow.table(data)
+        pairs = zip(table.column_names, table.columns, strict=True)
+        return _table((name, ArrowColumn(name, column)) for name, column in pairs)
+    if hasattr(data, "tocsr"):
+        return SparseMatrix(data.tocsr())
+    if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
+        names = list(dict.fromkeys(str(name) for row in data for name in row))
+        return _table((n, ArrayColumn(n, [row.get(n) for row in data])) for n in names)
+    return _matrix(data)
+
+
+def _column(name: str, values: Any) -> Column:
+    """Take NumPy memory as it is; let Arrow read what has a type of its own."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return ArrayColumn(name, np.asarray(values))
+    if dtype is not None or hasattr(values, "__arrow_c_array__"):
+        import pyarrow
+
+        if hasattr(values, "to_arrow"):  # polars
+            return ArrowColumn(name, values.to_arrow())
+        try:
+            return ArrowColumn(name, pyarrow.array(values, from_pandas=True))
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
+            raise TallyBayesError(f"column {name!r} cannot be read: {error}") from None
+    if hasattr(values, "__arrow_c_stream__"):
+        import pyarrow
+
+        return ArrowColumn(name, pyarrow.chunked_array(values))
+    return ArrayColumn(name, values)
+
+
+def _table(pairs: Iterator[tuple[str, Column]]) -> Table:
+    """Put columns side by side; their names must differ and their lengths agree."""
+    columns: dict[str, Column] = {}
+    for name, column in pairs:
+        if name in columns:
+            raise TallyBayesError(f"two columns are named {name!r}; rename one of them")
+        columns[name] = column
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        first = next(iter(lengths))
+        other = next(name for name in lengths if lengths[name] != lengths[first])
+        raise TallyBayesError(
+            f"column {other!r} has {lengths[other]} rows, but column {first!r} has "
+            f"{lengths[first]}; all columns must have the same number of rows"
+        )
+    return Table(columns, next(iter(lengths.values()), 0))
+
+
+def _matrix(data: Any) -> Source:
+    try:
+        values = np.asarray(data)
+    except ValueError:
+        raise TallyBayesError(
+            "the rows of X differ in length; every row must have the same number of columns"
+        ) from None
+    if values.ndim != 2:
+        raise TallyBayesError(
+            f"X must have two dimensions, rows and columns; it has the shape {values.shape}. "
+            "Pass a table, a mapping of columns, or X.reshape(-1, 1) for a single column"
+        )
+    if values.dtype.kind in "OUT":
+        return _table(
+            (name, ArrayColumn(name, values[:, place].tolist()))
+            for place, name in enumerate(NumberedNames(values.shape[1]))
+        )
+    if values.dtype.kind not in "biuf":
+        raise TallyBayesError(f"X holds {values.dtype} values; convert them to numbers first")
+    if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
+        values = values.astype(np.float64)
+    return Matrix(values)

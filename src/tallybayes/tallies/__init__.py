@@ -1,0 +1,8 @@
+"""Sufficient statistics that add up: moments, counts of categories, sums of counts."""
+
+from tallybayes.tallies.codes import Codes
+from tallybayes.tallies.counts import Counts
+from tallybayes.tallies.moments import Moments
+from tallybayes.tallies.tally import Tally, TallyBlock
+
+__all__ = ["Codes", "Counts", "Moments", "Tally", "TallyBlock"]

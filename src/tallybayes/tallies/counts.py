@@ -1,0 +1,136 @@
+"""Sums of non-negative columns per class: word counts, events, or how often a column is "on".
+
+`rows` and `weight` say how much was there to count; they are kept once a class while no value is
+missing, and once a column otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Block, Sparse
+from tallybayes.errors import TallyBayesError
+from tallybayes.kernels import counting
+from tallybayes.sources.labels import Label
+from tallybayes.tallies.keys import never_counted, spread
+from tallybayes.tallies.moments import not_finite
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """Sums of the columns (across) in the classes (down)."""
+
+    rows: Integers
+    weight: Floats
+    sums: Floats
+
+    @classmethod
+    def empty(cls, n_columns: int) -> Counts:
+        """Return the tally of no rows, and of no classes."""
+        return cls(np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, n_columns)))
+
+    @classmethod
+    def count(
+        cls,
+        block: Block,
+        y: Any,
+        w: Any,
+        n_classes: int,
+        names: Sequence[str],
+        start: int,
+        threshold: float | None = None,
+    ) -> Counts:
+        """Add up some rows, or count how often each column exceeds the threshold."""
+        if isinstance(block, Sparse):
+            counted = counting.sparse_counts(*block, y, w, n_classes, threshold)
+        else:
+            assert isinstance(block, np.ndarray)
+            counted = counting.dense_counts(block, y, w, n_classes, threshold)
+        finite = np.isfinite(counted.sums).all(axis=0)
+        if counted.negative or not finite.all():
+            raise _unusable(block, names, start, finite)
+        return cls(counted.rows, counted.weight, counted.sums)._folded()
+
+    def _folded(self) -> Counts:
+        """Keep rows and weight once a class if all columns agree."""
+        if self.rows.shape[1] <= 1:
+            return self
+        same = (self.rows == self.rows[:, :1]).all() and (self.weight == self.weight[:, :1]).all()
+        return Counts(self.rows[:, :1], self.weight[:, :1], self.sums) if same else self
+
+    def spread(self, places: Sequence[int], n_classes: int) -> Counts:
+        """Move the classes to new places among more classes."""
+        parts = (self.rows, self.weight, self.sums)
+        return Counts(*(spread(part, places, n_classes) for part in parts))
+
+    def keep(self, classes: NDArray[np.bool_]) -> Counts:
+        """Return the block of only some classes."""
+        return Counts(self.rows[classes], self.weight[classes], self.sums[classes])._folded()
+
+    def take(self, columns: Sequence[int]) -> Counts:
+        """Return the block of only some columns."""
+        chosen = list(columns)
+        if self.rows.shape[1] == 1:
+            return Counts(self.rows, self.weight, self.sums[:, chosen])
+        return Counts(self.rows[:, chosen], self.weight[:, chosen], self.sums[:, chosen])._folded()
+
+    def __add__(self, other: Counts) -> Counts:
+        rows, weight = self.rows + other.rows, self.weight + other.weight
+        return Counts(rows, weight, self.sums + other.sums)._folded()
+
+    def minus(self, other: Counts, classes: Sequence[Label], names: Sequence[str]) -> Counts:
+        """Take away rows that were counted here; refuse what cannot be right."""
+        rows = self.rows - other.rows
+        weight = np.where(rows > 0, self.weight - other.weight, 0.0)
+        sums = self.sums - other.sums
+        # whole counts cancel exactly; fractions leave rounding error behind
+        noise = 1e-12 * self.sums
+        wrong = (rows < 0) | ((rows > 0) & ~(weight > 0.0)) | (sums < -noise)
+        wrong = wrong | ((rows == 0) & (np.abs(sums) > noise))
+        if wrong.any():
+            raise never_counted(wrong, classes, names)
+        return Counts(rows, weight, np.where(np.abs(sums) <= noise, 0.0, sums))._folded()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        a, b = self._folded(), other._folded()
+        return all(
+            np.array_equal(getattr(a, part), getattr(b, part))
+            for part in ("rows", "weight", "sums")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _unusable(
+    block: Block, names: Sequence[str], start: int, finite: NDArray[np.bool_]
+) -> TallyBayesError:
+    """Build the error about a count that is negative, infinite or (in sparse rows) missing."""
+    if isinstance(block, Sparse):
+        bad = ~np.isfinite(block.data) | (block.data < 0)
+        if not bad.any():
+            return TallyBayesError("the counts are too large to add up; rescale them")
+        place = int(np.argmax(bad))
+        row = int(np.searchsorted(block.indptr, place, side="right")) - 1
+        column, value = int(block.indices[place]), block.data[place]
+    else:
+        assert isinstance(block, np.ndarray)
+        negative = np.argwhere(block < 0)
+        if not len(negative):
+            place = int(np.argmin(finite))
+            return not_finite(block[:, place], names[place], start)
+        row, column = map(int, negative[0])
+        value = block[row, column]
+    return TallyBayesError(
+        f"column {names[column]!r} is {value} in row {start + row}; counts must be finite and not "
+        "negative"
+    )

@@ -1,0 +1,132 @@
+"""Moments of numeric columns: rows, weight, mean and M2 (sum of squared deviations) per class.
+
+Two tallies merge by the formula of Chan, Golub and LeVeque: with d = mean_b - mean_a,
+
+    mean = mean_a + d w_b / w,     M2 = M2_a + M2_b + d^2 w_a w_b / w,
+
+and part from each other by the same formula solved for one side. Taking away cancels digits where
+the part taken away holds nearly all of the spread; such a result is refused, not returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Block
+from tallybayes.errors import TallyBayesError
+from tallybayes.kernels import counting
+from tallybayes.sources.labels import Label
+from tallybayes.tallies.keys import never_counted, spread
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+TRUSTED = 1e-9  # the relative error that a moment may have after something was taken away
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Moments of the columns (across) in the classes (down)."""
+
+    rows: Integers
+    weight: Floats
+    mean: Floats
+    m2: Floats
+
+    @classmethod
+    def empty(cls, n_columns: int) -> Moments:
+        """Return the tally of no rows, and of no classes."""
+        return cls(np.zeros((0, n_columns), np.int64), *(np.zeros((0, n_columns)),) * 3)
+
+    @classmethod
+    def count(
+        cls, block: Block, y: Any, w: Any, n_classes: int, names: Sequence[str], start: int
+    ) -> Moments:
+        """Take the moments of some rows; `start` is the number of the first, for errors."""
+        assert isinstance(block, np.ndarray)
+        counted = cls(*counting.moments(block, y, w, n_classes))
+        sound = np.isfinite(counted.mean) & np.isfinite(counted.m2)
+        if not sound.all():
+            column = int(np.argmin(sound.all(0)))
+            raise not_finite(block[:, column], names[column], start)
+        return counted
+
+    def spread(self, places: Sequence[int], n_classes: int) -> Moments:
+        """Move the classes to new places among more classes."""
+        parts = (self.rows, self.weight, self.mean, self.m2)
+        return Moments(*(spread(part, places, n_classes) for part in parts))
+
+    def keep(self, classes: NDArray[np.bool_]) -> Moments:
+        """Return the block of only some classes."""
+        parts = (self.rows, self.weight, self.mean, self.m2)
+        return Moments(*(part[classes] for part in parts))
+
+    def take(self, columns: Sequence[int]) -> Moments:
+        """Return the block of only some columns."""
+        parts = (self.rows, self.weight, self.mean, self.m2)
+        return Moments(*(part[:, list(columns)] for part in parts))
+
+    def __add__(self, other: Moments) -> Moments:
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros(weight.shape), where=weight > 0.0)
+        # an empty side has no mean to be far from
+        gap = np.where((self.weight > 0.0) & (other.weight > 0.0), other.mean - self.mean, 0.0)
+        mean = np.where(self.weight > 0.0, self.mean + gap * share, other.mean)
+        m2 = self.m2 + other.m2 + gap**2 * self.weight * share
+        return Moments(self.rows + other.rows, weight, mean, m2)
+
+    def minus(self, other: Moments, classes: Sequence[Label], names: Sequence[str]) -> Moments:
+        """Take away rows that were counted here; refuse what cannot be right."""
+        rows = self.rows - other.rows
+        left = rows > 0
+        weight = np.where(left, self.weight - other.weight, 0.0)
+        wrong = (rows < 0) | (left & ~(weight > 0.0))
+        if wrong.any():
+            raise never_counted(wrong, classes, names)
+        ratio = np.divide(other.weight, weight, out=np.zeros(weight.shape), where=left)
+        gap = np.where(left & (other.rows > 0), other.mean - self.mean, 0.0)
+        mean = np.where(left, self.mean - gap * ratio, 0.0)
+        between = gap**2 * self.weight * ratio
+        m2 = np.where(left, self.m2 - other.m2 - between, 0.0)
+        scale = self.m2 + other.m2 + between
+        error = ROUNDING * (scale + np.abs(gap * self.mean) * self.weight * ratio)
+        if (left & (m2 < -1e-6 * scale)).any():
+            raise never_counted(left & (m2 < -1e-6 * scale), classes, names)
+        m2 = np.where(rows == 1, 0.0, m2)
+        reach = np.abs(mean) + np.sqrt(np.divide(np.maximum(m2, 0.0), np.where(left, weight, 1.0)))
+        shaky = (rows > 1) & (error > TRUSTED * m2) & (scale > 0.0)
+        shaky |= left & (ROUNDING * np.abs(gap) * ratio > TRUSTED * reach)
+        if shaky.any():
+            c, j = map(int, np.argwhere(shaky)[0])
+            raise TallyBayesError(
+                f"column {names[j]!r}, class {classes[c]!r}: what is left after taking these rows "
+                "away is lost in rounding error; count the remaining rows anew"
+            )
+        return Moments(rows, weight, mean, m2)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, part), getattr(other, part))
+            for part in ("rows", "weight", "mean", "m2")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def not_finite(values: NDArray[Any], name: str, start: int) -> TallyBayesError:
+    """Build the error about infinite values, or finite ones too large to add up."""
+    infinite = np.isinf(values)
+    if infinite.any():
+        return TallyBayesError(
+            f"column {name!r} is infinite in row {start + int(np.argmax(infinite))}; replace it "
+            "by a number, or by NaN if it is unknown"
+        )
+    return TallyBayesError(f"column {name!r} holds numbers too large to add up; rescale it")

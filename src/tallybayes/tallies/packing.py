@@ -1,0 +1,117 @@
+"""The bytes form of a tally: a magic line, a JSON manifest, then plain arrays. Nothing in it runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.schema import KINDS, Group, Schema
+from tallybayes.sources.tables import NumberedNames
+
+MAGIC = b"tally\x001\n"
+_NOT_A_TALLY = "these bytes are not a tally, or are cut or damaged; write them anew with to_bytes()"
+
+
+def pack(manifest: dict[str, Any], arrays: list[NDArray[Any]]) -> bytes:
+    """Put a manifest and arrays into one string of bytes."""
+    described = {**manifest, "arrays": [[a.dtype.str, list(a.shape)] for a in arrays]}
+    head = json.dumps(described, separators=(",", ":")).encode()
+    parts = [np.ascontiguousarray(array).tobytes() for array in arrays]
+    return b"".join([MAGIC, len(head).to_bytes(8, "little"), head, *parts])
+
+
+def unpack(data: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """Read the manifest and the arrays back, checking every length."""
+    with trouble_explained():
+        require(bytes(data[: len(MAGIC)]) == MAGIC)
+        start = len(MAGIC) + 8
+        end = start + int.from_bytes(data[len(MAGIC) : start], "little")
+        manifest = json.loads(bytes(data[start:end]).decode())
+        arrays = []
+        for dtype, shape in manifest["arrays"]:
+            require(dtype in ("<i8", "<f8") and len(shape) <= 2)
+            require(all(isinstance(side, int) and side >= 0 for side in shape))
+            size = 8
+            for side in shape:
+                size *= side
+            require(len(data) >= end + size)
+            array = np.frombuffer(data, dtype, size // 8, end).reshape(shape)
+            require(bool(np.isfinite(array).all()))
+            arrays.append(array.copy())
+            end += size
+        require(len(data) == end)
+        return manifest, arrays
+
+
+def take(arrays: list[NDArray[Any]], shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
+    """Take the next array; its shape (None: any) and type must be as expected."""
+    array = arrays.pop(0)
+    sides = zip(array.shape, shape, strict=True)
+    require(array.dtype == dtype and all(want is None or have == want for have, want in sides))
+    return array
+
+
+def require(sound: bool) -> None:
+    """Stop reading if something does not hold."""
+    if not sound:
+        raise TallyBayesError(_NOT_A_TALLY)
+
+
+@contextmanager
+def trouble_explained() -> Iterator[None]:
+    """Turn whatever goes wrong with foreign bytes into the one error."""
+    try:
+        yield
+    except TallyBayesError:
+        raise
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        raise TallyBayesError(_NOT_A_TALLY) from error
+
+
+def describe(schema: Schema) -> dict[str, Any]:
+    """Return a schema as plain data."""
+    names: Any = list(schema.names)
+    numbered = isinstance(schema.names, NumberedNames)
+    return {
+        "names": len(names) if numbered else names,
+        "groups": [
+            {
+                "kind": type(group.kind).__name__,
+                "options": {k: v for k, v in _options(group).items() if k != "values"},
+                "positions": None if isinstance(group.positions, range) else group.positions,
+            }
+            for group in schema.groups
+        ],
+        "declared": {name: list(values) for name, values in schema.declared.items()},
+        "reasons": None if len(set(schema.reasons)) == 1 else list(schema.reasons),
+        "reason": schema.reasons[0] if schema.reasons else "declared",
+        "target": schema.target,
+    }
+
+
+def _options(group: Group) -> dict[str, Any]:
+    return {name: getattr(group.kind, name) for name in group.kind.__slots__}
+
+
+def schema_from(plain: dict[str, Any]) -> Schema:
+    """Build the schema that `describe` described."""
+    kinds = {kind.__name__: kind for kind in KINDS}
+    names = plain["names"]
+    names = NumberedNames(names) if isinstance(names, int) else tuple(names)
+    groups = []
+    for group in plain["groups"]:
+        places = group["positions"]
+        if places is not None:
+            require(all(isinstance(p, int) and 0 <= p < len(names) for p in places))
+        positions = range(len(names)) if places is None else tuple(places)
+        groups.append(Group(kinds[group["kind"]](**group["options"]), positions))
+    require(sorted(p for group in groups for p in group.positions) == list(range(len(names))))
+    declared = {name: tuple(values) for name, values in plain["declared"].items()}
+    reasons = plain["reasons"] or [plain["reason"]] * len(names)
+    return Schema(names, tuple(groups), declared, tuple(reasons), plain["target"])

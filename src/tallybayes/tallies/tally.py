@@ -1,0 +1,311 @@
+"""The tally of a table: everything a naive Bayes model needs to know about its data.
+
+Tallies add up. The tally of two data sets is the sum of their tallies, whatever the order, and the
+tally of a part can be taken away again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import batches, check_weights, encode_classes
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.kernels.counting import class_weights
+from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
+from tallybayes.sources import as_source
+from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.tallies import packing
+from tallybayes.tallies.codes import Codes
+from tallybayes.tallies.counts import Counts
+from tallybayes.tallies.keys import spread
+from tallybayes.tallies.moments import Moments
+
+TallyBlock = Moments | Codes | Counts
+
+
+def block_type(group: Group) -> type[Moments] | type[Codes] | type[Counts]:
+    """Say how the columns of a group are counted."""
+    if isinstance(group.kind, Numeric):
+        return Moments
+    return Codes if isinstance(group.kind, Categories) else Counts
+
+
+class Tally:
+    """Sufficient statistics of labelled rows, by class.
+
+    Parameters
+    ----------
+    schema
+        What the columns are. A new tally is empty; `Tally.of` counts data at once.
+
+    Attributes
+    ----------
+    schema : Schema
+    classes : tuple
+        The labels seen so far, sorted.
+    rows, weight : array of shape (classes,)
+        The number of rows of each class, and their total weight.
+    blocks : tuple
+        The statistics of each group of the schema.
+
+    Examples
+    --------
+    >>> morning = Tally.of({"status": ["Single", "Married"]}, ["Yes", "No"])
+    >>> evening = Tally.of({"status": ["Divorced"]}, ["No"])
+    >>> day = morning + evening
+    >>> day.classes, day.rows.tolist()
+    (('No', 'Yes'), [2, 1])
+    >>> day - evening == morning
+    True
+    """
+
+    __slots__ = ("blocks", "classes", "rows", "schema", "weight")
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.classes: tuple[Label, ...] = ()
+        self.rows: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.weight: NDArray[np.float64] = np.zeros(0)
+        self.blocks: tuple[TallyBlock, ...] = tuple(
+            block_type(group).empty(len(group.positions)) for group in schema.groups
+        )
+
+    @classmethod
+    def _from_parts(
+        cls,
+        schema: Schema,
+        classes: tuple[Label, ...],
+        rows: NDArray[np.int64],
+        weight: NDArray[np.float64],
+        blocks: Sequence[TallyBlock],
+    ) -> Tally:
+        tally = cls(schema)
+        tally.classes, tally.rows, tally.weight = classes, rows, weight
+        tally.blocks = tuple(blocks)
+        return tally
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        weights: Any = None,
+        *,
+        schema: Schema | None = None,
+        columns: Mapping[str, Any] | None = None,
+        target: str = "class",
+    ) -> Tally:
+        """Count labelled rows.
+
+        Parameters
+        ----------
+        X
+            The rows: a mapping of columns, records, a pandas, polars or Arrow table, a NumPy or
+            SciPy sparse matrix.
+        y
+            The label of each row.
+        weights
+            How often each row counts; a weight of 0 leaves the row out.
+        schema
+            What the columns are; inferred from X when not given.
+        columns, target
+            Passed to `Schema.infer` when there is no schema.
+        """
+        source = as_source(X)
+        if schema is None:
+            schema = Schema.infer(source, columns, target=target)
+        elif columns:
+            raise TallyBayesError("give either a schema or columns, not both")
+        encoded = encode_classes(y, source.n_rows)
+        w = check_weights(weights, source.n_rows)
+        classes = sorted_labels(encoded.labels, "the labels")
+        codes = encoded.codes
+        if classes != encoded.labels:
+            place = {label: k for k, label in enumerate(classes)}
+            codes = np.array([place[label] for label in encoded.labels], np.int32)[codes]
+        total: Tally | None = None
+        for batch in batches(source, schema):
+            y_here, w_here = codes[batch.rows], None if w is None else w[batch.rows]
+            blocks = [
+                _count(schema, group, block, y_here, w_here, len(classes), batch.rows.start)
+                for group, block in zip(schema.groups, batch.blocks, strict=True)
+            ]
+            rows, weight = class_weights(y_here, w_here, len(classes))
+            counted = cls._from_parts(schema, classes, rows, weight, blocks)
+            total = counted if total is None else total + counted
+        assert total is not None  # there is always a batch, if an empty one
+        return total._without_unused()
+
+    def update(self, X: Any, y: Any, weights: Any = None) -> Tally:
+        """Count more rows; if one of them is wrong, the tally stays as it was."""
+        self._become(self + Tally.of(X, y, weights, schema=self.schema))
+        return self
+
+    def forget(self, X: Any, y: Any, weights: Any = None) -> Tally:
+        """Uncount rows that were counted; if that is refused, the tally stays as it was."""
+        self._become(self - Tally.of(X, y, weights, schema=self.schema))
+        return self
+
+    def _become(self, other: Tally) -> None:
+        self.classes, self.rows, self.weight = other.classes, other.rows, other.weight
+        self.blocks = other.blocks
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        self._check_schema(other)
+        classes = self.classes
+        if other.classes != classes:
+            classes = sorted_labels((*classes, *other.classes), "the labels of the two tallies")
+        a, b = self._among(classes), other._among(classes)
+        blocks: list[TallyBlock] = []
+        for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True):
+            if isinstance(mine, Codes) and isinstance(theirs, Codes):
+                blocks.append(mine.plus(theirs, self.schema.names_of(group)))
+            else:
+                blocks.append(mine + theirs)  # type: ignore[operator]
+        return Tally._from_parts(self.schema, classes, a.rows + b.rows, a.weight + b.weight, blocks)
+
+    def __sub__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        self._check_schema(other)
+        for label in other.classes:
+            if label not in self.classes:
+                raise TallyBayesError(
+                    f"class {label!r} was never counted, so it cannot be taken away; "
+                    f"{did_you_mean(label, self.classes)}"
+                )
+        b = other._among(self.classes)
+        rows = self.rows - b.rows
+        weight = np.where(rows > 0, self.weight - b.weight, 0.0)
+        wrong = (rows < 0) | ((rows > 0) & ~(weight > 0.0))
+        if wrong.any():
+            label = self.classes[int(np.argmax(wrong))]
+            raise TallyBayesError(
+                f"class {label!r}: more rows or weight would be taken away than were counted"
+            )
+        blocks: list[TallyBlock] = []
+        for group, mine, theirs in zip(self.schema.groups, self.blocks, b.blocks, strict=True):
+            take: Callable[..., TallyBlock] = mine.minus
+            blocks.append(take(theirs, self.classes, self.schema.names_of(group)))
+        left = Tally._from_parts(self.schema, self.classes, rows, weight, blocks)
+        return left._without_unused()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return (
+            self.schema == other.schema
+            and self.classes == other.classes
+            and np.array_equal(self.rows, other.rows)
+            and np.array_equal(self.weight, other.weight)
+            and self.blocks == other.blocks
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        counted = ", ".join(
+            f"{label!r}: {n}" for label, n in zip(self.classes, self.rows.tolist(), strict=True)
+        )
+        return f"Tally({len(self.schema.names)} columns, rows {{{counted}}})"
+
+    def _check_schema(self, other: Tally) -> None:
+        """Two tallies add up only if they counted the same columns in the same way."""
+        mine, theirs = self.schema, other.schema
+        if mine is theirs or mine == theirs:
+            return
+        for name in (*mine.names, *theirs.names):
+            if (name in mine.places) != (name in theirs.places):
+                raise TallyBayesError(f"column {name!r} is in only one of the two tallies")
+            if mine.kind(name) != theirs.kind(name):
+                raise TallyBayesError(
+                    f"column {name!r} was counted as {mine.kind(name)} in one tally and as "
+                    f"{theirs.kind(name)} in the other; count both with the same schema"
+                )
+        raise TallyBayesError("the two tallies differ in their target or the order of columns")
+
+    def _among(self, classes: tuple[Label, ...]) -> Tally:
+        """Return the same tally among more classes."""
+        if classes == self.classes:
+            return self
+        place = {label: k for k, label in enumerate(classes)}
+        places, n = [place[label] for label in self.classes], len(classes)
+        return Tally._from_parts(
+            self.schema,
+            classes,
+            spread(self.rows, places, n),
+            spread(self.weight, places, n),
+            [block.spread(places, n) for block in self.blocks],
+        )
+
+    def _without_unused(self) -> Tally:
+        """Drop the classes that no row has."""
+        used = self.rows > 0
+        if used.all():
+            return self
+        classes = tuple(label for label, u in zip(self.classes, used, strict=True) if u)
+        blocks = [block.keep(used) for block in self.blocks]
+        return Tally._from_parts(self.schema, classes, self.rows[used], self.weight[used], blocks)
+
+    def to_bytes(self) -> bytes:
+        """Return a compact form of the tally, to store it or send it elsewhere."""
+        labels: list[list[list[Label]] | None] = []
+        arrays: list[NDArray[Any]] = [self.rows, self.weight]
+        for block in self.blocks:
+            codes = isinstance(block, Codes)
+            labels.append([list(each) for each in block.labels] if codes else None)  # type: ignore[union-attr]
+            arrays += [getattr(block, part) for part in _parts(type(block))]
+        manifest = {
+            "schema": packing.describe(self.schema),
+            "classes": list(self.classes),
+            "labels": labels,
+        }
+        return packing.pack(manifest, arrays)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Tally:
+        """Read what `to_bytes` wrote; anything else is an error."""
+        manifest, arrays = packing.unpack(data)
+        with packing.trouble_explained():
+            schema = packing.schema_from(manifest["schema"])
+            classes = tuple(manifest["classes"])
+            n = len(classes)
+            rows, weight = packing.take(arrays, (n,), np.int64), packing.take(arrays, (n,), float)
+            blocks: list[TallyBlock] = []
+            for group, labels in zip(schema.groups, manifest["labels"], strict=True):
+                kind, width = block_type(group), len(group.positions)
+                named: list[Any] = []
+                if kind is Codes:
+                    named = [tuple(tuple(each) for each in labels)]
+                    packing.require(len(labels) == width)
+                    width = sum(map(len, labels))
+                for part in _parts(kind):
+                    dtype = np.int64 if part == "rows" else np.float64
+                    narrow = kind is Counts and part != "sums"
+                    named.append(packing.take(arrays, (n, None if narrow else width), dtype))
+                blocks.append(kind(*named))
+            packing.require(not arrays)
+            return cls._from_parts(schema, classes, rows, weight, blocks)
+
+
+def _parts(kind: type[TallyBlock]) -> list[str]:
+    """Name the arrays of a block, in order."""
+    return [part for part in kind.__slots__ if part != "labels"]
+
+
+def _count(
+    schema: Schema, group: Group, block: Any, y: Any, w: Any, n_classes: int, start: int
+) -> TallyBlock:
+    """Count one group's columns."""
+    args = (block, y, w, n_classes, schema.names_of(group), start)
+    kind = block_type(group)
+    if kind is Counts:
+        threshold = group.kind.threshold if isinstance(group.kind, Binary) else None
+        return Counts.count(*args, threshold)
+    return kind.count(*args)
