@@ -1,7 +1,7 @@
 """Rows made ready for the kernels: one array for each group of columns, labels as codes.
 
-A matrix whose columns are all of one kind passes through as it is. Everything else is laid out block
-by block, so that the copy never grows with the data.
+A matrix whose columns are all of one kind passes through as it is. Everything else is laid out
+block by block, so that the copy never grows with the data.
 """
 
 from __future__ import annotations
@@ -104,6 +104,12 @@ def _dtypes(group: Group) -> tuple[Any, ...]:
     return np.float64, np.float32, np.int64, np.uint8, np.bool_
 
 
+def _dtype_for(values: Array, group: Group) -> Any:
+    """Keep a type that kernels are compiled for; convert any other to the first of those."""
+    dtypes = _dtypes(group)
+    return values.dtype if values.dtype in dtypes else dtypes[0]
+
+
 def _encode(source: Source, schema: Schema, group: Group, rows: slice) -> Block:
     """Lay out one group's columns for some rows."""
     if isinstance(source, SparseMatrix):
@@ -114,9 +120,9 @@ def _encode(source: Source, schema: Schema, group: Group, rows: slice) -> Block:
     if isinstance(group.kind, Categories):
         encoded = [column.codes(rows) for column in columns]
         codes = np.empty((rows.stop - rows.start, len(columns)), np.int64)
-        for place, column in enumerate(encoded):
-            codes[:, place] = column.codes
-        return Coded(codes, tuple(column.labels for column in encoded))
+        for place, each in enumerate(encoded):
+            codes[:, place] = each.codes
+        return Coded(codes, tuple(each.labels for each in encoded))
     numbers = np.empty((rows.stop - rows.start, len(columns)))
     for place, column in enumerate(columns):
         numbers[:, place] = column.numbers(rows)
@@ -130,11 +136,9 @@ def _encode_matrix(source: Matrix, schema: Schema, group: Group, rows: slice) ->
     if not isinstance(group.kind, Categories):
         if values.dtype == np.bool_:
             return np.ascontiguousarray(values).view(np.uint8)
-        wanted = values.dtype if values.dtype in _dtypes(group) else np.float64
-        return np.ascontiguousarray(values, dtype=wanted)
+        return np.ascontiguousarray(values, _dtype_for(values, group))
     if values.dtype.kind in "iu":
-        wanted = values.dtype if values.dtype in _dtypes(group) else np.int64
-        return Coded(np.ascontiguousarray(values, dtype=wanted), None)
+        return Coded(np.ascontiguousarray(values, _dtype_for(values, group)), None)
     return coded_by_value(values, schema.names_of(group))
 
 

@@ -34,7 +34,8 @@ class Empirical:
 
     def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
         """Return the probability of each class."""
-        return (weight + self.alpha) / (weight.sum() + self.alpha * len(weight))
+        shares: Floats = (weight + self.alpha) / (weight.sum() + self.alpha * len(weight))
+        return shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ class Fixed:
                 hint = did_you_mean(label, classes)
                 raise TallyBayesError(f"a prior is stated for the unknown class {label!r}; {hint}")
         stated = np.array([self.p[label] for label in classes], np.float64)
-        return stated / stated.sum()
+        shares: Floats = stated / stated.sum()
+        return shares
 
 
 Prior = Empirical | Uniform | Fixed

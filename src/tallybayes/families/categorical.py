@@ -136,9 +136,9 @@ class Tables:
         other = np.zeros(n_columns, np.int64)
         meanings: list[Sequence[Label]]
         if block.labels is None and all(_is_range_like(each) for each in self.labels):
-            meanings = [range(min(each), max(each) + 1) if each else range(0)  # type: ignore[arg-type]
-                        for each in self.labels]
-            base = np.array([each.start for each in meanings], np.int64)  # type: ignore[attr-defined]
+            edges = [(int(each[0]), int(each[-1]) + 1) if each else (0, 0) for each in self.labels]
+            meanings = [range(*edge) for edge in edges]
+            base = np.array([first for first, _ in edges], np.int64)
             other = 1 + np.arange(n_columns)
         else:
             if block.labels is None:
@@ -149,8 +149,9 @@ class Tables:
         for name, known, given in zip(self.names, self.labels, meanings, strict=True):
             _check_types(name, known, given)
         width = np.array([len(each) for each in meanings], np.int64)
-        everything = [place.get(label, 1 + j) for j, place in enumerate(places)
-                      for label in meanings[j]]
+        everything = [
+            place.get(label, 1 + j) for j, place in enumerate(places) for label in meanings[j]
+        ]
         missing = np.zeros((len(self.log_probabilities), 1))
         full = np.concatenate([missing, self.log_unseen, self.log_probabilities], axis=1)
         table = full[:, [*range(1 + n_columns), *everything]]
@@ -160,8 +161,14 @@ class Tables:
         return block.codes, base, width, offset, other, table
 
     def _refuse_unseen(
-        self, codes: Array, base: Array, width: Array, offset: Array, other: Array,
-        everything: list[int], meanings: list[Sequence[Label]],
+        self,
+        codes: Array,
+        base: Array,
+        width: Array,
+        offset: Array,
+        other: Array,
+        everything: list[int],
+        meanings: list[Sequence[Label]],
     ) -> None:
         """Raise an error that names the first value that was neither counted nor declared."""
         places = np.array([*range(1 + len(self.names)), *everything])
@@ -174,8 +181,8 @@ class Tables:
             outside = not 0 <= code < len(meanings[j])
             value = int(codes[row, j]) if outside else meanings[j][code]
             raise TallyBayesError(
-                f"column {self.names[j]!r} is {value!r} in row {row}, a value that was never "
-                f"counted; {did_you_mean(value, self.labels[j])}"
+                f"column {self.names[j]!r} holds {value!r}, which was never counted or declared; "
+                f"{did_you_mean(value, self.labels[j])}"
             )
 
     def log_prob(self, block: Block) -> Floats:

@@ -26,7 +26,8 @@ def _lengths(block: Counts) -> Floats:
     """Return the mean total of a row in each class."""
     weight = block.weight.max(axis=1)
     total = block.sums.sum(axis=1)
-    return np.divide(total, weight, out=np.zeros(len(weight)), where=weight > 0.0)
+    lengths: Floats = np.divide(total, weight, out=np.zeros(len(weight)), where=weight > 0.0)
+    return lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Multinomial:
 
 @dataclass(frozen=True, slots=True)
 class Complement:
-    """The complement naive Bayes of Rennie and others (2003): words weigh by their absence elsewhere.
+    """The complement naive Bayes of Rennie and others (2003): absence elsewhere counts.
 
     Each class scores a word by -log of its smoothed share among the words of all *other* classes,
     which evens out classes of very different size.
@@ -121,12 +122,16 @@ class Bag:
     @property
     def free_parameters(self) -> int:
         """One less than the words for every class: they sum to one."""
-        return len(self.weights) * max(self.weights.shape[1] - 1, 0)
+        return len(self.weights) * max(int(self.weights.shape[1]) - 1, 0)
 
     @property
     def table_entries(self) -> int:
         """A probability for every class and word."""
         return int(self.weights.size)
+
+    def line(self) -> tuple[Floats, Floats]:
+        """Return weights and base: what a word adds is base + x weight, with a base of 0."""
+        return self.weights, np.zeros(self.weights.shape)
 
     def log_prob(self, block: Block) -> Floats:
         """Return x log P(word | class) for each row, word and class."""
@@ -140,7 +145,7 @@ class Bag:
             scoring.sparse_counts(*block[:3], None, np.ascontiguousarray(self.weights.T), out)
             return
         assert isinstance(block, np.ndarray)
-        scoring.dense_counts(block, self.weights, np.zeros(self.weights.shape), out)
+        scoring.dense_counts(block, *self.line(), out)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
@@ -198,14 +203,14 @@ class Rates:
         """A rate for every class and column."""
         return int(self.rate.size)
 
-    def _line(self) -> tuple[Floats, Floats]:
+    def line(self) -> tuple[Floats, Floats]:
         """Return weights and base: log P(x) = base + x weight - log x!; 0 if there is no rate."""
         there = ~np.isnan(self.rate)
         return np.where(there, safe_log(self.rate), 0.0), np.where(there, -self.rate, 0.0)
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
-        weights, base = self._line()
+        weights, base = self.line()
         x = _dense(block)[:, :, None]
         with np.errstate(invalid="ignore"):
             terms = np.where(x > 0.0, x * weights.T, 0.0) + base.T
@@ -214,7 +219,7 @@ class Rates:
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
-        weights, base = self._line()
+        weights, base = self.line()
         if isinstance(block, Sparse):
             scoring.sparse_counts(*block[:3], None, np.ascontiguousarray(weights.T), out)
             out += base.sum(axis=1)

@@ -1,8 +1,8 @@
 """Gaussian columns: f(x | c) = exp(-(x - mean)^2 / (2 var)) / sqrt(2 pi var).
 
 The variance divides by W_c - ddof, with ddof=1 as in the lectures. A class with too few values for
-that takes the variance within the classes; a class with none takes the mean and variance of all rows.
-A column that is the same in every row says nothing and is left out.
+that takes the variance within the classes; a class with none takes the mean and variance of all
+rows. A column that is the same in every row says nothing and is left out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class AdditiveFloor:
 
     def lift(self, variance: Floats, of_columns: Floats) -> Floats:
         """Return the variances, the floor added."""
-        return variance + self.fraction * of_columns.max(initial=0.0)
+        added: float = self.fraction * of_columns.max(initial=0.0)
+        return variance + added
 
 
 def _check_fraction(fraction: float) -> None:
@@ -101,9 +102,8 @@ def _all_rows(block: Moments) -> Moments:
     """Merge the classes into one."""
     total = Moments.empty(block.rows.shape[1]).spread([], 1)
     for c in range(len(block.rows)):
-        total = total + Moments(*(part[c : c + 1] for part in (
-            block.rows, block.weight, block.mean, block.m2)))
-    return Moments(total.rows[0], total.weight[0], total.mean[0], total.m2[0])
+        total = total + block.keep(np.arange(len(block.rows)) == c)
+    return total.each(lambda part: part[0])
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:
@@ -121,7 +121,7 @@ class Normals:
     @property
     def free_parameters(self) -> int:
         """A mean and a variance for every class and column."""
-        return 2 * self.mean.shape[0] * int(self.used.sum())
+        return 2 * len(self.mean) * int(self.used.sum())
 
     @property
     def table_entries(self) -> int:

@@ -1,7 +1,7 @@
 """Smoothing of relative frequencies.
 
-With `alpha`, (n + alpha) / (N + alpha K): Laplace's estimate when alpha is 1, maximum likelihood when
-it is 0. With `m` and a prior guess p, the m-estimate (n + m p) / (N + m).
+With `alpha`, (n + alpha) / (N + alpha K): Laplace's estimate when alpha is 1, maximum likelihood
+when it is 0. With `m` and a prior guess p, the m-estimate (n + m p) / (N + m).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Alpha = float | tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class ByValue:
-    """A prior guess for each value: ``ByValue({"Single": 1/2, "Divorced": 1/3, "Married": 1/6})``."""
+    """A prior guess for each value: ``ByValue({"Single": 1/2, "Married": 1/2})``."""
 
     p: Mapping[Any, float]
 
 
 @dataclass(frozen=True, slots=True)
 class ByClass:
-    """A prior guess for each class, a number or a `ByValue`: ``ByClass({"Yes": 1/3, "No": 2/3})``."""
+    """A prior guess for each class, a number or `ByValue`: ``ByClass({"Yes": 1/3, "No": 2/3})``."""
 
     p: Mapping[Any, float | ByValue]
 
@@ -90,8 +90,9 @@ def guesses(
     return out
 
 
-def guess_for_unseen(p: PriorGuess | None, classes: Sequence[Label], labels: Sequence[Label],
-                     name: str) -> Floats:
+def guess_for_unseen(
+    p: PriorGuess | None, classes: Sequence[Label], labels: Sequence[Label], name: str
+) -> Floats:
     """Return the prior guess for a value that is not among the labels, one a class."""
     of_class = [p.p[label] if isinstance(p, ByClass) else p for label in classes]
     if any(isinstance(each, ByValue) for each in of_class):

@@ -37,7 +37,7 @@ def moments(
             for j in range(n_columns):
                 d = x[j] - about[j]
                 one = 1.0
-                if not (d == d):
+                if d != d:
                     d = 0.0
                     one = 0.0
                 n_c[j] += one
@@ -51,7 +51,7 @@ def moments(
             for j in range(n_columns):
                 d = x[j] - about[j]
                 one = 1.0
-                if not (d == d):
+                if d != d:
                     d = 0.0
                     one = 0.0
                 rows_c[j] += one

@@ -90,7 +90,8 @@ def _median(rows: Array) -> Floats:
         return np.zeros(rows.shape[1])
     middle = np.maximum((~np.isnan(rows)).sum(0) - 1, 0) // 2
     ordered = np.sort(rows, axis=0)
-    return np.take_along_axis(ordered, middle[None], axis=0)[0].astype(np.float64)
+    medians: Floats = np.take_along_axis(ordered, middle[None], axis=0)[0].astype(np.float64)
+    return medians
 
 
 class CodeCounts(NamedTuple):
@@ -150,8 +151,11 @@ def dense_counts(
         return (n if w is None else rows), n, sums, negative
 
     parts = over_rows(work, len(X), X.size)
-    rows, n, sums = (sum(p[k] for p in parts) for k in range(3))
-    return ClassSums(np.asarray(rows, np.int64), n, sums, sum(p[3] for p in parts))
+    rows, n, sums, negative = parts[0]
+    for more in parts[1:]:
+        rows, n, sums = rows + more[0], n + more[1], sums + more[2]
+        negative += more[3]
+    return ClassSums(rows.astype(np.int64), n, sums, negative)
 
 
 def sparse_counts(
@@ -187,4 +191,5 @@ def class_weights(y: Array, w: Array | None, n_classes: int) -> tuple[Integers, 
     rows = np.bincount(y if w is None else y[w > 0.0], minlength=n_classes).astype(np.int64)
     if w is None:
         return rows, rows.astype(np.float64)
-    return rows, np.bincount(y, weights=w, minlength=n_classes)
+    weight: Floats = np.bincount(y, weights=w, minlength=n_classes).astype(np.float64)
+    return rows, weight

@@ -148,7 +148,7 @@ def score_binary(X: Array, threshold: float, absent: Array, present: Array, out:
     """Add the log probability of each column being above the threshold, or not."""
     missing = np.isnan(X)
     for c in range(len(absent)):
-        terms = np.where(X > threshold, present[c], absent[c])
+        terms = np.where(threshold < X, present[c], absent[c])
         out[:, c] += np.where(missing, 0.0, terms).sum(1)
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -62,5 +63,5 @@ def over_rows(work: Callable[[slice], Result], n_rows: int, n_cells: int) -> lis
     if shares == 1:
         return [work(slice(0, n_rows))]
     edges = [n_rows * share // shares for share in range(shares + 1)]
-    blocks = [slice(start, stop) for start, stop in zip(edges, edges[1:], strict=False)]
+    blocks = [slice(start, stop) for start, stop in pairwise(edges)]
     return list(_shared_pool().map(work, blocks))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tallybayes.batches import Batch, Block, take_columns
+from tallybayes.batches import Batch, Block, Sparse, take_columns
 from tallybayes.families import Parameters
 
 
@@ -33,5 +33,6 @@ class Factor:
 
 def lowest(block: Block) -> float:
     """Return the least number of a block, NaN left out."""
-    values = block if isinstance(block, np.ndarray) else block[2]
+    values = block.data if isinstance(block, Sparse) else block
+    assert isinstance(values, np.ndarray)
     return float(np.fmin.reduce(values, axis=None, initial=0.0))

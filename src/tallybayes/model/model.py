@@ -101,7 +101,7 @@ class Model:
 
     def _check_infinite(self, blocks: tuple[Block, ...], part: Floats, start: int) -> None:
         """Refuse infinite numbers: no class has a density for them."""
-        suspects = np.flatnonzero(~np.isfinite(part[:, 0])) if part.size else []
+        suspects = np.flatnonzero(~np.isfinite(part[:, 0]))
         if not len(suspects):
             return
         for group, block in zip(self.schema.groups, blocks, strict=True):

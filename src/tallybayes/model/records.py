@@ -1,15 +1,16 @@
 """One record in microseconds: a function written for the model, or one pass through small tables.
 
-NumPy needs about 20 microseconds for any handful of calls. So for models of moderate size the sum of
-log-likelihoods is written out as straight-line Python, one line a class and column, and compiled when
-the first record arrives. Larger models gather rows of one table instead. Both leave everything unusual
-(a value of the wrong type, an unknown column, a record that no class allows) to the careful path.
+NumPy needs about 20 microseconds for any handful of calls. So for models of moderate size the sum
+of log-likelihoods is written out as straight-line Python, one line a class and column, and compiled
+when the first record arrives. Larger models gather rows of one table instead. Both leave everything
+unusual (a value of the wrong type, an unknown column, a record that no class allows) to the careful
+path.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ Floats = NDArray[np.float64]
 Posterior = dict[Label, float]
 Score = Callable[[Mapping[str, Any]], Posterior | None]
 
-MOST_CELLS = 200  # columns times classes that are written out line by line
+MOST_CELLS = 500  # columns times classes that are written out
+MOST_CURVES = 60  # columns times classes of bell curves that are written out line by line
 
 
 class RecordScorer:
@@ -43,6 +45,7 @@ class RecordScorer:
         self._score: Score = write(schema, classes, safe_log(prior), factors)
 
     def __call__(self, record: Mapping[str, Any]) -> Posterior | None:
+        """Return the posterior, or None."""
         try:
             return self._score(record)
         except (TypeError, ValueError, LookupError, OverflowError):
@@ -54,7 +57,9 @@ def _names_of(schema: Schema, factor: Factor) -> list[str]:
     return [names[place] for place in factor.places(len(names))]
 
 
-def _other_values(tables: Tables, column: int, n_classes: int) -> Callable[[Any], tuple[float, ...]]:
+def _other_values(
+    tables: Tables, column: int, n_classes: int
+) -> Callable[[Any], tuple[float, ...]]:
     """Return what to do with a value that is not in the table: leave it out, or look with care."""
     known = tables.labels[column]
     nothing = (0.0,) * n_classes
@@ -87,51 +92,58 @@ def _straight_line(
     """Write the posterior out as Python and compile it."""
     every = range(len(classes))
     space: dict[str, Any] = {"inf": math.inf, "exp": math.exp, "known": set(schema.names)}
-    lines = ["if not record.keys() <= known: return None", "get = record.get"]
-    lines += [f"s{c} = {float(log_prior[c])!r}" for c in every]
+    start = log_prior.copy()
+    lines: list[str] = []
+    tables: list[str] = []
 
-    def add(indent: str, terms: Callable[[int], str]) -> None:
-        lines.extend(f"{indent}s{c} += {terms(c)}" for c in every)
+    def add(sign: str, terms: Iterable[Any]) -> None:
+        lines.extend(f"    s{c} {sign}= {term}" for c, term in enumerate(terms))
 
-    for number, factor in enumerate(factors):
+    for factor in factors:
         p = factor.parameters
         rows = _rows_by_label(p) if isinstance(p, Tables) else []
-        curves = [part.tolist() for part in p.curves()] if isinstance(p, Normals) else []
-        line = [part.tolist() for part in p._line()] if isinstance(p, Rates) else []
-        for j, name in enumerate(_names_of(schema, factor)):
+        names = _names_of(schema, factor)
+        if isinstance(p, Normals) and len(names) * len(classes) > MOST_CURVES:
+            k = len(tables)
+            tables.append(f"r{k}")
+            space[f"f{k}"] = _all_curves(p)
+            values = "".join(f"get({name!r}), " for name in names)
+            lines.append(f"r{k} = f{k}(({values}))")
+            continue
+        for j, name in enumerate(names):
             lines.append(f"x = get({name!r})")
             if isinstance(p, Tables):
-                table, other = f"t{number}_{j}", f"o{number}_{j}"
-                space[table], space[other] = rows[j], _other_values(p, j, len(classes))
-                places = "".join(f"a{c}, " for c in every)
-                lines.append(f"{places}= {table}.get(x) or {other}(x)")
-                add("", lambda c: f"a{c}")
-                continue
-            lines.append("if x is not None and x == x:")
-            if isinstance(p, Normals):
-                if not p.used[j]:
-                    lines.append("    x + 0.0")  # text is still an error
-                    continue
-                mean, curve, height = ([part[c][j] for c in every] for part in curves)
+                k = len(tables)
+                tables.append(f"r{k}")
+                space[f"t{k}"], space[f"o{k}"] = rows[j], _other_values(p, j, len(classes))
+                lines.append(f"r{k} = t{k}.get(x) or o{k}(x)")
+            elif isinstance(p, Normals):
+                mean, curve, height = (part[:, j].tolist() for part in p.curves())
+                start += height  # taken back in the rarer case that the value is missing
+                lines.append("if x is None or x != x:")
+                add("-", map(repr, height))
+                lines.append("else:")
                 for c in every:
-                    lines.append(f"    d = x - {mean[c]!r}")
-                    lines.append(f"    s{c} += {height[c]!r} + d * d * {curve[c]!r}")
+                    lines += [f"    d = x - {mean[c]!r}", f"    s{c} += d * d * {curve[c]!r}"]
             elif isinstance(p, Switches):
-                lines.append(f"    if x > {p.threshold!r}:")
-                add(" " * 8, lambda c, p=p, j=j: repr(float(p.log_present[c, j])))  # type: ignore[misc]
-                lines.append("    else:")
-                add(" " * 8, lambda c, p=p, j=j: repr(float(p.log_absent[c, j])))  # type: ignore[misc]
+                lines.append(f"if x is not None and x > {p.threshold!r}:")
+                add("+", p.log_present[:, j].tolist())
+                lines.append("elif x is not None and x == x:")
+                add("+", p.log_absent[:, j].tolist())
             else:
                 assert isinstance(p, Bag | Rates)
-                weights = line[0] if line else p.weights.tolist()  # type: ignore[union-attr]
-                base = line[1] if line else [[0.0] * p.weights.shape[1]] * len(classes)  # type: ignore[union-attr]
-                lines.append("    if x > 0:")
-                add(" " * 8, lambda c, w=weights, b=base, j=j: f"{b[c][j]!r} + x * {w[c][j]!r}")  # type: ignore[misc]
-                lines.append("    elif x == 0:")
-                add(" " * 8, lambda c, b=base, j=j: repr(b[c][j]))  # type: ignore[misc]
-                lines.append("    else: return None")
-    scores = ", ".join(f"s{c}" for c in every)
-    lines.append(f"top = max(({scores},))")
+                weights, base = (part[:, j].tolist() for part in p.line())
+                lines.append("if x is not None and x > 0:")
+                add("+", (f"{b!r} + x * {w!r}" for b, w in zip(base, weights, strict=True)))
+                lines.append("elif x == 0:")
+                add("+", base)
+                lines.append("elif x is not None and x == x: return None")
+    scores = "".join(f"s{c}, " for c in every)
+    if tables:
+        terms = "".join(f", a{k}" for k in range(len(tables)))
+        total = "".join(f" + a{k}" for k in range(len(tables)))
+        lines.append(f"{scores}= [s{total} for s{terms} in zip(({scores}), {', '.join(tables)})]")
+    lines.append(f"top = max(({scores}))")
     lines.append("if not -inf < top < inf: return None")
     lines += [f"s{c} = exp(s{c} - top)" for c in every]
     lines.append("total = " + " + ".join(f"s{c}" for c in every))
@@ -139,10 +151,36 @@ def _straight_line(
     pairs = ", ".join(f"label{c}: s{c} / total" for c in every)
     space.update({f"label{c}": label for c, label in enumerate(classes)})
     lines.append(f"return {{{pairs}}}")
-    source = "def score(record):\n" + "\n".join(f"    {each}" for each in lines)
+    head = ["if not record.keys() <= known: return None", "get = record.get"]
+    head += [f"s{c} = {value!r}" for c, value in enumerate(start.tolist())]
+    source = "def score(record):\n" + "\n".join(f"    {each}" for each in head + lines)
     exec(compile(source, "<record scorer>", "exec"), space)
     score: Score = space["score"]
     return score
+
+
+def _all_curves(normals: Normals) -> Callable[[tuple[Any, ...]], list[float]]:
+    """Return a function that adds up the log densities of all of a factor's columns at once."""
+    mean, curve, height = (np.ascontiguousarray(part.T) for part in normals.curves())
+    heights = height.sum(axis=0)
+    array, add, floats = np.array, np.add.reduce, np.dtype(np.float64)
+
+    def total(values: tuple[Any, ...]) -> list[float]:
+        x = array(values)
+        if x.dtype is not floats:  # text must not turn into numbers here
+            x = array([np.nan if v is None else v + 0.0 for v in values], floats)
+        d = x[:, None] - mean
+        d *= d
+        d *= curve
+        sums = add(d, 0)
+        sums += heights
+        found: list[float] = sums.tolist()
+        if found[0] != found[0]:
+            d += height
+            found = np.where(np.isnan(d), 0.0, d).sum(axis=0).tolist()
+        return found
+
+    return total
 
 
 def _gathering(
@@ -175,25 +213,24 @@ def _gathering(
         elif isinstance(p, Tables):
             start = push(p.log_probabilities.T)
             for j, name in enumerate(names):
-                places = {label: start + k for k, label in enumerate(p.labels[j])}
+                places: dict[Any, int] = {lb: start + k for k, lb in enumerate(p.labels[j])}
+                places[None] = 0
                 start += len(p.labels[j])
-                nothing = _other_values(p, j, n_classes)
-                plan[name] = (1, ({**places, None: 0}, nothing))
+                plan[name] = (1, (places, _other_values(p, j, n_classes)))
         elif isinstance(p, Switches):
             off, on = push(p.log_absent.T), push(p.log_present.T)
-            plan.update(
-                {name: (2, (p.threshold, off + j, on + j)) for j, name in enumerate(names)}
-            )
+            plan.update({name: (2, (p.threshold, off + j, on + j)) for j, name in enumerate(names)})
         else:
             assert isinstance(p, Bag | Rates)
-            weights, base = p._line() if isinstance(p, Rates) else (p.weights, None)
+            weights, base = p.line()
             at = push(weights.T)
-            at_zero = None if base is None else push(base.T)
+            at_zero = push(base.T) if isinstance(p, Rates) else None
             for j, name in enumerate(names):
                 plan[name] = (3, (at + j, None if at_zero is None else at_zero + j))
     table = np.concatenate(stack)
-    mean, bend, top = (np.concatenate(part or [np.zeros((0, n_classes))])
-                       for part in (means, bends, tops))
+    mean, bend, top = (
+        np.concatenate(part or [np.zeros((0, n_classes))]) for part in (means, bends, tops)
+    )
     every_number = list(range(len(mean)))
     add, exp = np.add.reduce, math.exp
 

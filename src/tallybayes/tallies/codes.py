@@ -74,7 +74,7 @@ class Codes:
         cls, counted: counting.CodeCounts, labels: Sequence[Sequence[Label]], names: Sequence[str]
     ) -> Codes:
         """Keep the values that occur, sorted."""
-        seen = counted.rows.any(axis=0)
+        seen = counted.rows.sum(axis=0) > 0
         kept: list[tuple[Label, ...]] = []
         places: list[int] = []
         start = 0
@@ -120,7 +120,10 @@ class Codes:
         if labels == self.labels:
             return self
         width = sum(map(len, labels))
-        rows, weight = np.zeros((self.n_classes, width), np.int64), np.zeros((self.n_classes, width))
+        rows, weight = (
+            np.zeros((self.n_classes, width), np.int64),
+            np.zeros((self.n_classes, width)),
+        )
         start = 0
         places = []
         for mine, all_of_them in zip(self.labels, labels, strict=True):
@@ -132,7 +135,7 @@ class Codes:
 
     def without_unused(self) -> Codes:
         """Drop the values that no row has."""
-        used = self.rows.any(axis=0)
+        used = self.rows.sum(axis=0) > 0
         if used.all():
             return self
         labels = tuple(

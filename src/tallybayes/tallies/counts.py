@@ -54,7 +54,7 @@ class Counts:
         else:
             assert isinstance(block, np.ndarray)
             counted = counting.dense_counts(block, y, w, n_classes, threshold)
-        finite = np.isfinite(counted.sums).all(axis=0)
+        finite = np.isfinite(counted.sums.sum(axis=0))
         if counted.negative or not finite.all():
             raise _unusable(block, names, start, finite)
         return cls(counted.rows, counted.weight, counted.sums)._folded()
@@ -68,8 +68,8 @@ class Counts:
 
     def spread(self, places: Sequence[int], n_classes: int) -> Counts:
         """Move the classes to new places among more classes."""
-        parts = (self.rows, self.weight, self.sums)
-        return Counts(*(spread(part, places, n_classes) for part in parts))
+        rows, weight = spread(self.rows, places, n_classes), spread(self.weight, places, n_classes)
+        return Counts(rows, weight, spread(self.sums, places, n_classes))
 
     def keep(self, classes: NDArray[np.bool_]) -> Counts:
         """Return the block of only some classes."""

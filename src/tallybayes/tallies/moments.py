@@ -10,7 +10,7 @@ the part taken away holds nearly all of the spread; such a result is refused, no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,20 +57,21 @@ class Moments:
             raise not_finite(block[:, column], names[column], start)
         return counted
 
+    def each(self, change: Callable[[Any], Any]) -> Moments:
+        """Apply the same change to all parts."""
+        return Moments(change(self.rows), change(self.weight), change(self.mean), change(self.m2))
+
     def spread(self, places: Sequence[int], n_classes: int) -> Moments:
         """Move the classes to new places among more classes."""
-        parts = (self.rows, self.weight, self.mean, self.m2)
-        return Moments(*(spread(part, places, n_classes) for part in parts))
+        return self.each(lambda part: spread(part, places, n_classes))
 
     def keep(self, classes: NDArray[np.bool_]) -> Moments:
         """Return the block of only some classes."""
-        parts = (self.rows, self.weight, self.mean, self.m2)
-        return Moments(*(part[classes] for part in parts))
+        return self.each(lambda part: part[classes])
 
     def take(self, columns: Sequence[int]) -> Moments:
         """Return the block of only some columns."""
-        parts = (self.rows, self.weight, self.mean, self.m2)
-        return Moments(*(part[:, list(columns)] for part in parts))
+        return self.each(lambda part: part[:, list(columns)])
 
     def __add__(self, other: Moments) -> Moments:
         weight = self.weight + other.weight

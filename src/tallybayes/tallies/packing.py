@@ -1,4 +1,4 @@
-"""The bytes form of a tally: a magic line, a JSON manifest, then plain arrays. Nothing in it runs."""
+"""The bytes form of a tally: a magic line, a JSON manifest, plain arrays. Nothing in it runs."""
 
 from __future__ import annotations
 
