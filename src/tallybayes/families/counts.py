@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -107,7 +108,7 @@ class Complement:
         return Bag(weights, _shares(block, alpha), _lengths(block))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Bag:
     """What a word adds to the score, by class (down) and word (across).
 
@@ -133,6 +134,11 @@ class Bag:
         """Return weights and base: what a word adds is base + x weight, with a base of 0."""
         return self.weights, np.zeros(self.weights.shape)
 
+    @cached_property
+    def _by_word(self) -> Floats:
+        """The weights with a row for each word, as sparse rows are scored."""
+        return np.ascontiguousarray(self.weights.T)
+
     def log_prob(self, block: Block) -> Floats:
         """Return x log P(word | class) for each row, word and class."""
         x = _dense(block)[:, :, None]
@@ -142,7 +148,7 @@ class Bag:
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         if isinstance(block, Sparse):
-            scoring.sparse_counts(*block[:3], None, np.ascontiguousarray(self.weights.T), out)
+            scoring.sparse_counts(*block[:3], None, self._by_word, out)
             return
         assert isinstance(block, np.ndarray)
         scoring.dense_counts(block, *self.line(), out)

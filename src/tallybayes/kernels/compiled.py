@@ -21,43 +21,42 @@ _row_sum = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract
 
 
 @_loop
-def moments(
-    X: Array, y: Array, w: Array, shift: Array, rows: Array, n: Array, s: Array, q: Array
-) -> None:
-    """Add per class and column: rows, weight, and the first two powers of x - shift."""
+def moments(X: Array, y: Array, w: Array, shift: Array, n: Array, s: Array, q: Array) -> None:
+    """Add per class and column the weight and the first two powers of x - shift."""
     n_rows, n_columns = X.shape
     for i in range(n_rows):
         c = y[i]
         x = X[i]
         about = shift[c]
+        n_c = n[c]
         s_c = s[c]
         q_c = q[c]
-        n_c = n[c]
-        if w is None:
-            for j in range(n_columns):
-                d = x[j] - about[j]
-                one = 1.0
-                if d != d:
-                    d = 0.0
-                    one = 0.0
-                n_c[j] += one
-                s_c[j] += d
-                q_c[j] += d * d
-        else:
+        weight = 1.0
+        if w is not None:
             weight = w[i]
             if weight == 0.0:
                 continue
-            rows_c = rows[c]
+        for j in range(n_columns):
+            d = x[j] - about[j]
+            there = weight
+            if d != d:
+                d = 0.0
+                there = 0.0
+            n_c[j] += there
+            s_c[j] += there * d
+            q_c[j] += there * d * d
+
+
+@_loop
+def present(X: Array, y: Array, w: Array, rows: Array) -> None:
+    """Count the rows of weight that have a value, per class and column."""
+    n_rows, n_columns = X.shape
+    for i in range(n_rows):
+        if w[i] > 0.0:
+            x = X[i]
+            rows_c = rows[y[i]]
             for j in range(n_columns):
-                d = x[j] - about[j]
-                one = 1.0
-                if d != d:
-                    d = 0.0
-                    one = 0.0
-                rows_c[j] += one
-                n_c[j] += weight * one
-                s_c[j] += weight * d
-                q_c[j] += weight * d * d
+                rows_c[j] += 1 if x[j] == x[j] else 0
 
 
 @_loop
@@ -85,25 +84,20 @@ def codes(
 
 
 @_loop
-def counts(
-    X: Array, y: Array, w: Array, threshold: Array, rows: Array, n: Array, sums: Array
-) -> int:
+def counts(X: Array, y: Array, w: Array, threshold: Array, n: Array, sums: Array) -> int:
     """Add up x (or x > threshold) per class and column; return how many were negative."""
     n_rows, n_columns = X.shape
     negative = 0
     for i in range(n_rows):
         c = y[i]
         x = X[i]
-        sums_c = sums[c]
         n_c = n[c]
+        sums_c = sums[c]
         weight = 1.0
         if w is not None:
             weight = w[i]
             if weight == 0.0:
                 continue
-            rows_c = rows[c]
-            for j in range(n_columns):
-                rows_c[j] += 1.0 if x[j] == x[j] else 0.0
         for j in range(n_columns):
             if threshold is None:
                 v = float(x[j])
@@ -253,3 +247,23 @@ def log_sum_exp(joint: Array, out: Array) -> None:
         for c in range(n_classes):
             total += math.exp(joint[i, c] - top)
         out[i] = top + math.log(total)
+
+
+@_loop
+def shares(joint: Array) -> None:
+    """Replace each row by exp(row) / sum(exp(row)); a row of -inf becomes zeros."""
+    n_rows, n_classes = joint.shape
+    for i in range(n_rows):
+        row = joint[i]
+        top = row[0]
+        for c in range(1, n_classes):
+            top = max(top, row[c])
+        if top == -math.inf:
+            row[:] = 0.0
+            continue
+        total = 0.0
+        for c in range(n_classes):
+            row[c] = math.exp(row[c] - top)
+            total += row[c]
+        for c in range(n_classes):
+            row[c] /= total

@@ -53,7 +53,7 @@ def moments(X: Array, y: Array, w: Array | None, n_classes: int) -> ClassMoments
 
     def sums_about(shift: Floats) -> list[Floats]:
         def work(block: slice) -> tuple[Floats, ...]:
-            buffers = tuple(np.zeros(shape) for _ in range(4))
+            buffers = tuple(np.zeros(shape) for _ in range(3))
             loops.moments(X[block], y[block], _part(w, block), shift, *buffers)
             return buffers
 
@@ -62,7 +62,7 @@ def moments(X: Array, y: Array, w: Array | None, n_classes: int) -> ClassMoments
 
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         for _ in range(3):
-            rows, n, s, q = sums_about(shift)
+            n, s, q = sums_about(shift)
             there = n > 0.0
             step = np.divide(s, n, out=np.zeros(shape), where=there)
             m2 = np.maximum(q - s * step, 0.0)
@@ -71,7 +71,22 @@ def moments(X: Array, y: Array, w: Array | None, n_classes: int) -> ClassMoments
             if not far.any():
                 break
             shift = np.where(far, mean, shift)
-    return ClassMoments((n if w is None else rows).astype(np.int64), n, mean, m2)
+    return ClassMoments(_rows_there(X, y, w, n), n, mean, m2)
+
+
+def _rows_there(X: Array, y: Array, w: Array | None, n: Floats) -> Integers:
+    """Return how many rows have a value, per class and column, where `n` is their weight."""
+    if w is None:
+        return n.astype(np.int64)
+    loops = loops_for(X.size)
+
+    def work(block: slice) -> Integers:
+        there = np.zeros(n.shape, np.int64)
+        loops.present(X[block], y[block], w[block], there)
+        return there
+
+    parts = over_rows(work, len(X), X.size)
+    return sum(parts[1:], start=parts[0])
 
 
 def _starting_point(X: Array, y: Array, shape: tuple[int, int]) -> Floats:
@@ -144,18 +159,16 @@ def dense_counts(
     shape = (n_classes, X.shape[1])
     loops = loops_for(X.size)
 
-    def work(block: slice) -> tuple[Floats, Floats, Floats, int]:
-        rows, n, sums = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        part = _part(w, block)
-        negative = loops.counts(X[block], y[block], part, threshold, rows, n, sums)
-        return (n if w is None else rows), n, sums, negative
+    def work(block: slice) -> tuple[Floats, Floats, int]:
+        n, sums = np.zeros(shape), np.zeros(shape)
+        negative = loops.counts(X[block], y[block], _part(w, block), threshold, n, sums)
+        return n, sums, negative
 
     parts = over_rows(work, len(X), X.size)
-    rows, n, sums, negative = parts[0]
+    n, sums, negative = parts[0]
     for more in parts[1:]:
-        rows, n, sums = rows + more[0], n + more[1], sums + more[2]
-        negative += more[3]
-    return ClassSums(rows.astype(np.int64), n, sums, negative)
+        n, sums, negative = n + more[0], sums + more[1], negative + more[2]
+    return ClassSums(_rows_there(X, y, w, n), n, sums, negative)
 
 
 def sparse_counts(

@@ -14,35 +14,30 @@ Array = NDArray[Any]
 
 
 def _by_class(y: Array, w: Array | None, n_classes: int) -> Any:
-    """Yield each class with its row numbers and their weights as a column, or None."""
+    """Yield each class with its row numbers and their weights, 1 or a column."""
     for c in range(n_classes):
         here = np.flatnonzero((y == c) if w is None else (y == c) & (w > 0.0))
         if len(here):
-            yield c, here, None if w is None else w[here, None]
+            yield c, here, 1.0 if w is None else w[here, None]
 
 
 def moments(
-    X: Array,
-    y: Array,
-    w: Array | None,
-    shift: Array,
-    rows: Array,
-    n: Array,
-    s: Array,
-    q: Array,
+    X: Array, y: Array, w: Array | None, shift: Array, n: Array, s: Array, q: Array
 ) -> None:
-    """Add per class and column: rows, weight, and the first two powers of x - shift."""
+    """Add per class and column the weight and the first two powers of x - shift."""
     for c, here, weight in _by_class(y, w, len(shift)):
         d = X[here] - shift[c]
-        there = (~np.isnan(d)).astype(float)
-        d = np.where(there, d, 0.0)
-        if weight is None:
-            weight = 1.0
-        else:
-            rows[c] += there.sum(0)
-        n[c] += (weight * there).sum(0)
-        s[c] += (weight * d).sum(0)
-        q[c] += (weight * d * d).sum(0)
+        there = np.where(np.isnan(d), 0.0, weight)
+        d = np.where(np.isnan(d), 0.0, d)
+        n[c] += there.sum(0)
+        s[c] += (there * d).sum(0)
+        q[c] += (there * d * d).sum(0)
+
+
+def present(X: Array, y: Array, w: Array, rows: Array) -> None:
+    """Count the rows of weight that have a value, per class and column."""
+    for c, here, _ in _by_class(y, w, len(rows)):
+        rows[c] += (~np.isnan(X[here])).sum(0)
 
 
 def codes(
@@ -69,31 +64,20 @@ def codes(
 
 
 def counts(
-    X: Array,
-    y: Array,
-    w: Array | None,
-    threshold: float | None,
-    rows: Array,
-    n: Array,
-    sums: Array,
+    X: Array, y: Array, w: Array | None, threshold: float | None, n: Array, sums: Array
 ) -> int:
     """Add up x (or x > threshold) per class and column; return how many were negative."""
     negative = 0
     for c, here, weight in _by_class(y, w, len(sums)):
         x = X[here].astype(float)
-        there = (~np.isnan(x)).astype(float)
-        x = np.where(there, x, 0.0)
-        if threshold is None:
-            negative += int((x < 0.0).sum())
-        else:
-            x = np.where(there, x > threshold, 0.0)
-        if weight is None:
-            weight = 1.0
-        else:
-            rows[c] += there.sum(0)
-        n[c] += (weight * there).sum(0)
-        sums[c] += (weight * x).sum(0)
-    return negative
+        there = np.where(np.isnan(x), 0.0, weight)
+        x = np.where(np.isnan(x), 0.0, x)
+        negative += int((x < 0.0).sum())
+        if threshold is not None:
+            x = (x > threshold).astype(float)
+        n[c] += there.sum(0)
+        sums[c] += (there * x).sum(0)
+    return negative if threshold is None else 0
 
 
 def sparse_counts(
@@ -184,3 +168,12 @@ def log_sum_exp(joint: Array, out: Array) -> None:
     with np.errstate(invalid="ignore"):
         total = np.where(np.isneginf(top), 1.0, np.exp(joint - top).sum(axis=1, keepdims=True))
     out[:] = (top + np.log(total))[:, 0]
+
+
+def shares(joint: Array) -> None:
+    """Replace each row by exp(row) / sum(exp(row)); a row of -inf becomes zeros."""
+    top = joint.max(axis=1, keepdims=True)
+    joint -= np.where(np.isneginf(top), 0.0, top)
+    np.exp(joint, out=joint)
+    total = joint.sum(axis=1, keepdims=True)
+    joint /= np.where(total > 0.0, total, 1.0)

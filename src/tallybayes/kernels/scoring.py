@@ -80,3 +80,9 @@ def log_sum_exp(joint: Floats) -> Floats:
     loops = loops_for(joint.size)
     over_rows(lambda rows: loops.log_sum_exp(joint[rows], out[rows]), len(joint), joint.size)
     return out
+
+
+def shares(joint: Floats) -> None:
+    """Replace each row by exp(row) / sum(exp(row)); a row of -inf becomes zeros."""
+    loops = loops_for(joint.size)
+    over_rows(lambda rows: loops.shares(joint[rows]), len(joint), joint.size)

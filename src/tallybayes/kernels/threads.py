@@ -18,7 +18,7 @@ _pool: ThreadPoolExecutor | None = None
 _limit: int | None = None
 
 
-def _available() -> int:
+def available() -> int:
     """Count the processors that this process may use; TALLYBAYES_THREADS lowers or raises it."""
     if _limit is not None:
         return _limit
@@ -59,7 +59,7 @@ def limited_to(threads: int) -> Iterator[None]:
 
 def over_rows(work: Callable[[slice], Result], n_rows: int, n_cells: int) -> list[Result]:
     """Call `work` on contiguous blocks that together cover the rows, and list the results."""
-    shares = max(1, min(_available(), n_cells // SMALLEST_SHARE, n_rows))
+    shares = max(1, min(available(), n_cells // SMALLEST_SHARE, n_rows))
     if shares == 1:
         return [work(slice(0, n_rows))]
     edges = [n_rows * share // shares for share in range(shares + 1)]

@@ -33,6 +33,7 @@ class Factor:
 
 def lowest(block: Block) -> float:
     """Return the least number of a block, NaN left out."""
-    values = block.data if isinstance(block, Sparse) else block
-    assert isinstance(values, np.ndarray)
-    return float(np.fmin.reduce(values, axis=None, initial=0.0))
+    if isinstance(block, Sparse):
+        return float(block.data.min(initial=0.0))
+    assert isinstance(block, np.ndarray)
+    return float(np.fmin.reduce(block, axis=None, initial=0.0))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, batches
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean
 from tallybayes.families.parameters import safe_log
-from tallybayes.kernels.scoring import log_sum_exp
+from tallybayes.kernels.scoring import log_sum_exp, shares
 from tallybayes.model.factors import Factor, lowest
 from tallybayes.model.records import RecordScorer
 from tallybayes.schema import Count, Numeric, Schema
@@ -125,13 +125,7 @@ class Model:
         total = log_sum_exp(joint)
         impossible = np.isneginf(total)
         if impossible.any():
-            row = int(np.argmax(impossible))
-            warnings.warn(
-                f"row {row} is impossible in every class ({int(impossible.sum())} such rows), so "
-                "its posterior is the prior; smooth with alpha > 0 to avoid this",
-                TallyBayesWarning,
-                stacklevel=2,
-            )
+            _warn_of_impossible(impossible)
             joint[impossible] = safe_log(self.prior)
             total[impossible] = 0.0
         joint -= total[:, None]
@@ -139,8 +133,14 @@ class Model:
 
     def posterior(self, X: Any) -> Floats:
         """Return P(c | x) for each row and class; every row sums to one."""
-        log_posterior = self.log_posterior(X)
-        return np.exp(log_posterior, out=log_posterior)
+        posterior = self.joint_log_likelihood(X)
+        shares(posterior)
+        # a row of zeros adds up to 0, any other to 1
+        impossible = posterior @ np.ones(len(self.classes)) < 0.5
+        if impossible.any():
+            _warn_of_impossible(impossible)
+            posterior[impossible] = self.prior
+        return posterior
 
     def posterior_of(self, record: Mapping[str, Any]) -> dict[Label, float]:
         """Return P(c | x) of one record, in microseconds.
@@ -168,11 +168,15 @@ class Model:
         """
         order = [k for k, label in enumerate(self.classes) if label != self.positive]
         order += [k for k, label in enumerate(self.classes) if label == self.positive]
-        log_posterior = self.log_posterior(X)
+        joint = self.joint_log_likelihood(X)
         if order != sorted(order):
-            log_posterior = log_posterior[:, order]
-        names = np.array([self.classes[k] for k in order])
-        chosen: Array = names[log_posterior.argmax(axis=1)]
+            joint = joint[:, order]
+        best = joint.argmax(axis=1)
+        impossible = np.isneginf(joint[np.arange(len(joint)), best])
+        if impossible.any():
+            _warn_of_impossible(impossible)
+            best[impossible] = self.prior[order].argmax()
+        chosen: Array = np.array([self.classes[k] for k in order])[best]
         return chosen
 
     def decide(self, X: Any, losses: Mapping[Any, Mapping[Any, float]]) -> Array:
@@ -255,3 +259,14 @@ class Model:
             for name in self.schema.names
         }
         return {**records, self.schema.target: np.array(self.classes)[classes]}
+
+
+def _warn_of_impossible(impossible: NDArray[np.bool_]) -> None:
+    """Say that rows have likelihood zero in every class."""
+    warnings.warn(
+        f"row {int(np.argmax(impossible))} is impossible in every class "
+        f"({int(impossible.sum())} such rows), so its posterior is the prior; smooth with "
+        "alpha > 0 to avoid this",
+        TallyBayesWarning,
+        stacklevel=3,
+    )

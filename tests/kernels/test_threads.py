@@ -1,0 +1,153 @@
+"""Any number of threads gives the tally of one pass, and fitting does not copy X."""
+
+import subprocess
+import sys
+import textwrap
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy.sparse import random_array
+
+import tallybayes as tb
+from tallybayes.kernels import choice, counting, scoring, threads
+
+N, CLASSES = 1001, 4
+THREADS = [1, 2, 3, 5]
+
+
+@pytest.fixture(autouse=True)
+def small_shares(monkeypatch):
+    monkeypatch.setattr(threads, "SMALLEST_SHARE", 10)
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def loops(request, monkeypatch):
+    chosen = choice.plain if request.param == "plain" else choice.load_compiled()
+    for module in (counting, scoring):
+        monkeypatch.setattr(module, "loops_for", lambda n_cells: chosen)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+def with_each_number_of_threads(work):
+    """Return the answer of one thread, and those of more threads."""
+    answers = []
+    for number in THREADS:
+        with threads.limited_to(number):
+            answers.append(work())
+    return answers[0], answers[1:]
+
+
+@pytest.mark.parametrize("number", THREADS)
+def test_the_blocks_cover_the_rows_once_and_there_are_as_many_as_threads(number):
+    with threads.limited_to(number):
+        blocks = threads.over_rows(lambda block: range(N)[block], N, 1_000_000)
+    assert [row for block in blocks for row in block] == list(range(N))
+    assert len(blocks) == number
+
+
+@pytest.mark.usefixtures("loops")
+def test_counts_are_the_same_bit_for_bit(rng):
+    y = rng.integers(0, CLASSES, N).astype(np.int32)
+    X = rng.integers(0, 6, (N, 3))
+    base, width = np.zeros(3, np.int64), np.full(3, 6)
+    sparse = random_array((N, 30), density=0.1, format="csr", rng=rng)
+    stored = np.ceil(9 * sparse.data)
+    for w in (None, rng.integers(0, 4, N).astype(float)):
+        for work in (
+            lambda w=w: counting.codes(X, y, w, CLASSES, base, width),
+            lambda w=w: counting.dense_counts(X, y, w, CLASSES, None),
+            lambda w=w: counting.dense_counts(X, y, w, CLASSES, 2.0),
+            lambda w=w: counting.sparse_counts(
+                sparse.indptr, sparse.indices, stored, 30, y, w, CLASSES, None
+            ),
+        ):
+            one, others = with_each_number_of_threads(work)
+            for other in others:
+                for ours, expected in zip(other, one, strict=True):
+                    np.testing.assert_array_equal(ours, expected)
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_are_the_same_to_1e_12(rng, weighted):
+    X, y = 1e6 + rng.normal(size=(N, 3)), rng.integers(0, CLASSES, N)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    w = rng.uniform(0.0, 2.0, N) if weighted else None
+    one, others = with_each_number_of_threads(lambda: counting.moments(X, y, w, CLASSES))
+    for other in others:
+        np.testing.assert_array_equal(other.rows, one.rows)
+        for ours, expected in zip(other[1:], one[1:], strict=True):
+            np.testing.assert_allclose(ours, expected, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("loops")
+def test_scores_are_the_same_bit_for_bit(rng):
+    X = {"a": rng.normal(size=N), "b": rng.integers(0, 3, N), "c": rng.random(N)}
+    columns = {"b": tb.Categories(), "c": tb.Binary(0.5)}
+    model = tb.estimate(tb.Tally.of(X, rng.integers(0, CLASSES, N), columns=columns))
+    one, others = with_each_number_of_threads(lambda: model.log_posterior(X))
+    for other in others:
+        np.testing.assert_array_equal(other, one)
+
+
+def test_tallies_taken_at_once_from_many_threads_do_not_disturb_each_other(rng):
+    X, y = rng.integers(0, 5, (N, 4)), rng.integers(0, CLASSES, N)
+    schema = tb.Schema.infer(X)
+    expected = tb.Tally.of(X, y, schema=schema)
+    with threads.limited_to(3), ThreadPoolExecutor(8) as users:
+        answers = users.map(lambda _: tb.Tally.of(X, y, schema=schema), range(16))
+        assert all(answer == expected for answer in answers)
+
+
+def test_the_pool_survives_a_fork():
+    script = """
+        import os, signal, warnings
+        warnings.simplefilter("ignore")
+        import numpy as np
+        from tallybayes.kernels import counting, threads
+        threads.SMALLEST_SHARE = 10
+        X, y = np.arange(100.0).reshape(50, 2), np.arange(50) % 3
+        with threads.limited_to(2):
+            before = counting.moments(X, y, None, 3)
+            child = os.fork()
+            if not child:
+                signal.alarm(10)
+                after = counting.moments(X, y, None, 3)
+                os._exit(7 if all((a == b).all() for a, b in zip(before, after)) else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=30
+    )
+    assert (ran.stdout.strip(), ran.stderr) == ("7", "")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["float64", "float32", "integers", "counts"])
+def test_fitting_does_not_copy_the_matrix(rng, monkeypatch, kind, weighted):
+    monkeypatch.setattr(threads, "SMALLEST_SHARE", 100_000)
+    choice.load_compiled()
+    n, k = (200_000, 25) if kind != "float32" else (200_000, 50)  # 40 MB
+    declared = {"counts": tb.Count(), "integers": tb.Categories()}.get(kind, tb.Numeric())
+    schema = tb.Schema.same(tuple(f"x{j}" for j in range(k)), declared)
+    if kind in ("integers", "counts"):
+        X = rng.integers(0, 9, (n, k))
+    else:
+        X = rng.random((n, k), dtype=kind)
+    y = np.arange(n) % 5
+    w = np.full(n, 2.0) if weighted else None
+    few = X[:50_000]
+    tb.Tally.of(few, y[: len(few)], None if w is None else w[: len(few)], schema=schema)
+    tracemalloc.start()
+    try:
+        tb.Tally.of(X, y, w, schema=schema)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.05 * X.nbytes

@@ -1,0 +1,129 @@
+"""The registry that the laws go over, and what it means that two tallies are the same."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import tallybayes as tb
+from tallybayes.tallies import Codes, Counts, Moments
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Registered:
+    """Columns of some kind: how their cells are drawn and in what they come."""
+
+    name: str
+    schema: tb.Schema
+    cells: tuple[st.SearchStrategy[Any], ...]
+    source: Callable[[list[tuple[Any, ...]]], Any]
+    weights: tuple[float, ...] = (0.0, 0.5, 1.0, 2.0, 3.0)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def rows(self, min_size=0, max_size=8, classes="abc"):
+        """Draw rows: a label, a weight and the cells."""
+        label, weight = st.sampled_from(classes), st.sampled_from(self.weights)
+        return st.lists(
+            st.tuples(label, weight, st.tuples(*self.cells)), min_size=min_size, max_size=max_size
+        )
+
+    def X(self, rows):
+        """Return the rows' cells as a user would pass them."""
+        return self.source([cells for _, _, cells in rows])
+
+    def tally(self, rows, weighted=True):
+        """Count the rows."""
+        weights = [weight for _, weight, _ in rows] if weighted else None
+        return tb.Tally.of(self.X(rows), [label for label, _, _ in rows], weights, schema=self.schema)
+
+
+def matrix(dtype, width):
+    return lambda rows: np.array(rows, dtype).reshape(-1, width)
+
+
+def sparse(width):
+    return lambda rows: csr_array(np.array(rows, float).reshape(-1, width))
+
+
+def table(*names):
+    return lambda rows: {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+# Eighths have exact sums, so that counts can be compared bit for bit.
+NUMBERS = st.integers(-800, 800).map(lambda n: n / 8) | st.just(NAN) | st.sampled_from([1.0, 2.0])
+COUNTS = st.sampled_from([0.0, 0.0, 1.0, 2.0, 7.0, 0.25])
+WORDS = st.sampled_from(["red", "green", "blue", "", None])
+THREE = ("x0", "x1", "x2")
+TWO = ("x0", "x1")
+
+
+def same_kind(names, kind):
+    return tb.Schema.of(names, [kind] * len(names))
+
+
+REGISTRY = (
+    Registered("numeric", same_kind(TWO, tb.Numeric()), (NUMBERS,) * 2, matrix(float, 2)),
+    Registered("numeric far from zero", same_kind(TWO, tb.Numeric()),
+               (NUMBERS.map(lambda x: x + 1e6),) * 2, matrix(float, 2)),
+    Registered("categories", same_kind(("colour", "other"), tb.Categories()),
+               (WORDS, WORDS), table("colour", "other")),
+    Registered("declared categories", same_kind(("colour",), tb.Categories(("green", "grey"))),
+               (WORDS,), table("colour")),
+    Registered("integer categories", same_kind(TWO, tb.Categories()),
+               (st.integers(-3, 3), st.sampled_from([5, 10**12])), matrix(np.int64, 2)),
+    Registered("binary", same_kind(THREE, tb.Binary(0.5)),
+               (COUNTS | st.just(NAN),) * 3, matrix(float, 3)),
+    Registered("sparse binary", same_kind(THREE, tb.Binary(1.0)), (COUNTS,) * 3, sparse(3)),
+    Registered("counts", same_kind(THREE, tb.Count()),
+               (COUNTS | st.just(NAN),) * 3, matrix(float, 3)),
+    Registered("sparse counts", same_kind(THREE, tb.Count()), (COUNTS,) * 3, sparse(3)),
+    Registered("mixed", tb.Schema.of(
+        ("visits", "colour", "on", "income", "mails"),
+        [tb.Count("a"), tb.Categories(), tb.Binary(), tb.Numeric(), tb.Count("b")]),
+        (COUNTS, WORDS, st.sampled_from([0, 1, None]), NUMBERS, st.sampled_from([0, 3, None])),
+        table("visits", "colour", "on", "income", "mails")),
+)  # fmt: skip
+
+
+def assert_same(ours, expected, tolerance=1e-12):
+    """Two tallies are the same: counts bit for bit, moments within the tolerance."""
+    assert ours.schema == expected.schema
+    assert ours.classes == expected.classes
+    np.testing.assert_array_equal(ours.rows, expected.rows, strict=True)
+    np.testing.assert_array_equal(ours.weight, expected.weight, strict=True)
+    for a, b in zip(ours.blocks, expected.blocks, strict=True):
+        assert type(a) is type(b)
+        np.testing.assert_array_equal(a.rows, b.rows, strict=True)
+        np.testing.assert_array_equal(a.weight, b.weight, strict=True)
+        if isinstance(a, Codes):
+            assert a.labels == b.labels
+        elif isinstance(a, Counts):
+            np.testing.assert_array_equal(a.sums, b.sums, strict=True)
+        else:
+            assert isinstance(a, Moments)
+            deviation = np.sqrt(b.m2 / np.where(b.weight > 0.0, b.weight, 1.0))
+            assert (np.abs(a.mean - b.mean) <= tolerance * (np.abs(b.mean) + deviation)).all()
+            assert (np.abs(a.m2 - b.m2) <= tolerance * b.m2).all(), (a.m2, b.m2)
+
+
+@pytest.fixture(scope="session")
+def registry():
+    return REGISTRY
+
+
+@pytest.fixture(scope="session", params=REGISTRY, ids=str)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def same():
+    return assert_same

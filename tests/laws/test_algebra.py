@@ -1,0 +1,192 @@
+"""The algebra of tallies: they add up in any order, and a part can be taken away again."""
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from tallybayes import schema, tallies
+
+law = settings(max_examples=40, deadline=None)
+draws = given(data=st.data())
+
+
+def test_every_kind_and_every_block_is_registered(registry):
+    kinds = {type(group.kind) for each in registry for group in each.schema.groups}
+    assert kinds == set(schema.KINDS)
+    counted = {type(block) for each in registry for block in each.tally([]).blocks}
+    there = {
+        each
+        for name, each in vars(tallies).items()
+        if inspect.isclass(each) and hasattr(each, "minus")
+    }
+    assert counted == there != set()
+
+
+@law
+@draws
+def test_the_empty_tally_is_the_identity_on_both_sides(kind, same, data):
+    tally = kind.tally(data.draw(kind.rows()))
+    for empty in (tb.Tally(kind.schema), kind.tally([])):
+        same(tally + empty, tally)
+        same(empty + tally, tally)
+        same(tally - empty, tally)
+
+
+def test_two_empty_tallies_make_an_empty_one(kind, same):
+    empty = tb.Tally(kind.schema)
+    assert empty + empty == empty == empty - empty
+    assert (empty + empty).classes == ()
+    same(kind.tally([]), empty)
+
+
+@law
+@draws
+def test_addition_commutes(kind, same, data):
+    a, b = (kind.tally(data.draw(kind.rows())) for _ in range(2))
+    same(a + b, b + a)
+
+
+@law
+@draws
+def test_addition_associates(kind, same, data):
+    a, b, c = (kind.tally(data.draw(kind.rows())) for _ in range(3))
+    same((a + b) + c, a + (b + c))
+
+
+@law
+@draws
+def test_any_split_into_batches_gives_the_tally_of_one_pass(kind, same, data):
+    rows = data.draw(kind.rows(max_size=15))
+    weighted = data.draw(st.booleans())
+    cuts = data.draw(st.lists(st.integers(0, len(rows)), max_size=4).map(sorted))
+    batches = [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
+    whole = kind.tally(rows, weighted)
+    merged, updated = tb.Tally(kind.schema), tb.Tally(kind.schema)
+    for batch in batches:
+        merged = merged + kind.tally(batch, weighted)
+        weights = [weight for _, weight, _ in batch] if weighted else None
+        updated.update(kind.X(batch), [label for label, _, _ in batch], weights)
+    same(merged, whole)
+    same(updated, whole)
+
+
+@law
+@draws
+def test_the_order_of_the_rows_does_not_matter(kind, same, data):
+    rows = data.draw(kind.rows(max_size=12))
+    same(kind.tally(data.draw(st.permutations(rows))), kind.tally(rows))
+
+
+@law
+@draws
+def test_taking_away_what_was_added_gives_the_tally_that_never_saw_it(kind, same, data):
+    stay, go = data.draw(kind.rows()), data.draw(kind.rows(max_size=4))
+    a, b = kind.tally(stay), kind.tally(go)
+    for both in (a + b, b + a, kind.tally([*go, *stay])):
+        before = both.to_bytes()
+        try:
+            left = both - b
+        except tb.TallyBayesError as refusal:
+            moments = [block for block in both.blocks if isinstance(block, tallies.Moments)]
+            assert moments, "whole counts can always be taken away"
+            assert "anew" in str(refusal)
+            assert both.to_bytes() == before
+        else:
+            same(left, a, tolerance=1e-9)
+
+
+@law
+@draws
+def test_forgetting_rows_one_by_one_in_any_order_gives_the_empty_tally(kind, same, data):
+    rows = data.draw(kind.rows(max_size=6))
+    tally = kind.tally(rows)
+    for label, weight, cells in data.draw(st.permutations(rows)):
+        try:
+            tally.forget(kind.source([cells]), [label], [weight])
+        except tb.TallyBayesError as refusal:
+            assert "anew" in str(refusal)
+            assume(False)
+    same(tally, tb.Tally(kind.schema))
+
+
+@law
+@draws
+def test_a_weight_of_w_equals_w_repetitions_of_the_row(kind, data):
+    rows = data.draw(kind.rows(min_size=1))
+    rows = [(label, round(weight + 0.25), cells) for label, weight, cells in rows]
+    repeated = [(label, 1.0, cells) for label, weight, cells in rows for _ in range(weight)]
+    assume(repeated)
+    heavy, long = kind.tally(rows), kind.tally(repeated, weighted=False)
+    assert heavy.classes == long.classes
+    np.testing.assert_array_equal(heavy.weight, long.weight)
+    X = kind.X(repeated)
+    ours, expected = (tb.estimate(each).joint_log_likelihood(X) for each in (heavy, long))
+    np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
+
+
+@law
+@draws
+def test_a_row_of_weight_zero_is_absent(kind, same, data):
+    rows = data.draw(kind.rows())
+    same(kind.tally(rows), kind.tally([row for row in rows if row[1] > 0.0]))
+
+
+@law
+@draws
+def test_no_weights_are_weights_of_one(kind, same, data):
+    rows = [(label, 1.0, cells) for label, _, cells in data.draw(kind.rows())]
+    same(kind.tally(rows, weighted=True), kind.tally(rows, weighted=False))
+
+
+@law
+@draws
+def test_the_bytes_of_a_tally_are_the_tally(kind, data):
+    tally = kind.tally(data.draw(kind.rows()))
+    again = tb.Tally.from_bytes(tally.to_bytes())
+    assert again == tally
+    assert again.to_bytes() == tally.to_bytes()
+    assert str(again.schema) == str(tally.schema)
+    assert again + tally == tally + tally
+
+
+@law
+@draws
+def test_classes_of_either_side_alone_are_classes_of_the_sum(kind, same, data):
+    left = data.draw(kind.rows(min_size=1, classes="ac"))
+    right = data.draw(kind.rows(min_size=1, classes="bd"))
+    both = kind.tally(left) + kind.tally(right)
+    assert both.classes == tuple(sorted({row[0] for row in left + right if row[1] > 0.0}))
+    same(both, kind.tally([*right, *left]))
+
+
+@pytest.mark.parametrize("first", [["red"], ["zebra"], [None]])
+@pytest.mark.parametrize("second", [["blue", "red"], ["zoo"], []])
+def test_categories_of_either_side_alone_are_categories_of_the_sum(same, first, second):
+    colours = tb.Schema.of(("colour",), [tb.Categories()])
+
+    def tally(values):
+        return tb.Tally.of({"colour": values}, ["yes"] * len(values), schema=colours)
+
+    both = tally(first) + tally(second)
+    assert both.blocks[0].labels == (tuple(sorted({*first, *second} - {None})),)
+    same(both, tally(second + first))
+    same(both - tally(second), tally(first))
+    same(both - tally(first), tally(second))
+
+
+@law
+@draws
+def test_adding_and_taking_away_leave_both_sides_as_they_were(kind, data):
+    a, b = (kind.tally(data.draw(kind.rows())) for _ in range(2))
+    before = a.to_bytes(), b.to_bytes()
+    a + b
+    try:
+        (a + b) - b
+        a - b
+    except tb.TallyBayesError:
+        pass
+    assert (a.to_bytes(), b.to_bytes()) == before

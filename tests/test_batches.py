@@ -1,0 +1,143 @@
+"""Blocks of rows: however the rows are cut, the answer is the same."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+import tallybayes as tb
+from tallybayes import batches
+
+N = 11
+RNG = np.random.default_rng(4)
+LABELS = RNG.choice(["p", "q", "r"], N)
+TABLE = {
+    "number": np.where(RNG.random(N) < 0.2, np.nan, RNG.normal(size=N)),
+    "text": [None if k == 4 else "abc"[k % 3] for k in range(N)],
+    "flag": (RNG.random(N) < 0.5).tolist(),
+    "word": RNG.integers(0, 4, N),
+    "switch": RNG.integers(0, 2, N),
+}
+KINDS = {"number": tb.Numeric(), "word": tb.Count(), "switch": tb.Binary()}
+FORMS = {
+    "mapping": lambda: TABLE,
+    "pandas": lambda: pd.DataFrame(TABLE),
+    "polars": lambda: pl.DataFrame(TABLE),
+    "arrow": lambda: pa.table(TABLE),
+}
+
+
+@pytest.fixture(params=[1, 3, 11])
+def small_blocks(request, monkeypatch):
+    """Switch to blocks of a few rows; before, all rows are one block."""
+
+    def switch():
+        monkeypatch.setattr(batches, "ROWS_IN_A_BLOCK", request.param)
+
+    return switch
+
+
+def same(a, b):
+    """The same tally: counts bit for bit, moments but for rounding."""
+    assert a.schema == b.schema
+    assert a.classes == b.classes
+    np.testing.assert_array_equal(a.rows, b.rows)
+    np.testing.assert_allclose(a.weight, b.weight, rtol=1e-12)
+    for mine, theirs in zip(a.blocks, b.blocks, strict=True):
+        for part in type(mine).__slots__:
+            if part == "labels":
+                assert mine.labels == theirs.labels
+            else:
+                np.testing.assert_allclose(
+                    getattr(mine, part), getattr(theirs, part), rtol=1e-12, atol=1e-14
+                )
+
+
+@pytest.mark.parametrize("weights", [None, RNG.integers(0, 3, N)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("form", FORMS)
+def test_blocks_of_rows_change_no_tally(form, weights, small_blocks):
+    whole = tb.Tally.of(FORMS[form](), LABELS, weights, columns=KINDS)
+    small_blocks()
+    same(tb.Tally.of(FORMS[form](), LABELS, weights, columns=KINDS), whole)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_blocks_of_rows_change_no_posterior(form, small_blocks):
+    model = tb.estimate(tb.Tally.of(TABLE, LABELS, columns=KINDS))
+    whole = model.posterior(TABLE)
+    small_blocks()
+    np.testing.assert_allclose(model.posterior(FORMS[form]()), whole, rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "?"])
+def test_blocks_of_rows_change_nothing_for_a_matrix_of_several_kinds(dtype, small_blocks):
+    x = np.asfortranarray(RNG.integers(0, 3, (N, 4)).astype(dtype))
+    kinds = {"x0": tb.Numeric(), "x1": tb.Count(), "x2": tb.Binary(), "x3": tb.Categories()}
+    whole = tb.Tally.of(x, LABELS, columns=kinds)
+    model = tb.estimate(whole)
+    posterior = model.posterior(x)
+    small_blocks()
+    same(tb.Tally.of(x, LABELS, columns=kinds), whole)
+    np.testing.assert_allclose(model.posterior(x), posterior, rtol=1e-13)
+
+
+def test_blocks_of_rows_change_nothing_for_a_sparse_matrix(small_blocks):
+    x = sparse.csr_array(RNG.integers(0, 3, (N, 4)))
+    kinds = {"x1": tb.Binary(), "x3": tb.Count("others")}
+    whole = tb.Tally.of(x, LABELS, columns=kinds)
+    small_blocks()
+    same(tb.Tally.of(x, LABELS, columns=kinds), whole)
+
+
+def test_a_value_first_met_in_a_later_block_is_counted_there(small_blocks):
+    small_blocks()
+    table = {"c": [1, 1, 1, 1, 7], "d": ["a", "a", "a", "a", "z"]}
+    tally = tb.Tally.of(table, [0, 0, 0, 0, 1], columns={"c": tb.Categories()})
+    assert tally.blocks[0].labels == ((1, 7), ("a", "z"))
+    assert tally.blocks[0].rows.tolist() == [[4, 0, 4, 0], [0, 1, 0, 1]]
+
+
+def test_an_infinite_number_is_found_at_its_row_in_whatever_block(small_blocks):
+    small_blocks()
+    table = {"a": [1.0, 2.0, 1.0, 3.0, 1.0, np.inf], "b": [1.0] * 6}
+    with pytest.raises(tb.TallyBayesError, match="column 'a' is infinite in row 5"):
+        tb.Tally.of(table, [0, 1] * 3)
+    model = tb.estimate(tb.Tally.of({"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0, 3.0]}, [0, 1, 0]))
+    with pytest.raises(tb.TallyBayesError, match="column 'a' is infinite in row 5"):
+        model.posterior(table)
+
+
+def test_a_negative_count_is_found_at_its_row_in_whatever_block(small_blocks):
+    small_blocks()
+    table = {"a": [0, 1, 0, 2, 0, -1], "b": [1] * 6}
+    kinds = {"a": tb.Count(), "b": tb.Count()}
+    with pytest.raises(tb.TallyBayesError, match=r"column 'a' is -1(\.0)? in row 5"):
+        tb.Tally.of(table, [0, 1] * 3, columns=kinds)
+
+
+def test_text_among_numbers_is_found_at_its_row_in_whatever_block(small_blocks):
+    small_blocks()
+    model = tb.estimate(tb.Tally.of({"a": [1.0, 2.0, 4.0]}, [0, 1, 0]))
+    column = pa.array(["x" if k == 4 else None for k in range(6)])
+    for form in ({"a": [1.0, 2.0, None, 3.0, "x", 1.0]}, pa.table({"a": column})):
+        with pytest.raises(tb.TallyBayesError, match="column 'a' holds 'x' in row 4"):
+            model.posterior(form)
+
+
+def test_the_impossible_row_is_named_in_whatever_block(small_blocks):
+    small_blocks()
+    tally = tb.Tally.of({"a": ["x", "y"], "b": ["x", "y"]}, [0, 1])
+    model = tb.estimate(tally, tb.Categorical(alpha=0))
+    with pytest.warns(tb.TallyBayesWarning, match=r"row 4 is impossible in every class \(1 such"):
+        model.posterior({"a": ["x"] * 6, "b": ["x", "x", "x", "x", "y", "x"]})
+
+
+def test_no_rows_are_no_rows(small_blocks):
+    small_blocks()
+    model = tb.estimate(tb.Tally.of(TABLE, LABELS, columns=KINDS))
+    none = {name: [] for name in TABLE}
+    assert model.posterior(none).shape == (0, 3)
+    assert model.predict(none).tolist() == []
+    assert tb.Tally.of(none, [], schema=model.schema) == tb.Tally(model.schema)

@@ -1,0 +1,75 @@
+"""The package loads at once: heavy packages wait until something needs them."""
+
+import subprocess
+import sys
+
+import pytest
+
+import tallybayes as tb
+
+HEAVY = ("numba", "sklearn", "pyarrow", "pandas", "polars", "scipy", "matplotlib")
+SMALL = """
+rows = [{"n": 1.5 * k, "t": "ab"[k % 2], "b": k % 3 == 0, "c": k, "s": k % 2} for k in range(10)]
+y = ["p", "q", "r", "p", "q"] * 2
+kinds = {"c": tb.Count(), "s": tb.Binary(), "n": tb.Numeric()}
+model = tb.estimate(tb.Tally.of(rows, y, columns=kinds))
+assert abs(model.posterior(rows).sum() - 10) < 1e-9
+assert set(model.posterior_of(rows[0])) == {"p", "q", "r"}
+model.predict(rows), model.sample(3, seed=0)
+"""
+
+
+def heavy_packages_after(code):
+    """Run code in a new interpreter; return which heavy packages it loaded."""
+    report = f"import sys; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import tallybayes as tb\n{code}\n{report}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return done.stdout.split()
+
+
+def test_importing_the_package_loads_no_heavy_package():
+    assert heavy_packages_after("") == []
+
+
+def test_importing_the_package_does_not_even_load_numpy():
+    assert heavy_packages_after("import sys; assert 'numpy' not in sys.modules") == []
+
+
+def test_every_public_name_can_be_used_without_a_heavy_package():
+    assert heavy_packages_after("[getattr(tb, name) for name in tb.__all__]") == []
+
+
+def test_ten_rows_wait_for_no_heavy_package():
+    assert heavy_packages_after(SMALL) == []
+
+
+def test_the_measure_notices_a_heavy_package():
+    assert "scipy" in heavy_packages_after("import scipy.sparse")
+
+
+@pytest.mark.parametrize("name", tb.__all__)
+def test_every_public_name_resolves_and_is_documented(name):
+    value = getattr(tb, name)
+    assert value.__name__ == name
+    own = vars(value)["__doc__"] if isinstance(value, type) else value.__doc__
+    assert own
+    assert not own.startswith(f"{name}(")  # a dataclass writes its signature if nobody says more
+
+
+def test_the_list_of_public_names_agrees_with_where_they_live():
+    assert sorted(tb._HOME_OF) == tb.__all__
+    assert dir(tb) == tb.__all__
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'Taly'"):
+        _ = tb.Taly
+
+
+def test_the_version_is_text():
+    assert tb.__version__.count(".") >= 2

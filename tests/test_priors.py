@@ -1,0 +1,85 @@
+"""What is believed of the classes before anything is known."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tallybayes as tb
+
+TALLY = tb.Tally.of({"c": ["x", "y", "x", "x"]}, ["No", "No", "Yes", "No"])
+
+
+def prior(which, tally=TALLY):
+    return tb.estimate(tally, prior=which).prior.tolist()
+
+
+def test_the_prior_is_the_share_of_each_class_unless_stated():
+    assert prior(None) == prior(tb.Empirical()) == [0.75, 0.25]
+
+
+def test_weights_count_in_the_share():
+    tally = tb.Tally.of({"c": ["x", "y"]}, ["No", "Yes"], [3, 1])
+    assert prior(tb.Empirical(), tally) == [0.75, 0.25]
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=5), st.fractions(0, 10, max_denominator=8))
+def test_alpha_smooths_the_shares(counts, alpha):
+    expected = [(n + alpha) / (sum(counts) + alpha * len(counts)) for n in map(Fraction, counts)]
+    got = tb.Empirical(float(alpha)).probabilities(range(len(counts)), np.array(counts, float))
+    np.testing.assert_allclose(got, [float(p) for p in expected], rtol=1e-14)
+    assert sum(expected) == 1
+
+
+def test_uniform_gives_all_classes_the_same():
+    assert prior(tb.Uniform()) == [0.5, 0.5]
+
+
+def test_fixed_priors_go_to_their_classes_whatever_their_order():
+    assert prior(tb.Fixed({"Yes": 0.1, "No": 0.9})) == [0.9, 0.1]
+
+
+def test_a_class_with_prior_zero_is_never_predicted():
+    model = tb.estimate(TALLY, prior=tb.Fixed({"Yes": 1.0, "No": 0.0}))
+    np.testing.assert_array_equal(model.posterior({"c": ["x", "y"]}), [[0, 1], [0, 1]])
+    assert model.posterior_of({"c": "x"}) == {"No": 0.0, "Yes": 1.0}
+
+
+def test_the_prior_is_the_posterior_of_a_record_of_which_nothing_is_known():
+    for which in (tb.Empirical(1.0), tb.Uniform(), tb.Fixed({"Yes": 0.1, "No": 0.9})):
+        model = tb.estimate(TALLY, prior=which)
+        np.testing.assert_allclose(list(model.posterior_of({}).values()), model.prior, rtol=1e-14)
+        np.testing.assert_allclose(model.posterior({"c": [None]})[0], model.prior, rtol=1e-14)
+
+
+def test_numbers_may_be_classes_of_a_fixed_prior():
+    tally = tb.Tally.of({"c": ["x", "y"]}, [True, False])
+    assert prior(tb.Fixed({True: 0.75, False: 0.25}), tally) == [0.25, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: tb.Fixed({"a": 0.5, "b": 0.4}), "add up to 0.9; they must add up to 1"),
+        (lambda: tb.Fixed({"a": 1.5, "b": -0.5}), "prior of class 'a' is 1.5"),
+        (lambda: tb.Fixed({"a": float("nan"), "b": 1.0}), "prior of class 'a' is nan"),
+        (lambda: tb.Fixed({"a": "half", "b": 0.5}), "prior of class 'a' is 'half'"),
+        (lambda: tb.Fixed({}), "add up to 0"),
+        (lambda: tb.Empirical(-1.0), "alpha is -1.0"),
+        (lambda: tb.Empirical(float("nan")), "alpha is nan"),
+        (lambda: prior(tb.Fixed({"No": 1.0})), "no prior is stated for class 'Yes'"),
+        (
+            lambda: prior(tb.Fixed({"No": 0.5, "Yes": 0.3, "Yess": 0.2})),
+            r"unknown class 'Yess'; did you mean 'Yes'\?",
+        ),
+        (
+            lambda: prior(tb.Fixed({"No": 0.5, "yes": 0.5})),
+            r"no prior is stated for class 'Yes'; did you mean 'yes'\?",
+        ),
+    ],
+)
+def test_a_prior_that_cannot_be_is_refused(make, message):
+    with pytest.raises(tb.TallyBayesError, match=message):
+        make()
