@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.kernels.choice import expect
 from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
@@ -21,6 +22,7 @@ from tallybayes.sources.labels import Encoded, Label, encode
 Array = NDArray[Any]
 
 ROWS_IN_A_BLOCK = 65_536
+CELLS_IN_A_BLOCK = 4_000_000
 
 
 class Coded(NamedTuple):
@@ -62,7 +64,11 @@ def batches(source: Source, schema: Schema) -> Iterator[Batch]:
         raise TallyBayesError(
             f"X has {len(source.names)} columns, but {len(schema.names)} were expected"
         )
-    step = max(source.n_rows, 1) if _passes_through(source, schema) else ROWS_IN_A_BLOCK
+    expect(source.n_rows * len(source.names))
+    if _passes_through(source, schema):
+        step = max(source.n_rows, 1)
+    else:
+        step = max(1, min(ROWS_IN_A_BLOCK, CELLS_IN_A_BLOCK // max(len(source.names), 1)))
     for start in range(0, max(source.n_rows, 1), step):
         rows = slice(start, min(start + step, source.n_rows))
         yield Batch(rows, tuple(_encode(source, schema, group, rows) for group in schema.groups))
@@ -203,7 +209,7 @@ def encode_classes(y: Any, n_rows: int) -> Encoded:
     if len(encoded.codes) and encoded.codes.min() < 0:
         row = int(np.argmax(encoded.codes < 0))
         raise TallyBayesError(f"the label of row {row} is missing; drop the row or label it")
-    return encoded
+    return Encoded(encoded.codes.astype(np.int64, copy=False), encoded.labels)
 
 
 def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:

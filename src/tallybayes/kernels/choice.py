@@ -26,6 +26,12 @@ def loops_for(n_cells: int) -> ModuleType:
     return plain
 
 
+def expect(n_cells: int) -> None:
+    """Prepare for so many cells in all, even if they arrive in small blocks."""
+    if n_cells >= WORTH_LOADING:
+        load_compiled()
+
+
 def load_compiled() -> ModuleType:
     """Import the compiled kernels; on a terminal, say so when they have yet to be compiled."""
     global _compiled

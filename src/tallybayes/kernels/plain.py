@@ -90,17 +90,13 @@ def sparse_counts(
     sums: Array,
 ) -> int:
     """Add up the stored values (or those above the threshold) per class and column."""
-    negative = 0
-    for i, c in enumerate(y):
-        weight = 1.0 if w is None else w[i]
-        if weight > 0.0:
-            stored = slice(indptr[i], indptr[i + 1])
-            x = data[stored]
-            if threshold is None:
-                negative += int((x < 0.0).sum())
-            else:
-                x = (x > threshold).astype(float)
-            np.add.at(sums[c], indices[stored], weight * x)
+    weight = np.repeat(np.ones(len(y)) if w is None else w, np.diff(indptr))
+    stored = slice(indptr[0], indptr[-1])
+    kept = weight > 0.0
+    x, column = data[stored][kept], indices[stored][kept]
+    negative = 0 if threshold is not None else int((x < 0.0).sum())
+    x = x if threshold is None else (x > threshold).astype(float)
+    np.add.at(sums, (np.repeat(y, np.diff(indptr))[kept], column), weight[kept] * x)
     return negative
 
 
@@ -154,12 +150,14 @@ def score_sparse(
     out: Array,
 ) -> None:
     """Add x times the row of weights of each stored value; with a threshold x is 0 or 1."""
-    for i in range(len(out)):
-        stored = slice(indptr[i], indptr[i + 1])
-        x = data[stored]
-        x = x if threshold is None else (x > threshold).astype(float)
-        seen = x > 0.0
-        out[i] += (x[seen, None] * weights[indices[stored][seen]]).sum(0)
+    from scipy.sparse import coo_array
+
+    row = np.repeat(np.arange(len(out)), np.diff(indptr))
+    stored = slice(indptr[0], indptr[-1])
+    x = data[stored] if threshold is None else (data[stored] > threshold).astype(float)
+    seen = x > 0.0
+    shape = (len(out), len(weights))
+    out += coo_array((x[seen], (row[seen], indices[stored][seen])), shape=shape).tocsr() @ weights
 
 
 def log_sum_exp(joint: Array, out: Array) -> None:

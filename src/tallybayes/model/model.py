@@ -23,6 +23,7 @@ from tallybayes.model.records import RecordScorer
 from tallybayes.schema import Count, Numeric, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
+from tallybayes.tallies.counts import unusable
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -93,8 +94,11 @@ class Model:
             part = out[batch.rows]
             for factor in self.factors:
                 block = factor.block_of(batch)
-                if isinstance(self.schema.groups[factor.group].kind, Count) and lowest(block) < 0:
-                    raise TallyBayesError("a count is negative; counts must be 0 or more")
+                group = self.schema.groups[factor.group]
+                if isinstance(group.kind, Count) and lowest(block) < 0.0:
+                    raise unusable(
+                        batch.blocks[factor.group], self.schema.names_of(group), batch.rows.start
+                    )
                 factor.parameters.add_log_likelihood(block, part)
             self._check_infinite(batch.blocks, part, batch.rows.start)
         return out

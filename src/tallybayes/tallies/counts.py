@@ -56,7 +56,7 @@ class Counts:
             counted = counting.dense_counts(block, y, w, n_classes, threshold)
         finite = np.isfinite(counted.sums.sum(axis=0))
         if counted.negative or not finite.all():
-            raise _unusable(block, names, start, finite)
+            raise unusable(block, names, start)
         return cls(counted.rows, counted.weight, counted.sums)._folded()
 
     def _folded(self) -> Counts:
@@ -111,9 +111,7 @@ class Counts:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _unusable(
-    block: Block, names: Sequence[str], start: int, finite: NDArray[np.bool_]
-) -> TallyBayesError:
+def unusable(block: Block, names: Sequence[str], start: int) -> TallyBayesError:
     """Build the error about a count that is negative, infinite or (in sparse rows) missing."""
     if isinstance(block, Sparse):
         bad = ~np.isfinite(block.data) | (block.data < 0)
@@ -126,7 +124,7 @@ def _unusable(
         assert isinstance(block, np.ndarray)
         negative = np.argwhere(block < 0)
         if not len(negative):
-            place = int(np.argmin(finite))
+            place = int(np.argmax(np.isinf(block).any(axis=0)))
             return not_finite(block[:, place], names[place], start)
         row, column = map(int, negative[0])
         value = block[row, column]

@@ -1,0 +1,65 @@
+"""What the documents say is true: their code runs, and every public name and option is in them."""
+
+import dataclasses
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tallybayes as tb
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+ARITHMETIC = (ROOT / "docs" / "arithmetic.md").read_text()
+
+
+def python_blocks(text):
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+
+
+def test_the_readme_runs_from_top_to_bottom():
+    space = {}
+    for block in python_blocks(README):
+        exec(block, space)
+
+
+def test_the_first_answer_in_the_readme_is_what_comes_out():
+    block = python_blocks(README)[0]
+    call = re.search(r"^model\.posterior_of\(.*\)$", block, flags=re.MULTILINE).group()
+    shown = re.search(r"^# (\{.*\})$", block, flags=re.MULTILINE).group(1)
+    space = {}
+    exec(block, space)
+    assert eval(call, space) == pytest.approx(eval(shown))
+
+
+def test_the_schema_in_the_readme_is_what_is_printed():
+    blocks = python_blocks(README)
+    shown = [line[2:] for line in blocks[1].splitlines() if line.startswith("# ")]
+    space = {}
+    exec(blocks[0], space)
+    assert str(space["tally"].schema).splitlines() == shown
+
+
+@pytest.mark.parametrize("name", tb.__all__)
+def test_every_public_name_is_documented(name):
+    assert re.search(rf"\b{name}\b", README + ARITHMETIC)
+
+
+FAMILIES = [tb.Gaussian, tb.Categorical, tb.Bernoulli, tb.Multinomial, tb.Complement, tb.Poisson]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_every_option_of_a_family_says_when_it_binds(family):
+    table = ARITHMETIC.split("## When an option binds")[1].split("## Rules")[0]
+    for option in dataclasses.fields(family):
+        assert re.search(rf"^\|.*\b{option.name}\b.*\|", table, flags=re.MULTILINE), option.name
+
+
+def test_the_lecture_examples_print_the_lectures_numbers():
+    run = [sys.executable, str(ROOT / "examples" / "lectures.py")]
+    printed = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    for number in ("1/57344", "0.0000296", "0.0000169", "0.6363", "0.0192754", "0.0157799"):
+        assert number in printed
+    assert "0.7 x 0.571 x 0.571 x 0.00719" in printed
