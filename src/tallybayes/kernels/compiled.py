@@ -113,9 +113,8 @@ def counts(X: Array, y: Array, w: Array, threshold: Array, n: Array, sums: Array
 @_loop
 def sparse_counts(
     indptr: Array, indices: Array, data: Array, y: Array, w: Array, threshold: Array, sums: Array
-) -> int:
+) -> None:
     """Add up the stored values (or those above the threshold) per class and column."""
-    negative = 0
     for i in range(len(y)):
         weight = 1.0
         if w is not None:
@@ -127,12 +126,9 @@ def sparse_counts(
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = np.uint64(indices[k])
             if threshold is None:
-                v = data[k]
-                negative += v < 0.0
-                sums_c[j] += weight * v
+                sums_c[j] += weight * data[k]
             elif data[k] > threshold:
                 sums_c[j] += weight
-    return negative
 
 
 @_row_sum

@@ -152,6 +152,14 @@ def extent(X: Array) -> tuple[Integers, Integers]:
     return least.astype(np.int64), greatest.astype(np.int64)
 
 
+def range_of(values: Array) -> tuple[Any, Any]:
+    """Return the least and the greatest of all values, NaN if one is NaN, 0 if there are none."""
+    if not values.size:
+        return 0, 0
+    parts = over_rows(lambda block: (values[block].min(), values[block].max()), *[values.size] * 2)
+    return np.min([part[0] for part in parts]), np.max([part[1] for part in parts])
+
+
 def dense_counts(
     X: Array, y: Array, w: Array | None, n_classes: int, threshold: float | None
 ) -> ClassSums:
@@ -184,19 +192,17 @@ def sparse_counts(
     """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""
     loops = loops_for(len(data))
 
-    def work(block: slice) -> tuple[Floats, int]:
+    def work(block: slice) -> Floats:
         sums = np.zeros((n_classes, n_columns))
         pointers = indptr[block.start : block.stop + 1]
-        part = _part(w, block)
-        negative = loops.sparse_counts(pointers, indices, data, y[block], part, threshold, sums)
-        return sums, negative
+        loops.sparse_counts(pointers, indices, data, y[block], _part(w, block), threshold, sums)
+        return sums
 
-    parts = over_rows(work, len(y), len(data))
-    total = parts[0][0]
-    for sums, _ in parts[1:]:
+    total, *others = over_rows(work, len(y), len(data))
+    for sums in others:
         total += sums
     rows, weight = class_weights(y, w, n_classes)
-    return ClassSums(rows[:, None], weight[:, None], total, sum(p[1] for p in parts))
+    return ClassSums(rows[:, None], weight[:, None], total, 0)
 
 
 def class_weights(y: Array, w: Array | None, n_classes: int) -> tuple[Integers, Floats]:

@@ -88,16 +88,14 @@ def sparse_counts(
     w: Array | None,
     threshold: float | None,
     sums: Array,
-) -> int:
+) -> None:
     """Add up the stored values (or those above the threshold) per class and column."""
     weight = np.repeat(np.ones(len(y)) if w is None else w, np.diff(indptr))
     stored = slice(indptr[0], indptr[-1])
     kept = weight > 0.0
     x, column = data[stored][kept], indices[stored][kept]
-    negative = 0 if threshold is not None else int((x < 0.0).sum())
     x = x if threshold is None else (x > threshold).astype(float)
     np.add.at(sums, (np.repeat(y, np.diff(indptr))[kept], column), weight[kept] * x)
-    return negative
 
 
 def score_normals(X: Array, mean: Array, curve: Array, height: Array, out: Array) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from tallybayes.batches import Batch, Block, Sparse, take_columns
+from tallybayes.batches import Batch, Block, take_columns
 from tallybayes.families import Parameters
 
 
@@ -29,11 +27,3 @@ class Factor:
     def places(self, n_columns: int) -> tuple[int, ...]:
         """Return the places of the columns in a group of so many."""
         return tuple(range(n_columns)) if self.columns is None else self.columns
-
-
-def lowest(block: Block) -> float:
-    """Return the least number of a block, NaN left out."""
-    if isinstance(block, Sparse):
-        return float(block.data.min(initial=0.0))
-    assert isinstance(block, np.ndarray)
-    return float(np.fmin.reduce(block, axis=None, initial=0.0))

@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, batches
+from tallybayes.batches import Batch, batches
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp, shares
-from tallybayes.model.factors import Factor, lowest
+from tallybayes.model.factors import Factor
 from tallybayes.model.records import RecordScorer
 from tallybayes.schema import Count, Numeric, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.counts import unusable
+from tallybayes.tallies.moments import not_finite
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -94,30 +95,24 @@ class Model:
             part = out[batch.rows]
             for factor in self.factors:
                 block = factor.block_of(batch)
-                group = self.schema.groups[factor.group]
-                if isinstance(group.kind, Count) and lowest(block) < 0.0:
-                    raise unusable(
-                        batch.blocks[factor.group], self.schema.names_of(group), batch.rows.start
-                    )
                 factor.parameters.add_log_likelihood(block, part)
-            self._check_infinite(batch.blocks, part, batch.rows.start)
+            self._check_numbers(batch, part)
         return out
 
-    def _check_infinite(self, blocks: tuple[Block, ...], part: Floats, start: int) -> None:
-        """Refuse infinite numbers: no class has a density for them."""
-        suspects = np.flatnonzero(~np.isfinite(part[:, 0]))
-        if not len(suspects):
-            return
-        for group, block in zip(self.schema.groups, blocks, strict=True):
-            if isinstance(group.kind, Numeric) and isinstance(block, np.ndarray):
+    def _check_numbers(self, batch: Batch, joint: Floats) -> None:
+        """Refuse infinite numbers, for which no class has a density, and negative counts."""
+        suspects = np.flatnonzero(~np.isfinite(joint[:, 0]))
+        for group, block in zip(self.schema.groups, batch.blocks, strict=True):
+            if not isinstance(block, np.ndarray):
+                continue
+            names, start = self.schema.names_of(group), batch.rows.start
+            if isinstance(group.kind, Count) and np.fmin.reduce(block, axis=None, initial=0) < 0:
+                raise unusable(block, names, start)
+            if isinstance(group.kind, Numeric | Count) and len(suspects):
                 bad = np.argwhere(np.isinf(block[suspects]))
                 if len(bad):
-                    row, column = int(suspects[bad[0][0]]), int(bad[0][1])
-                    name = self.schema.names_of(group)[column]
-                    raise TallyBayesError(
-                        f"column {name!r} is infinite in row {start + row}; replace it by a "
-                        "number, or by NaN if it is unknown"
-                    )
+                    column = int(bad[0][1])
+                    raise not_finite(block[:, column], names[column], start)
 
     def scores(self, X: Any) -> Floats:
         """Return the lectures' s_c = P(c) prod_i P(x_i | c); long records underflow to 0."""

@@ -54,8 +54,9 @@ class Counts:
         else:
             assert isinstance(block, np.ndarray)
             counted = counting.dense_counts(block, y, w, n_classes, threshold)
-        finite = np.isfinite(counted.sums.sum(axis=0))
-        if counted.negative or not finite.all():
+        if counted.negative or not np.isfinite(counted.sums.sum()):
+            if isinstance(block, Sparse):
+                raise TallyBayesError("the counts are too large to add up; rescale them")
             raise unusable(block, names, start)
         return cls(counted.rows, counted.weight, counted.sums)._folded()
 
@@ -111,24 +112,14 @@ class Counts:
     __hash__ = None  # type: ignore[assignment]
 
 
-def unusable(block: Block, names: Sequence[str], start: int) -> TallyBayesError:
-    """Build the error about a count that is negative, infinite or (in sparse rows) missing."""
-    if isinstance(block, Sparse):
-        bad = ~np.isfinite(block.data) | (block.data < 0)
-        if not bad.any():
-            return TallyBayesError("the counts are too large to add up; rescale them")
-        place = int(np.argmax(bad))
-        row = int(np.searchsorted(block.indptr, place, side="right")) - 1
-        column, value = int(block.indices[place]), block.data[place]
-    else:
-        assert isinstance(block, np.ndarray)
-        negative = np.argwhere(block < 0)
-        if not len(negative):
-            place = int(np.argmax(np.isinf(block).any(axis=0)))
-            return not_finite(block[:, place], names[place], start)
-        row, column = map(int, negative[0])
-        value = block[row, column]
+def unusable(block: NDArray[Any], names: Sequence[str], start: int) -> TallyBayesError:
+    """Build the error about a count that is negative or infinite."""
+    negative = np.argwhere(block < 0)
+    if not len(negative):
+        column = int(np.argmax(np.isinf(block).any(axis=0)))
+        return not_finite(block[:, column], names[column], start)
+    row, column = map(int, negative[0])
     return TallyBayesError(
-        f"column {names[column]!r} is {value} in row {start + row}; counts must be finite and not "
-        "negative"
+        f"column {names[column]!r} is {block[row, column]} in row {start + row}; counts must be "
+        "finite and not negative"
     )
