@@ -184,6 +184,8 @@ def _encode_sparse(source: SparseMatrix, schema: Schema, group: Group) -> Sparse
     if data.dtype not in (np.float64, np.float32, np.int64):
         data = data.astype(np.float64)
     block = Sparse(indptr, indices, data, n_columns)
+    if isinstance(group.kind, Binary):
+        block = without_duplicates(block)
     least, greatest = range_of(data)  # NaN if one is
     if least != least or (isinstance(group.kind, Count) and not 0 <= least <= greatest < np.inf):
         raise _unusable(block, group.kind, schema.names_of(group))
@@ -208,6 +210,19 @@ def _unusable(block: Sparse, kind: Kind, names: Sequence[str]) -> TallyBayesErro
     )
 
 
+def without_duplicates(block: Sparse) -> Sparse:
+    """Add up the values that are stored for the same cell (most matrices have none)."""
+    from scipy.sparse import csr_array
+
+    shape = (len(block.indptr) - 1, block.n_columns)
+    matrix = csr_array((block.data, block.indices, block.indptr), shape=shape)
+    if matrix.has_canonical_format:
+        return block
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return Sparse(matrix.indptr, matrix.indices, matrix.data, block.n_columns)
+
+
 def take_columns(block: Block, places: Sequence[int]) -> Block:
     """Return the block with only some of its columns."""
     chosen = list(places)
@@ -225,7 +240,7 @@ def take_columns(block: Block, places: Sequence[int]) -> Block:
 
 def encode_classes(y: Any, n_rows: int) -> Encoded:
     """Encode the labels: one for every row, none missing."""
-    encoded = encode(y, "the labels")
+    encoded = encode(y, "y")
     if len(encoded.codes) != n_rows:
         raise TallyBayesError(
             f"there are {len(encoded.codes)} labels for {n_rows} rows; give one label a row"

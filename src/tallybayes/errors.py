@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -12,6 +13,27 @@ class TallyBayesError(ValueError):
 
 class TallyBayesWarning(UserWarning):
     """The answer is defined, but probably not what the user hoped for."""
+
+
+def number(value: object, what: str, least: float = -math.inf, above: float = -math.inf) -> float:
+    """Return the value as a finite float, at least so much and greater than so much.
+
+    Examples
+    --------
+    >>> number("one", "alpha", least=0)
+    Traceback (most recent call last):
+    tallybayes.errors.TallyBayesError: alpha is 'one'; it must be a number, at least 0
+    """
+    try:
+        found = math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        found = math.nan
+    if not math.isfinite(found) or found < least or found <= above:
+        wanted = "a finite number" if max(least, above) == -math.inf else "a number"
+        wanted += "" if least == -math.inf else f", at least {least:g}"
+        wanted += "" if above == -math.inf else f", greater than {above:g}"
+        raise TallyBayesError(f"{what} is {value!r}; it must be {wanted}")
+    return found
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

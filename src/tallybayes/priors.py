@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.sources.labels import Label
 
 Floats = NDArray[np.float64]
@@ -29,8 +29,7 @@ class Empirical:
     alpha: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.alpha < math.inf:
-            raise TallyBayesError(f"the prior's alpha is {self.alpha}; it must not be negative")
+        number(self.alpha, "the prior's alpha", least=0.0)
 
     def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
         """Return the probability of each class."""
@@ -54,6 +53,10 @@ class Fixed:
     p: Mapping[Any, float]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.p, Mapping):
+            raise TallyBayesError(
+                f"Fixed({self.p!r}) must say which class has which prior: Fixed({{label: p, ...}})"
+            )
         for label, value in self.p.items():
             if not isinstance(value, int | float | np.number) or not 0.0 <= value <= 1.0:
                 raise TallyBayesError(f"the prior of class {label!r} is {value!r}, not in 0..1")

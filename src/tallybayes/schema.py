@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, Table, as_source
 from tallybayes.sources.labels import Label, sorted_labels
 
@@ -46,8 +46,7 @@ class Binary:
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.threshold):
-            raise TallyBayesError(f"threshold must be a finite number, not {self.threshold}")
+        object.__setattr__(self, "threshold", number(self.threshold, "threshold"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +258,7 @@ def _choose_for_integers(column: Column) -> tuple[Kind, str]:
 
 def _integers(distinct: int, rows: int) -> tuple[Kind, str]:
     """Apply the rule for integers to the number of distinct values and of rows."""
-    if distinct <= MOST_CATEGORIES and rows >= LEAST_REPEATS * distinct:
+    if distinct <= MOST_CATEGORIES and rows >= LEAST_REPEATS * max(distinct, 1):
         return Categories(), f"integers, {distinct} distinct values in {rows} rows"
     return Numeric(), f"integers, {distinct} distinct values in {rows} rows"
 

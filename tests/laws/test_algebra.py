@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 import tallybayes as tb
 from tallybayes import schema, tallies
 
-law = settings(max_examples=40, deadline=None)
+law = settings(max_examples=25, deadline=None)
 draws = given(data=st.data())
 
 
 def test_every_kind_and_every_block_is_registered(registry):
     kinds = {type(group.kind) for each in registry for group in each.schema.groups}
     assert kinds == set(schema.KINDS)
-    counted = {type(block) for each in registry for block in each.tally([]).blocks}
+    counted = {type(block) for each in registry for block in tb.Tally(each.schema).blocks}
     there = {
         each
         for name, each in vars(tallies).items()
@@ -69,7 +69,7 @@ def test_any_split_into_batches_gives_the_tally_of_one_pass(kind, same, data):
     for batch in batches:
         merged = merged + kind.tally(batch, weighted)
         weights = [weight for _, weight, _ in batch] if weighted else None
-        updated.update(kind.X(batch), [label for label, _, _ in batch], weights)
+        updated.update(kind.data(batch), [label for label, _, _ in batch], weights)
     same(merged, whole)
     same(updated, whole)
 
@@ -88,12 +88,15 @@ def test_taking_away_what_was_added_gives_the_tally_that_never_saw_it(kind, same
     a, b = kind.tally(stay), kind.tally(go)
     for both in (a + b, b + a, kind.tally([*go, *stay])):
         before = both.to_bytes()
+        refusal = ""
         try:
             left = both - b
-        except tb.TallyBayesError as refusal:
+        except tb.TallyBayesError as error:
+            refusal = str(error)
+        if refusal:
             moments = [block for block in both.blocks if isinstance(block, tallies.Moments)]
             assert moments, "whole counts can always be taken away"
-            assert "anew" in str(refusal)
+            assert "anew" in refusal
             assert both.to_bytes() == before
         else:
             same(left, a, tolerance=1e-9)
@@ -108,8 +111,8 @@ def test_forgetting_rows_one_by_one_in_any_order_gives_the_empty_tally(kind, sam
         try:
             tally.forget(kind.source([cells]), [label], [weight])
         except tb.TallyBayesError as refusal:
-            assert "anew" in str(refusal)
-            assume(False)
+            assume("anew" not in str(refusal))
+            raise
     same(tally, tb.Tally(kind.schema))
 
 
@@ -123,7 +126,7 @@ def test_a_weight_of_w_equals_w_repetitions_of_the_row(kind, data):
     heavy, long = kind.tally(rows), kind.tally(repeated, weighted=False)
     assert heavy.classes == long.classes
     np.testing.assert_array_equal(heavy.weight, long.weight)
-    X = kind.X(repeated)
+    X = kind.data(repeated)
     ours, expected = (tb.estimate(each).joint_log_likelihood(X) for each in (heavy, long))
     np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
 

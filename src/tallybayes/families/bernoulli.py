@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tallybayes.batches import Block, Sparse
+from tallybayes.errors import number
 from tallybayes.families.parameters import Array, ColumnsOf, Floats, safe_log
 from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha
 from tallybayes.kernels import scoring
@@ -33,6 +34,7 @@ class Bernoulli:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+        object.__setattr__(self, "threshold", number(self.threshold, "threshold"))
 
     @property
     def kind(self) -> Binary:

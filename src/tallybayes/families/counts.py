@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tallybayes.batches import Block, Sparse
+from tallybayes.batches import Block, Sparse, without_duplicates
 from tallybayes.errors import TallyBayesError
 from tallybayes.families.bernoulli import _dense
 from tallybayes.families.parameters import Array, ColumnsOf, Floats, safe_log
@@ -229,6 +229,7 @@ class Rates:
         if isinstance(block, Sparse):
             scoring.sparse_counts(*block[:3], None, np.ascontiguousarray(weights.T), out)
             out += base.sum(axis=1)
+            block = without_duplicates(block)
             owner = np.repeat(np.arange(len(out)), np.diff(block.indptr))
             stored = slice(int(block.indptr[0]), int(block.indptr[-1]))
             with_rate = ~np.isnan(self.rate[0, block.indices[stored]])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import TallyBayesError, number
 from tallybayes.families.parameters import Array, ColumnsOf, Floats
 from tallybayes.kernels import scoring
 from tallybayes.schema import Numeric
@@ -28,7 +28,7 @@ class RelativeFloor:
     fraction: float = 1e-9
 
     def __post_init__(self) -> None:
-        _check_fraction(self.fraction)
+        number(self.fraction, "a floor's fraction", above=0.0)
 
     def lift(self, variance: Floats, of_columns: Floats) -> Floats:
         """Return the variances, none below the floor."""
@@ -42,17 +42,12 @@ class AdditiveFloor:
     fraction: float = 1e-9
 
     def __post_init__(self) -> None:
-        _check_fraction(self.fraction)
+        number(self.fraction, "a floor's fraction", above=0.0)
 
     def lift(self, variance: Floats, of_columns: Floats) -> Floats:
         """Return the variances, the floor added."""
         added: float = self.fraction * of_columns.max(initial=0.0)
         return variance + added
-
-
-def _check_fraction(fraction: float) -> None:
-    if not 0.0 < fraction < np.inf:
-        raise TallyBayesError(f"a floor's fraction is {fraction}; it must be greater than 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +66,11 @@ class Gaussian:
     floor: RelativeFloor | AdditiveFloor = field(default_factory=RelativeFloor)
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.ddof < np.inf:
-            raise TallyBayesError(f"ddof is {self.ddof}; it must be 0, 1 or another number >= 0")
+        number(self.ddof, "ddof", least=0.0)
+        if not isinstance(self.floor, RelativeFloor | AdditiveFloor):
+            raise TallyBayesError(
+                f"floor is {self.floor!r}; use RelativeFloor(fraction) or AdditiveFloor(fraction)"
+            )
 
     @property
     def kind(self) -> Numeric:

@@ -6,7 +6,6 @@ when it is 0. With `m` and a prior guess p, the m-estimate (n + m p) / (N + m).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.sources.labels import Label
 
 Floats = NDArray[np.float64]
@@ -38,27 +37,16 @@ class ByClass:
 PriorGuess = float | ByValue | ByClass
 
 
-def checked_alpha(alpha: Any, least: float = 0.0) -> Alpha:
+def checked_alpha(alpha: Any) -> Alpha:
     """Return alpha as a number, or as a tuple of one number a column."""
     if isinstance(alpha, Sequence | np.ndarray) and not isinstance(alpha, str):
-        return tuple(_checked(each, "alpha", least) for each in alpha)
-    return _checked(alpha, "alpha", least)
-
-
-def _checked(value: Any, name: str, least: float = 0.0) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or number < least:
-        wanted = "a number that is not negative" if least == 0.0 else f"at least {least:g}"
-        raise TallyBayesError(f"{name} is {value!r}; it must be {wanted}")
-    return number
+        return tuple(number(each, "alpha", least=0.0) for each in alpha)
+    return number(alpha, "alpha", least=0.0)
 
 
 def checked_m(m: Any) -> float | None:
     """Return m as a number that is not negative, or None."""
-    return None if m is None else _checked(m, "m")
+    return None if m is None else number(m, "m", least=0.0)
 
 
 def alpha_of_each(alpha: Alpha, names: Sequence[str]) -> Floats:
@@ -86,7 +74,7 @@ def guesses(
             guess = for_class
             if isinstance(for_class, ByValue):
                 guess = _look_up(for_class.p, value, "value", name)
-            out[c, k] = _checked(guess, f"p of column {name!r}")
+            out[c, k] = number(guess, f"p of column {name!r}", least=0.0)
     return out
 
 

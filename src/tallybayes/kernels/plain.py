@@ -101,8 +101,9 @@ def sparse_counts(
 def score_normals(X: Array, mean: Array, curve: Array, height: Array, out: Array) -> None:
     """Add the log densities height + curve (x - mean)^2 of the columns that are there."""
     for c in range(len(mean)):
-        d = X - mean[c]
-        terms = height[c] + d * d * curve[c]
+        with np.errstate(invalid="ignore", over="ignore"):
+            d = X - mean[c]
+            terms = height[c] + d * d * curve[c]
         out[:, c] += np.where(np.isnan(d), 0.0, terms).sum(1)
 
 
@@ -135,7 +136,8 @@ def score_counts(X: Array, weights: Array, base: Array, out: Array) -> None:
     there = ~np.isnan(X)
     for c in range(len(weights)):
         terms = np.zeros(X.shape)
-        np.multiply(X, weights[c], out=terms, where=X > 0.0)
+        with np.errstate(invalid="ignore"):
+            np.multiply(X, weights[c], out=terms, where=X > 0.0)
         out[:, c] += np.where(there, terms + base[c], 0.0).sum(1)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError
 from tallybayes.families import (
     Bernoulli,
     Categorical,
@@ -16,7 +16,7 @@ from tallybayes.families import (
 )
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import Model
-from tallybayes.priors import Empirical, Prior
+from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Binary, Categories, Count, Group, Kind, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -87,14 +87,18 @@ def estimate(
         for number, group in enumerate(schema.groups)
         for factor in _factors(tally, number, group, _default(group.kind, families), chosen)
     ]
+    if prior is not None and not isinstance(prior, Empirical | Uniform | Fixed):
+        raise TallyBayesError(
+            f"prior is {prior!r}; use Empirical(), Uniform() or Fixed({{label: p, ...}})"
+        )
     probabilities = (prior or Empirical()).probabilities(tally.classes, tally.weight)
     return Model(schema, tally.classes, probabilities, tuple(factors), positive)
 
 
 def _check_family(family: Any, where: str) -> None:
-    if not hasattr(family, "estimate") or not hasattr(family, "kind"):
-        hint = did_you_mean(family, ["Gaussian()", "Categorical()", "Bernoulli()", "Poisson()"])
-        raise TallyBayesError(f"{where}: {family!r} is not a family; {hint}")
+    if isinstance(family, type) or not hasattr(family, "estimate"):
+        name = getattr(family, "__name__", "Gaussian")
+        raise TallyBayesError(f"{where}: {family!r} is not a family; use for example {name}()")
 
 
 def _same_kind(wanted: Kind, counted: Kind) -> bool:

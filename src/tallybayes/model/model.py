@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Batch, batches
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp, shares
 from tallybayes.model.factors import Factor
@@ -93,26 +93,30 @@ class Model:
         out[:] = safe_log(self.prior)
         for batch in batches(source, self.schema):
             part = out[batch.rows]
+            self._check_counts(batch)
             for factor in self.factors:
-                block = factor.block_of(batch)
-                factor.parameters.add_log_likelihood(block, part)
+                factor.parameters.add_log_likelihood(factor.block_of(batch), part)
             self._check_numbers(batch, part)
         return out
 
+    def _check_counts(self, batch: Batch) -> None:
+        """Refuse counts that are negative or infinite."""
+        for group, block in zip(self.schema.groups, batch.blocks, strict=True):
+            if isinstance(group.kind, Count) and isinstance(block, np.ndarray):
+                least = np.fmin.reduce(block, axis=None, initial=0)
+                if least < 0 or np.fmax.reduce(block, axis=None, initial=0) == np.inf:
+                    raise unusable(block, self.schema.names_of(group), batch.rows.start)
+
     def _check_numbers(self, batch: Batch, joint: Floats) -> None:
-        """Refuse infinite numbers, for which no class has a density, and negative counts."""
+        """Refuse infinite numbers, for which no class has a density."""
         suspects = np.flatnonzero(~np.isfinite(joint[:, 0]))
         for group, block in zip(self.schema.groups, batch.blocks, strict=True):
-            if not isinstance(block, np.ndarray):
-                continue
-            names, start = self.schema.names_of(group), batch.rows.start
-            if isinstance(group.kind, Count) and np.fmin.reduce(block, axis=None, initial=0) < 0:
-                raise unusable(block, names, start)
-            if isinstance(group.kind, Numeric | Count) and len(suspects):
+            if isinstance(group.kind, Numeric) and isinstance(block, np.ndarray) and len(suspects):
                 bad = np.argwhere(np.isinf(block[suspects]))
                 if len(bad):
                     column = int(bad[0][1])
-                    raise not_finite(block[:, column], names[column], start)
+                    name = self.schema.names_of(group)[column]
+                    raise not_finite(block[:, column], name, batch.rows.start)
 
     def scores(self, X: Any) -> Floats:
         """Return the lectures' s_c = P(c) prod_i P(x_i | c); long records underflow to 0."""
@@ -190,6 +194,11 @@ class Model:
             "deliver": {"spam": 1, "ham": 0}}``. Decisions need not be classes. Ties go to the
             decision named first.
         """
+        if not isinstance(losses, Mapping) or not losses:
+            raise TallyBayesError(
+                "losses must say what each decision costs in each class: "
+                "{decision: {class: loss, ...}, ...}"
+            )
         table = np.empty((len(self.classes), len(losses)))
         for k, (decision, row) in enumerate(losses.items()):
             for label in row:
@@ -197,15 +206,8 @@ class Model:
                     hint = did_you_mean(label, self.classes)
                     raise TallyBayesError(f"losses of {decision!r}: no class {label!r}; {hint}")
             for c, label in enumerate(self.classes):
-                value = row.get(label, np.nan)
-                if not np.isfinite(value):
-                    raise TallyBayesError(
-                        f"losses of {decision!r}: the loss in class {label!r} is missing or not a "
-                        "finite number"
-                    )
-                table[c, k] = value
-        if not losses:
-            raise TallyBayesError("losses name no decision")
+                what = f"losses of {decision!r}: the loss in class {label!r}"
+                table[c, k] = number(row.get(label), what)
         expected = self.posterior(X) @ table
         chosen: Array = np.array(list(losses))[expected.argmin(axis=1)]
         return chosen
@@ -230,6 +232,8 @@ class Model:
         dict
             An array for every column, and for the target.
         """
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise TallyBayesError(f"n is {n!r}; the number of records must be 0 or more")
         fixed = dict(given or {})
         rng = np.random.default_rng(seed)
         label = fixed.pop(self.schema.target, None)

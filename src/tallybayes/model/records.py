@@ -54,7 +54,7 @@ class RecordScorer:
 
 def _names_of(schema: Schema, factor: Factor) -> list[str]:
     names = schema.names_of(schema.groups[factor.group])
-    return [names[place] for place in factor.places(len(names))]
+    return [str(names[place]) for place in factor.places(len(names))]
 
 
 def _other_values(
@@ -159,9 +159,20 @@ def _straight_line(
     return score
 
 
+def _curves_of_columns(normals: Normals) -> tuple[Floats, Floats, Floats]:
+    """Return mean, curve and height with a row for each column.
+
+    A column that says nothing is all but flat, not flat: so an infinite value is noticed.
+    """
+    mean, curve, height = normals.curves()
+    curve = np.where(normals.used, curve, -1e-300)
+    mean, curve, height = (np.ascontiguousarray(part.T) for part in (mean, curve, height))
+    return mean, curve, height
+
+
 def _all_curves(normals: Normals) -> Callable[[tuple[Any, ...]], list[float]]:
     """Return a function that adds up the log densities of all of a factor's columns at once."""
-    mean, curve, height = (np.ascontiguousarray(part.T) for part in normals.curves())
+    mean, curve, height = _curves_of_columns(normals)
     heights = height.sum(axis=0)
     array, add, floats = np.array, np.add.reduce, np.dtype(np.float64)
 
@@ -206,8 +217,8 @@ def _gathering(
         p = factor.parameters
         names = _names_of(schema, factor)
         if isinstance(p, Normals):
-            for k, part in enumerate(p.curves()):
-                (means, bends, tops)[k].append(part.T)
+            for parts, part in zip((means, bends, tops), _curves_of_columns(p), strict=True):
+                parts.append(part)
             start = sum(map(len, means)) - len(names)
             plan.update({name: (0, start + j) for j, name in enumerate(names)})
         elif isinstance(p, Tables):

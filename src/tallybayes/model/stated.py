@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.families import Normals, Switches, Tables
 from tallybayes.families.parameters import safe_log
 from tallybayes.model.factors import Factor
@@ -26,8 +26,8 @@ class Normal:
     variance: float
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.mean) or not 0.0 < self.variance < np.inf:
-            raise TallyBayesError(f"{self} needs a finite mean and a variance greater than 0")
+        number(self.mean, "the mean of a Normal")
+        number(self.variance, "the variance of a Normal", above=0.0)
 
 
 def stated(
@@ -67,10 +67,10 @@ def stated(
         kind, parameters = _column(name, _by_class(name, by_class, classes))
         kinds.append(kind)
         parts.append(parameters)
-    schema = Schema.of(tuple(columns), kinds, target=target)
+    schema = Schema.of(tuple(map(str, columns)), kinds, target=target)
     factors = []
     for name, parameters in zip(columns, parts, strict=True):
-        group, place = schema.place_of(name)
+        group, place = schema.place_of(str(name))
         factors.append(Factor(group, (place,), parameters))
     probabilities = Fixed(prior).probabilities(classes, np.ones(len(classes)))
     return Model(schema, classes, probabilities, tuple(factors), positive)

@@ -158,6 +158,12 @@ class ArrowColumn:
             return Encoded(np.empty(0, np.int32), ())
         codes = whole.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
         labels = whole.dictionary.to_pylist()
+        for label in labels:
+            if not is_missing(label) and not isinstance(label, str | bool | int | float):
+                raise TallyBayesError(
+                    f"column {self.name!r} holds a {type(label).__name__}; convert it to numbers "
+                    "or text first"
+                )
         gaps = [code for code, label in enumerate(labels) if is_missing(label)]
         if gaps:
             codes = np.where(np.isin(codes, gaps), -1, codes)
@@ -174,7 +180,7 @@ class ArrowColumn:
                     raise not_numbers(self.name, value, rows.start + row)
             part = part.cast(part.type.value_type) if self.type == "categorical" else part
         if self.type == "empty" or self._arrow.types.is_decimal(part.type) or part.null_count:
-            part = part.cast("float64")
+            part = part.cast("float64", safe=False)
         array: Array = part.to_numpy()
         return array
 

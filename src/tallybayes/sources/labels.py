@@ -144,6 +144,8 @@ def _encode_objects(values: Sequence[Any], where: str) -> Encoded:
             if not isinstance(plain, str | bool | int | float):
                 raise _unusable(values, where)
             final[code] = kept.setdefault(plain, len(kept))
+    if {int, float} == set(map(type, kept)):  # a list of numbers with gaps
+        kept = {float(label): code for label, code in kept.items()}
     label_type(kept, where)
     _check_unmixed(values, where)
     return Encoded(final[codes], tuple(kept))

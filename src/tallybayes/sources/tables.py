@@ -107,14 +107,22 @@ def as_source(data: Any) -> Source:
     if hasattr(data, "__arrow_c_stream__"):
         import pyarrow
 
-        table = pyarrow.table(data)
+        try:
+            table = pyarrow.table(data)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
+            raise TallyBayesError(
+                f"X cannot be read as a table ({error}); pass a data frame, or {{name: column}}"
+            ) from None
         pairs = zip(table.column_names, table.columns, strict=True)
         return _table((name, ArrowColumn(name, column)) for name, column in pairs)
     if hasattr(data, "tocsr"):
+        if len(data.shape) != 2:
+            raise TallyBayesError(f"X must have two dimensions; it has the shape {data.shape}")
         return SparseMatrix(data.tocsr())
     if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
-        names = list(dict.fromkeys(str(name) for row in data for name in row))
-        return _table((n, ArrayColumn(n, [row.get(n) for row in data])) for n in names)
+        rows = [{str(name): value for name, value in row.items()} for row in data]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return _table((n, ArrayColumn(n, [row.get(n) for row in rows])) for n in names)
     return _matrix(data)
 
 
@@ -131,7 +139,9 @@ def _column(name: str, values: Any) -> Column:
         try:
             return ArrowColumn(name, pyarrow.array(values, from_pandas=True))
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
-            raise TallyBayesError(f"column {name!r} cannot be read: {error}") from None
+            raise TallyBayesError(
+                f"column {name!r} cannot be read: {error}; convert it to numbers or text"
+            ) from None
     if hasattr(values, "__arrow_c_stream__"):
         import pyarrow
 
@@ -158,6 +168,8 @@ def _table(pairs: Iterator[tuple[str, Column]]) -> Table:
 
 
 def _matrix(data: Any) -> Source:
+    if hasattr(data, "collect"):  # polars' lazy frames, Spark's data frames
+        raise TallyBayesError(f"X is a {type(data).__name__}; call .collect() or convert it first")
     try:
         values = np.asarray(data)
     except ValueError:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.kernels import counting
 from tallybayes.sources.labels import Label, sorted_labels
-from tallybayes.tallies.keys import never_counted, spread
+from tallybayes.tallies.keys import spread, weight_left
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,18 +56,21 @@ class Codes:
         cls, codes: Any, y: Any, w: Any, n_classes: int, names: Sequence[str]
     ) -> Codes:
         """Count integers that stand for themselves: a counter for each from least to greatest."""
+        if not len(codes):
+            return cls.empty(codes.shape[1]).spread([], n_classes)
         # The first rows nearly always show the whole range; if not, look at all rows and count
         # again. That spares a pass over the data.
         for sample in (codes[:4096], codes):
             least, greatest = counting.extent(sample)
-            if (greatest - least >= WIDEST_TABLE).any():
+            # in Python's integers: the difference may not fit into 64 bits
+            edges = list(zip(least.tolist(), greatest.tolist(), strict=True))
+            if any(last - first >= WIDEST_TABLE for first, last in edges):
                 recoded = coded_by_value(codes, names)
                 return cls.count(recoded, y, w, n_classes, names, 0)
             counted = counting.codes(codes, y, w, n_classes, least, greatest - least + 1)
             if not counted.outside:
                 break
-        ranges = [range(a, b + 1) for a, b in zip(least.tolist(), greatest.tolist(), strict=True)]
-        return cls._observed(counted, ranges, names)
+        return cls._observed(counted, [range(first, last + 1) for first, last in edges], names)
 
     @classmethod
     def _observed(
@@ -161,16 +164,14 @@ class Codes:
         """Take away rows that were counted here; refuse what cannot be right."""
         labels = self._union(other, names)
         a, b = self.with_labels(labels), other.with_labels(labels)
-        rows = a.rows - b.rows
-        weight = np.where(rows > 0, a.weight - b.weight, 0.0)
-        wrong = (rows < 0) | ((rows > 0) & ~(weight > 0.0))
-        if wrong.any():
-            c, place = map(int, np.argwhere(wrong)[0])
-            flat = [(j, label) for j, each in enumerate(labels) for label in each]
-            column, label = flat[place]
-            marked = np.zeros((len(classes), len(names)), bool)
-            marked[c, column] = True
-            raise never_counted(marked, classes, names, f", value {label!r}")
+        values = [(name, v) for name, each in zip(names, labels, strict=True) for v in each]
+        rows, weight = weight_left(
+            a.rows,
+            a.weight,
+            b.rows,
+            b.weight,
+            lambda c, k: f"column {values[k][0]!r}, class {classes[c]!r}, value {values[k][1]!r}",
+        )
         return Codes(labels, rows, weight).without_unused()
 
     def __eq__(self, other: object) -> bool:

@@ -17,7 +17,16 @@ from tallybayes.batches import Block, Sparse
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.sources.labels import Label
-from tallybayes.tallies.keys import never_counted, spread
+from tallybayes.tallies.keys import (
+    ROUNDING,
+    TRUSTED,
+    in_columns,
+    is_whole,
+    refuse_lost_in_rounding,
+    refuse_never_counted,
+    spread,
+    weight_left,
+)
 from tallybayes.tallies.moments import not_finite
 
 Floats = NDArray[np.float64]
@@ -89,16 +98,17 @@ class Counts:
 
     def minus(self, other: Counts, classes: Sequence[Label], names: Sequence[str]) -> Counts:
         """Take away rows that were counted here; refuse what cannot be right."""
-        rows = self.rows - other.rows
-        weight = np.where(rows > 0, self.weight - other.weight, 0.0)
+        where = in_columns(classes, names)
+        rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, where)
         sums = self.sums - other.sums
         # whole counts cancel exactly; fractions leave rounding error behind
-        noise = 1e-12 * self.sums
-        wrong = (rows < 0) | ((rows > 0) & ~(weight > 0.0)) | (sums < -noise)
-        wrong = wrong | ((rows == 0) & (np.abs(sums) > noise))
-        if wrong.any():
-            raise never_counted(wrong, classes, names)
-        return Counts(rows, weight, np.where(np.abs(sums) <= noise, 0.0, sums))._folded()
+        whole = is_whole(self.sums, other.sums)
+        noise = np.where(whole, 0.0, 1e-12 * self.sums)
+        refuse_never_counted((sums < -noise) | ((rows == 0) & (np.abs(sums) > noise)), where)
+        sums = np.where(np.abs(sums) <= noise, 0.0, sums)
+        lost = (sums > 0.0) & (other.sums > 0.0) & (ROUNDING * self.sums > TRUSTED * sums)
+        refuse_lost_in_rounding(lost & ~whole, where)
+        return Counts(rows, weight, sums)._folded()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):

@@ -21,13 +21,20 @@ from tallybayes.batches import Block
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.sources.labels import Label
-from tallybayes.tallies.keys import never_counted, spread
+from tallybayes.tallies.keys import (
+    ROUNDING,
+    TRUSTED,
+    in_columns,
+    refuse_lost_in_rounding,
+    refuse_never_counted,
+    spread,
+    weight_left,
+)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-TRUSTED = 1e-9  # the relative error that a moment may have after something was taken away
-ROUNDING = 8 * float(np.finfo(np.float64).eps)
+NEVER = 1e-6  # a relative difference too large for rounding: those rows were never counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,31 +91,25 @@ class Moments:
 
     def minus(self, other: Moments, classes: Sequence[Label], names: Sequence[str]) -> Moments:
         """Take away rows that were counted here; refuse what cannot be right."""
-        rows = self.rows - other.rows
-        left = rows > 0
-        weight = np.where(left, self.weight - other.weight, 0.0)
-        wrong = (rows < 0) | (left & ~(weight > 0.0))
-        if wrong.any():
-            raise never_counted(wrong, classes, names)
+        where = in_columns(classes, names)
+        rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, where)
+        left, taken = rows > 0, other.rows > 0
         ratio = np.divide(other.weight, weight, out=np.zeros(weight.shape), where=left)
-        gap = np.where(left & (other.rows > 0), other.mean - self.mean, 0.0)
+        gap = np.where(taken, other.mean - self.mean, 0.0)
         mean = np.where(left, self.mean - gap * ratio, 0.0)
         between = gap**2 * self.weight * ratio
-        m2 = np.where(left, self.m2 - other.m2 - between, 0.0)
+        m2 = self.m2 - other.m2 - between
         scale = self.m2 + other.m2 + between
+        # the spread of what is left cannot be negative; of one row or none it is zero
+        wrong = (m2 < -NEVER * scale) | ((rows <= 1) & taken & (m2 > NEVER * scale))
+        wrong |= (rows == 0) & taken & (np.abs(gap) > NEVER * (np.abs(self.mean) + _root(scale)))
+        refuse_never_counted(wrong, where)
+        m2 = np.where(rows > 1, m2, 0.0)
         error = ROUNDING * (scale + np.abs(gap * self.mean) * self.weight * ratio)
-        if (left & (m2 < -1e-6 * scale)).any():
-            raise never_counted(left & (m2 < -1e-6 * scale), classes, names)
-        m2 = np.where(rows == 1, 0.0, m2)
-        reach = np.abs(mean) + np.sqrt(np.divide(np.maximum(m2, 0.0), np.where(left, weight, 1.0)))
+        reach = np.abs(mean) + _root(np.divide(m2, weight, out=np.zeros(m2.shape), where=left))
         shaky = (rows > 1) & (error > TRUSTED * m2) & (scale > 0.0)
         shaky |= left & (ROUNDING * np.abs(gap) * ratio > TRUSTED * reach)
-        if shaky.any():
-            c, j = map(int, np.argwhere(shaky)[0])
-            raise TallyBayesError(
-                f"column {names[j]!r}, class {classes[c]!r}: what is left after taking these rows "
-                "away is lost in rounding error; count the remaining rows anew"
-            )
+        refuse_lost_in_rounding(shaky, where)
         return Moments(rows, weight, mean, m2)
 
     def __eq__(self, other: object) -> bool:
@@ -120,6 +121,10 @@ class Moments:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _root(values: Floats) -> Floats:
+    return np.sqrt(np.maximum(values, 0.0))
 
 
 def not_finite(values: NDArray[Any], name: str, start: int) -> TallyBayesError:

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.schema import KINDS, Group, Schema
+from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.sources.tables import NumberedNames
+
+MOST_COLUMNS = 10_000_000  # far more than anyone has, and few enough to list
 
 MAGIC = b"tally\x001\n"
 _NOT_A_TALLY = "these bytes are not a tally, or are cut or damaged; write them anew with to_bytes()"
@@ -47,6 +50,14 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
             end += size
         require(len(data) == end)
         return manifest, arrays
+
+
+def labels_from(plain: Any) -> tuple[Label, ...]:
+    """Return labels that are sorted, distinct and of one type, as a tally has them."""
+    require(isinstance(plain, list) and all(isinstance(v, str | bool | int | float) for v in plain))
+    labels = tuple(plain)
+    require(labels == sorted_labels(labels, "the bytes"))
+    return labels
 
 
 def take(arrays: list[NDArray[Any]], shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
@@ -103,6 +114,7 @@ def schema_from(plain: dict[str, Any]) -> Schema:
     """Build the schema that `describe` described."""
     kinds = {kind.__name__: kind for kind in KINDS}
     names = plain["names"]
+    require(isinstance(names, list) or (isinstance(names, int) and 0 <= names <= MOST_COLUMNS))
     names = NumberedNames(names) if isinstance(names, int) else tuple(names)
     groups = []
     for group in plain["groups"]:
@@ -111,7 +123,11 @@ def schema_from(plain: dict[str, Any]) -> Schema:
             require(all(isinstance(p, int) and 0 <= p < len(names) for p in places))
         positions = range(len(names)) if places is None else tuple(places)
         groups.append(Group(kinds[group["kind"]](**group["options"]), positions))
-    require(sorted(p for group in groups for p in group.positions) == list(range(len(names))))
-    declared = {name: tuple(values) for name, values in plain["declared"].items()}
+    require(sum(len(group.positions) for group in groups) == len(names))
+    if len(groups) > 1:
+        require(len({p for group in groups for p in group.positions}) == len(names))
+    declared = {name: labels_from(values) for name, values in plain["declared"].items()}
     reasons = plain["reasons"] or [plain["reason"]] * len(names)
+    require(len(reasons) == len(names) and all(isinstance(each, str) for each in reasons))
+    require(isinstance(plain["target"], str) and all(isinstance(n, str) for n in names))
     return Schema(names, tuple(groups), declared, tuple(reasons), plain["target"])

@@ -21,7 +21,7 @@ from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import packing
 from tallybayes.tallies.codes import Codes
 from tallybayes.tallies.counts import Counts
-from tallybayes.tallies.keys import spread
+from tallybayes.tallies.keys import spread, weight_left
 from tallybayes.tallies.moments import Moments
 
 TallyBlock = Moments | Codes | Counts
@@ -83,7 +83,8 @@ class Tally:
         weight: NDArray[np.float64],
         blocks: Sequence[TallyBlock],
     ) -> Tally:
-        tally = cls(schema)
+        tally = cls.__new__(cls)
+        tally.schema = schema
         tally.classes, tally.rows, tally.weight = classes, rows, weight
         tally.blocks = tuple(blocks)
         return tally
@@ -160,7 +161,7 @@ class Tally:
         self._check_schema(other)
         classes = self.classes
         if other.classes != classes:
-            classes = sorted_labels((*classes, *other.classes), "the labels of the two tallies")
+            classes = sorted_labels((*classes, *other.classes), "the target of the two tallies")
         a, b = self._among(classes), other._among(classes)
         blocks: list[TallyBlock] = []
         for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True):
@@ -181,19 +182,18 @@ class Tally:
                     f"{did_you_mean(label, self.classes)}"
                 )
         b = other._among(self.classes)
-        rows = self.rows - b.rows
-        weight = np.where(rows > 0, self.weight - b.weight, 0.0)
-        wrong = (rows < 0) | ((rows > 0) & ~(weight > 0.0))
-        if wrong.any():
-            label = self.classes[int(np.argmax(wrong))]
-            raise TallyBayesError(
-                f"class {label!r}: more rows or weight would be taken away than were counted"
-            )
+        rows, weight = weight_left(
+            self.rows[:, None],
+            self.weight[:, None],
+            b.rows[:, None],
+            b.weight[:, None],
+            lambda c, _: f"class {self.classes[c]!r}",
+        )
         blocks: list[TallyBlock] = []
         for group, mine, theirs in zip(self.schema.groups, self.blocks, b.blocks, strict=True):
             take: Callable[..., TallyBlock] = mine.minus
             blocks.append(take(theirs, self.classes, self.schema.names_of(group)))
-        left = Tally._from_parts(self.schema, self.classes, rows, weight, blocks)
+        left = Tally._from_parts(self.schema, self.classes, rows[:, 0], weight[:, 0], blocks)
         return left._without_unused()
 
     def __eq__(self, other: object) -> bool:
@@ -274,22 +274,29 @@ class Tally:
         manifest, arrays = packing.unpack(data)
         with packing.trouble_explained():
             schema = packing.schema_from(manifest["schema"])
-            classes = tuple(manifest["classes"])
+            classes = packing.labels_from(manifest["classes"])
             n = len(classes)
             rows, weight = packing.take(arrays, (n,), np.int64), packing.take(arrays, (n,), float)
+            packing.require(bool((rows > 0).all() and (weight > 0.0).all()))
             blocks: list[TallyBlock] = []
             for group, labels in zip(schema.groups, manifest["labels"], strict=True):
                 kind, width = block_type(group), len(group.positions)
                 named: list[Any] = []
                 if kind is Codes:
-                    named = [tuple(tuple(each) for each in labels)]
+                    named = [tuple(packing.labels_from(each) for each in labels)]
                     packing.require(len(labels) == width)
                     width = sum(map(len, labels))
                 for part in _parts(kind):
                     dtype = np.int64 if part == "rows" else np.float64
                     narrow = kind is Counts and part != "sums"
-                    named.append(packing.take(arrays, (n, None if narrow else width), dtype))
-                blocks.append(kind(*named))
+                    array = packing.take(arrays, (n, None if narrow else width), dtype)
+                    packing.require(part == "mean" or bool((array >= 0).all()))
+                    packing.require(not narrow or array.shape[1] in (1, width))
+                    named.append(array)
+                block = kind(*named)
+                packing.require(bool((block.rows <= rows[:, None]).all()))
+                packing.require(bool(((block.rows > 0) == (block.weight > 0.0)).all()))
+                blocks.append(block)
             packing.require(not arrays)
             return cls._from_parts(schema, classes, rows, weight, blocks)
 

@@ -1,0 +1,134 @@
+"""From a tally to a model: which family a column gets, and how large the model is."""
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+
+TABLE = {
+    "a": ["x", "y", "x", "y", "x"],
+    "b": ["x", "x", "y", "z", "x"],
+    "n": [1.0, 2.0, 4.0, 5.0, 9.0],
+    "m": [1.0, 1.0, 3.0, 5.0, 2.0],
+}
+LABELS = ["p", "q", "p", "q", "p"]
+TALLY = tb.Tally.of(TABLE, LABELS)
+
+
+def probabilities(model, name):
+    """P(value | class) of a column, read through the model's own scores."""
+    rows = {key: [None] * 3 for key in TABLE} | {name: ["x", "y", "z"]}
+    return model.scores(rows) / model.prior
+
+
+def test_a_default_goes_to_all_columns_of_its_kind():
+    model = tb.estimate(TALLY, tb.Categorical(alpha=2.0))
+    np.testing.assert_allclose(probabilities(model, "a")[:2], [[5 / 7, 2 / 6], [2 / 7, 4 / 6]])
+    np.testing.assert_allclose(probabilities(model, "b")[0], [4 / 9, 3 / 8])
+
+
+def test_a_family_by_name_goes_before_the_default():
+    model = tb.estimate(TALLY, tb.Categorical(alpha=2.0), columns={"b": tb.Categorical(alpha=0)})
+    np.testing.assert_allclose(probabilities(model, "a")[:2], [[5 / 7, 2 / 6], [2 / 7, 4 / 6]])
+    np.testing.assert_allclose(probabilities(model, "b")[:2], [[2 / 3, 1 / 2], [1 / 3, 0]])
+
+
+def test_families_by_name_are_the_defaults_said_column_by_column():
+    by_name = {"a": tb.Categorical(), "b": tb.Categorical(), "n": tb.Gaussian(), "m": tb.Gaussian()}
+    model = tb.estimate(TALLY, columns=by_name)
+    np.testing.assert_array_equal(model.posterior(TABLE), tb.estimate(TALLY).posterior(TABLE))
+
+
+def test_each_numeric_column_may_have_a_family_of_its_own():
+    model = tb.estimate(TALLY, columns={"m": tb.Gaussian(ddof=0)})
+    rows = {key: [None] for key in TABLE}
+    n = model.scores({**rows, "n": [4.0]})[0] / model.prior
+    m = model.scores({**rows, "m": [4.0]})[0] / model.prior
+
+    def density(x, values, ddof):
+        mean, var = np.mean(values), np.var(values, ddof=ddof)
+        return np.exp(-((x - mean) ** 2) / (2 * var)) / np.sqrt(2 * np.pi * var)
+
+    np.testing.assert_allclose(n, [density(4, [1, 4, 9], 1), density(4, [2, 5], 1)])
+    np.testing.assert_allclose(m, [density(4, [1, 3, 2], 0), density(4, [1, 5], 0)])
+
+
+def test_the_tally_stays_as_it_is():
+    before = TALLY.to_bytes()
+    tb.estimate(TALLY, tb.Categorical(alpha=0), columns={"n": tb.Gaussian(ddof=0)})
+    assert TALLY.to_bytes() == before
+
+
+def test_a_model_from_categories_has_probabilities_less_one_free_parameters():
+    model = tb.estimate(tb.Tally.of({"a": TABLE["a"], "b": TABLE["b"]}, LABELS))
+    assert model.free_parameters == 1 + 2 * (1 + 2)  # prior, then two classes
+    assert model.table_entries == 2 + 2 * (2 + 3)
+
+
+def test_declared_values_count_among_the_parameters():
+    kinds = {"a": tb.Categories(("x", "y", "z", "w"))}
+    model = tb.estimate(tb.Tally.of({"a": TABLE["a"]}, LABELS, columns=kinds))
+    assert (model.free_parameters, model.table_entries) == (1 + 2 * 3, 2 + 2 * 4)
+
+
+def test_a_gaussian_column_has_a_mean_and_a_variance_in_each_class():
+    model = tb.estimate(tb.Tally.of({"n": TABLE["n"], "m": TABLE["m"]}, LABELS))
+    assert (model.free_parameters, model.table_entries) == (1 + 8, 2 + 8)
+
+
+def test_a_constant_column_has_no_parameters():
+    model = tb.estimate(tb.Tally.of({"n": [1.5] * 5}, LABELS))
+    assert (model.free_parameters, model.table_entries) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("family", "free", "entries"),
+    [
+        (tb.Bernoulli(), 3 * 2, 3 * 2 * 2),  # k yes-or-no columns: k free numbers a class
+        (tb.Multinomial(), 2 * 2, 3 * 2),  # shares of three words
+        (tb.Complement(), 2 * 2, 3 * 2),
+        (tb.Poisson(), 3 * 2, 3 * 2),
+    ],
+)
+def test_counted_columns_have_the_parameters_of_their_family(family, free, entries):
+    x = np.array([[0, 1, 2], [1, 1, 0], [3, 0, 1], [0, 2, 2], [1, 0, 0]])
+    kinds = dict.fromkeys(("x0", "x1", "x2"), family)
+    model = tb.estimate(tb.Tally.of(x, LABELS, columns=kinds), family)
+    assert (model.free_parameters, model.table_entries) == (1 + free, 2 + entries)
+
+
+def test_a_model_says_what_it_is():
+    assert repr(tb.estimate(TALLY)) == "Model(4 columns, classes 'p', 'q')"
+
+
+def test_a_stated_model_is_the_model_of_those_numbers():
+    model = tb.stated(
+        {"spam": 0.4, "ham": 0.6},
+        {
+            "prince": {"spam": 0.2, "ham": 0.01},
+            "from": {"spam": {"friend": 0.1, "other": 0.9}, "ham": {"friend": 1.0}},
+            "length": {"spam": tb.Normal(5.0, 4.0), "ham": tb.Normal(7.0, 1.0)},
+        },
+    )
+    assert model.classes == ("ham", "spam")
+    score = model.scores({"prince": [True], "from": ["friend"], "length": [6.0]})[0]
+    curve = np.exp([-0.5, -0.125]) / np.sqrt(2 * np.pi * np.array([1.0, 4.0]))
+    np.testing.assert_allclose(score, np.array([0.6 * 0.01 * 1.0, 0.4 * 0.2 * 0.1]) * curve)
+    assert model.posterior_of({"from": "other"}) == {"ham": 0.0, "spam": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"c": 0.5}, "column 'c': state a distribution for each class"),
+        ({"c": {"a": 0.5}}, "column 'c': class 'b' has no distribution"),
+        ({"c": {"a": 0.5, "b": 0.5, "bb": 0.1}}, "column 'c': class 'bb' is not in the prior"),
+        ({"c": {"a": 0.5, "b": 1.5}}, "column 'c': state the same form for every class"),
+        ({"c": {"a": 0.5, "b": tb.Normal(0, 1)}}, "column 'c': state the same form"),
+        ({"c": {"a": {"x": 1.0}, "b": {"x": 0.5}}}, "column 'c': .*must add up to 1"),
+        ({"c": {"a": {"x": 1.0}, "b": {"x": 1.5, "y": -0.5}}}, "column 'c': .*not be negative"),
+    ],
+)
+def test_a_statement_that_cannot_be_is_refused(columns, message):
+    with pytest.raises(tb.TallyBayesError, match=message):
+        tb.stated({"a": 0.5, "b": 0.5}, columns)

@@ -1,0 +1,189 @@
+"""The door for single records gives what the door for tables gives, errors included."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from tallybayes.model import records
+
+KINDS = {
+    "n": tb.Numeric(),
+    "k": tb.Numeric(),
+    "i": tb.Categories(),
+    "w": tb.Count(),
+    "v": tb.Count(),
+    "e": tb.Count("events"),
+    "s": tb.Binary(0.5),
+}
+
+
+def table(rng, n):
+    return {
+        "n": rng.normal(size=n),
+        "k": rng.integers(-50, 50, n),
+        "t": rng.choice(["red", "green", "blue"], n),
+        "b": rng.random(n) < 0.3,
+        "i": rng.integers(0, 5, n),
+        "f": [None] * n,
+        "w": rng.integers(0, 4, n),
+        "v": rng.integers(0, 2, n),
+        "e": rng.integers(0, 9, n),
+        "s": rng.random(n),
+    }
+
+
+def mixed(n_classes, *families):
+    rng = np.random.default_rng(3)
+    n = 12 * n_classes
+    tally = tb.Tally.of(table(rng, n), np.arange(n) % n_classes, columns=KINDS)
+    return tb.estimate(tally, tb.Poisson(bag="events"), *families)
+
+
+def numeric(n_columns, n_classes):
+    rng = np.random.default_rng(5)
+    y = np.arange(8 * n_classes) % n_classes
+    x = rng.normal(size=(len(y), n_columns)) + y[:, None] / 9
+    x[:, -1] = 1.0  # a constant column, which says nothing
+    return tb.estimate(tb.Tally.of(x, y))
+
+
+# few cells: written out line by line; more: the bell curves at once; most: gathered from tables
+MODELS = {
+    "two classes": mixed(2),
+    "maximum likelihood": mixed(3, tb.Categorical(alpha=0), tb.Bernoulli(alpha=0, threshold=0.5)),
+    "unseen smoothed": mixed(3, tb.Categorical(unseen="smooth")),
+    "unseen refused": mixed(3, tb.Categorical(unseen="error")),
+    "complement": mixed(4, tb.Complement()),
+    "40 classes": mixed(40),
+    "70 classes": mixed(70),
+    "70 classes, unseen refused": mixed(70, tb.Categorical(unseen="error")),
+    "70 classes, maximum likelihood": mixed(70, tb.Categorical(alpha=0), tb.Multinomial(alpha=0)),
+}
+NUMERIC = {"lines": numeric(4, 3), "curves": numeric(10, 20), "gathered": numeric(30, 20)}
+
+
+def numbers(least=-1e6, greatest=1e6):
+    decimal = st.floats(least, greatest)
+    whole = st.integers(int(least), int(greatest))
+    return st.one_of(
+        st.sampled_from([None, np.nan, float("nan"), 0, 1, True, False, pd.NA, np.float32("nan")]),
+        decimal,
+        whole,
+        decimal.map(np.float64),
+        whole.map(np.int64),
+        st.booleans().map(np.bool_),
+    )
+
+
+ODD = ["odd", b"odd", [1], {}, 1j, np.inf, -np.inf, -1, np.array([1.0]), pd.NaT]
+TEXT = st.sampled_from(["red", "green", "blue", "mauve", "", None, np.nan, np.str_("red"), pd.NA])
+VALUES = {
+    "n": numbers(),
+    "k": numbers(),
+    "t": TEXT,
+    "b": st.sampled_from([True, False, None, np.True_, np.False_, 0, 1, 2, np.nan, 1.0]),
+    "i": st.sampled_from([0, 1, 4, 7, -3, 2.0, 2.5, True, None, np.nan, np.int8(3), np.float64(1)]),
+    "f": st.sampled_from([None, "anything", 3, True]),
+    "w": numbers(0, 1e3),
+    "v": numbers(0, 1e3),
+    "e": numbers(0, 1e3),
+    "s": numbers(),
+}
+RECORDS = st.fixed_dictionaries({}, optional=VALUES)
+
+
+def outcome(door):
+    """What a door answers: the posterior, or the error, and whether it warned."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            answer = door()
+        except tb.TallyBayesError as error:
+            answer = str(error)
+    assert all(issubclass(each.category, tb.TallyBayesWarning) for each in caught)
+    return answer, bool(caught)
+
+
+def agree(model, record):
+    one, warned = outcome(lambda: model.posterior_of(record))
+    row = {name: [record.get(name)] for name in model.schema.names}
+    many, warned_too = outcome(lambda: model.posterior(row)[0].tolist())
+    assert warned == warned_too
+    if isinstance(many, str) or isinstance(one, str):
+        assert one == many
+    else:
+        assert list(one) == list(model.classes)
+        np.testing.assert_allclose(list(one.values()), many, rtol=1e-9, atol=1e-12)
+        assert sum(one.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("which", MODELS)
+@settings(deadline=None, max_examples=40)
+@given(record=RECORDS)
+def test_a_record_gets_what_its_row_gets(which, record):
+    agree(MODELS[which], record)
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+@pytest.mark.parametrize("which", MODELS)
+def test_an_odd_value_gets_the_error_that_its_row_gets(which, value):
+    for name in VALUES:
+        if name != "f":  # nothing was ever counted there, so anything is ignored
+            agree(MODELS[which], {name: value})
+
+
+@pytest.mark.parametrize("which", NUMERIC)
+@settings(deadline=None, max_examples=40)
+@given(data=st.data())
+def test_a_record_of_numbers_gets_what_its_row_gets(which, data):
+    model = NUMERIC[which]
+    names = st.sampled_from(list(model.schema.names))
+    agree(model, data.draw(st.dictionaries(names, numbers(-10, 10), max_size=30)))
+
+
+@pytest.mark.parametrize("which", NUMERIC)
+def test_every_row_of_a_matrix_is_the_record_of_its_numbers(which):
+    model = NUMERIC[which]
+    x = np.random.default_rng(1).normal(size=(5, len(model.schema.names)))
+    x[3, 0] = np.nan
+    for row, expected in zip(x, model.posterior(x), strict=True):
+        record = dict(zip(model.schema.names, row.tolist(), strict=True))
+        np.testing.assert_allclose(list(model.posterior_of(record).values()), expected, rtol=1e-9)
+
+
+def test_the_models_here_use_all_ways_of_scoring_a_record():
+    def cells(model):
+        return len(model.schema.names) * len(model.classes)
+
+    assert cells(MODELS["two classes"]) < records.MOST_CELLS < cells(MODELS["70 classes"])
+    assert cells(NUMERIC["lines"]) < records.MOST_CURVES < cells(NUMERIC["curves"])
+    assert cells(NUMERIC["curves"]) < records.MOST_CELLS < cells(NUMERIC["gathered"])
+
+
+@pytest.mark.parametrize("which", ["two classes", "70 classes"])
+def test_an_unknown_name_is_an_error_with_a_hint(which):
+    for record in ({"nn": 1.0}, {"n": 1.0, "nn": None}):
+        with pytest.raises(tb.TallyBayesError, match=r"no column 'nn'; did you mean 'n'\?"):
+            MODELS[which].posterior_of(record)
+
+
+def test_columns_may_have_any_name():
+    names = ["a b", "x", "get", "record", "it's", 'say "s0"', "\\n", "ü", "{0}", ""]
+    rng = np.random.default_rng(2)
+    data = {name: rng.normal(size=20) for name in names}
+    model = tb.estimate(tb.Tally.of(data, np.arange(20) % 2))
+    agree(model, dict.fromkeys(names, 0.3))
+
+
+def test_names_and_thresholds_may_be_numpy_scalars():
+    model = tb.stated({"a": 0.5, "b": 0.5}, {np.str_("c"): {"a": 0.2, "b": 0.6}})
+    assert model.posterior_of({"c": True})["b"] == pytest.approx(0.75)
+    tally = tb.Tally.of(
+        {"c": [1, 2, 3, 4]}, [0, 0, 1, 1], columns={"c": tb.Binary(np.float64(2.5))}
+    )
+    assert tb.estimate(tally).posterior_of({"c": 3})[1] == pytest.approx(0.75)

@@ -1,0 +1,119 @@
+"""Whole plausible records: their frequencies are the model's probabilities."""
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+
+RNG = np.random.default_rng(8)
+ROWS = 80
+LABELS = RNG.choice(["p", "q", "r"], ROWS, p=[0.5, 0.3, 0.2])
+TABLE = {
+    "t": np.where(RNG.random(ROWS) < 0.6, LABELS, RNG.choice(["p", "q", "z"], ROWS)),
+    "n": RNG.normal(size=ROWS) + (LABELS == "p"),
+    "s": RNG.integers(0, 2, ROWS),
+    "w": RNG.integers(0, 4, ROWS),
+    "e": RNG.integers(0, 6, ROWS) + 3 * (LABELS == "r"),
+}
+KINDS = {"s": tb.Binary(), "w": tb.Count(), "e": tb.Count("events")}
+TALLY = tb.Tally.of(TABLE, LABELS, columns=KINDS, target="letter")
+MODEL = tb.estimate(TALLY, tb.Poisson(bag="events"))
+N = 40_000
+
+
+def close(got, expected, n=N):
+    """Frequencies within five standard errors."""
+    got, expected = np.asarray(got), np.asarray(expected)
+    error = np.sqrt(expected * (1 - expected) / n)
+    assert (np.abs(got - expected) <= 5 * error + 1e-12).all(), (got, expected)
+
+
+def shares(values, labels):
+    return [np.mean(values == label) for label in labels]
+
+
+def test_classes_are_drawn_by_the_prior():
+    close(shares(MODEL.sample(N, seed=1)["letter"], MODEL.classes), MODEL.prior)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"t": "p"}, {"t": "z", "n": 0.5}, {"s": 1, "e": 7}, {"n": -1.0, "w": 2}, {"t": "never seen"}],
+)
+def test_what_is_given_of_the_columns_changes_the_classes_by_the_posterior(given):
+    drawn = MODEL.sample(N, given, seed=2)
+    close(shares(drawn["letter"], MODEL.classes), list(MODEL.posterior_of(given).values()))
+    for name, value in given.items():
+        assert set(drawn[name].tolist()) == {value}
+
+
+def test_a_given_class_is_the_class_of_every_record():
+    drawn = MODEL.sample(N, {"letter": "q"}, seed=3)
+    assert set(drawn["letter"].tolist()) == {"q"}
+    rows = {name: [None] * 3 for name in TABLE} | {"t": ["p", "q", "z"]}
+    expected = MODEL.scores(rows)[:, 1] / MODEL.prior[1]
+    close(shares(drawn["t"], ["p", "q", "z"]), expected)
+    of_q = MODEL.factors[0].parameters
+    error = np.sqrt(of_q.variance[1, 0] / N)
+    assert abs(drawn["n"].mean() - of_q.mean[1, 0]) < 5 * error
+    assert drawn["n"].var() == pytest.approx(of_q.variance[1, 0], rel=0.05)
+
+
+def test_class_and_columns_may_be_given_together():
+    drawn = MODEL.sample(N, {"letter": "r", "t": "p"}, seed=4)
+    assert set(drawn["letter"].tolist()) == {"r"}
+    assert set(drawn["t"].tolist()) == {"p"}
+    counts = TALLY.blocks[2]
+    on = (counts.sums[2, 0] + 1) / (counts.weight[2, 0] + 2)
+    close([drawn["s"].mean()], [on])
+
+
+def test_columns_are_independent_within_a_class():
+    drawn = MODEL.sample(N, {"letter": "p"}, seed=5)
+    correlation = np.corrcoef(drawn["n"], drawn["e"])[0, 1]
+    assert abs(correlation) < 5 / np.sqrt(N)
+
+
+def test_a_sample_has_every_column_in_order_and_the_target_last():
+    drawn = MODEL.sample(7)
+    assert list(drawn) == [*TABLE, "letter"]
+    assert {len(values) for values in drawn.values()} == {7}
+
+
+def test_a_sample_can_be_counted_again():
+    drawn = MODEL.sample(N, seed=6)
+    y = drawn.pop("letter")
+    again = tb.estimate(tb.Tally.of(drawn, y, schema=MODEL.schema), tb.Poisson(bag="events"))
+    np.testing.assert_allclose(again.prior, MODEL.prior, atol=0.02)
+    np.testing.assert_allclose(
+        np.exp(again.factors[1].parameters.log_probabilities),
+        np.exp(MODEL.factors[1].parameters.log_probabilities),
+        atol=0.02,
+    )
+
+
+def test_a_seed_makes_the_draw_repeatable():
+    def same(a, b):
+        return all(np.array_equal(a[name], b[name]) for name in a)
+
+    assert same(MODEL.sample(50, seed=9), MODEL.sample(50, seed=9))
+    assert not same(MODEL.sample(50, seed=9), MODEL.sample(50, seed=10))
+    generator = np.random.default_rng(9)
+    assert same(MODEL.sample(50, seed=generator), MODEL.sample(50, seed=9))
+    assert not same(MODEL.sample(50, seed=generator), MODEL.sample(50, seed=9))
+
+
+def test_a_sample_of_none_is_empty():
+    assert {len(values) for values in MODEL.sample(0, seed=0).values()} == {0}
+
+
+def test_an_unknown_name_is_an_error_with_a_hint():
+    with pytest.raises(tb.TallyBayesError, match=r"no column 'leter'; did you mean 'letter'\?"):
+        MODEL.sample(1, {"leter": "p"})
+
+
+def test_a_stated_model_can_be_sampled():
+    model = tb.stated({"a": 0.2, "b": 0.8}, {"c": {"a": {"x": 1.0}, "b": {"x": 0.25, "y": 0.75}}})
+    drawn = model.sample(N, seed=0)
+    close(shares(drawn["c"], ["x", "y"]), [0.2 + 0.8 * 0.25, 0.8 * 0.75])
+    assert set(model.sample(100, {"c": "y"}, seed=0)["class"].tolist()) == {"b"}
