@@ -31,20 +31,27 @@ def moments(X: Array, y: Array, w: Array, shift: Array, n: Array, s: Array, q: A
         n_c = n[c]
         s_c = s[c]
         q_c = q[c]
-        weight = 1.0
-        if w is not None:
+        if w is None:
+            for j in range(n_columns):
+                d = x[j] - about[j]
+                one = 1.0
+                if d != d:
+                    d = 0.0
+                    one = 0.0
+                n_c[j] += one
+                s_c[j] += d
+                q_c[j] += d * d
+        elif w[i] > 0.0:
             weight = w[i]
-            if weight == 0.0:
-                continue
-        for j in range(n_columns):
-            d = x[j] - about[j]
-            there = weight
-            if d != d:
-                d = 0.0
-                there = 0.0
-            n_c[j] += there
-            s_c[j] += there * d
-            q_c[j] += there * d * d
+            for j in range(n_columns):
+                d = x[j] - about[j]
+                there = weight
+                if d != d:
+                    d = 0.0
+                    there = 0.0
+                n_c[j] += there
+                s_c[j] += there * d
+                q_c[j] += there * d * d
 
 
 @_loop

@@ -51,18 +51,18 @@ def moments(X: Array, y: Array, w: Array | None, n_classes: int) -> ClassMoments
     shift = _starting_point(X, y, shape)
     loops = loops_for(X.size)
 
-    def sums_about(shift: Floats) -> list[Floats]:
-        def work(block: slice) -> tuple[Floats, ...]:
-            buffers = tuple(np.zeros(shape) for _ in range(3))
-            loops.moments(X[block], y[block], _part(w, block), shift, *buffers)
-            return buffers
+    def sums_about(shift: Floats) -> tuple[Floats, Floats, Floats, bool]:
+        def work(block: slice) -> tuple[Floats, Floats, Floats, bool]:
+            n, s, q = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+            loops.moments(X[block], y[block], _part(w, block), shift, n, s, q)
+            return n, s, q, _is_complete(y[block], _part(w, block), n)
 
-        parts = over_rows(work, len(X), X.size)
-        return [sum(each[1:], start=each[0]) for each in zip(*parts, strict=True)]
+        n, s, q, complete = zip(*over_rows(work, len(X), X.size), strict=True)
+        return sum(n[1:], start=n[0]), sum(s[1:], start=s[0]), sum(q[1:], start=q[0]), all(complete)
 
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         for _ in range(3):
-            n, s, q = sums_about(shift)
+            n, s, q, complete = sums_about(shift)
             there = n > 0.0
             step = np.divide(s, n, out=np.zeros(shape), where=there)
             m2 = np.maximum(q - s * step, 0.0)
@@ -71,13 +71,26 @@ def moments(X: Array, y: Array, w: Array | None, n_classes: int) -> ClassMoments
             if not far.any():
                 break
             shift = np.where(far, mean, shift)
-    return ClassMoments(_rows_there(X, y, w, n), n, mean, m2)
+    return ClassMoments(_rows_there(X, y, w, n, complete), n, mean, m2)
 
 
-def _rows_there(X: Array, y: Array, w: Array | None, n: Floats) -> Integers:
+def _is_complete(y: Array, w: Array | None, n: Floats) -> bool:
+    """Tell whether no value is missing: each column's weight is that of its class.
+
+    Both are added up in the order of the rows, so that rounding is the same.
+    """
+    if w is None:
+        return True
+    weight = np.bincount(y, weights=w, minlength=len(n))
+    return bool((n == weight[:, None]).all())
+
+
+def _rows_there(X: Array, y: Array, w: Array | None, n: Floats, complete: bool) -> Integers:
     """Return how many rows have a value, per class and column, where `n` is their weight."""
     if w is None:
         return n.astype(np.int64)
+    if complete:
+        return np.repeat(class_weights(y, w, len(n))[0][:, None], n.shape[1], axis=1)
     loops = loops_for(X.size)
 
     def work(block: slice) -> Integers:
@@ -167,16 +180,16 @@ def dense_counts(
     shape = (n_classes, X.shape[1])
     loops = loops_for(X.size)
 
-    def work(block: slice) -> tuple[Floats, Floats, int]:
+    def work(block: slice) -> tuple[Floats, Floats, int, bool]:
         n, sums = np.zeros(shape), np.zeros(shape)
-        negative = loops.counts(X[block], y[block], _part(w, block), threshold, n, sums)
-        return n, sums, negative
+        part = _part(w, block)
+        negative = loops.counts(X[block], y[block], part, threshold, n, sums)
+        return n, sums, negative, _is_complete(y[block], part, n)
 
-    parts = over_rows(work, len(X), X.size)
-    n, sums, negative = parts[0]
-    for more in parts[1:]:
-        n, sums, negative = n + more[0], sums + more[1], negative + more[2]
-    return ClassSums(_rows_there(X, y, w, n), n, sums, negative)
+    n, sums, negative, complete = zip(*over_rows(work, len(X), X.size), strict=True)
+    weight = sum(n[1:], start=n[0])
+    rows = _rows_there(X, y, w, weight, all(complete))
+    return ClassSums(rows, weight, sum(sums[1:], start=sums[0]), sum(negative))
 
 
 def sparse_counts(
@@ -207,7 +220,8 @@ def sparse_counts(
 
 def class_weights(y: Array, w: Array | None, n_classes: int) -> tuple[Integers, Floats]:
     """Count the rows of each class that have a weight, and add up their weights."""
-    rows = np.bincount(y if w is None else y[w > 0.0], minlength=n_classes).astype(np.int64)
+    counted = y if w is None or w.all() else y[w > 0.0]
+    rows = np.bincount(counted, minlength=n_classes).astype(np.int64)
     if w is None:
         return rows, rows.astype(np.float64)
     weight: Floats = np.bincount(y, weights=w, minlength=n_classes).astype(np.float64)
