@@ -22,7 +22,7 @@ def rng():
 
 def assert_right(X, y, w=None, n_classes=CLASSES):
     """Compare with rows, weight, mean and M2 in two passes and extended precision."""
-    got = counting.moments(X, y, w, n_classes)
+    got = counting.moments(X, counting.members(y, w, n_classes))
     wide = X.astype(np.longdouble)
     weight = np.ones(len(X)) if w is None else w
     for c in range(n_classes):
@@ -105,7 +105,7 @@ def test_the_m2_of_a_constant_class_is_exactly_zero(rng, weighted, late):
     constants = np.array([[0.1, 1e9 + 0.1, -1 / 3], [np.pi, 1e-9, 7e15], [1e5, 0.3, 0.7]])
     X = constants[y]
     w = rng.uniform(0.1, 3.0, len(y)) if weighted else None
-    got = counting.moments(X, y, w, CLASSES)
+    got = counting.moments(X, counting.members(y, w, CLASSES))
     assert got.m2.tolist() == np.zeros((CLASSES, 3)).tolist()
     np.testing.assert_allclose(got.mean, constants, rtol=1e-15)
 
@@ -122,6 +122,6 @@ def test_an_infinite_value_shows_as_a_moment_that_is_not_finite(rng):
     for bad in (np.inf, -np.inf):
         X = rng.normal(size=(50, 2))
         X[20, 1] = bad
-        got = counting.moments(X, np.zeros(50, np.int64), None, 1)
+        got = counting.moments(X, counting.members(np.zeros(50, np.int64), None, 1))
         sound = np.isfinite(got.mean) & np.isfinite(got.m2)
         assert sound.tolist() == [[True, False]]

@@ -60,11 +60,11 @@ def test_counts_are_the_same_bit_for_bit(rng):
     stored = np.ceil(9 * sparse.data)
     for w in (None, rng.integers(0, 4, N).astype(float)):
         for work in (
-            lambda w=w: counting.codes(X, y, w, CLASSES, base, width),
-            lambda w=w: counting.dense_counts(X, y, w, CLASSES, None),
-            lambda w=w: counting.dense_counts(X, y, w, CLASSES, 2.0),
+            lambda w=w: counting.codes(X, counting.members(y, w, CLASSES), base, width),
+            lambda w=w: counting.dense_counts(X, counting.members(y, w, CLASSES), None),
+            lambda w=w: counting.dense_counts(X, counting.members(y, w, CLASSES), 2.0),
             lambda w=w: counting.sparse_counts(
-                sparse.indptr, sparse.indices, stored, 30, y, w, CLASSES, None
+                sparse.indptr, sparse.indices, stored, 30, counting.members(y, w, CLASSES), None
             ),
         ):
             one, others = with_each_number_of_threads(work)
@@ -79,7 +79,9 @@ def test_moments_are_the_same_to_1e_12(rng, weighted):
     X, y = 1e6 + rng.normal(size=(N, 3)), rng.integers(0, CLASSES, N)
     X[rng.random(X.shape) < 0.1] = np.nan
     w = rng.uniform(0.0, 2.0, N) if weighted else None
-    one, others = with_each_number_of_threads(lambda: counting.moments(X, y, w, CLASSES))
+    one, others = with_each_number_of_threads(
+        lambda: counting.moments(X, counting.members(y, w, CLASSES))
+    )
     for other in others:
         np.testing.assert_array_equal(other.rows, one.rows)
         for ours, expected in zip(other[1:], one[1:], strict=True):
@@ -114,11 +116,11 @@ def test_the_pool_survives_a_fork():
         threads.SMALLEST_SHARE = 10
         X, y = np.arange(100.0).reshape(50, 2), np.arange(50) % 3
         with threads.limited_to(2):
-            before = counting.moments(X, y, None, 3)
+            before = counting.moments(X, counting.members(y, None, 3))
             child = os.fork()
             if not child:
                 signal.alarm(10)
-                after = counting.moments(X, y, None, 3)
+                after = counting.moments(X, counting.members(y, None, 3))
                 os._exit(7 if all((a == b).all() for a, b in zip(before, after)) else 1)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """

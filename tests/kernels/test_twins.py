@@ -67,6 +67,7 @@ def moments(rng, n, k, c):
         w = some_weights(rng, n) if weighted else None
         inputs = numbers(rng, (n, k), dtype), labels(rng, n, c), w, rng.normal(size=(c, k))
         yield inputs, [np.zeros((c, k)) for _ in range(3)]
+        yield (*inputs, None), [np.zeros((c, k)) for _ in range(2)]  # gaps spoil their column
 
 
 def present(rng, n, k, c):

@@ -22,27 +22,30 @@ _row_sum = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract
 
 @_loop
 def moments(X: Array, y: Array, w: Array, shift: Array, n: Array, s: Array, q: Array) -> None:
-    """Add per class and column the weight and the first two powers of x - shift."""
+    """Add per class and column the weight and the first two powers of x - shift.
+
+    With n=None nothing is expected to be missing: weights are not added up, and NaN spoils the
+    sums of its column.
+    """
     n_rows, n_columns = X.shape
     for i in range(n_rows):
         c = y[i]
         x = X[i]
         about = shift[c]
-        n_c = n[c]
         s_c = s[c]
         q_c = q[c]
-        if w is None:
+        weight = 1.0
+        if w is not None:
+            weight = w[i]
+            if weight == 0.0:
+                continue
+        if n is None:
             for j in range(n_columns):
                 d = x[j] - about[j]
-                one = 1.0
-                if d != d:
-                    d = 0.0
-                    one = 0.0
-                n_c[j] += one
-                s_c[j] += d
-                q_c[j] += d * d
-        elif w[i] > 0.0:
-            weight = w[i]
+                s_c[j] += weight * d
+                q_c[j] += weight * d * d
+        else:
+            n_c = n[c]
             for j in range(n_columns):
                 d = x[j] - about[j]
                 there = weight

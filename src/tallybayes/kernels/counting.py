@@ -18,6 +18,29 @@ Integers = NDArray[np.int64]
 FARTHEST_SHIFT = 100.0
 
 
+class Members(NamedTuple):
+    """The class of each row and its weight (None: 1), and the rows and weight of each class."""
+
+    y: Array
+    w: Array | None
+    rows: Integers
+    weight: Floats
+
+    def weights(self, block: slice) -> Array | None:
+        """Return the weights of some rows."""
+        return None if self.w is None else self.w[block]
+
+
+def members(y: Array, w: Array | None, n_classes: int) -> Members:
+    """Count the rows of each class that have a weight, and add up their weights."""
+    counted = y if w is None or w.all() else y[w > 0.0]
+    rows = np.bincount(counted, minlength=n_classes).astype(np.int64)
+    if w is None:
+        return Members(y, w, rows, rows.astype(np.float64))
+    weight = np.bincount(y, weights=w, minlength=n_classes).astype(np.float64)
+    return Members(y, w, rows, weight)
+
+
 class ClassMoments(NamedTuple):
     """Per class and column: rows, weight, mean and sum of squared deviations from the mean."""
 
@@ -36,33 +59,36 @@ class ClassSums(NamedTuple):
     negative: int
 
 
-def _part(w: Array | None, block: slice) -> Array | None:
-    return None if w is None else w[block]
-
-
-def moments(X: Array, y: Array, w: Array | None, n_classes: int) -> ClassMoments:
+def moments(X: Array, of: Members) -> ClassMoments:
     """Take the moments of each column in each class, NaN left out.
 
     Sums are taken about a point close to each class's data, and once more about the mean itself
     where that point turns out to lie too far away: E[x^2] - E[x]^2 would cancel. Values that are
     infinite, or too large to square, come back as a mean or M2 that is not finite.
     """
-    shape = (n_classes, X.shape[1])
-    shift = _starting_point(X, y, shape)
+    shape = (len(of.rows), X.shape[1])
+    shift = _starting_point(X, of.y, shape)
     loops = loops_for(X.size)
 
-    def sums_about(shift: Floats) -> tuple[Floats, Floats, Floats, bool]:
-        def work(block: slice) -> tuple[Floats, Floats, Floats, bool]:
-            n, s, q = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-            loops.moments(X[block], y[block], _part(w, block), shift, n, s, q)
-            return n, s, q, _is_complete(y[block], _part(w, block), n)
+    def sums_about(shift: Floats, n: bool) -> list[Any]:
+        def work(block: slice) -> tuple[Floats | None, Floats, Floats]:
+            sums = np.zeros(shape) if n else None, np.zeros(shape), np.zeros(shape)
+            loops.moments(X[block], of.y[block], of.weights(block), shift, *sums)
+            return sums
 
-        n, s, q, complete = zip(*over_rows(work, len(X), X.size), strict=True)
-        return sum(n[1:], start=n[0]), sum(s[1:], start=s[0]), sum(q[1:], start=q[0]), all(complete)
+        parts = zip(*over_rows(work, len(X), X.size), strict=True)
+        return [part[0] if part[0] is None else sum(part[1:], start=part[0]) for part in parts]
 
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        for _ in range(3):
-            n, s, q, complete = sums_about(shift)
+        # data with gaps shows them early, as a rule; if not, the sums do, and are taken anew
+        gaps = bool(np.isnan(X[:4096]).any())
+        for _ in range(4):
+            n, s, q = sums_about(shift, gaps)
+            if not gaps and not np.isfinite(s).all():
+                gaps = True
+                continue
+            if not gaps:
+                n = np.repeat(of.weight[:, None], shape[1], axis=1)
             there = n > 0.0
             step = np.divide(s, n, out=np.zeros(shape), where=there)
             m2 = np.maximum(q - s * step, 0.0)
@@ -71,31 +97,22 @@ def moments(X: Array, y: Array, w: Array | None, n_classes: int) -> ClassMoments
             if not far.any():
                 break
             shift = np.where(far, mean, shift)
-    return ClassMoments(_rows_there(X, y, w, n, complete), n, mean, m2)
+    if gaps:
+        rows = _rows_there(X, of, n)
+    else:
+        rows = np.repeat(of.rows[:, None], shape[1], axis=1)
+    return ClassMoments(rows, n, mean, m2)
 
 
-def _is_complete(y: Array, w: Array | None, n: Floats) -> bool:
-    """Tell whether no value is missing: each column's weight is that of its class.
-
-    Both are added up in the order of the rows, so that rounding is the same.
-    """
-    if w is None:
-        return True
-    weight = np.bincount(y, weights=w, minlength=len(n))
-    return bool((n == weight[:, None]).all())
-
-
-def _rows_there(X: Array, y: Array, w: Array | None, n: Floats, complete: bool) -> Integers:
+def _rows_there(X: Array, of: Members, n: Floats) -> Integers:
     """Return how many rows have a value, per class and column, where `n` is their weight."""
-    if w is None:
+    if of.w is None:
         return n.astype(np.int64)
-    if complete:
-        return np.repeat(class_weights(y, w, len(n))[0][:, None], n.shape[1], axis=1)
     loops = loops_for(X.size)
 
     def work(block: slice) -> Integers:
         there = np.zeros(n.shape, np.int64)
-        loops.present(X[block], y[block], w[block], there)
+        loops.present(X[block], of.y[block], of.weights(block), there)
         return there
 
     parts = over_rows(work, len(X), X.size)
@@ -130,26 +147,24 @@ class CodeCounts(NamedTuple):
     outside: int
 
 
-def codes(
-    X: Array, y: Array, w: Array | None, n_classes: int, base: Integers, width: Integers
-) -> CodeCounts:
+def codes(X: Array, of: Members, base: Integers, width: Integers) -> CodeCounts:
     """Count the codes base <= x < base + width of each column in each class."""
     offset = offsets_of(width)
-    shape = (n_classes, int(width.sum()))
+    shape = (len(of.rows), int(width.sum()))
     loops = loops_for(X.size)
 
     def work(block: slice) -> tuple[Integers, Floats, int]:
         rows = np.zeros(shape, np.int64)
-        weight = np.zeros((0, 0) if w is None else shape)
-        part = _part(w, block)
-        outside = loops.codes(X[block], y[block], part, base, width, offset, rows, weight)
+        weight = np.zeros((0, 0) if of.w is None else shape)
+        part = of.weights(block)
+        outside = loops.codes(X[block], of.y[block], part, base, width, offset, rows, weight)
         return rows, weight, outside
 
     parts = over_rows(work, len(X), X.size)
     rows = sum((part[0] for part in parts[1:]), start=parts[0][0])
     weight = sum((part[1] for part in parts[1:]), start=parts[0][1])
     outside = sum(part[2] for part in parts)
-    return CodeCounts(rows, rows.astype(np.float64) if w is None else weight, outside)
+    return CodeCounts(rows, rows.astype(np.float64) if of.w is None else weight, outside)
 
 
 def offsets_of(width: Integers) -> Integers:
@@ -173,22 +188,19 @@ def range_of(values: Array) -> tuple[Any, Any]:
     return np.min([part[0] for part in parts]), np.max([part[1] for part in parts])
 
 
-def dense_counts(
-    X: Array, y: Array, w: Array | None, n_classes: int, threshold: float | None
-) -> ClassSums:
+def dense_counts(X: Array, of: Members, threshold: float | None) -> ClassSums:
     """Add up each column in each class, or count how often it exceeds the threshold."""
-    shape = (n_classes, X.shape[1])
+    shape = (len(of.rows), X.shape[1])
     loops = loops_for(X.size)
 
-    def work(block: slice) -> tuple[Floats, Floats, int, bool]:
+    def work(block: slice) -> tuple[Floats, Floats, int]:
         n, sums = np.zeros(shape), np.zeros(shape)
-        part = _part(w, block)
-        negative = loops.counts(X[block], y[block], part, threshold, n, sums)
-        return n, sums, negative, _is_complete(y[block], part, n)
+        negative = loops.counts(X[block], of.y[block], of.weights(block), threshold, n, sums)
+        return n, sums, negative
 
-    n, sums, negative, complete = zip(*over_rows(work, len(X), X.size), strict=True)
+    n, sums, negative = zip(*over_rows(work, len(X), X.size), strict=True)
     weight = sum(n[1:], start=n[0])
-    rows = _rows_there(X, y, w, weight, all(complete))
+    rows = _rows_there(X, of, weight)
     return ClassSums(rows, weight, sum(sums[1:], start=sums[0]), sum(negative))
 
 
@@ -197,32 +209,21 @@ def sparse_counts(
     indices: Array,
     data: Array,
     n_columns: int,
-    y: Array,
-    w: Array | None,
-    n_classes: int,
+    of: Members,
     threshold: float | None,
 ) -> ClassSums:
     """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""
     loops = loops_for(len(data))
 
     def work(block: slice) -> Floats:
-        sums = np.zeros((n_classes, n_columns))
+        sums = np.zeros((len(of.rows), n_columns))
         pointers = indptr[block.start : block.stop + 1]
-        loops.sparse_counts(pointers, indices, data, y[block], _part(w, block), threshold, sums)
+        loops.sparse_counts(
+            pointers, indices, data, of.y[block], of.weights(block), threshold, sums
+        )
         return sums
 
-    total, *others = over_rows(work, len(y), len(data))
+    total, *others = over_rows(work, len(of.y), len(data))
     for sums in others:
         total += sums
-    rows, weight = class_weights(y, w, n_classes)
-    return ClassSums(rows[:, None], weight[:, None], total, 0)
-
-
-def class_weights(y: Array, w: Array | None, n_classes: int) -> tuple[Integers, Floats]:
-    """Count the rows of each class that have a weight, and add up their weights."""
-    counted = y if w is None or w.all() else y[w > 0.0]
-    rows = np.bincount(counted, minlength=n_classes).astype(np.int64)
-    if w is None:
-        return rows, rows.astype(np.float64)
-    weight: Floats = np.bincount(y, weights=w, minlength=n_classes).astype(np.float64)
-    return rows, weight
+    return ClassSums(of.rows[:, None], of.weight[:, None], total, 0)

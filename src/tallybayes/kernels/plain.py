@@ -22,16 +22,21 @@ def _by_class(y: Array, w: Array | None, n_classes: int) -> Any:
 
 
 def moments(
-    X: Array, y: Array, w: Array | None, shift: Array, n: Array, s: Array, q: Array
+    X: Array, y: Array, w: Array | None, shift: Array, n: Array | None, s: Array, q: Array
 ) -> None:
-    """Add per class and column the weight and the first two powers of x - shift."""
+    """Add per class and column the weight and the first two powers of x - shift.
+
+    With n=None nothing is expected to be missing: weights are not added up, and NaN spoils the
+    sums of its column.
+    """
     for c, here, weight in _by_class(y, w, len(shift)):
         d = X[here] - shift[c]
-        there = np.where(np.isnan(d), 0.0, weight)
-        d = np.where(np.isnan(d), 0.0, d)
-        n[c] += there.sum(0)
-        s[c] += (there * d).sum(0)
-        q[c] += (there * d * d).sum(0)
+        if n is not None:
+            weight = np.where(np.isnan(d), 0.0, weight)
+            d = np.where(np.isnan(d), 0.0, d)
+            n[c] += weight.sum(0)
+        s[c] += (weight * d).sum(0)
+        q[c] += (weight * d * d).sum(0)
 
 
 def present(X: Array, y: Array, w: Array, rows: Array) -> None:

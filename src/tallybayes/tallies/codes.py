@@ -38,26 +38,24 @@ class Codes:
         return cls(((),) * n_columns, np.zeros((0, 0), np.int64), np.zeros((0, 0)))
 
     @classmethod
-    def count(
-        cls, block: Block, y: Any, w: Any, n_classes: int, names: Sequence[str], start: int
-    ) -> Codes:
+    def count(cls, block: Block, of: counting.Members, names: Sequence[str], start: int) -> Codes:
         """Count the categories of some rows."""
         assert isinstance(block, Coded)
         codes, labels = block
         if labels is None:
-            return cls._count_integers(codes, y, w, n_classes, names)
+            return cls._count_integers(codes, of, names)
         width = np.array([len(each) for each in labels], np.int64)
         base = np.zeros(len(width), np.int64)
-        counted = counting.codes(codes, y, w, n_classes, base, width)
+        counted = counting.codes(codes, of, base, width)
         return cls._observed(counted, labels, names)
 
     @classmethod
     def _count_integers(
-        cls, codes: Any, y: Any, w: Any, n_classes: int, names: Sequence[str]
+        cls, codes: NDArray[Any], of: counting.Members, names: Sequence[str]
     ) -> Codes:
         """Count integers that stand for themselves: a counter for each from least to greatest."""
         if not len(codes):
-            return cls.empty(codes.shape[1]).spread([], n_classes)
+            return cls.empty(codes.shape[1]).spread([], len(of.rows))
         # The first rows nearly always show the whole range; if not, look at all rows and count
         # again. That spares a pass over the data.
         for sample in (codes[:4096], codes):
@@ -66,8 +64,8 @@ class Codes:
             edges = list(zip(least.tolist(), greatest.tolist(), strict=True))
             if any(last - first >= WIDEST_TABLE for first, last in edges):
                 recoded = coded_by_value(codes, names)
-                return cls.count(recoded, y, w, n_classes, names, 0)
-            counted = counting.codes(codes, y, w, n_classes, least, greatest - least + 1)
+                return cls.count(recoded, of, names, 0)
+            counted = counting.codes(codes, of, least, greatest - least + 1)
             if not counted.outside:
                 break
         return cls._observed(counted, [range(first, last + 1) for first, last in edges], names)

@@ -50,19 +50,17 @@ class Counts:
     def count(
         cls,
         block: Block,
-        y: Any,
-        w: Any,
-        n_classes: int,
+        of: counting.Members,
         names: Sequence[str],
         start: int,
         threshold: float | None = None,
     ) -> Counts:
         """Add up some rows, or count how often each column exceeds the threshold."""
         if isinstance(block, Sparse):
-            counted = counting.sparse_counts(*block, y, w, n_classes, threshold)
+            counted = counting.sparse_counts(*block, of, threshold)
         else:
             assert isinstance(block, np.ndarray)
-            counted = counting.dense_counts(block, y, w, n_classes, threshold)
+            counted = counting.dense_counts(block, of, threshold)
         if counted.negative or not np.isfinite(counted.sums.sum()):
             if isinstance(block, Sparse):
                 raise TallyBayesError("the counts are too large to add up; rescale them")

@@ -52,12 +52,10 @@ class Moments:
         return cls(np.zeros((0, n_columns), np.int64), *(np.zeros((0, n_columns)),) * 3)
 
     @classmethod
-    def count(
-        cls, block: Block, y: Any, w: Any, n_classes: int, names: Sequence[str], start: int
-    ) -> Moments:
+    def count(cls, block: Block, of: counting.Members, names: Sequence[str], start: int) -> Moments:
         """Take the moments of some rows; `start` is the number of the first, for errors."""
         assert isinstance(block, np.ndarray)
-        counted = cls(*counting.moments(block, y, w, n_classes))
+        counted = cls(*counting.moments(block, of))
         sound = np.isfinite(counted.mean) & np.isfinite(counted.m2)
         if not sound.all():
             column = int(np.argmin(sound.all(0)))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import batches, check_weights, encode_classes
+from tallybayes.batches import Block, batches, check_weights, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.kernels.counting import class_weights
+from tallybayes.kernels.counting import Members, members
 from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label, sorted_labels
@@ -130,13 +130,13 @@ class Tally:
             codes = np.array([place[label] for label in encoded.labels], np.int32)[codes]
         total: Tally | None = None
         for batch in batches(source, schema):
-            y_here, w_here = codes[batch.rows], None if w is None else w[batch.rows]
+            w_here = None if w is None else w[batch.rows]
+            of = members(codes[batch.rows], w_here, len(classes))
             blocks = [
-                _count(schema, group, block, y_here, w_here, len(classes), batch.rows.start)
+                _count(schema, group, block, of, batch.rows.start)
                 for group, block in zip(schema.groups, batch.blocks, strict=True)
             ]
-            rows, weight = class_weights(y_here, w_here, len(classes))
-            counted = cls._from_parts(schema, classes, rows, weight, blocks)
+            counted = cls._from_parts(schema, classes, of.rows, of.weight, blocks)
             total = counted if total is None else total + counted
         assert total is not None  # there is always a batch, if an empty one
         return total._without_unused()
@@ -306,11 +306,9 @@ def _parts(kind: type[TallyBlock]) -> list[str]:
     return [part for part in kind.__slots__ if part != "labels"]
 
 
-def _count(
-    schema: Schema, group: Group, block: Any, y: Any, w: Any, n_classes: int, start: int
-) -> TallyBlock:
+def _count(schema: Schema, group: Group, block: Block, of: Members, start: int) -> TallyBlock:
     """Count one group's columns."""
-    args = (block, y, w, n_classes, schema.names_of(group), start)
+    args = (block, of, schema.names_of(group), start)
     kind = block_type(group)
     if kind is Counts:
         threshold = group.kind.threshold if isinstance(group.kind, Binary) else None
