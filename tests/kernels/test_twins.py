@@ -159,11 +159,19 @@ def shares(rng, n, k, c):
     yield (), [joint_of(rng, n, c)]
 
 
+def record(rng, n, k, c):
+    curves = rng.normal(size=(k, c)), -rng.uniform(0.1, 2.0, (k, c)), rng.normal(size=(k, c))
+    x, which = rng.normal(size=min(n, k)), rng.permutation(k)[: min(n, k)]
+    rows, times = rng.integers(0, 2 * k, n), rng.uniform(0.5, 3.0, n)
+    inputs = x, which, rows, times, *curves, log_table(rng, 2 * k, c)
+    yield inputs, [rng.normal(size=(1, c))]
+
+
 CASES = {
     each.__name__: each
     for each in (
         moments, present, codes, counts, sparse_counts, score_normals, score_codes, score_binary,
-        score_counts, score_sparse, log_sum_exp, shares,
+        score_counts, score_sparse, log_sum_exp, shares, record,
     )
 }  # fmt: skip
 

@@ -26,6 +26,11 @@ def loops_for(n_cells: int) -> ModuleType:
     return plain
 
 
+def is_loaded() -> bool:
+    """Tell whether the compiled kernels are at hand."""
+    return _compiled is not None
+
+
 def expect(n_cells: int) -> None:
     """Prepare for so many cells in all, even if they arrive in small blocks."""
     if n_cells >= WORTH_LOADING:

@@ -273,3 +273,34 @@ def shares(joint: Array) -> None:
             total += row[c]
         for c in range(n_classes):
             row[c] /= total
+
+
+@_loop
+def record(
+    x: Array,
+    which: Array,
+    rows: Array,
+    times: Array,
+    mean: Array,
+    curve: Array,
+    height: Array,
+    table: Array,
+    joint: Array,
+) -> None:
+    """Add the terms of one record to the single row of `joint` and replace it by its shares.
+
+    The numbers x belong to the columns `which`; the other terms are rows of the table, each taken
+    so many times.
+    """
+    out = joint[0]
+    n_classes = len(out)
+    for k in range(len(x)):
+        j = which[k]
+        for c in range(n_classes):
+            d = x[k] - mean[j, c]
+            out[c] += height[j, c] + d * d * curve[j, c]
+    for k in range(len(rows)):
+        row = table[rows[k]]
+        for c in range(n_classes):
+            out[c] += times[k] * row[c]
+    shares(joint)

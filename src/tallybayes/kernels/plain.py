@@ -180,3 +180,27 @@ def shares(joint: Array) -> None:
     np.exp(joint, out=joint)
     total = joint.sum(axis=1, keepdims=True)
     joint /= np.where(total > 0.0, total, 1.0)
+
+
+def record(
+    x: Array,
+    which: Array,
+    rows: Array,
+    times: Array,
+    mean: Array,
+    curve: Array,
+    height: Array,
+    table: Array,
+    joint: Array,
+) -> None:
+    """Add the terms of one record to the single row of `joint` and replace it by its shares.
+
+    The numbers x belong to the columns `which`; the other terms are rows of the table, each taken
+    so many times.
+    """
+    if len(x):
+        d = x[:, None] - mean.take(which, 0)
+        joint += (height.take(which, 0) + d * d * curve.take(which, 0)).sum(axis=0)
+    if len(rows):
+        joint += (times[:, None] * table.take(rows, 0)).sum(axis=0)
+    shares(joint)

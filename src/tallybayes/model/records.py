@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from tallybayes.families import Bag, Normals, Rates, Switches, Tables
 from tallybayes.families.parameters import safe_log
+from tallybayes.kernels import plain
+from tallybayes.kernels.choice import is_loaded, load_compiled
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Schema
 from tallybayes.sources.labels import Label
@@ -26,7 +28,8 @@ Floats = NDArray[np.float64]
 Posterior = dict[Label, float]
 Score = Callable[[Mapping[str, Any]], Posterior | None]
 
-MOST_CELLS = 500  # columns times classes that are written out
+# Columns times classes that are written out: without and with the compiled kernels at hand.
+MOST_CELLS = (500, 120)
 MOST_CURVES = 60  # columns times classes of bell curves that are written out line by line
 
 
@@ -41,7 +44,7 @@ class RecordScorer:
         factors: tuple[Factor, ...],
     ) -> None:
         cells = len(schema.names) * len(classes)
-        write = _straight_line if cells <= MOST_CELLS else _gathering
+        write = _straight_line if cells <= MOST_CELLS[is_loaded()] else _gathering
         self._score: Score = write(schema, classes, safe_log(prior), factors)
 
     def __call__(self, record: Mapping[str, Any]) -> Posterior | None:
@@ -242,14 +245,15 @@ def _gathering(
     mean, bend, top = (
         np.concatenate(part or [np.zeros((0, n_classes))]) for part in (means, bends, tops)
     )
-    every_number = list(range(len(mean)))
-    add, exp = np.add.reduce, math.exp
+    start_at = log_prior[None].copy()
+    loops = load_compiled() if is_loaded() else plain
+    array, floats, integers = np.array, np.dtype(np.float64), np.dtype(np.int64)
 
     def score(record: Mapping[str, Any]) -> Posterior | None:
         numbers: list[Any] = []
         which: list[int] = []
         rows: list[int] = []
-        times: list[Any] = []
+        times: list[float] = []
         for name, x in record.items():
             how, what = plan[name]
             if how == 1:
@@ -258,6 +262,7 @@ def _gathering(
                     what[1](x)
                 else:
                     rows.append(place)
+                    times.append(1.0)
             elif x is None or x != x:
                 continue
             elif how == 0:
@@ -265,38 +270,25 @@ def _gathering(
                 which.append(what)
             elif how == 2:
                 rows.append(what[2] if x > what[0] else what[1])
+                times.append(1.0)
             else:
                 if x > 0:
                     rows.append(what[0])
-                    times.append((len(rows) - 1, x))
+                    times.append(x + 0.0)
                 elif x < 0:
                     return None
                 if what[1] is not None:
                     rows.append(what[1])
-        total = log_prior
-        if numbers:
-            d = np.array(numbers, np.float64)[:, None]
-            if which == every_number:
-                d = d - mean
-                d *= d
-                d *= bend
-                d += top
-            else:
-                d = (d - mean.take(which, 0)) ** 2 * bend.take(which, 0) + top.take(which, 0)
-            total = total + add(d, 0)
-        if rows:
-            gathered = table.take(rows, 0)
-            for place, x in times:
-                gathered[place] *= x
-            total = total + add(gathered, 0)
-        sums = total.tolist()
-        best = max(sums)
-        if not -math.inf < best < math.inf:
+                    times.append(1.0)
+        values = array(numbers)
+        if values.dtype is not floats:  # text must not turn into numbers here
+            values = array([each + 0.0 for each in numbers], floats)
+        joint = start_at.copy()
+        columns, places = array(which, integers), array(rows, integers)
+        loops.record(values, columns, places, array(times, floats), mean, bend, top, table, joint)
+        shares: list[float] = joint[0].tolist()
+        if not sum(shares) > 0.5:  # nothing is possible, or something is not a number
             return None
-        shares = [exp(each - best) for each in sums]
-        whole = sum(shares)
-        if whole != whole:
-            return None
-        return {label: share / whole for label, share in zip(classes, shares, strict=True)}
+        return dict(zip(classes, shares, strict=True))
 
     return score
