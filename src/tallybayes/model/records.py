@@ -280,12 +280,14 @@ def _gathering(
                 if what[1] is not None:
                     rows.append(what[1])
                     times.append(1.0)
-        values = array(numbers)
+        values, weights = array(numbers), array(times)
         if values.dtype is not floats:  # text must not turn into numbers here
-            values = array([each + 0.0 for each in numbers], floats)
+            values = array([each + 0.0 for each in numbers])
+        if values.ndim != 1 or weights.ndim != 1 or values.dtype.kind != "f":
+            return None
         joint = start_at.copy()
         columns, places = array(which, integers), array(rows, integers)
-        loops.record(values, columns, places, array(times, floats), mean, bend, top, table, joint)
+        loops.record(values, columns, places, weights, mean, bend, top, table, joint)
         shares: list[float] = joint[0].tolist()
         if not sum(shares) > 0.5:  # nothing is possible, or something is not a number
             return None
