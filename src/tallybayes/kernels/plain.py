@@ -198,9 +198,10 @@ def record(
     The numbers x belong to the columns `which`; the other terms are rows of the table, each taken
     so many times.
     """
-    if len(x):
-        d = x[:, None] - mean.take(which, 0)
-        joint += (height.take(which, 0) + d * d * curve.take(which, 0)).sum(axis=0)
-    if len(rows):
-        joint += (times[:, None] * table.take(rows, 0)).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        if len(x):
+            d = x[:, None] - mean.take(which, 0)
+            joint += (height.take(which, 0) + d * d * curve.take(which, 0)).sum(axis=0)
+        if len(rows):
+            joint += (times[:, None] * table.take(rows, 0)).sum(axis=0)
     shares(joint)
