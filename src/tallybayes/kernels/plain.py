@@ -176,7 +176,8 @@ def log_sum_exp(joint: Array, out: Array) -> None:
 def shares(joint: Array) -> None:
     """Replace each row by exp(row) / sum(exp(row)); a row of -inf becomes zeros."""
     top = joint.max(axis=1, keepdims=True)
-    joint -= np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(invalid="ignore"):
+        joint -= np.where(np.isneginf(top), 0.0, top)
     np.exp(joint, out=joint)
     total = joint.sum(axis=1, keepdims=True)
     joint /= np.where(total > 0.0, total, 1.0)
