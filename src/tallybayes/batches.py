@@ -1,7 +1,7 @@
 """Rows made ready for the kernels: one array for each group of columns, labels as codes.
 
 A matrix whose columns are all of one kind passes through as it is. Everything else is laid out
-block by block, so that the copy never grows with the data.
+block by block. (Text is the exception: a column of text gets its codes once, for all rows.)
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tallybayes.sources.labels import Encoded, Label, encode
 
 Array = NDArray[Any]
 
-ROWS_IN_A_BLOCK = 65_536
+ROWS_IN_A_BLOCK = 32_768
 CELLS_IN_A_BLOCK = 4_000_000
 
 
@@ -45,6 +45,14 @@ class Sparse(NamedTuple):
     data: Array
     n_columns: int
 
+    def as_matrix(self) -> Any:
+        """Return the rows as SciPy's matrix, which shares their memory."""
+        from scipy.sparse import csr_array
+
+        stored = slice(int(self.indptr[0]), int(self.indptr[-1]))
+        parts = self.data[stored], self.indices[stored], self.indptr - stored.start
+        return csr_array(parts, shape=(len(self.indptr) - 1, self.n_columns))
+
 
 Block = Array | Coded | Sparse
 
@@ -60,6 +68,7 @@ class Batch:
 def batches(source: Source, schema: Schema) -> Iterator[Batch]:
     """Encode a source's rows as the schema says."""
     if isinstance(source, Table):
+        source = source.completed(schema.names)
         _check_columns(source, schema)
     elif len(source.names) != len(schema.names):
         raise TallyBayesError(
@@ -80,7 +89,10 @@ def _check_columns(source: Table, schema: Schema) -> None:
     known, given = set(schema.names), set(source.names)
     for name in schema.names:
         if name not in given:
-            raise TallyBayesError(f"column {name!r} is missing; the data has {_listed(given)}")
+            raise TallyBayesError(
+                f"column {name!r} is missing; the data has {_listed(given)}. If it is unknown, add "
+                "it with None in every row"
+            )
     for name in source.names:
         if name not in known and name != schema.target:
             raise TallyBayesError(
@@ -144,7 +156,7 @@ def _encode_matrix(source: Matrix, schema: Schema, group: Group, rows: slice) ->
         if values.dtype == np.bool_:
             return np.ascontiguousarray(values).view(np.uint8)
         return np.ascontiguousarray(values, _dtype_for(values, group))
-    if values.dtype.kind in "iu":
+    if values.dtype.kind in "iu" and values.dtype != np.uint64:
         return Coded(np.ascontiguousarray(values, _dtype_for(values, group)), None)
     return coded_by_value(values, schema.names_of(group))
 
@@ -173,16 +185,19 @@ def _encode_sparse(source: SparseMatrix, schema: Schema, group: Group) -> Sparse
     values = source.values
     if not isinstance(group.positions, range):
         values = values[:, list(group.positions)]
-    n_columns = int(values.shape[1])
+    n_rows, n_columns = values.shape
     indptr, indices, data = values.indptr, values.indices, values.data
     # kernels trust positions: a broken matrix must not reach them
-    sound = indptr[0] == 0 and indptr[-1] <= len(data) == len(indices)
+    sound = len(indptr) == n_rows + 1 and indptr[0] == 0
+    sound = sound and indptr[-1] <= len(data) == len(indices)
     sound = sound and bool((indptr[1:] >= indptr[:-1]).all())
     least, greatest = range_of(indices)
-    if not sound or not 0 <= least <= greatest < max(n_columns, 1):
+    if not sound or (len(indices) and not 0 <= least <= greatest < n_columns):
         raise TallyBayesError("the sparse matrix is broken: an index points outside it")
-    if data.dtype not in (np.float64, np.float32, np.int64):
-        data = data.astype(np.float64)
+    if data.dtype.kind not in "biuf":
+        raise TallyBayesError(f"X holds {data.dtype} values; convert them to numbers first")
+    if data.dtype not in (np.float64, np.float32, np.int64, np.int32):
+        data = data.astype(np.float64 if data.dtype.kind in "fu" else np.int32)
     block = Sparse(indptr, indices, data, n_columns)
     if isinstance(group.kind, Binary):
         block = without_duplicates(block)
@@ -212,15 +227,20 @@ def _unusable(block: Sparse, kind: Kind, names: Sequence[str]) -> TallyBayesErro
 
 def without_duplicates(block: Sparse) -> Sparse:
     """Add up the values that are stored for the same cell (most matrices have none)."""
-    from scipy.sparse import csr_array
-
-    shape = (len(block.indptr) - 1, block.n_columns)
-    matrix = csr_array((block.data, block.indices, block.indptr), shape=shape)
+    matrix = block.as_matrix()
     if matrix.has_canonical_format:
         return block
     matrix = matrix.copy()
     matrix.sum_duplicates()
     return Sparse(matrix.indptr, matrix.indices, matrix.data, block.n_columns)
+
+
+def dense(block: Block) -> Array:
+    """Return a block of numbers as an ordinary array of floats."""
+    if isinstance(block, Sparse):
+        return np.ascontiguousarray(block.as_matrix().toarray(), dtype=np.float64)
+    assert isinstance(block, np.ndarray)
+    return block.astype(np.float64)
 
 
 def take_columns(block: Block, places: Sequence[int]) -> Block:
@@ -230,10 +250,7 @@ def take_columns(block: Block, places: Sequence[int]) -> Block:
         labels = None if block.labels is None else tuple(block.labels[k] for k in chosen)
         return Coded(np.ascontiguousarray(block.codes[:, chosen]), labels)
     if isinstance(block, Sparse):
-        from scipy.sparse import csr_array
-
-        shape = (len(block.indptr) - 1, block.n_columns)
-        part = csr_array((block.data, block.indices, block.indptr), shape=shape)[:, chosen]
+        part = block.as_matrix()[:, chosen]
         return Sparse(part.indptr, part.indices, part.data, len(chosen))
     return np.ascontiguousarray(block[:, chosen])
 
@@ -261,6 +278,9 @@ def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise TallyBayesError("the weights must be numbers, one a row") from None
     if array.shape != (n_rows,):
         raise TallyBayesError(f"the weights have the shape {array.shape}, expected ({n_rows},)")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(array.sum()) and np.isfinite(array).all():
+            raise TallyBayesError("the weights are too large to add up; rescale them")
     bad = ~(np.isfinite(array) & (array >= 0.0))
     if bad.any():
         row = int(np.argmax(bad))

@@ -38,6 +38,12 @@ class Categories:
 
     values: tuple[Label, ...] = ()
 
+    def __post_init__(self) -> None:
+        given: Any = self.values
+        if isinstance(given, str):
+            raise TallyBayesError(f"values is {given!r}; give a tuple, one entry a value")
+        object.__setattr__(self, "values", tuple(given))
+
 
 @dataclass(frozen=True, slots=True)
 class Binary:
@@ -95,7 +101,7 @@ class Schema:
 
     @classmethod
     def infer(
-        cls, data: Any, columns: Mapping[str, Any] | None = None, *, target: str = "class"
+        cls, data: Any, columns: Mapping[str, Any] | Any = None, *, target: str = "class"
     ) -> Schema:
         """Choose a kind for every column of the data.
 
@@ -108,11 +114,16 @@ class Schema:
         data
             The rows: see `as_source`.
         columns
-            The user's word, which goes above all of that: a kind, or a family, by column name.
+            The user's word, which goes above all of that: a kind, or a family, by column name, or
+            one for all columns.
         target
             The name of what is predicted.
         """
         source = as_source(data)
+        if not len(source.names):
+            raise TallyBayesError("the data has no columns")
+        if columns is not None and not isinstance(columns, Mapping):
+            return cls.same(source.names, kind_of(columns, "all"), target=target)
         said = dict(columns or {})
         if said:
             cls._check_names(said, source.names)
@@ -127,8 +138,9 @@ class Schema:
         else:
             chosen = _choose_for_matrix(source)
         kinds, reasons = [kind for kind, _ in chosen], [reason for _, reason in chosen]
+        place_of = {name: place for place, name in enumerate(source.names)} if said else {}
         for name, word in said.items():
-            place = list(source.names).index(name)
+            place = place_of[name]
             kinds[place] = _with_values_of(kinds[place], kind_of(word, name))
             reasons[place] = "declared"
         return cls.of(source.names, kinds, reasons, target)
@@ -142,6 +154,8 @@ class Schema:
         target: str = "class",
     ) -> Schema:
         """Build a schema from a kind for every column."""
+        if len(kinds) != len(names) or len(set(names)) != len(names):
+            raise TallyBayesError("a schema needs one kind for every column, and distinct names")
         declared = {}
         members: dict[Kind, list[int]] = {}
         for place, kind in enumerate(kinds):
@@ -181,8 +195,8 @@ class Schema:
     def places(self) -> Mapping[str, tuple[int, int]]:
         """Where each column is: the number of its group, and its number in the group."""
         return {
-            name: (number, place)
-            for number, group in enumerate(self.groups)
+            name: (which, place)
+            for which, group in enumerate(self.groups)
             for place, name in enumerate(self.names_of(group))
         }
 
@@ -252,6 +266,9 @@ def _choose(column: Column) -> tuple[Kind, str]:
 
 
 def _choose_for_integers(column: Column) -> tuple[Kind, str]:
+    # the first rows decide most cases, so that the rest need not be looked at
+    if len(column.codes(slice(0, 1000)).labels) > MOST_CATEGORIES:
+        return Numeric(), f"integers, more than {MOST_CATEGORIES} distinct values"
     codes, labels = column.codes(slice(0, len(column)))
     return _integers(len(labels), int((codes >= 0).sum()))
 

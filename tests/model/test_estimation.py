@@ -126,7 +126,7 @@ def test_a_stated_model_is_the_model_of_those_numbers():
         ({"c": {"a": 0.5, "b": 1.5}}, "column 'c': state the same form for every class"),
         ({"c": {"a": 0.5, "b": tb.Normal(0, 1)}}, "column 'c': state the same form"),
         ({"c": {"a": {"x": 1.0}, "b": {"x": 0.5}}}, "column 'c': .*must add up to 1"),
-        ({"c": {"a": {"x": 1.0}, "b": {"x": 1.5, "y": -0.5}}}, "column 'c': .*not be negative"),
+        ({"c": {"a": {"x": 1.0}, "b": {"x": 1.5, "y": -0.5}}}, "column 'c': .*at least 0"),
     ],
 )
 def test_a_statement_that_cannot_be_is_refused(columns, message):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tallybayes.batches import Block, Sparse
+from tallybayes.batches import Block, Sparse, dense
 from tallybayes.errors import number
-from tallybayes.families.parameters import Array, ColumnsOf, Floats, safe_log
+from tallybayes.families.parameters import Array, Columns, Floats, safe_log
 from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha
 from tallybayes.kernels import scoring
 from tallybayes.schema import Binary
@@ -41,17 +41,19 @@ class Bernoulli:
         """What must have been counted: how often the threshold is exceeded."""
         return Binary(self.threshold)
 
-    def estimate(self, block: Counts, table: ColumnsOf) -> Switches:
+    def estimate(self, block: Counts, columns: Columns) -> Switches:
         """Turn counts of "on" into probabilities."""
-        alpha = alpha_of_each(self.alpha, table.names)
+        alpha = alpha_of_each(self.alpha, columns.names)
         n = np.broadcast_to(block.weight, block.sums.shape)
-        on, off, total = block.sums + alpha, n - block.sums + alpha, n + 2.0 * alpha
+        # n and sums may have been added up in another order: a difference of rounding is none
+        zeros = np.where(n - block.sums > 1e-12 * n, n - block.sums, 0.0)
+        on, off, total = block.sums + alpha, zeros + alpha, n + 2.0 * alpha
         # a class that has no value of the column takes the share of all classes together
         everywhere = np.where(n.sum(0) > 0.0, n.sum(0), 1.0)
         there = total > 0.0
         safe = np.where(there, total, 1.0)
         present = np.where(there, on / safe, block.sums.sum(0) / everywhere)
-        absent = np.where(there, off / safe, (n - block.sums).sum(0) / everywhere)
+        absent = np.where(there, off / safe, zeros.sum(0) / everywhere)
         used = n.sum(0) > 0.0
         log_present = np.where(used, safe_log(present), 0.0)
         return Switches(self.threshold, np.where(used, safe_log(absent), 0.0), log_present)
@@ -78,7 +80,7 @@ class Switches:
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
-        x = _dense(block)[:, :, None]
+        x = dense(block)[:, :, None]
         terms = np.where(x > self.threshold, self.log_present.T, self.log_absent.T)
         return np.where(np.isnan(x), 0.0, terms)
 
@@ -99,26 +101,18 @@ class Switches:
         for start in range(0, len(out), step):
             rows = slice(start, min(start + step, len(out)))
             part = block._replace(indptr=block.indptr[rows.start : rows.stop + 1])
-            dense = _dense(part)
-            scoring.binary(dense, self.threshold, self.log_absent, self.log_present, out[rows])
+            scoring.binary(
+                dense(part), self.threshold, self.log_absent, self.log_present, out[rows]
+            )
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
         p = np.exp(self.log_present)[classes]
         # "on" is the least whole number above the threshold, "off" lies one below
         on = int(np.floor(self.threshold)) + 1
-        return list(np.where(rng.random(p.shape) < p, on, on - 1).T)
-
-
-def _dense(block: Block) -> Array:
-    """Return a block as an ordinary array of floats."""
-    if isinstance(block, Sparse):
-        from scipy.sparse import csr_array
-
-        start = int(block.indptr[0])
-        stop = int(block.indptr[-1])
-        parts = (block.data[start:stop], block.indices[start:stop], block.indptr - start)
-        shape = (len(block.indptr) - 1, block.n_columns)
-        return np.ascontiguousarray(csr_array(parts, shape=shape).toarray(), dtype=np.float64)
-    assert isinstance(block, np.ndarray)
-    return block.astype(np.float64)
+        drawn = np.where(rng.random(p.shape) < p, on, on - 1)
+        used = (self.log_present != 0.0) | (self.log_absent != 0.0)
+        return [
+            values if u else np.full(len(p), np.nan)
+            for values, u in zip(drawn.T, used.any(axis=0), strict=True)
+        ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families.parameters import Array, ColumnsOf, Floats, safe_log
+from tallybayes.families.parameters import Array, Columns, Floats, safe_log
 from tallybayes.families.smoothing import (
     Alpha,
     PriorGuess,
@@ -28,7 +28,7 @@ from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Codes
 
 Unseen = Literal["ignore", "smooth", "error"]
-WIDEST_LOOKUP = 1_000_000
+NARROW = 65_536  # places in a table of integers that are always affordable
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ class Categorical:
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", checked_alpha(self.alpha))
         object.__setattr__(self, "m", checked_m(self.m))
+        if self.m is not None and self.alpha != 1.0:
+            raise TallyBayesError("give either alpha or m (with p), not both")
         if self.p is not None and self.m is None:
             raise TallyBayesError("p is the prior guess of the m-estimate; give m as well")
         if self.unseen not in ("ignore", "smooth", "error"):
@@ -69,15 +71,15 @@ class Categorical:
         """What must have been counted: values."""
         return Categories()
 
-    def estimate(self, block: Codes, table: ColumnsOf) -> Tables:
+    def estimate(self, block: Codes, columns: Columns) -> Tables:
         """Turn counts of values into probabilities."""
-        declared = zip(table.names, block.labels, table.declared, strict=True)
+        declared = zip(columns.names, block.labels, columns.declared, strict=True)
         labels = tuple(
             sorted_labels((*seen, *more), f"column {name!r}") if more else seen
             for name, seen, more in declared
         )
         block = block.with_labels(labels)
-        alphas = alpha_of_each(self.alpha, table.names)
+        alphas = alpha_of_each(self.alpha, columns.names)
         probabilities = np.empty(block.weight.shape)
         unseen = np.zeros((len(block.weight), len(labels)))
         for j, here in enumerate(block.columns()):
@@ -87,19 +89,19 @@ class Categorical:
                 added = alphas[j] * len(labels[j])
                 one_more = np.broadcast_to(alphas[j], (len(n),))
             else:
-                extra = self.m * guesses(self.p, table.classes, labels[j], table.names[j])
+                extra = self.m * guesses(self.p, columns.classes, labels[j], columns.names[j])
                 added = self.m
                 one_more = np.zeros(len(n))
                 if self.unseen == "smooth":
                     one_more = self.m * guess_for_unseen(
-                        self.p, table.classes, labels[j], table.names[j]
+                        self.p, columns.classes, labels[j], columns.names[j]
                     )
             total = n.sum(axis=1, keepdims=True) + added
             probabilities[:, here] = frequencies(n, extra, total)
             if self.unseen == "smooth" and labels[j]:
                 whole = np.where(total[:, 0] > 0.0, total[:, 0], 1.0)
                 unseen[:, j] = safe_log(np.asarray(one_more / whole))
-        return Tables(tuple(table.names), labels, safe_log(probabilities), unseen, self.unseen)
+        return Tables(tuple(columns.names), labels, safe_log(probabilities), unseen, self.unseen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +138,7 @@ class Tables:
         ]
         other = np.zeros(n_columns, np.int64)
         meanings: list[Sequence[Label]]
-        if block.labels is None and all(_is_range_like(each) for each in self.labels):
+        if block.labels is None and _in_narrow_ranges(self.labels):
             edges = [(int(each[0]), int(each[-1]) + 1) if each else (0, 0) for each in self.labels]
             meanings = [range(*edge) for edge in edges]
             base = np.array([first for first, _ in edges], np.int64)
@@ -215,11 +217,12 @@ class Tables:
         return drawn
 
 
-def _is_range_like(labels: tuple[Label, ...]) -> bool:
+def _in_narrow_ranges(labels: tuple[tuple[Label, ...], ...]) -> bool:
     """Tell whether integers can be looked up in a table from the least to the greatest."""
-    if not all(type(label) is int for label in labels):
+    if not all(type(label) is int for each in labels for label in each):
         return False
-    return not labels or int(labels[-1]) - int(labels[0]) < WIDEST_LOOKUP
+    width = sum(int(each[-1]) - int(each[0]) + 1 for each in labels if each)
+    return width <= max(4 * sum(map(len, labels)), NARROW)
 
 
 def _check_types(name: str, known: Sequence[Label], given: Sequence[Label]) -> None:

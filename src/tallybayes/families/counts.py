@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tallybayes.batches import Block, Sparse, without_duplicates
+from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import TallyBayesError
-from tallybayes.families.bernoulli import _dense
-from tallybayes.families.parameters import Array, ColumnsOf, Floats, safe_log
+from tallybayes.families.parameters import Array, Columns, Floats, safe_log
 from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha, frequencies
 from tallybayes.kernels import scoring
 from tallybayes.schema import Count
@@ -56,9 +55,9 @@ class Multinomial:
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    def estimate(self, block: Counts, table: ColumnsOf) -> Bag:
+    def estimate(self, block: Counts, columns: Columns) -> Bag:
         """Turn sums into shares of the total."""
-        p = _shares(block, alpha_of_each(self.alpha, table.names))
+        p = _shares(block, alpha_of_each(self.alpha, columns.names))
         # nothing was ever counted, and nothing is added: the bag says nothing
         weights = safe_log(p) if p.any() else np.zeros(p.shape)
         return Bag(weights, p, _lengths(block))
@@ -99,12 +98,15 @@ class Complement:
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    def estimate(self, block: Counts, table: ColumnsOf) -> Bag:
+    def estimate(self, block: Counts, columns: Columns) -> Bag:
         """Turn sums into weights of evidence."""
-        alpha = alpha_of_each(self.alpha, table.names)
+        alpha = alpha_of_each(self.alpha, columns.names)
         others = block.sums.sum(axis=0) - block.sums + alpha
         logs = np.log(others / others.sum(axis=1, keepdims=True))
-        weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
+        weights = -logs
+        if self.norm:  # a single word has a share of one and a sum of zero: it says nothing
+            sums = logs.sum(axis=1, keepdims=True)
+            weights = np.divide(logs, sums, out=np.zeros(logs.shape), where=sums != 0.0)
         return Bag(weights, _shares(block, alpha), _lengths(block))
 
 
@@ -141,7 +143,7 @@ class Bag:
 
     def log_prob(self, block: Block) -> Floats:
         """Return x log P(word | class) for each row, word and class."""
-        x = _dense(block)[:, :, None]
+        x = dense(block)[:, :, None]
         with np.errstate(invalid="ignore"):
             return np.where(x > 0.0, x * self.weights.T, 0.0)
 
@@ -183,9 +185,9 @@ class Poisson:
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    def estimate(self, block: Counts, table: ColumnsOf) -> Rates:
+    def estimate(self, block: Counts, columns: Columns) -> Rates:
         """Turn sums into rates; a class that has no value of a column takes the overall rate."""
-        alpha = alpha_of_each(self.alpha, table.names)
+        alpha = alpha_of_each(self.alpha, columns.names)
         n = np.broadcast_to(block.weight, block.sums.shape)
         everywhere = n.sum(axis=0)
         overall = (block.sums.sum(axis=0) + alpha) / np.where(everywhere > 0.0, everywhere, 1.0)
@@ -217,7 +219,7 @@ class Rates:
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
         weights, base = self.line()
-        x = _dense(block)[:, :, None]
+        x = dense(block)[:, :, None]
         with np.errstate(invalid="ignore"):
             terms = np.where(x > 0.0, x * weights.T, 0.0) + base.T
         out = terms - np.where(np.isnan(self.rate).T, 0.0, _log_factorial(x))

@@ -7,6 +7,7 @@ rows. A column that is the same in every row says nothing and is left out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.families.parameters import Array, ColumnsOf, Floats
+from tallybayes.families.parameters import Array, Columns, Floats
 from tallybayes.kernels import scoring
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
@@ -77,17 +78,21 @@ class Gaussian:
         """What must have been counted: moments."""
         return Numeric()
 
-    def estimate(self, block: Moments, table: ColumnsOf) -> Normals:
+    def estimate(self, block: Moments, columns: Columns) -> Normals:
         """Turn moments into means and variances."""
-        everything = _all_rows(block)
+        everything = _all_rows(block, columns.names)
         freedom = block.weight - self.ddof
-        enough = freedom > 0.0
+        enough = freedom > 1e-9 * self.ddof
         variance = np.divide(block.m2, freedom, out=np.zeros(block.m2.shape), where=enough)
         pooled = _ratio(
             np.where(enough, block.m2, 0.0).sum(0), np.where(enough, freedom, 0.0).sum(0)
         )
-        overall = _ratio(everything.m2, everything.weight - self.ddof)
         of_columns = _ratio(everything.m2, everything.weight)
+        # weights so small that there are fewer rows than ddof leave only the plain variance
+        all_freedom = everything.weight - self.ddof
+        overall = np.where(
+            all_freedom > 1e-9 * self.ddof, _ratio(everything.m2, all_freedom), of_columns
+        )
         variance = np.where(enough, variance, np.where(enough.any(0), pooled, overall))
         variance = np.where(block.weight > 0.0, variance, overall)
         mean = np.where(block.weight > 0.0, block.mean, everything.mean)
@@ -96,11 +101,11 @@ class Gaussian:
         return Normals(np.where(everything.rows > 0, mean, np.nan), variance, used)
 
 
-def _all_rows(block: Moments) -> Moments:
+def _all_rows(block: Moments, names: Sequence[str]) -> Moments:
     """Merge the classes into one."""
     total = Moments.empty(block.rows.shape[1]).spread([], 1)
     for c in range(len(block.rows)):
-        total = total + block.keep(np.arange(len(block.rows)) == c)
+        total = total.plus(block.keep(np.arange(len(block.rows)) == c), names)
     return total.each(lambda part: part[0])
 
 
@@ -127,18 +132,18 @@ class Normals:
         return self.free_parameters
 
     def curves(self) -> tuple[Floats, Floats, Floats]:
-        """Return mean, curve and height: log f(x) = height + curve (x - mean)^2; 0 if not used."""
+        """Return mean, scale and height: log f = height - (scale (x - mean))^2; 0 if not used."""
         variance = np.where(self.used, self.variance, 1.0)
-        curve = np.where(self.used, -0.5 / variance, 0.0)
+        scale = np.where(self.used, np.sqrt(0.5 / variance), 0.0)
         height = np.where(self.used, -0.5 * np.log(2.0 * np.pi * variance), 0.0)
-        return np.where(self.used, self.mean, 0.0), curve, height
+        return np.where(self.used, self.mean, 0.0), scale, height
 
     def log_prob(self, block: Block) -> Floats:
         """Return log f(x | class) for each row, column and class: 0 where a factor is left out."""
         assert isinstance(block, np.ndarray)
-        mean, curve, height = (part.T for part in self.curves())
-        d = block[:, :, None] - mean
-        return np.where(np.isnan(d), 0.0, height + curve * d * d)
+        mean, scale, height = (part.T for part in self.curves())
+        z = (block[:, :, None] - mean) * scale
+        return np.where(np.isnan(block)[:, :, None], 0.0, height - z * z)
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +15,15 @@ from tallybayes.sources.labels import Label
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What a family may ask about the block it is given."""
+
+    classes: tuple[Label, ...]
+    names: Sequence[str]
+    declared: Sequence[tuple[Label, ...]]
 
 
 class Parameters(Protocol):
@@ -43,24 +54,8 @@ class Family(Protocol):
     def kind(self) -> Kind:
         """What must have been counted for this family."""
 
-    def estimate(self, block: Any, table: ColumnsOf) -> Parameters:
+    def estimate(self, block: Any, columns: Columns) -> Parameters:
         """Turn a block of the tally into parameters."""
-
-
-class ColumnsOf(Protocol):
-    """What a family may ask about the block it is given."""
-
-    @property
-    def classes(self) -> tuple[Label, ...]:
-        """The classes, in the order of the block's rows."""
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the block's columns."""
-
-    @property
-    def declared(self) -> list[tuple[Label, ...]]:
-        """The declared values of the block's columns."""
 
 
 def safe_log(values: Floats) -> Floats:

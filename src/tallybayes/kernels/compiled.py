@@ -142,20 +142,21 @@ def sparse_counts(
 
 
 @_row_sum
-def score_normals(X: Array, mean: Array, curve: Array, height: Array, out: Array) -> None:
-    """Add the log densities height + curve (x - mean)^2 of the columns that are there."""
+def score_normals(X: Array, mean: Array, scale: Array, height: Array, out: Array) -> None:
+    """Add the log densities height - (scale (x - mean))^2 of the columns that are there."""
     n_rows, n_columns = X.shape
     for i in range(n_rows):
         x = X[i]
         for c in range(mean.shape[0]):
             mean_c = mean[c]
-            curve_c = curve[c]
+            scale_c = scale[c]
             height_c = height[c]
             total = 0.0
             for j in range(n_columns):
-                d = x[j] - mean_c[j]
-                term = height_c[j] + d * d * curve_c[j]
-                total += term if d == d else 0.0
+                v = x[j]
+                z = (v - mean_c[j]) * scale_c[j]
+                term = height_c[j] - z * z
+                total += term if v == v else 0.0
             out[i, c] += total
 
 
@@ -282,7 +283,7 @@ def record(
     rows: Array,
     times: Array,
     mean: Array,
-    curve: Array,
+    scale: Array,
     height: Array,
     table: Array,
     joint: Array,
@@ -297,8 +298,8 @@ def record(
     for k in range(len(x)):
         j = which[k]
         for c in range(n_classes):
-            d = x[k] - mean[j, c]
-            out[c] += height[j, c] + d * d * curve[j, c]
+            z = (x[k] - mean[j, c]) * scale[j, c]
+            out[c] += height[j, c] - z * z
     for k in range(len(rows)):
         row = table[rows[k]]
         for c in range(n_classes):

@@ -99,17 +99,17 @@ def sparse_counts(
     stored = slice(indptr[0], indptr[-1])
     kept = weight > 0.0
     x, column = data[stored][kept], indices[stored][kept]
-    x = x if threshold is None else (x > threshold).astype(float)
+    x = x if threshold is None else (x > np.float64(threshold)).astype(float)
     np.add.at(sums, (np.repeat(y, np.diff(indptr))[kept], column), weight[kept] * x)
 
 
-def score_normals(X: Array, mean: Array, curve: Array, height: Array, out: Array) -> None:
-    """Add the log densities height + curve (x - mean)^2 of the columns that are there."""
+def score_normals(X: Array, mean: Array, scale: Array, height: Array, out: Array) -> None:
+    """Add the log densities height - (scale (x - mean))^2 of the columns that are there."""
     for c in range(len(mean)):
         with np.errstate(invalid="ignore", over="ignore"):
-            d = X - mean[c]
-            terms = height[c] + d * d * curve[c]
-        out[:, c] += np.where(np.isnan(d), 0.0, terms).sum(1)
+            z = (X - mean[c]) * scale[c]
+            terms = height[c] - z * z
+        out[:, c] += np.where(np.isnan(X), 0.0, terms).sum(1)
 
 
 def score_codes(
@@ -132,7 +132,7 @@ def score_binary(X: Array, threshold: float, absent: Array, present: Array, out:
     """Add the log probability of each column being above the threshold, or not."""
     missing = np.isnan(X)
     for c in range(len(absent)):
-        terms = np.where(threshold < X, present[c], absent[c])
+        terms = np.where(np.greater(X, np.float64(threshold)), present[c], absent[c])
         out[:, c] += np.where(missing, 0.0, terms).sum(1)
 
 
@@ -159,7 +159,8 @@ def score_sparse(
 
     row = np.repeat(np.arange(len(out)), np.diff(indptr))
     stored = slice(indptr[0], indptr[-1])
-    x = data[stored] if threshold is None else (data[stored] > threshold).astype(float)
+    x = data[stored]
+    x = x if threshold is None else (x > np.float64(threshold)).astype(float)
     seen = x > 0.0
     shape = (len(out), len(weights))
     out += coo_array((x[seen], (row[seen], indices[stored][seen])), shape=shape).tocsr() @ weights
@@ -189,7 +190,7 @@ def record(
     rows: Array,
     times: Array,
     mean: Array,
-    curve: Array,
+    scale: Array,
     height: Array,
     table: Array,
     joint: Array,
@@ -199,10 +200,10 @@ def record(
     The numbers x belong to the columns `which`; the other terms are rows of the table, each taken
     so many times.
     """
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         if len(x):
-            d = x[:, None] - mean.take(which, 0)
-            joint += (height.take(which, 0) + d * d * curve.take(which, 0)).sum(axis=0)
+            z = (x[:, None] - mean.take(which, 0)) * scale.take(which, 0)
+            joint += (height.take(which, 0) - z * z).sum(axis=0)
         if len(rows):
             joint += (times[:, None] * table.take(rows, 0)).sum(axis=0)
     shares(joint)

@@ -14,11 +14,11 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
-def normals(X: Array, mean: Floats, curve: Floats, height: Floats, out: Floats) -> None:
-    """Add height + curve (x - mean)^2 for each column that is there."""
+def normals(X: Array, mean: Floats, scale: Floats, height: Floats, out: Floats) -> None:
+    """Add height - (scale (x - mean))^2 for each column that is there."""
     loops = loops_for(X.size)
     over_rows(
-        lambda rows: loops.score_normals(X[rows], mean, curve, height, out[rows]),
+        lambda rows: loops.score_normals(X[rows], mean, scale, height, out[rows]),
         len(X),
         X.size * out.shape[1],
     )

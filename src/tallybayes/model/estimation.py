@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
@@ -13,22 +12,15 @@ from tallybayes.families import (
     Family,
     Gaussian,
     Multinomial,
+    Poisson,
 )
+from tallybayes.families.parameters import Columns
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import Model
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Binary, Categories, Count, Group, Kind, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """What a family may ask about the block it is given."""
-
-    classes: tuple[Label, ...]
-    names: list[str]
-    declared: list[tuple[Label, ...]]
 
 
 def estimate(
@@ -63,11 +55,22 @@ def estimate(
     >>> estimate(tally, Categorical(alpha=0)).posterior_of({"status": "Single"})["Yes"]
     1.0
     """
+    if not isinstance(tally, Tally):
+        raise TallyBayesError(
+            f"estimate() takes a tally, not {type(tally).__name__}; count first: "
+            "estimate(Tally.of(X, y))"
+        )
     if not tally.classes:
         raise TallyBayesError("the tally is empty: count some labelled rows before estimating")
     schema = tally.schema
-    for family in families:
+    for place, family in enumerate(families):
         _check_family(family, "a default")
+        for other in families[:place]:
+            if _same_kind(family.kind, other.kind):
+                raise TallyBayesError(
+                    f"{other} and {family} are for the same columns; give one of them, or say "
+                    "which column takes which with columns={name: family}"
+                )
         if not any(_same_kind(family.kind, group.kind) for group in schema.groups):
             raise TallyBayesError(
                 f"{family} applies to no column: none was counted as {family.kind}; declare it "
@@ -135,6 +138,13 @@ def _factors(
                 break
         else:
             members.append((family, [place]))
+    in_bag = [family for family, _ in members if not isinstance(family, Poisson)]
+    if isinstance(group.kind, Count) and len(in_bag) > 1:
+        raise TallyBayesError(
+            f"the columns of the bag {group.kind.bag!r} share their total, so they need one "
+            "family; alpha may be a list of one number a column, and another bag is named when "
+            "counting"
+        )
     if len(members) <= 1:
         family = members[0][0] if members else default
         members = [(family, [])]
@@ -142,8 +152,8 @@ def _factors(
     for family, places in members:
         block = tally.blocks[number].take(places) if places else tally.blocks[number]
         of_these = [names[place] for place in places] if places else names
-        declared = [schema.declared.get(name, ()) for name in of_these] if schema.declared else []
-        facts = Columns(tally.classes, of_these, declared or [()] * len(of_these))  # type: ignore[arg-type]
+        declared = [schema.declared.get(name, ()) for name in of_these] if schema.declared else None
+        facts = Columns(tally.classes, of_these, declared or [()] * len(of_these))
         parameters = family.estimate(block, facts)
         out.append(Factor(number, tuple(places) or None, parameters))
     return out

@@ -72,6 +72,10 @@ class Model:
         self.factors = factors
         self.positive = positive
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is written for single records: it cannot be pickled, and is made anew."""
+        return {name: value for name, value in vars(self).items() if name != "_record_scorer"}
+
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.classes[:6])) + (", ..." if len(self.classes) > 6 else "")
         return f"Model({len(self.schema.names)} columns, classes {names})"
@@ -148,14 +152,21 @@ class Model:
     def posterior_of(self, record: Mapping[str, Any]) -> dict[Label, float]:
         """Return P(c | x) of one record, in microseconds.
 
-        Columns that the record does not have are missing: their factors are left out.
+        Columns that the record does not have are missing: their factors are left out. The target
+        may be in the record and is not looked at.
         """
         found = self._record_scorer(record)
         if found is not None:
             return found
         # something is unusual: the careful path knows all the rules and has all the errors
+        if not isinstance(record, Mapping):
+            raise TallyBayesError(
+                f"a record must be a mapping from columns to values, not {type(record).__name__}; "
+                "a row of a pandas table has to_dict()"
+            )
         for name in record:
-            self.schema.place_of(name)
+            if name != self.schema.target:
+                self.schema.place_of(name)
         row = self.posterior({name: [record.get(name)] for name in self.schema.names})[0]
         return dict(zip(self.classes, row.tolist(), strict=True))
 
@@ -182,8 +193,10 @@ class Model:
         chosen: Array = np.array([self.classes[k] for k in order])[best]
         return chosen
 
-    def decide(self, X: Any, losses: Mapping[Any, Mapping[Any, float]]) -> Array:
+    def decide(self, X: Any, losses: Mapping[Any, Mapping[Any, float]] | None = None) -> Array:
         """Return the decision of least expected loss for each row.
+
+        Without losses every mistake costs the same (0/1 loss), and that is what `predict` does.
 
         Parameters
         ----------
@@ -194,6 +207,8 @@ class Model:
             "deliver": {"spam": 1, "ham": 0}}``. Decisions need not be classes. Ties go to the
             decision named first.
         """
+        if losses is None:
+            return self.predict(X)
         if not isinstance(losses, Mapping) or not losses:
             raise TallyBayesError(
                 "losses must say what each decision costs in each class: "
@@ -268,8 +283,8 @@ def _warn_of_impossible(impossible: NDArray[np.bool_]) -> None:
     """Say that rows have likelihood zero in every class."""
     warnings.warn(
         f"row {int(np.argmax(impossible))} is impossible in every class "
-        f"({int(impossible.sum())} such rows), so its posterior is the prior; smooth with "
-        "alpha > 0 to avoid this",
+        f"({int(impossible.sum())} such rows), so its posterior is the prior; where a "
+        "probability of zero is the reason, smooth with alpha > 0",
         TallyBayesWarning,
         stacklevel=3,
     )

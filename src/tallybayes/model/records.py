@@ -30,7 +30,6 @@ Score = Callable[[Mapping[str, Any]], Posterior | None]
 
 # Columns times classes that are written out: without and with the compiled kernels at hand.
 MOST_CELLS = (500, 120)
-MOST_CURVES = 60  # columns times classes of bell curves that are written out line by line
 
 
 class RecordScorer:
@@ -51,7 +50,7 @@ class RecordScorer:
         """Return the posterior, or None."""
         try:
             return self._score(record)
-        except (TypeError, ValueError, LookupError, OverflowError):
+        except (TypeError, ValueError, LookupError, OverflowError, AttributeError, RuntimeError):
             return None
 
 
@@ -94,7 +93,11 @@ def _straight_line(
 ) -> Score:
     """Write the posterior out as Python and compile it."""
     every = range(len(classes))
-    space: dict[str, Any] = {"inf": math.inf, "exp": math.exp, "known": set(schema.names)}
+    space: dict[str, Any] = {
+        "inf": math.inf,
+        "exp": math.exp,
+        "known": {*schema.names, schema.target},
+    }
     start = log_prior.copy()
     lines: list[str] = []
     tables: list[str] = []
@@ -106,13 +109,6 @@ def _straight_line(
         p = factor.parameters
         rows = _rows_by_label(p) if isinstance(p, Tables) else []
         names = _names_of(schema, factor)
-        if isinstance(p, Normals) and len(names) * len(classes) > MOST_CURVES:
-            k = len(tables)
-            tables.append(f"r{k}")
-            space[f"f{k}"] = _all_curves(p)
-            values = "".join(f"get({name!r}), " for name in names)
-            lines.append(f"r{k} = f{k}(({values}))")
-            continue
         for j, name in enumerate(names):
             lines.append(f"x = get({name!r})")
             if isinstance(p, Tables):
@@ -121,13 +117,13 @@ def _straight_line(
                 space[f"t{k}"], space[f"o{k}"] = rows[j], _other_values(p, j, len(classes))
                 lines.append(f"r{k} = t{k}.get(x) or o{k}(x)")
             elif isinstance(p, Normals):
-                mean, curve, height = (part[:, j].tolist() for part in p.curves())
+                mean, scale, height = (part[:, j].tolist() for part in p.curves())
                 start += height  # taken back in the rarer case that the value is missing
                 lines.append("if x is None or x != x:")
                 add("-", map(repr, height))
                 lines.append("else:")
                 for c in every:
-                    lines += [f"    d = x - {mean[c]!r}", f"    s{c} += d * d * {curve[c]!r}"]
+                    lines += [f"    z = (x - {mean[c]!r}) * {scale[c]!r}", f"    s{c} -= z * z"]
             elif isinstance(p, Switches):
                 lines.append(f"if x is not None and x > {p.threshold!r}:")
                 add("+", p.log_present[:, j].tolist())
@@ -162,49 +158,14 @@ def _straight_line(
     return score
 
 
-def _curves_of_columns(normals: Normals) -> tuple[Floats, Floats, Floats]:
-    """Return mean, curve and height with a row for each column.
-
-    A column that says nothing is all but flat, not flat: so an infinite value is noticed.
-    """
-    mean, curve, height = normals.curves()
-    curve = np.where(normals.used, curve, -1e-300)
-    mean, curve, height = (np.ascontiguousarray(part.T) for part in (mean, curve, height))
-    return mean, curve, height
-
-
-def _all_curves(normals: Normals) -> Callable[[tuple[Any, ...]], list[float]]:
-    """Return a function that adds up the log densities of all of a factor's columns at once."""
-    mean, curve, height = _curves_of_columns(normals)
-    heights = height.sum(axis=0)
-    array, add, floats = np.array, np.add.reduce, np.dtype(np.float64)
-
-    def total(values: tuple[Any, ...]) -> list[float]:
-        x = array(values)
-        if x.dtype is not floats:  # text must not turn into numbers here
-            x = array([np.nan if v is None else v + 0.0 for v in values], floats)
-        d = x[:, None] - mean
-        d *= d
-        d *= curve
-        sums = add(d, 0)
-        sums += heights
-        found: list[float] = sums.tolist()
-        if found[0] != found[0]:
-            d += height
-            found = np.where(np.isnan(d), 0.0, d).sum(axis=0).tolist()
-        return found
-
-    return total
-
-
 def _gathering(
     schema: Schema, classes: tuple[Label, ...], log_prior: Floats, factors: tuple[Factor, ...]
 ) -> Score:
     """Gather what each value contributes: rows of one table, and the bell curves of numbers."""
     n_classes = len(classes)
     means: list[Floats] = []
-    bends: list[Floats] = []
-    tops: list[Floats] = []
+    scales: list[Floats] = []
+    heights: list[Floats] = []
     stack: list[Floats] = [np.zeros((1, n_classes))]
     height_of_stack = 1
     plan: dict[str, tuple[int, Any]] = {}
@@ -220,8 +181,8 @@ def _gathering(
         p = factor.parameters
         names = _names_of(schema, factor)
         if isinstance(p, Normals):
-            for parts, part in zip((means, bends, tops), _curves_of_columns(p), strict=True):
-                parts.append(part)
+            for parts, part in zip((means, scales, heights), p.curves(), strict=True):
+                parts.append(part.T)
             start = sum(map(len, means)) - len(names)
             plan.update({name: (0, start + j) for j, name in enumerate(names)})
         elif isinstance(p, Tables):
@@ -242,8 +203,8 @@ def _gathering(
             for j, name in enumerate(names):
                 plan[name] = (3, (at + j, None if at_zero is None else at_zero + j))
     table = np.concatenate(stack)
-    mean, bend, top = (
-        np.concatenate(part or [np.zeros((0, n_classes))]) for part in (means, bends, tops)
+    mean, scale, height = (
+        np.concatenate(part or [np.zeros((0, n_classes))]) for part in (means, scales, heights)
     )
     start_at = log_prior[None].copy()
     loops = load_compiled() if is_loaded() else plain
@@ -287,7 +248,7 @@ def _gathering(
             return None
         joint = start_at.copy()
         columns, places = array(which, integers), array(rows, integers)
-        loops.record(values, columns, places, weights, mean, bend, top, table, joint)
+        loops.record(values, columns, places, weights, mean, scale, height, table, joint)
         shares: list[float] = joint[0].tolist()
         if not sum(shares) > 0.5:  # nothing is possible, or something is not a number
             return None

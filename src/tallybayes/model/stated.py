@@ -31,7 +31,7 @@ class Normal:
 
 
 def stated(
-    prior: Mapping[Any, float],
+    prior: Mapping[Any, float] | Fixed,
     columns: Mapping[str, Mapping[Any, Any]],
     *,
     target: str = "class",
@@ -60,6 +60,9 @@ def stated(
     >>> round(model.posterior_of({"nigerian prince": True})["spam"], 4)
     0.995
     """
+    prior = prior.p if isinstance(prior, Fixed) else prior
+    if target in columns:
+        raise TallyBayesError(f"the target {target!r} is also a column; rename one of them")
     classes = sorted_labels(prior, "the classes of the prior")
     kinds: list[Kind] = []
     parts: list[Any] = []
@@ -97,11 +100,13 @@ def _column(name: str, by_class: list[Any]) -> tuple[Kind, Any]:
         )
     if all(isinstance(each, Mapping) for each in by_class):
         labels = sorted_labels((v for each in by_class for v in each), f"column {name!r}")
-        p = np.array([[each.get(label, 0.0) for label in labels] for each in by_class], float)
-        if not (p >= 0.0).all() or not np.allclose(p.sum(axis=1), 1.0, atol=1e-6):
+        what = f"column {name!r}: a probability"
+        p = np.array(
+            [[number(each.get(v, 0.0), what, least=0.0) for v in labels] for each in by_class]
+        )
+        if not np.allclose(p.sum(axis=1), 1.0, atol=1e-6):
             raise TallyBayesError(
-                f"column {name!r}: the probabilities of each class must not be negative and must "
-                "add up to 1"
+                f"column {name!r}: the probabilities of each class must add up to 1"
             )
         unseen = np.zeros((len(by_class), 1))
         return Categories(labels), Tables((name,), (labels,), safe_log(p), unseen)

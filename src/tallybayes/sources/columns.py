@@ -38,7 +38,7 @@ class Column(Protocol):
 
 
 def not_numbers(name: str, example: object, row: int) -> TallyBayesError:
-    """Build the error about a text in a column that is to hold numbers."""
+    """Build the error about a value in a column that is to hold numbers."""
     return TallyBayesError(
         f"column {name!r} holds {example!r} in row {row}, where a number was expected; convert "
         "the column, or declare it as categories"
@@ -86,13 +86,9 @@ class ArrayColumn:
         """Numbers out of a list with gaps."""
         values = self._values.tolist()
         for row, value in enumerate(values):
-            if isinstance(value, str):
+            if not isinstance(value, int | float | np.number | np.bool_) and not is_missing(value):
                 raise not_numbers(self.name, value, row)
-        gaps_closed = [np.nan if is_missing(value) else value for value in values]
-        try:
-            return np.array(gaps_closed, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TallyBayesError(f"{self._where} holds values that are not numbers") from None
+        return np.array([np.nan if is_missing(value) else value for value in values], np.float64)
 
     def numbers(self, rows: slice) -> Array:
         """Return the values as numbers, NaN where missing."""
@@ -102,6 +98,8 @@ class ArrayColumn:
 
     def codes(self, rows: slice) -> Encoded:
         """Return the values as codes, -1 where missing."""
+        if self._values.dtype.kind in "biuf":  # quick enough to do again, and nothing is kept
+            return encode(self._values[rows], self._where)
         return Encoded(self._encoded.codes[rows], self._encoded.labels)
 
 
@@ -156,20 +154,21 @@ class ArrowColumn:
         whole = column.unify_dictionaries().combine_chunks()
         if isinstance(whole, self._arrow.ChunkedArray):  # no chunks at all
             return Encoded(np.empty(0, np.int32), ())
-        codes = whole.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-        labels = whole.dictionary.to_pylist()
-        for label in labels:
-            if not is_missing(label) and not isinstance(label, str | bool | int | float):
+        # missing labels lose their code, equal ones share it; the last entry is for nulls
+        kept: dict[Label, int] = {}
+        final = []
+        for label in whole.dictionary.to_pylist():
+            if is_missing(label):
+                final.append(-1)
+                continue
+            if not isinstance(label, str | bool | int | float):
                 raise TallyBayesError(
                     f"column {self.name!r} holds a {type(label).__name__}; convert it to numbers "
                     "or text first"
                 )
-        gaps = [code for code, label in enumerate(labels) if is_missing(label)]
-        if gaps:
-            codes = np.where(np.isin(codes, gaps), -1, codes)
-            labels = [label for label in labels if not is_missing(label)]
-            codes = codes - (codes[:, None] > np.array(gaps)).sum(1)
-        return Encoded(codes, tuple(labels))
+            final.append(kept.setdefault(label, len(kept)))
+        codes = whole.indices.fill_null(len(final)).to_numpy(zero_copy_only=False)
+        return Encoded(np.array([*final, -1], np.int32)[codes], tuple(kept))
 
     def numbers(self, rows: slice) -> Array:
         """Return the values as numbers, NaN where missing."""

@@ -67,7 +67,9 @@ def as_vector(values: Any, where: str) -> NDArray[Any]:
         raise TallyBayesError(
             f"{where} must be a list or array, one value a row, not {type(values).__name__}"
         )
-    if isinstance(values, np.ndarray):
+    if np.ma.isMaskedArray(values):
+        array = unmasked(values)
+    elif isinstance(values, np.ndarray):
         array = values
     elif hasattr(values, "__array__"):  # a pandas, polars or Arrow column
         array = np.asarray(values)
@@ -86,6 +88,15 @@ def as_vector(values: Any, where: str) -> NDArray[Any]:
     return array
 
 
+def unmasked(values: Any) -> NDArray[Any]:
+    """Return a masked array as an ordinary one, with its masked values missing."""
+    if values.dtype.kind in "biuf":
+        array: NDArray[Any] = values.astype(np.float64).filled(np.nan)
+    else:
+        array = values.astype(object).filled(None)
+    return array
+
+
 def _from_list(values: list[Any], where: str) -> NDArray[Any]:
     """Make an array of a list without NumPy's silent conversion of numbers to text."""
     types = set(map(type, values))
@@ -96,9 +107,7 @@ def _from_list(values: list[Any], where: str) -> NDArray[Any]:
             raise TallyBayesError(f"{where} holds integers beyond 64 bits; use text") from None
     if types <= {int, float}:
         return np.array(values, dtype=np.float64)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _encode_integers(array: NDArray[Any]) -> Encoded:
@@ -109,11 +118,15 @@ def _encode_integers(array: NDArray[Any]) -> Encoded:
     if width > max(4 * len(array), 65_536):  # too spread out for a table
         found, codes = np.unique(array, return_inverse=True)
         return Encoded(codes, tuple(found.tolist()))
-    # in Python's integers: least may not fit the array's own narrow type
-    shifted = array if least == 0 else array.astype(np.int64) - least
-    present = np.bincount(shifted.astype(np.int64, copy=False), minlength=width) > 0
-    labels = tuple((np.flatnonzero(present) + least).tolist())
-    if present.all() and shifted.dtype == np.int64:
+    if least == 0:
+        shifted = array.astype(np.int64, copy=False)
+    elif array.dtype.kind == "u":
+        shifted = (array - array.dtype.type(least)).astype(np.int64)
+    else:  # widen first: the difference may not fit a narrow type
+        shifted = array.astype(np.int64) - least
+    present = np.bincount(shifted, minlength=width) > 0
+    labels = tuple(int(place) + least for place in np.flatnonzero(present))
+    if present.all():
         return Encoded(shifted, labels)
     return Encoded((np.cumsum(present, dtype=np.int32) - 1)[shifted], labels)
 
@@ -153,14 +166,12 @@ def _encode_objects(values: Sequence[Any], where: str) -> Encoded:
 
 def _check_unmixed(values: Sequence[Any], where: str) -> None:
     """Refuse True among 1 and 1.0: they are equal in Python and would share a code."""
-    kinds = {
-        bool if issubclass(each, bool | np.bool_) else int
-        for each in set(map(type, values))
-        if issubclass(each, bool | np.bool_ | int | np.integer)
-    }
-    if len(kinds) > 1:
+    types = set(map(type, values))
+    booleans = {each for each in types if issubclass(each, bool | np.bool_)}
+    numbers = {each for each in types - booleans if issubclass(each, int | float | np.number)}
+    if booleans and any(not is_missing(v) for v in values if type(v) in numbers):
         raise TallyBayesError(
-            f"{where} mixes booleans and whole numbers; convert it to one type, for example text"
+            f"{where} mixes booleans and numbers; convert it to one type, for example text"
         )
 
 

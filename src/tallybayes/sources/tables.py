@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.columns import ArrayColumn, ArrowColumn, Column
+from tallybayes.sources.labels import unmasked
 
 Array = NDArray[Any]
 
@@ -43,6 +45,14 @@ class Table:
 
     columns: Mapping[str, Column]
     n_rows: int
+    of_records: bool = False
+
+    def completed(self, names: Sequence[str]) -> Table:
+        """Add the columns that no record has; only records may lack columns."""
+        if not self.of_records:
+            return self
+        lacking = {n: ArrayColumn(n, [None] * self.n_rows) for n in names if n not in self.columns}
+        return Table({**self.columns, **lacking}, self.n_rows)
 
     @property
     def names(self) -> Sequence[str]:
@@ -122,7 +132,8 @@ def as_source(data: Any) -> Source:
     if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
         rows = [{str(name): value for name, value in row.items()} for row in data]
         names = list(dict.fromkeys(name for row in rows for name in row))
-        return _table((n, ArrayColumn(n, [row.get(n) for row in rows])) for n in names)
+        table = _table((n, ArrayColumn(n, [row.get(n) for row in rows])) for n in names)
+        return Table(table.columns, len(rows), of_records=True)
     return _matrix(data)
 
 
@@ -130,7 +141,7 @@ def _column(name: str, values: Any) -> Column:
     """Take NumPy memory as it is; let Arrow read what has a type of its own."""
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype):
-        return ArrayColumn(name, np.asarray(values))
+        return ArrayColumn(name, values if np.ma.isMaskedArray(values) else np.asarray(values))
     if dtype is not None or hasattr(values, "__arrow_c_array__"):
         import pyarrow
 
@@ -168,10 +179,12 @@ def _table(pairs: Iterator[tuple[str, Column]]) -> Table:
 
 
 def _matrix(data: Any) -> Source:
+    if isinstance(data, str | Path):
+        raise TallyBayesError(f"X is {str(data)!r}; read the file into a table first")
     if hasattr(data, "collect"):  # polars' lazy frames, Spark's data frames
         raise TallyBayesError(f"X is a {type(data).__name__}; call .collect() or convert it first")
     try:
-        values = np.asarray(data)
+        values = unmasked(data) if np.ma.isMaskedArray(data) else np.asarray(data)
     except ValueError:
         raise TallyBayesError(
             "the rows of X differ in length; every row must have the same number of columns"
@@ -181,6 +194,10 @@ def _matrix(data: Any) -> Source:
             f"X must have two dimensions, rows and columns; it has the shape {values.shape}. "
             "Pass a table, a mapping of columns, or X.reshape(-1, 1) for a single column"
         )
+    if values.dtype.kind in "UT" and isinstance(data, list | tuple):
+        columns = zip(*data, strict=True)  # NumPy has turned the numbers among them into text
+        names = NumberedNames(values.shape[1])
+        return _table((n, ArrayColumn(n, list(c))) for n, c in zip(names, columns, strict=True))
     if values.dtype.kind in "OUT":
         return _table(
             (name, ArrayColumn(name, values[:, place].tolist()))

@@ -21,7 +21,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Labels = tuple[tuple[Label, ...], ...]
 
-WIDEST_TABLE = 1_000_000  # counters of one column of integers, before values get codes instead
+# Integers have a counter each from the least to the greatest, unless that takes more counters than
+# this and four times as many as there are cells: then values get codes.
+NARROW = 65_536
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +64,7 @@ class Codes:
             least, greatest = counting.extent(sample)
             # in Python's integers: the difference may not fit into 64 bits
             edges = list(zip(least.tolist(), greatest.tolist(), strict=True))
-            if any(last - first >= WIDEST_TABLE for first, last in edges):
+            if sum(last - first + 1 for first, last in edges) > max(4 * codes.size, NARROW):
                 recoded = coded_by_value(codes, names)
                 return cls.count(recoded, of, names, 0)
             counted = counting.codes(codes, of, least, greatest - least + 1)

@@ -90,7 +90,8 @@ class Counts:
             return Counts(self.rows, self.weight, self.sums[:, chosen])
         return Counts(self.rows[:, chosen], self.weight[:, chosen], self.sums[:, chosen])._folded()
 
-    def __add__(self, other: Counts) -> Counts:
+    def plus(self, other: Counts, names: Sequence[str]) -> Counts:
+        """Add the sums of other rows."""
         rows, weight = self.rows + other.rows, self.weight + other.weight
         return Counts(rows, weight, self.sums + other.sums)._folded()
 
@@ -124,7 +125,8 @@ def unusable(block: NDArray[Any], names: Sequence[str], start: int) -> TallyBaye
     """Build the error about a count that is negative or infinite."""
     negative = np.argwhere(block < 0)
     if not len(negative):
-        column = int(np.argmax(np.isinf(block).any(axis=0)))
+        with np.errstate(over="ignore"):
+            column = int(np.argmax(np.isinf(np.nansum(block, axis=0))))
         return not_finite(block[:, column], names[column], start)
     row, column = map(int, negative[0])
     return TallyBayesError(

@@ -1,4 +1,4 @@
-"""What tallies are keyed by: moving rows of an array to the places of a larger set of classes."""
+"""What all blocks share: moving classes to new places, and taking counted rows away safely."""
 
 from __future__ import annotations
 

@@ -39,23 +39,29 @@ NEVER = 1e-6  # a relative difference too large for rounding: those rows were ne
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Moments of the columns (across) in the classes (down)."""
+    """Moments of the columns (across) in the classes (down).
+
+    `peak` is the largest M2 that the numbers have passed through, which bounds their rounding
+    error; it is no part of what was counted, so equality leaves it out.
+    """
 
     rows: Integers
     weight: Floats
     mean: Floats
     m2: Floats
+    peak: Floats
 
     @classmethod
     def empty(cls, n_columns: int) -> Moments:
         """Return the tally of no rows, and of no classes."""
-        return cls(np.zeros((0, n_columns), np.int64), *(np.zeros((0, n_columns)),) * 3)
+        return cls(np.zeros((0, n_columns), np.int64), *(np.zeros((0, n_columns)),) * 4)
 
     @classmethod
     def count(cls, block: Block, of: counting.Members, names: Sequence[str], start: int) -> Moments:
         """Take the moments of some rows; `start` is the number of the first, for errors."""
         assert isinstance(block, np.ndarray)
-        counted = cls(*counting.moments(block, of))
+        rows, weight, mean, m2 = counting.moments(block, of)
+        counted = cls(rows, weight, mean, m2, m2)
         sound = np.isfinite(counted.mean) & np.isfinite(counted.m2)
         if not sound.all():
             column = int(np.argmin(sound.all(0)))
@@ -64,7 +70,13 @@ class Moments:
 
     def each(self, change: Callable[[Any], Any]) -> Moments:
         """Apply the same change to all parts."""
-        return Moments(change(self.rows), change(self.weight), change(self.mean), change(self.m2))
+        return Moments(
+            change(self.rows),
+            change(self.weight),
+            change(self.mean),
+            change(self.m2),
+            change(self.peak),
+        )
 
     def spread(self, places: Sequence[int], n_classes: int) -> Moments:
         """Move the classes to new places among more classes."""
@@ -78,14 +90,20 @@ class Moments:
         """Return the block of only some columns."""
         return self.each(lambda part: part[:, list(columns)])
 
-    def __add__(self, other: Moments) -> Moments:
+    def plus(self, other: Moments, names: Sequence[str]) -> Moments:
+        """Add the moments of other rows."""
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros(weight.shape), where=weight > 0.0)
-        # an empty side has no mean to be far from
-        gap = np.where((self.weight > 0.0) & (other.weight > 0.0), other.mean - self.mean, 0.0)
-        mean = np.where(self.weight > 0.0, self.mean + gap * share, other.mean)
-        m2 = self.m2 + other.m2 + gap**2 * self.weight * share
-        return Moments(self.rows + other.rows, weight, mean, m2)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # an empty side has no mean to be far from
+            gap = np.where((self.weight > 0.0) & (other.weight > 0.0), other.mean - self.mean, 0.0)
+            mean = np.where(self.weight > 0.0, self.mean + gap * share, other.mean)
+            m2 = self.m2 + other.m2 + gap**2 * self.weight * share
+        if not np.isfinite(m2).all():
+            column = int(np.argmin(np.isfinite(m2).all(axis=0)))
+            raise not_finite(mean[:, column], names[column], 0)
+        peak = np.maximum(self.peak + other.peak, m2)
+        return Moments(self.rows + other.rows, weight, mean, m2, peak)
 
     def minus(self, other: Moments, classes: Sequence[Label], names: Sequence[str]) -> Moments:
         """Take away rows that were counted here; refuse what cannot be right."""
@@ -103,12 +121,14 @@ class Moments:
         wrong |= (rows == 0) & taken & (np.abs(gap) > NEVER * (np.abs(self.mean) + _root(scale)))
         refuse_never_counted(wrong, where)
         m2 = np.where(rows > 1, m2, 0.0)
-        error = ROUNDING * (scale + np.abs(gap * self.mean) * self.weight * ratio)
+        # digits that were lost when the spread was larger stay lost, however many steps ago
+        peak = np.maximum(self.peak, scale)
+        error = ROUNDING * (peak + np.abs(gap * self.mean) * self.weight * ratio)
         reach = np.abs(mean) + _root(np.divide(m2, weight, out=np.zeros(m2.shape), where=left))
-        shaky = (rows > 1) & (error > TRUSTED * m2) & (scale > 0.0)
+        shaky = (rows > 1) & (error > TRUSTED * m2) & (peak > 0.0)
         shaky |= left & (ROUNDING * np.abs(gap) * ratio > TRUSTED * reach)
         refuse_lost_in_rounding(shaky, where)
-        return Moments(rows, weight, mean, m2)
+        return Moments(rows, weight, mean, m2, np.where(left, peak, 0.0))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Moments):

@@ -130,4 +130,5 @@ def schema_from(plain: dict[str, Any]) -> Schema:
     reasons = plain["reasons"] or [plain["reason"]] * len(names)
     require(len(reasons) == len(names) and all(isinstance(each, str) for each in reasons))
     require(isinstance(plain["target"], str) and all(isinstance(n, str) for n in names))
+    require(isinstance(names, NumberedNames) or len(set(names)) == len(names))
     return Schema(names, tuple(groups), declared, tuple(reasons), plain["target"])

@@ -97,7 +97,7 @@ class Tally:
         weights: Any = None,
         *,
         schema: Schema | None = None,
-        columns: Mapping[str, Any] | None = None,
+        columns: Mapping[str, Any] | Any = None,
         target: str = "class",
     ) -> Tally:
         """Count labelled rows.
@@ -118,8 +118,11 @@ class Tally:
         """
         source = as_source(X)
         if schema is None:
+            # a column of labels that has a name says what the target is, and must not be in X
+            name = getattr(y, "name", None)
+            target = name if name and target == "class" and isinstance(name, str) else target
             schema = Schema.infer(source, columns, target=target)
-        elif columns:
+        elif columns is not None:
             raise TallyBayesError("give either a schema or columns, not both")
         encoded = encode_classes(y, source.n_rows)
         w = check_weights(weights, source.n_rows)
@@ -165,11 +168,13 @@ class Tally:
         a, b = self._among(classes), other._among(classes)
         blocks: list[TallyBlock] = []
         for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True):
-            if isinstance(mine, Codes) and isinstance(theirs, Codes):
-                blocks.append(mine.plus(theirs, self.schema.names_of(group)))
-            else:
-                blocks.append(mine + theirs)  # type: ignore[operator]
+            add: Callable[..., TallyBlock] = mine.plus
+            blocks.append(add(theirs, self.schema.names_of(group)))
         return Tally._from_parts(self.schema, classes, a.rows + b.rows, a.weight + b.weight, blocks)
+
+    def __radd__(self, other: object) -> Tally:
+        """Let sum() begin with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __sub__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
@@ -296,6 +301,8 @@ class Tally:
                 block = kind(*named)
                 packing.require(bool((block.rows <= rows[:, None]).all()))
                 packing.require(bool(((block.rows > 0) == (block.weight > 0.0)).all()))
+                if isinstance(block, Counts) and isinstance(group.kind, Binary):
+                    packing.require(bool((block.sums <= block.weight * (1.0 + 1e-9)).all()))
                 blocks.append(block)
             packing.require(not arrays)
             return cls._from_parts(schema, classes, rows, weight, blocks)

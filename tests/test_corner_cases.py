@@ -1,0 +1,226 @@
+"""Corners where a plausible implementation goes wrong, each found by somebody once."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array
+
+import tallybayes as tb
+from tallybayes.kernels.choice import load_compiled
+
+
+def moments_of(values):
+    return tb.Tally.of({"x": values}, ["a"] * len(values))
+
+
+@pytest.mark.parametrize("outliers", [(1e7, 3e4, 1e2), (2e5, 500.0)])
+def test_forgetting_step_by_step_is_as_exact_as_at_once_or_refused(outliers):
+    usual = np.random.default_rng(0).normal(size=20).tolist()
+    tally = moments_of([*usual, *outliers])
+    with pytest.raises(tb.TallyBayesError, match="anew"):
+        [tally.forget({"x": [value]}, ["a"]) for value in outliers]
+
+
+def test_forgetting_step_by_step_what_is_no_outlier_is_exact():
+    values = np.random.default_rng(1).normal(5.0, 2.0, size=60).tolist()
+    tally = moments_of(values)
+    for value in values[20:]:
+        tally.forget({"x": [value]}, ["a"])
+    left, expected = tally.blocks[0], moments_of(values[:20]).blocks[0]
+    np.testing.assert_allclose(left.mean, expected.mean, rtol=1e-12)
+    np.testing.assert_allclose(left.m2, expected.m2, rtol=1e-9)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_sparse_matrix_with_too_few_pointers_is_refused(compiled):
+    if compiled:
+        load_compiled()
+    X = csr_array(np.ones((5000, 10)))
+    X.indptr = X.indptr[:2501]
+    with pytest.raises(tb.TallyBayesError, match="broken"):
+        tb.Tally.of(X, ["a"] * 5000)
+
+
+def test_a_threshold_splits_single_precision_alike_in_small_and_large_inputs():
+    load_compiled()
+    X = np.repeat(np.array([[0.1], [0.05]], np.float32), 1500, axis=0)
+    y = ["a"] * 1500 + ["b"] * 1500
+    model = tb.estimate(tb.Tally.of(X, y, columns={"x0": tb.Binary(0.1)}))
+    many, one = model.posterior(X)[0], model.posterior(X[:1])[0]
+    np.testing.assert_allclose(many, one)
+    sparse = tb.Tally.of(csr_array(X), y, columns={"x0": tb.Binary(0.1)})
+    assert sparse.blocks[0].sums.tolist() == [[1500.0], [0.0]]
+
+
+def test_certainty_survives_weights_that_round():
+    load_compiled()
+    rng = np.random.default_rng(2)
+    X, y = csr_array(np.ones((20_000, 60))), rng.integers(0, 2, 20_000)
+    schema = tb.Schema.same(tb.Schema.infer(X[:1]).names, tb.Binary())
+    tally = tb.Tally.of(X, y, rng.uniform(size=20_000), schema=schema)
+    model = tb.estimate(tally, tb.Bernoulli(alpha=0))
+    with pytest.warns(tb.TallyBayesWarning, match="impossible"):
+        posterior = model.posterior(csr_array(np.zeros((1, 60))))
+    np.testing.assert_allclose(posterior[0], model.prior)
+
+
+def test_a_huge_value_in_a_constant_column_says_nothing():
+    X = np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0], [5.0, 5.0]])
+    model = tb.estimate(tb.Tally.of(X, ["a", "a", "b", "b"]))
+    usual = model.posterior(np.array([[2.0, 4.0]]))
+    np.testing.assert_allclose(model.posterior(np.array([[2.0, 1e200]])), usual)
+    assert model.posterior_of({"x0": 2.0, "x1": 1e200}) == pytest.approx(
+        dict(zip(model.classes, usual[0], strict=True))
+    )
+
+
+def test_a_bag_cannot_be_split_by_families():
+    words = {name: tb.Multinomial() for name in ("w0", "w1")}
+    tally = tb.Tally.of({"w0": [5, 0], "w1": [1, 3]}, ["a", "b"], columns=words)
+    with pytest.raises(tb.TallyBayesError, match="bag 'words' share their total"):
+        tb.estimate(tally, columns={"w0": tb.Multinomial(alpha=2)})
+    with pytest.raises(tb.TallyBayesError, match="same columns"):
+        tb.estimate(tally, tb.Multinomial(), tb.Complement())
+    assert (
+        tb.estimate(tally, tb.Multinomial(alpha=[2.0, 1.0])).predict({"w0": [3], "w1": [0]}) == "a"
+    )
+
+
+def test_equal_values_of_an_arrow_dictionary_are_one_value():
+    twice = pa.DictionaryArray.from_arrays([0, 1, 0, 1], ["a", "a"])
+    tally = tb.Tally.of(pa.table({"c": twice}), ["y"] * 4)
+    assert tally.blocks[0].rows.tolist() == [[4]]
+    zeros = pa.table({"c": pa.array([0.0, -0.0, 1.0])})
+    tally = tb.Tally.of(zeros, ["y"] * 3, columns={"c": tb.Categories()})
+    assert tally.blocks[0].rows.tolist() == [[2, 1]]
+
+
+@pytest.mark.parametrize("total", [0.5, 1.0])
+def test_small_weights_give_the_plain_variance(total):
+    x = np.random.default_rng(3).normal(size=100)
+    weights = np.full(100, total / 100)
+    tally = tb.Tally.of({"x": x}, ["a", "b"] * 50, weights)
+    variance = tb.estimate(tally).factors[0].parameters.variance
+    np.testing.assert_allclose(variance, x.var(), rtol=1e-6)
+
+
+def test_numbers_too_large_to_merge_are_refused():
+    a, b = moments_of([1e200, 1e200]), moments_of([-1e200, -1e200])
+    with pytest.raises(tb.TallyBayesError, match="column 'x' holds numbers too large"):
+        a + b
+    with pytest.raises(tb.TallyBayesError, match="too large"):
+        tb.Tally.of({"x": [1.0, 2.0]}, ["a", "b"], [1e308, 1e308])
+
+
+def test_integers_far_apart_take_little_memory():
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 900_000, (50, 10))
+    schema = tb.Schema.same(tb.Schema.infer(X).names, tb.Categories())
+    tally = tb.Tally.of(X, [0, 1] * 25, schema=schema)
+    assert tally.blocks[0].rows.shape[1] <= 500
+    assert tb.estimate(tally)._record_scorer is not None
+    assert tb.estimate(tally).posterior(X).shape == (50, 2)
+
+
+def test_integers_beyond_63_bits_keep_their_value():
+    X = np.array([[2**63 + 5], [3], [2**63 + 5]], np.uint64)
+    y = np.array([2**63 + 1, 7, 7], np.uint64)
+    tally = tb.Tally.of(X, y, columns={"x0": tb.Categories()})
+    assert tally.classes == (7, 2**63 + 1)
+    assert tally.blocks[0].labels == ((3, 2**63 + 5),)
+
+
+def test_masked_values_are_missing():
+    X = np.ma.masked_greater(np.array([[1.0], [2.0], [99.0]]), 50)
+    assert tb.Tally.of(X, ["a"] * 3).blocks[0].mean.item() == 1.5
+    assert tb.Tally.of({"x": X[:, 0]}, ["a"] * 3).blocks[0].mean.item() == 1.5
+
+
+def test_a_single_word_says_nothing_however_complement_is_normalised():
+    tally = tb.Tally.of({"w": [1, 2]}, ["a", "b"], columns={"w": tb.Complement()})
+    posterior = tb.estimate(tally, tb.Complement(norm=True)).posterior({"w": [3]})
+    np.testing.assert_allclose(posterior, [[0.5, 0.5]])
+
+
+def test_decisions_without_losses_are_predictions():
+    model = tb.estimate(moments_of([1.0, 2.0]) + tb.Tally.of({"x": [5.0, 7.0]}, ["b"] * 2))
+    X = {"x": [1.0, 6.0, 2.0]}
+    assert model.decide(X).tolist() == model.predict(X).tolist() == ["a", "b", "a"]
+
+
+def test_categories_of_a_table_are_counted_block_by_block():
+    import tracemalloc
+
+    load_compiled()
+    rng = np.random.default_rng(5)
+    table = {f"c{j}": rng.integers(1, 13, 400_000) for j in range(10)}
+    y = rng.integers(0, 2, 400_000)
+    schema = tb.Schema.same(tuple(table), tb.Categories())
+    tb.Tally.of({name: v[:70_000] for name, v in table.items()}, y[:70_000], schema=schema)
+    tracemalloc.start()
+    tb.Tally.of(table, y, schema=schema)
+    added = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert added < 0.4 * sum(v.nbytes for v in table.values())
+
+
+def test_the_number_of_threads_can_be_set(monkeypatch):
+    from tallybayes.kernels import threads
+
+    monkeypatch.setenv("TALLYBAYES_THREADS", "3")
+    assert threads.available() == 3
+    monkeypatch.setenv("TALLYBAYES_THREADS", "many")
+    assert threads.available() >= 1
+
+
+def test_a_model_can_be_pickled_after_it_has_scored_a_record():
+    model = tb.estimate(moments_of([1.0, 2.0, 4.0]))
+    expected = model.posterior_of({"x": 3.0})
+    assert pickle.loads(pickle.dumps(model)).posterior_of({"x": 3.0}) == expected
+
+
+def test_a_named_column_of_labels_left_in_the_table_is_noticed():
+    table = pd.DataFrame({"x": [1.0, 2.0], "cheat": ["Yes", "No"]})
+    with pytest.raises(tb.TallyBayesError, match="target 'cheat' is also a column"):
+        tb.Tally.of(table, table["cheat"])
+    assert tb.Tally.of(table[["x"]], table["cheat"]).schema.target == "cheat"
+
+
+def test_numbers_in_rows_with_text_stay_numbers():
+    schema = tb.Tally.of([(1.5, "x"), (3.0, "y")], ["a", "b"]).schema
+    assert [type(kind) for _, kind, _ in schema] == [tb.Numeric, tb.Categories]
+
+
+def test_records_may_lack_columns():
+    tally = tb.Tally.of([{"you": 1, "lottery": 2}, {"you": 1}], ["spam", "ham"], columns=tb.Count())
+    tally.update([{"you": 1}], ["ham"])
+    assert tally.blocks[0].sums.tolist() == [[2.0, 0.0], [1.0, 2.0]]
+    model = tb.estimate(tally)
+    assert model.predict([{"lottery": 1}]).tolist() == ["spam"]
+    with pytest.raises(tb.TallyBayesError, match=r"'lotery'.*did you mean 'lottery'"):
+        model.predict([{"lotery": 1}])
+
+
+def test_one_kind_can_be_declared_for_all_columns():
+    X = csr_array(np.eye(3))
+    tally = tb.Tally.of(X, ["a", "b", "b"], columns=tb.Bernoulli(alpha=2))
+    assert [kind for _, kind, _ in tally.schema] == [tb.Binary()] * 3
+
+
+def test_the_target_may_be_in_a_record():
+    model = tb.estimate(tb.Tally.of({"x": [1.0, 2.0, 5.0]}, ["a", "a", "b"], target="y"))
+    assert model.posterior_of({"x": 1.0, "y": "b"}) == model.posterior_of({"x": 1.0})
+
+
+@pytest.mark.parametrize("record", [None, [{"x": 1.0}], pd.Series({"x": 1.0})])
+def test_what_is_no_record_is_refused(record):
+    with pytest.raises(tb.TallyBayesError, match="record"):
+        tb.estimate(moments_of([1.0, 2.0])).posterior_of(record)
+
+
+def test_tallies_can_be_summed():
+    parts = [moments_of([1.0, 2.0]), moments_of([4.0])]
+    assert sum(parts) == parts[0] + parts[1]
