@@ -19,9 +19,10 @@ def python_blocks(text):
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-def test_the_readme_runs_from_top_to_bottom():
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_the_code_on_a_page_runs_from_top_to_bottom(page):
     space = {}
-    for block in python_blocks(README):
+    for block in python_blocks((ROOT / page).read_text()):
         exec(block, space)
 
 
