@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import expect
-from tallybayes.kernels.counting import range_of
+from tallybayes.kernels.counting import flaws
 from tallybayes.schema import Binary, Categories, Count, Group, Kind, Numeric, Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
@@ -191,20 +191,17 @@ def _encode_sparse(source: SparseMatrix, schema: Schema, group: Group) -> Sparse
     sound = len(indptr) == n_rows + 1 and indptr[0] == 0
     sound = sound and indptr[-1] <= len(data) == len(indices)
     sound = sound and bool((indptr[1:] >= indptr[:-1]).all())
-    least, greatest = range_of(indices)
-    if not sound or (len(indices) and not 0 <= least <= greatest < n_columns):
-        raise TallyBayesError("the sparse matrix is broken: an index points outside it")
     if data.dtype.kind not in "biuf":
         raise TallyBayesError(f"X holds {data.dtype} values; convert them to numbers first")
     if data.dtype not in (np.float64, np.float32, np.int64, np.int32):
         data = data.astype(np.float64 if data.dtype.kind in "fu" else np.int32)
+    outside, missing, no_count = flaws(indices, data, n_columns) if sound else (1, 0, 0)
+    if outside:
+        raise TallyBayesError("the sparse matrix is broken: an index points outside it")
     block = Sparse(indptr, indices, data, n_columns)
-    if isinstance(group.kind, Binary):
-        block = without_duplicates(block)
-    least, greatest = range_of(data)  # NaN if one is
-    if least != least or (isinstance(group.kind, Count) and not 0 <= least <= greatest < np.inf):
+    if missing or (no_count and isinstance(group.kind, Count)):
         raise _unusable(block, group.kind, schema.names_of(group))
-    return block
+    return without_duplicates(block) if isinstance(group.kind, Binary) else block
 
 
 def _unusable(block: Sparse, kind: Kind, names: Sequence[str]) -> TallyBayesError:

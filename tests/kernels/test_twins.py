@@ -98,6 +98,15 @@ def counts(rng, n, k, c):
         yield (X, labels(rng, n, c), w, threshold), [np.zeros((c, k)) for _ in range(2)]
 
 
+def flaws(rng, n, k, c):
+    for dtype in (*FLOATS, np.int64, np.int32):
+        _, indices, data = sparse(rng, n, k, dtype)
+        spoilt = rng.random(len(data)) < 0.3
+        data[spoilt] = -1 if data.dtype.kind == "i" else rng.choice([-1.0, np.nan, INF])
+        indices[rng.random(len(data)) < 0.2] = rng.choice([-1, k])
+        yield (indices, data, k), []
+
+
 def sparse_counts(rng, n, k, c):
     for dtype, weighted in product((*FLOATS, np.int64), WITH_AND_WITHOUT):
         w = some_weights(rng, n) if weighted else None
@@ -170,8 +179,8 @@ def record(rng, n, k, c):
 CASES = {
     each.__name__: each
     for each in (
-        moments, present, codes, counts, sparse_counts, score_normals, score_codes, score_binary,
-        score_counts, score_sparse, log_sum_exp, shares, record,
+        moments, present, codes, counts, flaws, sparse_counts, score_normals, score_codes,
+        score_binary, score_counts, score_sparse, log_sum_exp, shares, record,
     )
 }  # fmt: skip
 

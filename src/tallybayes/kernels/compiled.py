@@ -121,6 +121,19 @@ def counts(X: Array, y: Array, w: Array, threshold: Array, n: Array, sums: Array
 
 
 @_loop
+def flaws(indices: Array, data: Array, n_columns: int) -> tuple[int, int, int]:
+    """Count the positions outside the columns, the values that are NaN, and those no counts."""
+    outside = 0
+    missing = 0
+    no_count = 0
+    for k in range(len(indices)):
+        outside += (indices[k] < 0) | (indices[k] >= n_columns)
+        missing += data[k] != data[k]
+        no_count += (data[k] < 0) | (data[k] == math.inf)
+    return outside, missing, no_count
+
+
+@_loop
 def sparse_counts(
     indptr: Array, indices: Array, data: Array, y: Array, w: Array, threshold: Array, sums: Array
 ) -> None:

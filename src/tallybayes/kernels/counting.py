@@ -180,12 +180,14 @@ def extent(X: Array) -> tuple[Integers, Integers]:
     return least.astype(np.int64), greatest.astype(np.int64)
 
 
-def range_of(values: Array) -> tuple[Any, Any]:
-    """Return the least and the greatest of all values, NaN if one is NaN, 0 if there are none."""
-    if not values.size:
-        return 0, 0
-    parts = over_rows(lambda block: (values[block].min(), values[block].max()), *[values.size] * 2)
-    return np.min([part[0] for part in parts]), np.max([part[1] for part in parts])
+def flaws(indices: Array, data: Array, n_columns: int) -> tuple[int, int, int]:
+    """Count positions outside the columns, values that are NaN, and those that are no counts."""
+    loops = loops_for(len(data))
+    parts = over_rows(
+        lambda block: loops.flaws(indices[block], data[block], n_columns), len(data), len(data)
+    )
+    outside, missing, no_count = (sum(each) for each in zip(*parts, strict=True))
+    return outside, missing, no_count
 
 
 def dense_counts(X: Array, of: Members, threshold: float | None) -> ClassSums:

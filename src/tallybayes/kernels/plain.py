@@ -85,6 +85,13 @@ def counts(
     return negative if threshold is None else 0
 
 
+def flaws(indices: Array, data: Array, n_columns: int) -> tuple[int, int, int]:
+    """Count the positions outside the columns, the values that are NaN, and those no counts."""
+    outside = ((indices < 0) | (indices >= n_columns)).sum()
+    no_count = ((data < 0) | (data == np.inf)).sum()
+    return int(outside), int(np.isnan(data).sum()), int(no_count)
+
+
 def sparse_counts(
     indptr: Array,
     indices: Array,
