@@ -1,0 +1,45 @@
+"""Small inputs never load a compiler, and a first compilation is announced on a terminal."""
+
+import io
+
+import pytest
+
+from tallybayes.kernels import choice, plain
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def unloaded(monkeypatch):
+    monkeypatch.setattr(choice, "_compiled", None)
+
+
+@pytest.mark.usefixtures("unloaded")
+def test_small_inputs_use_the_plain_kernels_until_a_large_one_comes():
+    assert choice.loops_for(choice.WORTH_LOADING - 1) is plain
+    assert not choice.is_loaded()
+    assert choice.loops_for(choice.WORTH_LOADING) is not plain
+    assert choice.loops_for(choice.WORTH_CALLING) is not plain
+    assert choice.loops_for(choice.WORTH_CALLING - 1) is plain
+
+
+@pytest.mark.usefixtures("unloaded")
+def test_small_blocks_of_a_large_table_use_the_compiled_kernels():
+    choice.expect(choice.WORTH_LOADING)
+    assert choice.loops_for(choice.WORTH_CALLING) is not plain
+
+
+@pytest.mark.usefixtures("unloaded")
+@pytest.mark.parametrize(
+    ("stream", "cached", "said"),
+    [(Terminal, False, True), (Terminal, True, False), (io.StringIO, False, False)],
+)
+def test_a_first_compilation_is_announced_on_a_terminal(monkeypatch, stream, cached, said):
+    stderr = stream()
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setattr(choice, "_is_cached", lambda _: cached)
+    choice.load_compiled()
+    assert ("compiling kernels" in stderr.getvalue()) == said
