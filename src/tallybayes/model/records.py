@@ -28,8 +28,10 @@ Floats = NDArray[np.float64]
 Posterior = dict[Label, float]
 Score = Callable[[Mapping[str, Any]], Posterior | None]
 
-# Columns times classes that are written out: without and with the compiled kernels at hand.
-MOST_CELLS = (500, 120)
+# Columns times classes up to which the sum is written out; fewer once the compiled kernels, which
+# gather faster than NumPy, are at hand.
+MOST_CELLS = 500
+MOST_CELLS_BESIDE_COMPILED = 120
 
 
 class RecordScorer:
@@ -43,7 +45,8 @@ class RecordScorer:
         factors: tuple[Factor, ...],
     ) -> None:
         cells = len(schema.names) * len(classes)
-        write = _straight_line if cells <= MOST_CELLS[is_loaded()] else _gathering
+        most = MOST_CELLS_BESIDE_COMPILED if is_loaded() else MOST_CELLS
+        write = _straight_line if cells <= most else _gathering
         self._score: Score = write(schema, classes, safe_log(prior), factors)
 
     def __call__(self, record: Mapping[str, Any]) -> Posterior | None:
@@ -108,8 +111,7 @@ def _straight_line(
     for factor in factors:
         p = factor.parameters
         rows = _rows_by_label(p) if isinstance(p, Tables) else []
-        names = _names_of(schema, factor)
-        for j, name in enumerate(names):
+        for j, name in enumerate(_names_of(schema, factor)):
             lines.append(f"x = get({name!r})")
             if isinstance(p, Tables):
                 k = len(tables)
