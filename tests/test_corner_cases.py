@@ -224,3 +224,56 @@ def test_what_is_no_record_is_refused(record):
 def test_tallies_can_be_summed():
     parts = [moments_of([1.0, 2.0]), moments_of([4.0])]
     assert sum(parts) == parts[0] + parts[1]
+
+
+def test_the_log_posterior_of_an_impossible_row_is_the_log_prior():
+    tally = tb.Tally.of({"c": ["x", "x", "y"], "d": ["u", "u", "v"]}, ["a", "a", "b"])
+    model = tb.estimate(tally, tb.Categorical(alpha=0))
+    with pytest.warns(tb.TallyBayesWarning, match="impossible"):
+        found = model.log_posterior({"c": ["x", "x"], "d": ["v", "u"]})
+    np.testing.assert_allclose(np.exp(found), [[2 / 3, 1 / 3], [1.0, 0.0]])
+
+
+def test_families_may_differ_among_the_columns_of_a_sparse_matrix():
+    X = csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [2.0, 1.0, 0.0]]))
+    y = ["a", "b", "b"]
+    families = {"x0": tb.Poisson(alpha=2.0), "x2": tb.Poisson(alpha=2.0)}
+    both = [
+        tb.estimate(tb.Tally.of(data, y, columns=tb.Count()), tb.Poisson(), columns=families)
+        for data in (X, X.toarray())
+    ]
+    np.testing.assert_allclose(
+        both[0].joint_log_likelihood(X), both[1].joint_log_likelihood(X.toarray())
+    )
+
+
+def test_a_column_without_values_is_sampled_as_missing():
+    table = {"c": [None, None], "n": [np.nan, np.nan], "b": [np.nan, np.nan], "k": [np.nan, np.nan]}
+    columns = {"b": tb.Bernoulli(), "k": tb.Poisson()}
+    model = tb.estimate(tb.Tally.of(table, ["x", "y"], columns=columns), tb.Poisson())
+    sample = model.sample(3, seed=0)
+    assert sample["c"].tolist() == [None] * 3
+    assert all(np.isnan(sample[name].astype(float)).all() for name in "nbk")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.bool_, np.float32])
+def test_a_sparse_matrix_may_hold_any_type_of_number(dtype):
+    cells = np.array([[1, 0], [0, 1], [1, 1]])
+    found = tb.Tally.of(csr_array(cells.astype(dtype)), ["a", "b", "b"])
+    assert found == tb.Tally.of(csr_array(cells.astype(float)), ["a", "b", "b"])
+
+
+def test_a_sparse_matrix_of_complex_numbers_is_refused():
+    with pytest.raises(tb.TallyBayesError, match="complex"):
+        tb.Tally.of(csr_array(np.array([[1j]])), ["a"])
+
+
+def test_arrow_columns_may_stand_in_a_mapping():
+    as_lists = {"t": ["u", None, "v"], "n": [1.5, None, 2.5]}
+    as_arrow = {"t": pa.chunked_array([["u", None], ["v"]]), "n": pa.array([1.5, None, 2.5])}
+    assert tb.Tally.of(as_arrow, ["a", "b", "b"]) == tb.Tally.of(as_lists, ["a", "b", "b"])
+
+
+def test_alpha_and_m_exclude_each_other():
+    with pytest.raises(tb.TallyBayesError, match="either alpha or m"):
+        tb.Categorical(alpha=5, m=3)
