@@ -52,7 +52,7 @@ def log_table(rng, *shape):
 
 def sparse(rng, n_rows, n_columns, dtype):
     """Compressed sparse rows; some rows are empty."""
-    indptr = np.concatenate([[0], np.cumsum(rng.integers(0, 4, n_rows))]).astype(np.int32)
+    indptr = np.concatenate([[0], np.cumsum(rng.integers(0, 14, n_rows))]).astype(np.int32)
     indices = rng.integers(0, n_columns, indptr[-1]).astype(np.int32)
     return indptr, indices, rng.integers(0, 6, indptr[-1]).astype(dtype)
 
