@@ -102,10 +102,10 @@ def test_a_value_first_met_in_a_later_block_is_counted_there(small_blocks):
 def test_an_infinite_number_is_found_at_its_row_in_whatever_block(small_blocks):
     small_blocks()
     table = {"a": [1.0, 2.0, 1.0, 3.0, 1.0, np.inf], "b": [1.0] * 6}
-    with pytest.raises(tb.TallyBayesError, match="column 'a' is infinite in row 5"):
+    with pytest.raises(tb.TallyBayesError, match="column 'a' holds infinity in row 5"):
         tb.Tally.of(table, [0, 1] * 3)
     model = tb.estimate(tb.Tally.of({"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0, 3.0]}, [0, 1, 0]))
-    with pytest.raises(tb.TallyBayesError, match="column 'a' is infinite in row 5"):
+    with pytest.raises(tb.TallyBayesError, match="column 'a' holds infinity in row 5"):
         model.posterior(table)
 
 

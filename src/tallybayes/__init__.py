@@ -11,6 +11,15 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from tallybayes.errors import TallyBayesError, TallyBayesWarning
+    from tallybayes.estimators import (
+        BernoulliNB,
+        CategoricalNB,
+        ComplementNB,
+        GaussianNB,
+        MixedNB,
+        MultinomialNB,
+        NaiveBayes,
+    )
     from tallybayes.families import (
         AdditiveFloor,
         Bernoulli,
@@ -30,6 +39,15 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "tallybayes.errors": ("TallyBayesError", "TallyBayesWarning"),
+    "tallybayes.estimators": (
+        "BernoulliNB",
+        "CategoricalNB",
+        "ComplementNB",
+        "GaussianNB",
+        "MixedNB",
+        "MultinomialNB",
+        "NaiveBayes",
+    ),
     "tallybayes.families": (
         "AdditiveFloor",
         "Bernoulli",
@@ -52,18 +70,25 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "AdditiveFloor",
     "Bernoulli",
+    "BernoulliNB",
     "Binary",
     "ByClass",
     "ByValue",
     "Categorical",
+    "CategoricalNB",
     "Categories",
     "Complement",
+    "ComplementNB",
     "Count",
     "Empirical",
     "Fixed",
     "Gaussian",
+    "GaussianNB",
+    "MixedNB",
     "Model",
     "Multinomial",
+    "MultinomialNB",
+    "NaiveBayes",
     "Normal",
     "Numeric",
     "Poisson",

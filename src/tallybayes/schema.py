@@ -178,6 +178,24 @@ class Schema:
             return cls.of(names, [kind] * len(names), target=target)
         return cls(names, (Group(kind, range(len(names))),), {}, ("declared",) * len(names), target)
 
+    def joined(self, other: Schema) -> Schema:
+        """Return a schema with the columns of both; a column that both have must be one kind."""
+        if other is self or other == self:
+            return self
+        kinds = {name: kind for name, kind, _ in self}
+        reasons = {name: reason for name, _, reason in self}
+        for name, kind, reason in other:
+            mine = kinds.setdefault(name, kind)
+            reasons.setdefault(name, reason)
+            if isinstance(mine, Categories) and isinstance(kind, Categories):
+                kinds[name] = Categories((*mine.values, *kind.values))
+            elif mine != kind:
+                raise TallyBayesError(
+                    f"column {name!r} is {mine} on one side and {kind} on the other; declare it "
+                    f"on both with columns={{{name!r}: ...}}"
+                )
+        return Schema.of(tuple(kinds), list(kinds.values()), list(reasons.values()), self.target)
+
     @staticmethod
     def _check_names(asked: Mapping[str, Any], names: Sequence[str]) -> None:
         known = set(names)

@@ -9,7 +9,7 @@ import numpy as np
 from tallybayes.batches import Block, Sparse, dense
 from tallybayes.errors import number
 from tallybayes.families.parameters import Array, Columns, Floats, safe_log
-from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha
+from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha
 from tallybayes.kernels import scoring
 from tallybayes.schema import Binary
 from tallybayes.tallies import Counts
@@ -29,7 +29,7 @@ class Bernoulli:
         A value counts as "on" when it is greater. Binds at counting.
     """
 
-    alpha: Alpha = 1.0
+    alpha: Alpha = LAPLACE
     threshold: float = 0.0
 
     def __post_init__(self) -> None:

@@ -12,6 +12,7 @@ from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.families.parameters import Array, Columns, Floats, safe_log
 from tallybayes.families.smoothing import (
+    LAPLACE,
     Alpha,
     PriorGuess,
     alpha_of_each,
@@ -49,7 +50,7 @@ class Categorical:
         ("error").
     """
 
-    alpha: Alpha = 1.0
+    alpha: Alpha = LAPLACE
     m: float | None = None
     p: PriorGuess | None = None
     unseen: Unseen = "ignore"

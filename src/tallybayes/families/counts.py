@@ -10,7 +10,7 @@ import numpy as np
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import TallyBayesError
 from tallybayes.families.parameters import Array, Columns, Floats, safe_log
-from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha, frequencies
+from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha, frequencies
 from tallybayes.kernels import scoring
 from tallybayes.schema import Count
 from tallybayes.tallies import Counts
@@ -44,7 +44,7 @@ class Multinomial:
         The name of the bag: columns of one bag share their total. Binds at counting.
     """
 
-    alpha: Alpha = 1.0
+    alpha: Alpha = LAPLACE
     bag: str = "words"
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class Complement:
         The name of the bag. Binds at counting.
     """
 
-    alpha: Alpha = 1.0
+    alpha: Alpha = LAPLACE
     norm: bool = False
     bag: str = "words"
 
@@ -174,7 +174,7 @@ class Poisson:
         The name of the counted columns. Binds at counting.
     """
 
-    alpha: Alpha = 1.0
+    alpha: Alpha = LAPLACE
     bag: str = "words"
 
     def __post_init__(self) -> None:

@@ -38,17 +38,29 @@ class RelativeFloor:
 
 @dataclass(frozen=True, slots=True)
 class AdditiveFloor:
-    """A fraction of the largest column variance is added to every variance (scikit-learn's way)."""
+    """A fraction of a variance is added to every variance (scikit-learn's way).
+
+    Parameters
+    ----------
+    fraction
+        The fraction; 0 adds nothing.
+    of
+        The variance that it is a fraction of: the largest of all columns when not given.
+    """
 
     fraction: float = 1e-9
+    of: float | None = None
 
     def __post_init__(self) -> None:
-        number(self.fraction, "a floor's fraction", above=0.0)
+        number(self.fraction, "a floor's fraction", least=0.0)
+        if self.of is not None:
+            number(self.of, "the variance that a floor is a fraction of", least=0.0)
 
     def lift(self, variance: Floats, of_columns: Floats) -> Floats:
         """Return the variances, the floor added."""
-        added: float = self.fraction * of_columns.max(initial=0.0)
-        return variance + added
+        largest = of_columns.max(initial=0.0) if self.of is None else self.of
+        lifted: Floats = variance + self.fraction * largest
+        return lifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +92,7 @@ class Gaussian:
 
     def estimate(self, block: Moments, columns: Columns) -> Normals:
         """Turn moments into means and variances."""
-        everything = _all_rows(block, columns.names)
+        everything = all_rows(block, columns.names)
         freedom = block.weight - self.ddof
         enough = freedom > 1e-9 * self.ddof
         variance = np.divide(block.m2, freedom, out=np.zeros(block.m2.shape), where=enough)
@@ -101,7 +113,7 @@ class Gaussian:
         return Normals(np.where(everything.rows > 0, mean, np.nan), variance, used)
 
 
-def _all_rows(block: Moments, names: Sequence[str]) -> Moments:
+def all_rows(block: Moments, names: Sequence[str]) -> Moments:
     """Merge the classes into one."""
     total = Moments.empty(block.rows.shape[1]).spread([], 1)
     for c in range(len(block.rows)):

@@ -37,8 +37,17 @@ class ByClass:
 PriorGuess = float | ByValue | ByClass
 
 
+class Unstated(float):
+    """A number that stands where nobody stated one; an estimator puts its own in its place."""
+
+
+LAPLACE = Unstated(1.0)
+
+
 def checked_alpha(alpha: Any) -> Alpha:
     """Return alpha as a number, or as a tuple of one number a column."""
+    if isinstance(alpha, Unstated):
+        return alpha
     if isinstance(alpha, Sequence | np.ndarray) and not isinstance(alpha, str):
         return tuple(number(each, "alpha", least=0.0) for each in alpha)
     return number(alpha, "alpha", least=0.0)

@@ -127,12 +127,14 @@ def score_codes(
     other: Array,
     table: Array,
     out: Array,
-) -> None:
-    """Add table[class, place of the code]; a code outside its column's range takes `other`."""
+) -> int:
+    """Add table[class, place of the code]; return how many fell outside and took `other`."""
     k = X.astype(np.int64) - base
-    place = np.where((k >= 0) & (k < width), offset + k, other)
+    inside = (k >= 0) & (k < width)
+    place = np.where(inside, offset + k, other)
     for c in range(len(table)):
         out[:, c] += table[c][place].sum(1)
+    return int(inside.size - inside.sum())
 
 
 def score_binary(X: Array, threshold: float, absent: Array, present: Array, out: Array) -> None:

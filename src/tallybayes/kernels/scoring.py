@@ -26,14 +26,15 @@ def normals(X: Array, mean: Floats, scale: Floats, height: Floats, out: Floats) 
 
 def codes(
     X: Array, base: Array, width: Array, offset: Array, other: Array, table: Floats, out: Floats
-) -> None:
-    """Add the table's entry for each code; codes outside their range take the place `other`."""
+) -> int:
+    """Add the table's entry for each code; return how many fell outside and took `other`."""
     loops = loops_for(X.size)
-    over_rows(
+    outside: list[int] = over_rows(
         lambda rows: loops.score_codes(X[rows], base, width, offset, other, table, out[rows]),
         len(X),
         X.size * out.shape[1],
     )
+    return sum(outside)
 
 
 def binary(X: Array, threshold: float, absent: Floats, present: Floats, out: Floats) -> None:

@@ -180,6 +180,11 @@ class Model:
         Ties go to the first class in order; a named positive class wins only when it is strictly
         more probable than all others.
         """
+        chosen: Array = np.array(self.classes)[self.winners(X)]
+        return chosen
+
+    def winners(self, X: Any) -> NDArray[np.intp]:
+        """Return the place of the most probable class of each row: see `predict`."""
         order = [k for k, label in enumerate(self.classes) if label != self.positive]
         order += [k for k, label in enumerate(self.classes) if label == self.positive]
         joint = self.joint_log_likelihood(X)
@@ -190,8 +195,8 @@ class Model:
         if impossible.any():
             _warn_of_impossible(impossible)
             best[impossible] = self.prior[order].argmax()
-        chosen: Array = np.array([self.classes[k] for k in order])[best]
-        return chosen
+        places: NDArray[np.intp] = np.array(order)[best]
+        return places
 
     def decide(self, X: Any, losses: Mapping[Any, Mapping[Any, float]] | None = None) -> Array:
         """Return the decision of least expected loss for each row.

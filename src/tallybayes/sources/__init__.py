@@ -1,13 +1,21 @@
 """Where rows come from: tables of named columns, NumPy matrices, sparse matrices."""
 
 from tallybayes.sources.columns import ArrayColumn, ArrowColumn, Column
-from tallybayes.sources.tables import Matrix, Source, SparseMatrix, Table, as_source
+from tallybayes.sources.tables import (
+    Matrix,
+    NumberedNames,
+    Source,
+    SparseMatrix,
+    Table,
+    as_source,
+)
 
 __all__ = [
     "ArrayColumn",
     "ArrowColumn",
     "Column",
     "Matrix",
+    "NumberedNames",
     "Source",
     "SparseMatrix",
     "Table",

@@ -40,8 +40,14 @@ def label_type(labels: Iterable[object], where: str) -> type | None:
 
 
 def sorted_labels(labels: Iterable[Label], where: str) -> tuple[Label, ...]:
-    """Sort labels of one type; the order in which they arrived leaves no trace."""
+    """Sort labels of one type; the order in which they arrived leaves no trace.
+
+    Whole numbers beside decimal ones become decimal: a column of integers turns into one of floats
+    where pandas has to mark a gap.
+    """
     distinct = set(labels)
+    if set(map(type, distinct)) == {int, float}:
+        distinct = set(map(float, distinct))
     label_type(distinct, where)
     return tuple(sorted(distinct))
 
@@ -133,10 +139,20 @@ def _encode_integers(array: NDArray[Any]) -> Encoded:
 
 def _encode_floats(array: NDArray[Any]) -> Encoded:
     there = ~np.isnan(array)
-    found, inverse = np.unique(array[there], return_inverse=True)
+    values = array[there]
+    if (
+        len(values)
+        and np.abs(values).max() < 2**31
+        and (values == (whole := values.astype(int))).all()
+    ):
+        inverse, labels = _encode_integers(whole)  # needs no sorting
+        found = tuple(map(float, labels))
+    else:
+        distinct, inverse = np.unique(values, return_inverse=True)
+        found = tuple(distinct.tolist())
     codes = np.full(len(array), -1, np.int32)
     codes[there] = inverse
-    return Encoded(codes, tuple(found.tolist()))
+    return Encoded(codes, found)
 
 
 def _encode_objects(values: Sequence[Any], where: str) -> Encoded:

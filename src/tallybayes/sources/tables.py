@@ -54,6 +54,11 @@ class Table:
         lacking = {n: ArrayColumn(n, [None] * self.n_rows) for n in names if n not in self.columns}
         return Table({**self.columns, **lacking}, self.n_rows)
 
+    def renamed(self, names: Sequence[str]) -> Table:
+        """Give the columns other names, in their order."""
+        columns = zip(names, self.columns.values(), strict=True)
+        return Table(dict(columns), self.n_rows)
+
     @property
     def names(self) -> Sequence[str]:
         """The columns' names in their order."""
@@ -108,6 +113,10 @@ def as_source(data: Any) -> Source:
     """
     if isinstance(data, Table | Matrix | SparseMatrix):
         return data
+    if hasattr(data, "tocsr"):  # one of SciPy's formats is also a mapping
+        if len(data.shape) != 2:
+            raise TallyBayesError(f"X must have two dimensions; it has the shape {data.shape}")
+        return SparseMatrix(data.tocsr())
     if isinstance(data, Mapping):
         return _table((str(name), _column(str(name), data[name])) for name in data)
     if hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas
@@ -125,10 +134,6 @@ def as_source(data: Any) -> Source:
             ) from None
         pairs = zip(table.column_names, table.columns, strict=True)
         return _table((name, ArrowColumn(name, column)) for name, column in pairs)
-    if hasattr(data, "tocsr"):
-        if len(data.shape) != 2:
-            raise TallyBayesError(f"X must have two dimensions; it has the shape {data.shape}")
-        return SparseMatrix(data.tocsr())
     if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
         rows = [{str(name): value for name, value in row.items()} for row in data]
         names = list(dict.fromkeys(name for row in rows for name in row))

@@ -118,6 +118,16 @@ class Codes:
         labels = tuple(self.labels[j] for j in columns)
         return Codes(labels, self.rows[:, places], self.weight[:, places])
 
+    def widen(self, places: Sequence[int], n_columns: int) -> Codes:
+        """Move the columns to new places among more columns; new ones have no values."""
+        labels: list[tuple[Label, ...]] = [()] * n_columns
+        for place, each in zip(places, self.labels, strict=True):
+            labels[place] = each
+        mine = list(self.columns())
+        order = sorted(range(len(places)), key=lambda k: places[k])
+        across = [k for j in order for k in range(mine[j].start, mine[j].stop)]
+        return Codes(tuple(labels), self.rows[:, across], self.weight[:, across])
+
     def with_labels(self, labels: Labels) -> Codes:
         """Return the same counts among more values; new ones have none."""
         if labels == self.labels:

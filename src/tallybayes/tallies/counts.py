@@ -26,6 +26,7 @@ from tallybayes.tallies.keys import (
     refuse_never_counted,
     spread,
     weight_left,
+    wider,
 )
 from tallybayes.tallies.moments import not_finite
 
@@ -89,6 +90,13 @@ class Counts:
         if self.rows.shape[1] == 1:
             return Counts(self.rows, self.weight, self.sums[:, chosen])
         return Counts(self.rows[:, chosen], self.weight[:, chosen], self.sums[:, chosen])._folded()
+
+    def widen(self, places: Sequence[int], n_columns: int) -> Counts:
+        """Move the columns to new places among more columns; new ones have no values."""
+        shape = self.sums.shape
+        rows = wider(np.broadcast_to(self.rows, shape), places, n_columns)
+        weight = wider(np.broadcast_to(self.weight, shape), places, n_columns)
+        return Counts(rows, weight, wider(self.sums, places, n_columns))._folded()
 
     def plus(self, other: Counts, names: Sequence[str]) -> Counts:
         """Add the sums of other rows."""

@@ -21,6 +21,13 @@ def spread(part: NDArray[Scalar], places: Sequence[int], n_classes: int) -> NDAr
     return out
 
 
+def wider(part: NDArray[Scalar], places: Sequence[int], n_columns: int) -> NDArray[Scalar]:
+    """Return zeros of so many columns, with the given columns at their places."""
+    out = np.zeros((len(part), n_columns), part.dtype)
+    out[:, list(places)] = part
+    return out
+
+
 # Where in a block something is wrong, told by class and column.
 Where = Callable[[int, int], str]
 

@@ -29,6 +29,7 @@ from tallybayes.tallies.keys import (
     refuse_never_counted,
     spread,
     weight_left,
+    wider,
 )
 
 Floats = NDArray[np.float64]
@@ -90,6 +91,10 @@ class Moments:
         """Return the block of only some columns."""
         return self.each(lambda part: part[:, list(columns)])
 
+    def widen(self, places: Sequence[int], n_columns: int) -> Moments:
+        """Move the columns to new places among more columns; new ones have no values."""
+        return self.each(lambda part: wider(part, places, n_columns))
+
     def plus(self, other: Moments, names: Sequence[str]) -> Moments:
         """Add the moments of other rows."""
         weight = self.weight + other.weight
@@ -150,7 +155,7 @@ def not_finite(values: NDArray[Any], name: str, start: int) -> TallyBayesError:
     infinite = np.isinf(values)
     if infinite.any():
         return TallyBayesError(
-            f"column {name!r} is infinite in row {start + int(np.argmax(infinite))}; replace it "
+            f"column {name!r} holds infinity in row {start + int(np.argmax(infinite))}; replace it "
             "by a number, or by NaN if it is unknown"
         )
     return TallyBayesError(f"column {name!r} holds numbers too large to add up; rescale it")

@@ -165,7 +165,7 @@ class Tally:
         classes = self.classes
         if other.classes != classes:
             classes = sorted_labels((*classes, *other.classes), "the target of the two tallies")
-        a, b = self._among(classes), other._among(classes)
+        a, b = self.among(classes), other.among(classes)
         blocks: list[TallyBlock] = []
         for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True):
             add: Callable[..., TallyBlock] = mine.plus
@@ -186,7 +186,7 @@ class Tally:
                     f"class {label!r} was never counted, so it cannot be taken away; "
                     f"{did_you_mean(label, self.classes)}"
                 )
-        b = other._among(self.classes)
+        b = other.among(self.classes)
         rows, weight = weight_left(
             self.rows[:, None],
             self.weight[:, None],
@@ -235,8 +235,30 @@ class Tally:
                 )
         raise TallyBayesError("the two tallies differ in their target or the order of columns")
 
-    def _among(self, classes: tuple[Label, ...]) -> Tally:
-        """Return the same tally among more classes."""
+    def under(self, schema: Schema) -> Tally:
+        """Return the same counts under a schema that also has other columns or declared values.
+
+        The new columns have no values in the rows that were counted.
+        """
+        if schema == self.schema:
+            return self
+        for name, kind, _ in self.schema:
+            if name not in schema.places or type(schema.kind(name)) is not type(kind):
+                raise TallyBayesError(f"the schema has no column {name!r} of {kind}")
+        blocks: list[TallyBlock] = []
+        for group in schema.groups:
+            names = schema.names_of(group)
+            wide = block_type(group).empty(len(names)).spread([], len(self.classes))
+            for mine, block in zip(self.schema.groups, self.blocks, strict=True):
+                if mine.kind == group.kind:
+                    place = {name: k for k, name in enumerate(names)}
+                    places = [place[name] for name in self.schema.names_of(mine)]
+                    wide = block.widen(places, len(names))
+            blocks.append(wide)
+        return Tally._from_parts(schema, self.classes, self.rows, self.weight, blocks)
+
+    def among(self, classes: tuple[Label, ...]) -> Tally:
+        """Return the same tally among more classes, of which it has no rows."""
         if classes == self.classes:
             return self
         place = {label: k for k, label in enumerate(classes)}

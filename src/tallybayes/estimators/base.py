@@ -1,0 +1,141 @@
+"""What all estimators are: a tally, the model estimated from it, and scikit-learn's methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tallybayes.families import Family
+from tallybayes.model import Model, estimate
+from tallybayes.priors import Empirical, Prior
+from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.tallies import Tally
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+EMPIRICAL = Empirical()
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A tally and how to estimate from it; the model is worked out when it is first needed.
+
+    So a stream of small batches pays for counting only. `announced` are classes that belong to the
+    model whether or not a row of them was seen.
+    """
+
+    tally: Tally
+    families: tuple[Family, ...] = ()
+    columns: Mapping[str, Family] = field(default_factory=dict)
+    prior: Prior = EMPIRICAL
+    positive: Label | None = None
+    announced: tuple[Label, ...] = ()
+
+    @cached_property
+    def classes(self) -> tuple[Label, ...]:
+        """All classes, seen or announced."""
+        if not self.announced:
+            return self.tally.classes
+        return sorted_labels((*self.tally.classes, *self.announced), "the labels")
+
+    @cached_property
+    def model(self) -> Model:
+        """The model."""
+        return estimate(
+            self.tally.among(self.classes),
+            *self.families,
+            columns=self.columns,
+            prior=self.prior,
+            positive=self.positive,
+        )
+
+
+class TallyClassifier(ClassifierMixin, BaseEstimator):
+    """The predictions that follow from a tally; subclasses say how X becomes one."""
+
+    classes_: Array
+    _fitted: Fitted
+
+    def _checked_rows(self, X: Any) -> Any:
+        """Return rows that are to be scored in a form that the model takes."""
+        raise NotImplementedError
+
+    def _state(self) -> Fitted:
+        """Return what was fitted, or raise scikit-learn's error."""
+        fitted: Fitted | None = vars(self).get("_fitted")
+        if fitted is None:
+            check_is_fitted(self, "_fitted")
+        assert fitted is not None
+        return fitted
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Leave the estimator as it was when something goes wrong."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _become(self, fitted: Fitted, labels: Array | None = None) -> Self:
+        """Take over what was counted; `labels` is an array of the kind that `predict` returns."""
+        self._fitted = fitted
+        if labels is None:
+            labels = self.classes_
+        # text takes the room it needs, everything else keeps the type that it came in
+        dtype = None if labels.dtype.kind in "UT" else labels.dtype
+        self.classes_ = np.array(fitted.classes, dtype=dtype)
+        return self
+
+    @property
+    def tally_(self) -> Tally:
+        """Everything that was counted."""
+        return self._state().tally
+
+    @property
+    def model_(self) -> Model:
+        """The model that makes the predictions."""
+        return self._state().model
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log P(c) + log P(x | c) for each row and class.
+
+        Parameters
+        ----------
+        X
+            The rows.
+
+        Returns
+        -------
+        array of shape (rows, classes)
+            The classes in the order of `classes_`.
+        """
+        model = self._state().model
+        return model.joint_log_likelihood(self._checked_rows(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return log P(c | x) for each row and class: see `predict_joint_log_proba`."""
+        model = self._state().model
+        return model.log_posterior(self._checked_rows(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return P(c | x) for each row and class: see `predict_joint_log_proba`."""
+        model = self._state().model
+        return model.posterior(self._checked_rows(X))
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class of each row; ties go to the first in `classes_`."""
+        model = self._state().model
+        chosen: Array = self.classes_[model.winners(self._checked_rows(X))]
+        return chosen

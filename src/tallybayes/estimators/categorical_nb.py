@@ -1,0 +1,226 @@
+"""The drop-in `CategoricalNB`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
+
+from tallybayes.batches import Block, Coded
+from tallybayes.errors import TallyBayesError
+from tallybayes.estimators.base import Array, Floats
+from tallybayes.estimators.dropin import ALPHA_IS_ONE_NUMBER, AT_LEAST_ONE, Smoothed
+from tallybayes.families import Categorical, Family, Tables
+from tallybayes.families.categorical import Unseen
+from tallybayes.families.parameters import Columns
+from tallybayes.kernels import scoring
+from tallybayes.schema import Categories, Kind
+from tallybayes.sources import ArrowColumn, NumberedNames, Table
+from tallybayes.tallies import Codes, Tally
+
+NEGATIVE = "Negative values in data passed to CategoricalNB (input X)"
+
+
+@dataclass(frozen=True, slots=True)
+class ScikitLearnCategorical:
+    """Categories 0, 1, ... up to the greatest that was seen, or more if the user says so."""
+
+    alpha: float
+    unseen: Unseen
+    at_least: tuple[int, ...]
+
+    @property
+    def kind(self) -> Categories:
+        """What must have been counted: values."""
+        return Categories()
+
+    def completed(self, block: Codes) -> Codes:
+        """Return the counts with a place for every category from 0 on."""
+        widths = zip(block.labels, self.at_least, strict=True)
+        return block.with_labels(
+            tuple(tuple(range(max(int(each[-1]) + 1 if each else 0, k))) for each, k in widths)
+        )
+
+    def estimate(self, block: Codes, columns: Columns) -> Tables:
+        """Turn counts of values into probabilities."""
+        tables = Categorical(self.alpha, unseen=self.unseen).estimate(
+            self.completed(block), columns
+        )
+        return NonNegativeTables(
+            tables.names, tables.labels, tables.log_probabilities, tables.log_unseen, tables.unseen
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NonNegativeTables(Tables):
+    """Tables that refuse negative categories."""
+
+    def add_log_likelihood(self, block: Block, out: Floats) -> None:
+        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
+        assert isinstance(block, Coded)
+        outside = scoring.codes(*self._lookup(block), out)
+        # only codes outside the tables can be negative, so a look at all is rarely needed
+        if block.labels is None and outside and block.codes.min() < 0:
+            raise ValueError(NEGATIVE)
+
+
+class CategoricalNB(Smoothed):
+    """scikit-learn's `CategoricalNB`, faster, and open to missing values and new categories.
+
+    Parameters
+    ----------
+    alpha : float
+        Added to every count.
+    force_alpha : bool
+        Whether an alpha below 1e-10 is taken as it is.
+    fit_prior : bool
+        Whether the prior is the share of each class in the data; all alike otherwise.
+    class_prior : array of one a class, optional
+        The prior, if it is known.
+    min_categories : int or array of one a column, optional
+        How many categories there are at least; they are the numbers 0, 1, ...
+    unseen : {"ignore", "smooth", "error"}
+        What a category beyond those does in prediction: leave its factor out, count as a category
+        that no row has, or be refused. (scikit-learn raises an IndexError.)
+
+    Attributes
+    ----------
+    classes_, category_count_, class_count_, class_log_prior_, feature_log_prob_, n_categories_, \
+n_features_in_, feature_names_in_
+        As in scikit-learn.
+    tally_ : Tally
+        Everything that was counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tallybayes import CategoricalNB
+    >>> X = np.array([[0, 2], [1, 2], [2, 0]])
+    >>> model = CategoricalNB().fit(X, ["ham", "ham", "spam"])
+    >>> model.predict([[2, 0], [7, 2]]).tolist()
+    ['spam', 'ham']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Smoothed._parameter_constraints,
+        **ALPHA_IS_ONE_NUMBER,
+        "min_categories": [None, "array-like", AT_LEAST_ONE],
+        "unseen": [StrOptions({"ignore", "smooth", "error"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        unseen: Unseen = "ignore",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.unseen = unseen
+
+    def _kind(self) -> Kind:
+        return Categories()
+
+    def _family(self, alpha: Any) -> Family:
+        return ScikitLearnCategorical(float(alpha), self.unseen, self._at_least())
+
+    def _at_least(self) -> tuple[int, ...]:
+        """Return for each column how many categories there are at least."""
+        if self.min_categories is None:
+            return (0,) * self.n_features_in_
+        stated = np.array(self.min_categories)
+        if stated.dtype.kind != "i":
+            raise ValueError(
+                f"'min_categories' should have integral type. Got {stated.dtype} instead."
+            )
+        if stated.shape not in ((), (self.n_features_in_,)):
+            raise ValueError(
+                f"'min_categories' should have shape ({self.n_features_in_},) when an array-like "
+                f"is provided. Got {stated.shape} instead."
+            )
+        return tuple(np.broadcast_to(stated, self.n_features_in_).tolist())
+
+    def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
+        tally = super()._tally(categories(X), y, weights)
+        block = tally.blocks[0]
+        assert isinstance(block, Codes)
+        if any(each and each[0] < 0 for each in block.labels):  # type: ignore[operator]
+            raise ValueError(NEGATIVE)
+        return tally
+
+    def _checked_rows(self, X: Any) -> Any:
+        return categories(super()._checked_rows(X))
+
+    def _tables(self) -> tuple[Codes, Tables]:
+        """Return the counts and the probabilities of every category from 0 on."""
+        fitted = self._state()
+        family, tables = fitted.families[0], fitted.model.factors[0].parameters
+        block = fitted.tally.among(fitted.classes).blocks[0]
+        assert isinstance(family, ScikitLearnCategorical)
+        assert isinstance(block, Codes)
+        assert isinstance(tables, Tables)
+        return family.completed(block), tables
+
+    @property
+    def category_count_(self) -> list[Floats]:
+        """For each column the weight of each category (across) in each class (down)."""
+        block, _ = self._tables()
+        return [block.weight[:, here] for here in block.columns()]
+
+    @property
+    def feature_log_prob_(self) -> list[Floats]:
+        """For each column the log probability of each category (across) in each class (down)."""
+        block, tables = self._tables()
+        return [tables.log_probabilities[:, here] for here in block.columns()]
+
+    @property
+    def n_categories_(self) -> NDArray[np.int64]:
+        """The number of categories of each column."""
+        block, _ = self._tables()
+        return np.array([len(each) for each in block.labels], np.int64)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def categories(X: Array) -> Any:
+    """Return numbers as whole numbers, cut off as scikit-learn does; NaN stays missing."""
+    if X.dtype.kind in "iu":
+        return X
+    missing = np.isnan(X)
+    if not missing.any():
+        return _whole(X)
+    if (X < 0).any():
+        raise ValueError(NEGATIVE)
+    import pyarrow
+
+    values = _whole(np.where(missing, 0, X))
+    columns = {
+        name: ArrowColumn(name, pyarrow.array(values[:, j], mask=missing[:, j]))
+        for j, name in enumerate(NumberedNames(X.shape[1]))
+    }
+    return Table(columns, len(X))
+
+
+def _whole(X: Array) -> Array:
+    infinite = np.isinf(X)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise TallyBayesError(
+            f"column 'x{column}' holds infinity in row {row}, where a category was expected"
+        )
+    return X.astype(np.int64)

@@ -1,0 +1,97 @@
+"""What comes in: scikit-learn's checks and wording, and a short cut where there is nothing to say.
+
+An ordinary array of numbers with the right number of columns needs no conversion, so it goes on as
+it is. Missing values are welcome, and infinite ones are found while counting, so no check reads the
+data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+Array = NDArray[Any]
+
+
+def checked_matrix(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
+    """Return X as an array or a CSR matrix; learn (`reset`) or compare its columns."""
+    if _is_plain(X) and not hasattr(estimator, "feature_names_in_"):
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+            return X
+        if X.shape[1] == estimator.n_features_in_:
+            return X
+    return validate_data(estimator, X, reset=reset, ensure_all_finite=False, **options)
+
+
+def _is_plain(X: Any) -> bool:
+    """Tell whether scikit-learn's checks would return an array as it is."""
+    if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
+        return False
+    return X.dtype.kind in "biu" or X.dtype in (np.float64, np.float32)
+
+
+def is_table(X: Any) -> bool:
+    """Tell whether X has columns with names: a data frame, a mapping, or a list of records."""
+    if isinstance(X, list | tuple):
+        return bool(X) and all(isinstance(row, Mapping) for row in X)
+    if hasattr(X, "tocsr"):  # one of SciPy's formats is also a mapping
+        return False
+    frame = hasattr(X, "iloc") and hasattr(X, "columns")
+    return isinstance(X, Mapping) or frame or hasattr(X, "__arrow_c_stream__")
+
+
+def has_names(X: Any) -> bool:
+    """Tell whether all columns of a table are named by text; pandas may number them."""
+    if isinstance(X, list | tuple):
+        return all(isinstance(name, str) for row in X for name in row)
+    names = X if isinstance(X, Mapping) else getattr(X, "columns", ())
+    frame = isinstance(X, Mapping) or hasattr(X, "iloc")
+    return not frame or all(isinstance(name, str) for name in names)
+
+
+def unmixed(X: Any) -> Any:
+    """Keep NumPy from turning the numbers of a list into text."""
+    rows = X if isinstance(X, list | tuple) else ()
+    if any(isinstance(row, list | tuple) and any(isinstance(x, str) for x in row) for row in rows):
+        return np.array(X, dtype=object)
+    return X
+
+
+def checked_labels(estimator: Any, y: Any, n_rows: int) -> Array:
+    """Return y as an array of one label a row."""
+    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU"):
+        if y is None:
+            raise ValueError(
+                f"This {type(estimator).__name__} estimator requires y to be passed, but the "
+                "target y is None."
+            )
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind not in "biuOUT":
+            assert_all_finite(y, input_name="y")
+            check_classification_targets(y)
+    if len(y) != n_rows:
+        check_consistent_length(np.broadcast_to(0, n_rows), y)
+    labels: Array = y
+    return labels
+
+
+def checked_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the weights as an array of one number a row, or None."""
+    if weights is None:
+        return None
+    checked: NDArray[np.float64] = _check_sample_weight(
+        weights, np.broadcast_to(0, n_rows), dtype=np.float64
+    )
+    return checked

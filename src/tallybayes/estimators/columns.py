@@ -1,0 +1,146 @@
+"""What the user says of the columns: which ones, and what they are.
+
+A column is named by its name or number; several by a tuple of those, by a regular expression, or by
+a function of the table such as scikit-learn's `make_column_selector`. What it is, is a family, the
+name of one, or a kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.families import (
+    Bernoulli,
+    Categorical,
+    Complement,
+    Family,
+    Gaussian,
+    Multinomial,
+    Poisson,
+)
+from tallybayes.families.categorical import Unseen
+from tallybayes.families.smoothing import Unstated
+from tallybayes.schema import Binary, Categories, Count, Kind, Schema
+
+FAMILIES: Mapping[str, Callable[[], Family]] = {
+    "gaussian": Gaussian,
+    "categorical": Categorical,
+    "bernoulli": Bernoulli,
+    "multinomial": Multinomial,
+    "complement": Complement,
+    "poisson": Poisson,
+}
+
+
+class Wishes(NamedTuple):
+    """What was said of all columns, or of some by name: families and kinds."""
+
+    of_all: Any
+    by_name: Mapping[str, Any]
+
+
+def wishes(columns: Any, X: Any, names: Sequence[str]) -> Wishes:
+    """Read the parameter `columns` for the columns that X has."""
+    if isinstance(columns, str) and columns == "auto":
+        return Wishes(None, {})
+    if not isinstance(columns, Mapping):
+        return Wishes(_meaning(columns, "columns"), {})
+    by_selector: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
+    for key, word in columns.items():
+        meant = _meaning(word, f"columns[{key!r}]")
+        if isinstance(key, str | int | np.integer) and not isinstance(key, bool):
+            by_name[_name(key, names)] = meant
+            continue
+        for name in _selected(key, X, names):
+            if by_selector.get(name, meant) != meant:
+                raise TallyBayesError(
+                    f"column {name!r} is selected twice, as {by_selector[name]} and as {meant}; "
+                    "name it on its own to say which"
+                )
+            by_selector[name] = meant
+    return Wishes(None, {**by_selector, **by_name})
+
+
+def _meaning(word: Any, where: str) -> Any:
+    """Return a family or a kind."""
+    if isinstance(word, str):
+        if word not in FAMILIES:
+            raise TallyBayesError(f"{where} is {word!r}; {did_you_mean(word, FAMILIES)}")
+        return FAMILIES[word]()
+    return word() if isinstance(word, type) else word
+
+
+def _name(key: Any, names: Sequence[str]) -> str:
+    """Return the name of a column that is given by its name or number."""
+    if isinstance(key, str):
+        return key  # the schema knows whether there is such a column
+    if str(key) in names:
+        return str(key)
+    if not -len(names) <= key < len(names):
+        raise TallyBayesError(f"there is no column number {key}; there are {len(names)} columns")
+    return str(names[key])
+
+
+def _selected(key: Any, X: Any, names: Sequence[str]) -> list[str]:
+    """Return the names of the columns that a selector means."""
+    if isinstance(key, re.Pattern):
+        found = [name for name in names if key.search(name)]
+    elif callable(key):
+        answer = key(X)
+        if len(answer) == len(names) and all(isinstance(each, bool | np.bool_) for each in answer):
+            found = [name for name, chosen in zip(names, answer, strict=True) if chosen]
+        else:
+            found = [_name(each, names) for each in answer]
+    elif isinstance(key, tuple | frozenset):
+        found = [_name(each, names) for each in key]
+    else:
+        raise TallyBayesError(
+            f"columns has the key {key!r}; expected a name, a number, a tuple of them, a compiled "
+            "regular expression, or a function of the table"
+        )
+    if not found:
+        raise TallyBayesError(f"columns has the key {key!r}, which selects no column")
+    return found
+
+
+def families_for(
+    schema: Schema, wish: Wishes, alpha: float, unseen: Unseen
+) -> tuple[tuple[Family, ...], dict[str, Family]]:
+    """Return the families of all columns of a kind, and those of single columns by name."""
+    stated = {
+        name: smoothed(word, alpha, unseen)
+        for name, word in wish.by_name.items()
+        if hasattr(word, "estimate") and name in schema.places
+    }
+    kinds: Iterable[Kind] = (group.kind for group in schema.groups)
+    defaults = [default_family(kind) for kind in kinds]
+    if hasattr(wish.of_all, "estimate"):
+        defaults = [wish.of_all]
+    return tuple(smoothed(family, alpha, unseen) for family in defaults), stated
+
+
+def default_family(kind: Kind) -> Family:
+    """Return the family for columns of which only the kind is known."""
+    if isinstance(kind, Categories):
+        return Categorical()
+    if isinstance(kind, Binary):
+        return Bernoulli(threshold=kind.threshold)
+    return Multinomial(bag=kind.bag) if isinstance(kind, Count) else Gaussian()
+
+
+def smoothed(family: Any, alpha: float, unseen: Unseen) -> Family:
+    """Return the family with the estimator's alpha and unseen, unless it says otherwise."""
+    changes: dict[str, Any] = {}
+    if isinstance(getattr(family, "alpha", None), Unstated) and getattr(family, "m", None) is None:
+        changes["alpha"] = alpha
+    if getattr(family, "unseen", None) == "ignore":
+        changes["unseen"] = unseen
+    changed: Family = replace(family, **changes) if changes else family
+    return changed

@@ -1,0 +1,291 @@
+"""Drop-ins for columns that count: `MultinomialNB`, `ComplementNB` and `BernoulliNB`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.estimators.base import Array, Fitted, Floats
+from tallybayes.estimators.dropin import Smoothed, refuse_negative
+from tallybayes.families import Bag, Bernoulli, Complement, Family, Multinomial, Switches
+from tallybayes.families.parameters import safe_log
+from tallybayes.kernels.threads import over_rows
+from tallybayes.priors import Uniform
+from tallybayes.schema import Binary, Count, Kind
+from tallybayes.sources.labels import Label
+from tallybayes.tallies import Counts, Tally
+
+TINY = 1e-300
+
+
+class Discrete(Smoothed):
+    """A drop-in whose tally is one sum for each class and column."""
+
+    _options: ClassVar[dict[str, Any]] = {"accept_sparse": "csr"}
+
+    def _sums(self) -> Counts:
+        fitted = self._state()
+        block = fitted.tally.among(fitted.classes).blocks[0]
+        assert isinstance(block, Counts)
+        return block
+
+    @property
+    def feature_count_(self) -> Floats:
+        """The weighted sum of each column in each class."""
+        return self._sums().sums
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class Counting(Discrete):
+    """A drop-in for columns that must not be negative."""
+
+    def _kind(self) -> Kind:
+        return Count()
+
+    def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
+        try:
+            return super()._tally(X, y, weights)
+        except TallyBayesError as error:
+            refuse_negative(self, X, error)
+            raise
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """What one occurrence of each column adds to the score of each class."""
+        parameters = self._state().model.factors[0].parameters
+        assert isinstance(parameters, Bag)
+        return parameters.weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class MultinomialNB(Counting):
+    """scikit-learn's `MultinomialNB`, faster, and open to missing values.
+
+    Parameters
+    ----------
+    alpha : float or array of one a column
+        Added to every count.
+    force_alpha : bool
+        Whether an alpha below 1e-10 is taken as it is.
+    fit_prior : bool
+        Whether the prior is the share of each class in the data; all alike otherwise.
+    class_prior : array of one a class, optional
+        The prior, if it is known.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_, n_features_in_, \
+feature_names_in_
+        As in scikit-learn.
+    tally_ : Tally
+        Everything that was counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tallybayes import MultinomialNB
+    >>> X = np.array([[2, 0, 1], [1, 0, 2], [0, 3, 0]])
+    >>> MultinomialNB().fit(X, ["ham", "ham", "spam"]).predict([[0, 1, 0]]).tolist()
+    ['spam']
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _family(self, alpha: Any) -> Family:
+        return Multinomial(alpha)
+
+
+class ComplementNB(Counting):
+    """scikit-learn's `ComplementNB`, faster, and open to missing values.
+
+    Parameters
+    ----------
+    alpha : float or array of one a column
+        Added to every count.
+    force_alpha : bool
+        Whether an alpha below 1e-10 is taken as it is. With an alpha of 0 a word that is absent
+        outside a class would be infinite evidence, and is refused.
+    fit_prior, class_prior
+        Used only when there is a single class, as in scikit-learn.
+    norm : bool
+        Whether each class's weights are divided by their sum.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_, feature_all_, feature_count_, feature_log_prob_, \
+n_features_in_, feature_names_in_
+        As in scikit-learn.
+    tally_ : Tally
+        Everything that was counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tallybayes import ComplementNB
+    >>> X = np.array([[2, 0, 1], [1, 0, 2], [0, 3, 0]])
+    >>> ComplementNB().fit(X, ["ham", "ham", "spam"]).predict([[0, 1, 0]]).tolist()
+    ['spam']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Smoothed._parameter_constraints,
+        "norm": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+    def _family(self, alpha: Any) -> Family:
+        # an alpha of 0 is the limit of small ones: evidence is huge where it would be infinite
+        return Complement(np.maximum(alpha, TINY), norm=self.norm)
+
+    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+        fitted = super()._fitted_from(tally, announced)
+        return replace(fitted, prior=Uniform()) if len(fitted.classes) > 1 else fitted
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return the score of each row and class, in which the prior has no part."""
+        scores = super().predict_joint_log_proba(X)
+        scores += np.log(len(self.classes_))
+        return scores
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """The logarithm of each class's prior, which only counts if there is a single class."""
+        classes = self._state().classes
+        return safe_log(self._prior(classes).probabilities(classes, self.class_count_))
+
+    @property
+    def feature_all_(self) -> Floats:
+        """The weighted sum of each column."""
+        everything: Floats = self.feature_count_.sum(axis=0)
+        return everything
+
+
+class BernoulliNB(Discrete):
+    """scikit-learn's `BernoulliNB`, faster, and open to missing values.
+
+    Parameters
+    ----------
+    alpha : float or array of one a column
+        Added to the count of both outcomes.
+    force_alpha : bool
+        Whether an alpha below 1e-10 is taken as it is.
+    binarize : float or None
+        A value counts as "on" when it is greater. None says that X holds only 0 and 1 already.
+    fit_prior : bool
+        Whether the prior is the share of each class in the data; all alike otherwise.
+    class_prior : array of one a class, optional
+        The prior, if it is known.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_, n_features_in_, \
+feature_names_in_
+        As in scikit-learn.
+    tally_ : Tally
+        Everything that was counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tallybayes import BernoulliNB
+    >>> X = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 0]])
+    >>> BernoulliNB().fit(X, ["ham", "ham", "spam"]).predict([[0, 1, 0]]).tolist()
+    ['spam']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Smoothed._parameter_constraints,
+        "binarize": [None, Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _kind(self) -> Kind:
+        return Binary(self.binarize or 0.0)
+
+    def _family(self, alpha: Any) -> Family:
+        return Bernoulli(alpha, self.binarize or 0.0)
+
+    def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
+        return super()._tally(self._refuse_others(X), y, weights)
+
+    def _checked_rows(self, X: Any) -> Any:
+        return self._refuse_others(super()._checked_rows(X))
+
+    def _refuse_others(self, X: Any) -> Any:
+        """Make sure that X is binary where the user says so."""
+        if self.binarize is None:
+            values = X if isinstance(X, np.ndarray) else X.data
+            parts = over_rows(lambda rows: _others(values[rows]), len(values), values.size)
+            if any(map(len, parts)):
+                other = next(part[0] for part in parts if len(part))
+                raise TallyBayesError(
+                    f"X holds {other}, but binarize=None says that it holds only 0 and 1; give a "
+                    "threshold, for example binarize=0.0"
+                )
+        return X
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """The logarithm of the probability of "on" for each class and column."""
+        parameters = self._state().model.factors[0].parameters
+        assert isinstance(parameters, Switches)
+        return parameters.log_present
+
+
+def _others(values: Array) -> Array:
+    """Return the values that are neither 0, 1 nor missing."""
+    others: Array = values[(values != 0) & (values != 1) & (values == values)]
+    return others

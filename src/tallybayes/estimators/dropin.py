@@ -1,0 +1,232 @@
+"""What the drop-ins share: scikit-learn's way of fitting, counted by a tally.
+
+`fit` and `partial_fit` count; everything that scikit-learn keeps as fitted arrays is read from the
+tally and the model when it is asked for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import unique_labels
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.estimators.base import Array, Fitted, Floats, TallyClassifier
+from tallybayes.estimators.checks import checked_labels, checked_matrix, checked_weights
+from tallybayes.families import Family
+from tallybayes.priors import Empirical, Fixed, Prior, Uniform
+from tallybayes.schema import Kind, Schema
+from tallybayes.sources import NumberedNames
+from tallybayes.sources.labels import Label
+from tallybayes.tallies import Tally
+
+SMALLEST_ALPHA = 1e-10
+
+
+class DropIn(TallyClassifier):
+    """An estimator of which all columns are of one kind, with the methods of scikit-learn's."""
+
+    n_features_in_: int
+    _parameter_constraints: ClassVar[dict[str, Any]]
+    # how scikit-learn's checks shall treat X
+    _options: ClassVar[dict[str, Any]] = {}
+
+    def _schema(self) -> Schema:
+        """Say what the columns are."""
+        return Schema.same(NumberedNames(self.n_features_in_), self._kind())
+
+    def _kind(self) -> Kind:
+        """Say what every column is."""
+        raise NotImplementedError
+
+    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+        """Say how a model is estimated, with the parameters as they are now."""
+        raise NotImplementedError
+
+    def _checked_rows(self, X: Any) -> Any:
+        """Check rows that are to be scored."""
+        return checked_matrix(self, X, reset=False, **self._options)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count labelled rows, and forget everything counted before.
+
+        Parameters
+        ----------
+        X
+            The rows: an array or a table of numbers, and a sparse matrix where the family counts.
+            NaN is a missing value, whose factor is left out.
+        y
+            The label of each row.
+        sample_weight
+            How often each row counts; once when not given.
+        """
+        self._validate_params()
+        with self._all_or_nothing():
+            self.__dict__.pop("_fitted", None)
+            tally, labels, announced = self._count(X, y, sample_weight, reset=True)
+            fitted = self._fitted_from(tally, announced)
+            fitted.model  # noqa: B018  (priors and alphas that do not fit are refused now)
+            return self._become(fitted, labels)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Count more rows; any sequence of calls gives what one `fit` on all rows gives.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes
+            All classes that will ever occur. Needed in the first call, as in scikit-learn.
+        """
+        self._validate_params()
+        with self._all_or_nothing():
+            before: Fitted | None = vars(self).get("_fitted")
+            known = self._announced(classes, before)
+            tally, _, _ = self._count(X, y, sample_weight, reset=before is None)
+            unknown = np.setdiff1d(np.array(tally.classes), known)
+            if len(unknown):
+                raise ValueError(
+                    f"The target label(s) {unknown} in y do not exist in the initial classes "
+                    f"{known}"
+                )
+            if before is not None:
+                tally = before.tally + tally
+            return self._become(self._fitted_from(tally, tuple(known.tolist())), known)
+
+    def _announced(self, classes: Any, before: Fitted | None) -> Array:
+        """Return the classes that were announced, now or in the first call."""
+        if before is None:
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            announced: Array = unique_labels(classes)
+            return announced
+        if classes is not None:
+            same = np.array_equal(self.classes_, unique_labels(classes))
+            if not same or len(classes) != len(self.classes_):
+                raise ValueError(
+                    f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
+                    f"{self.classes_!r}"
+                )
+        return self.classes_
+
+    def _count(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool
+    ) -> tuple[Tally, Array, tuple[Label, ...]]:
+        """Return the tally of the rows, the labels, and those of rows without a weight."""
+        X = checked_matrix(self, X, reset=reset, **self._options)
+        y = checked_labels(self, y, X.shape[0])
+        weights = checked_weights(sample_weight, X.shape[0])
+        tally = self._tally(X, y, weights)
+        if weights is None or weights.all():
+            return tally, y, ()
+        return tally, y, tuple(np.unique(y[weights == 0.0]).tolist())
+
+    def _tally(self, X: Any, y: Array, weights: NDArray[np.float64] | None) -> Tally:
+        return Tally.of(X, y, weights, schema=self._schema())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class Smoothed(DropIn):
+    """A drop-in with `alpha`, and with a prior that is learned or given."""
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+        "force_alpha": ["boolean"],
+    }
+
+    def _family(self, alpha: Any) -> Family:
+        """Return the family of all columns."""
+        raise NotImplementedError
+
+    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+        fitted = Fitted(tally, (self._family(self._check_alpha()),), announced=announced)
+        return Fitted(
+            tally, fitted.families, prior=self._prior(fitted.classes), announced=announced
+        )
+
+    def _prior(self, classes: tuple[Label, ...]) -> Prior:
+        """Return the prior that the parameters ask for."""
+        if self.class_prior is None:
+            return Empirical() if self.fit_prior else Uniform()
+        stated = np.asarray(self.class_prior, np.float64)
+        return stated_prior(stated / stated.sum(), classes)
+
+    def _check_alpha(self) -> Any:
+        """Return alpha, lifted to 1e-10 unless `force_alpha` is set; one a column must fit."""
+        alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, np.float64)
+        if isinstance(alpha, np.ndarray):
+            if alpha.shape[0] != self.n_features_in_:
+                raise ValueError(
+                    "When alpha is an array, it should contains `n_features`. Got "
+                    f"{alpha.shape[0]} elements instead of {self.n_features_in_}."
+                )
+            if alpha.min() < 0.0:
+                raise ValueError("All values in alpha must be greater than 0.")
+        return alpha if self.force_alpha else lifted_alpha(alpha)
+
+    @property
+    def class_count_(self) -> Floats:
+        """The weight of each class."""
+        fitted = self._state()
+        return fitted.tally.among(fitted.classes).weight
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """The logarithm of each class's prior."""
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(self._state().model.prior)
+        return logs
+
+
+def lifted_alpha(alpha: Any) -> Any:
+    """Return alpha, at least 1e-10, with scikit-learn's warning if that changes it."""
+    if np.min(alpha) >= SMALLEST_ALPHA:
+        return alpha
+    warnings.warn(
+        f"alpha too small will result in numeric errors, setting alpha = {SMALLEST_ALPHA:.1e}. "
+        "Use `force_alpha=True` to keep alpha unchanged.",
+        stacklevel=5,
+    )
+    return np.maximum(alpha, SMALLEST_ALPHA)
+
+
+def stated_prior(priors: Any, classes: tuple[Label, ...]) -> Prior:
+    """Return the prior that is given as one number a class, or that of the data if it is None."""
+    if priors is None:
+        return Empirical()
+    stated = np.asarray(priors, np.float64)
+    if len(stated) != len(classes):
+        raise ValueError("Number of priors must match number of classes.")
+    if not np.isclose(stated.sum(), 1.0):
+        raise ValueError("The sum of the priors should be 1.")
+    if (stated < 0.0).any():
+        raise ValueError("Priors must be non-negative.")
+    return Fixed(dict(zip(classes, stated.tolist(), strict=True)))
+
+
+ALPHA_IS_ONE_NUMBER = {"alpha": [Interval(Real, 0, None, closed="left")]}
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+
+
+def refuse_negative(estimator: Any, X: Any, error: TallyBayesError) -> None:
+    """Say what scikit-learn says of negative counts, and where they are."""
+    smallest = X.min() if X.size else 0
+    if smallest < 0:
+        name = type(estimator).__name__
+        raise ValueError(f"Negative values in data passed to {name} (input X): {error}") from None

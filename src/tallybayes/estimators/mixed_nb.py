@@ -1,0 +1,235 @@
+"""The drop-in `MixedNB`: Gaussian and categorical columns side by side in one array of numbers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from itertools import pairwise
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tallybayes.estimators.base import Array, Fitted, Floats
+from tallybayes.estimators.categorical_nb import ScikitLearnCategorical
+from tallybayes.estimators.dropin import DropIn, lifted_alpha, stated_prior
+from tallybayes.families import AdditiveFloor, Family, Gaussian, Normals, Tables
+from tallybayes.families.gaussian import all_rows
+from tallybayes.schema import Categories, Numeric, Schema
+from tallybayes.sources import NumberedNames
+from tallybayes.sources.labels import Label
+from tallybayes.tallies import Codes, Moments, Tally
+
+Integers = NDArray[np.int64]
+
+
+class MixedNB(DropIn):
+    """The `MixedNB` of mixed-naive-bayes, in log space, with any labels and missing values.
+
+    Parameters
+    ----------
+    categorical_features : array of column numbers, "all", or None
+        The columns that hold categories 0, 1, ...; all others are Gaussian.
+    max_categories : array of one a categorical column, optional
+        How many categories each of them has; as many as the data shows when not given.
+    alpha : float
+        Added to the count of every category.
+    priors : array of one a class, optional
+        The prior, if it is known; the share of each class in the data otherwise.
+    var_smoothing : float
+        The part of the largest variance of all columns that is added to every variance.
+
+    Attributes
+    ----------
+    theta, sigma : array of shape (classes, Gaussian columns)
+        Means and variances, without what is added to them.
+    epsilon : float
+        What is added to every variance.
+    categorical_posteriors : list of arrays of shape (classes, categories)
+        The distribution of each categorical column.
+    gaussian_features, num_features, num_samples
+        The numbers of the Gaussian columns; how many columns and rows there are.
+    classes_, class_count_, class_prior_, n_features_in_, feature_names_in_
+        As in scikit-learn's estimators.
+
+    Examples
+    --------
+    >>> from tallybayes import MixedNB
+    >>> X = [[0, 0, 180.9, 75.0], [1, 1, 165.2, 61.5], [2, 1, 166.3, 60.3], [1, 1, 173.0, 68.2]]
+    >>> MixedNB(categorical_features=[0, 1]).fit(X, [0, 0, 1, 1]).predict(X).tolist()
+    [0, 1, 1, 1]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "categorical_features": ["array-like", StrOptions({"all"}), None],
+        "max_categories": ["array-like", None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "priors": ["array-like", None],
+        "var_smoothing": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        categorical_features: Any = None,
+        max_categories: Any = None,
+        alpha: float = 0.5,
+        priors: Any = None,
+        var_smoothing: float = 1e-9,
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.max_categories = max_categories
+        self.alpha = alpha
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def _categorical(self) -> Integers:
+        """Return the numbers of the categorical columns."""
+        if self.categorical_features is None:
+            return np.empty(0, np.int64)
+        if isinstance(self.categorical_features, str):
+            return np.arange(self.n_features_in_)
+        columns = np.asarray(self.categorical_features, np.int64)
+        if columns.ndim != 1 or (columns < 0).any() or (columns >= self.n_features_in_).any():
+            raise ValueError(
+                f"categorical_features is {self.categorical_features!r}; expected numbers of "
+                f"columns, from 0 to {self.n_features_in_ - 1}, or 'all'"
+            )
+        return columns
+
+    def _schema(self) -> Schema:
+        categorical = set(self._categorical().tolist())
+        width = self.n_features_in_
+        kinds = [Categories() if j in categorical else Numeric() for j in range(width)]
+        return Schema.of(NumberedNames(width), kinds)
+
+    def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
+        tally = super()._tally(self._in_whole_numbers(X), y, weights)
+        for block in tally.blocks:
+            if isinstance(block, Codes) and any(each and each[0] < 0 for each in block.labels):  # type: ignore[operator]
+                raise ValueError("Negative values in data passed to MixedNB (categorical features)")
+        return tally
+
+    def _checked_rows(self, X: Any) -> Any:
+        return self._in_whole_numbers(super()._checked_rows(X))
+
+    def _in_whole_numbers(self, X: Array) -> Array:
+        """Cut categories off to whole numbers, with a warning where that changes any."""
+        columns = self._categorical()
+        if X.dtype.kind in "biu" or not len(columns):
+            return X
+        values = X[:, columns]
+        whole = np.trunc(values)
+        changed = ((whole != values) & ~np.isnan(values)).any(axis=0)
+        if not changed.any():
+            return X
+        for column in columns[changed]:
+            warnings.warn(
+                f"Feature no. {column} is continuous data. Casting data to integer.", stacklevel=4
+            )
+        X = X.copy()
+        X[:, columns] = whole
+        return X
+
+    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+        families: list[Family] = []
+        for block in tally.blocks:
+            if isinstance(block, Moments):
+                added = AdditiveFloor(float(self.var_smoothing), of=_largest_variance(tally))
+                families.append(Gaussian(ddof=0.0, floor=added))
+            else:
+                alpha = float(lifted_alpha(self.alpha))
+                families.append(ScikitLearnCategorical(alpha, "ignore", self._at_least()))
+        fitted = Fitted(tally, tuple(families), announced=announced)
+        return replace(fitted, prior=stated_prior(self.priors, fitted.classes))
+
+    def _at_least(self) -> tuple[int, ...]:
+        """Return for each categorical column how many categories there are at least."""
+        columns = self._categorical()
+        if self.max_categories is None:
+            return (0,) * len(columns)
+        stated = np.asarray(self.max_categories, np.int64)
+        if stated.shape != columns.shape:
+            raise ValueError(
+                f"max_categories has the shape {stated.shape}; expected one number for each of the "
+                f"{len(columns)} categorical features"
+            )
+        # the tally keeps the columns in their order
+        return tuple(stated[np.argsort(columns)].tolist())
+
+    def _parameters(self, kind: type) -> Any:
+        """Return the parameters of one kind of columns, or None if there are none."""
+        factors = (factor.parameters for factor in self._state().model.factors)
+        return next((each for each in factors if isinstance(each, kind)), None)
+
+    @property
+    def class_count_(self) -> Floats:
+        """The weight of each class."""
+        fitted = self._state()
+        return fitted.tally.among(fitted.classes).weight
+
+    @property
+    def class_prior_(self) -> Floats:
+        """The prior of each class."""
+        return self._state().model.prior
+
+    @property
+    def epsilon(self) -> float:
+        """What is added to every variance."""
+        return float(self.var_smoothing) * _largest_variance(self._state().tally)
+
+    @property
+    def theta(self) -> Any:
+        """The mean of each Gaussian column in each class."""
+        normals: Normals | None = self._parameters(Normals)
+        return [] if normals is None else normals.mean
+
+    @property
+    def sigma(self) -> Any:
+        """The variance of each Gaussian column in each class."""
+        normals: Normals | None = self._parameters(Normals)
+        return [] if normals is None else normals.variance - self.epsilon
+
+    @property
+    def categorical_posteriors(self) -> list[Floats]:
+        """For each categorical column the probability of each category in each class."""
+        tables: Tables | None = self._parameters(Tables)
+        if tables is None:
+            return []
+        edges = np.cumsum([0, *map(len, tables.labels)])
+        ordered = [np.exp(tables.log_probabilities[:, a:b]) for a, b in pairwise(edges)]
+        return [ordered[k] for k in np.argsort(np.argsort(self._categorical()))]
+
+    @property
+    def gaussian_features(self) -> Integers:
+        """The numbers of the Gaussian columns."""
+        return np.setdiff1d(np.arange(self.num_features), self._categorical())
+
+    @property
+    def num_features(self) -> int:
+        """The number of columns."""
+        self._state()
+        return self.n_features_in_
+
+    @property
+    def num_samples(self) -> int:
+        """The number of rows."""
+        return int(self._state().tally.rows.sum())
+
+
+def _largest_variance(tally: Tally) -> float:
+    """Return the largest sample variance of all columns, categories taken as numbers."""
+    found = [0.0]
+    for block in tally.blocks:
+        if isinstance(block, Moments):
+            rows = all_rows(block, tally.schema.names)
+            found += (rows.m2 / np.maximum(rows.weight - 1.0, 1.0)).tolist()
+        elif isinstance(block, Codes):
+            for labels, here in zip(block.labels, block.columns(), strict=True):
+                n, values = block.weight[:, here].sum(axis=0), np.array(labels, np.float64)
+                total = n.sum()
+                if total > 0.0:
+                    centre = (n * values).sum() / total
+                    found.append(float((n * (values - centre) ** 2).sum() / max(total - 1.0, 1.0)))
+    return max(found)

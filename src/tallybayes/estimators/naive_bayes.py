@@ -1,0 +1,329 @@
+"""`NaiveBayes`: one estimator for tables of numbers, categories, yes-or-no and counts together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError, number
+from tallybayes.estimators.base import Array, Fitted, TallyClassifier
+from tallybayes.estimators.checks import (
+    checked_labels,
+    checked_matrix,
+    checked_weights,
+    has_names,
+    is_table,
+    unmixed,
+)
+from tallybayes.estimators.columns import Wishes, families_for, wishes
+from tallybayes.estimators.summary import as_html, as_text
+from tallybayes.families.categorical import Unseen
+from tallybayes.priors import Empirical, Fixed, Prior, Uniform
+from tallybayes.schema import Schema
+from tallybayes.sources import Source, Table, as_source
+from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.tallies import Tally
+
+
+class NaiveBayes(TallyClassifier):
+    """Naive Bayes for mixed tables: every column gets the family that suits it.
+
+    Parameters
+    ----------
+    columns : "auto", a family, or a mapping of columns to families
+        "auto" goes by the type: text, booleans and categoricals are categorical, decimal numbers
+        Gaussian, sparse matrices multinomial; integers are categorical if they have at most 20
+        values, ten times each on average, and Gaussian otherwise. A mapping overrules that for some
+        columns: its keys are names, numbers, tuples of those, compiled regular expressions, or
+        functions such as scikit-learn's `make_column_selector`; its values are families
+        (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds (``Categories()``).
+    prior : "empirical", "uniform", a mapping of classes to probabilities, or a prior
+        What is believed of the classes beforehand.
+    alpha : float
+        Smoothing, for every column whose family does not state its own.
+    unseen : {"ignore", "smooth", "error"}
+        What a category does that was never counted: leave its factor out, count as a category that
+        no row has, or be refused. For every column whose family does not ask for more.
+    positive : label, optional
+        A class that wins only when it is strictly more probable than all others.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels, sorted: the order of all columns of probabilities.
+    schema_ : Schema
+        What each column was taken for, and why; ``print(model.schema_)``, or see `summary`.
+    tally_ : Tally
+        Everything that was counted; it adds, subtracts and can be stored.
+    model_ : Model
+        The model estimated from it: parameters, single records, decisions by loss.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from tallybayes import NaiveBayes
+    >>> table = {"income": [125.0, 100.0, 70.0, 95.0], "owner": ["Yes", "No", "No", None]}
+    >>> model = NaiveBayes().fit(table, ["No", "No", "Yes", "Yes"])
+    >>> model.predict({"owner": ["Yes"], "income": [110.0]}).tolist()
+    ['No']
+    >>> print(model.summary())
+    4 rows: 2 'No', 2 'Yes'
+    column  family                  why
+    income  Gaussian()              decimal numbers
+    owner   Categorical(alpha=1.0)  text
+    """
+
+    def __init__(
+        self,
+        columns: Any = "auto",
+        *,
+        prior: Any = "empirical",
+        alpha: float = 1.0,
+        unseen: Unseen = "ignore",
+        positive: Label | None = None,
+    ) -> None:
+        self.columns = columns
+        self.prior = prior
+        self.alpha = alpha
+        self.unseen = unseen
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count labelled rows, and forget everything counted before.
+
+        Parameters
+        ----------
+        X
+            The rows: a pandas, polars or Arrow table, a mapping of columns, a list of records, an
+            array or a sparse matrix. NaN, None and NA are missing: their factors are left out.
+        y
+            The label of each row.
+        sample_weight
+            How often each row counts; once when not given.
+        """
+        with self._all_or_nothing():
+            source = self._source(X, reset=True)
+            wish = wishes(self.columns, X, source.names)
+            schema = Schema.infer(
+                source, wish.of_all or wish.by_name, target=_target(y, source.names)
+            )
+            tally, labels = self._count(source, y, sample_weight, schema)
+            fitted = self._fitted_from(tally, wish, ())
+            fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
+            self._wish = wish
+            return self._become(fitted, labels)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Count more rows; any sequence of calls gives what one `fit` on all rows gives.
+
+        What the columns are is settled by the first call. New classes and categories may arrive at
+        any time, and in tables new columns too: they were missing before.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes
+            Classes that belong to the model whether or not a row of them arrives; not needed.
+        """
+        with self._all_or_nothing():
+            before: Fitted | None = vars(self).get("_fitted")
+            if before is None:
+                self.fit(X, y, sample_weight)
+                before, tally = self._fitted, self._fitted.tally
+                labels = self.classes_
+            else:
+                source = self._source(X, reset=False)
+                tally = self._grown(before.tally, source, X)
+                more, labels = self._count(source, y, sample_weight, tally.schema)
+                tally = tally + more
+            announced = before.announced
+            if classes is not None:
+                given = checked_labels(self, classes, len(classes)).tolist()
+                announced = sorted_labels((*announced, *given), "classes")
+            return self._become(self._fitted_from(tally, self._wish, announced), labels)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Uncount rows that were counted: the model becomes the one that never saw them.
+
+        What cannot be right (a row that was never counted) is refused, and the model stays as it
+        was.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows as they were counted.
+        """
+        with self._all_or_nothing():
+            before = self._state()
+            source = self._source(X, reset=False)
+            less, _ = self._count(source, y, sample_weight, before.tally.schema)
+            tally = before.tally - less
+            return self._become(self._fitted_from(tally, self._wish, before.announced))
+
+    def merge(self, other: NaiveBayes) -> Self:
+        """Add what another model has counted; the result is the model of all rows together.
+
+        Columns that only one of them has were missing in the other. This model's parameters hold.
+        """
+        if not isinstance(other, NaiveBayes):
+            raise TallyBayesError(
+                f"a NaiveBayes merges with another, not with {type(other).__name__}"
+            )
+        with self._all_or_nothing():
+            mine, theirs = self._state(), other._state()
+            schema = mine.tally.schema.joined(theirs.tally.schema)
+            tally = mine.tally.under(schema) + theirs.tally.under(schema)
+            self._wish = Wishes(self._wish.of_all, {**other._wish.by_name, **self._wish.by_name})
+            self._set_names(schema.names, hasattr(self, "feature_names_in_"))
+            announced = sorted_labels((*mine.announced, *theirs.announced), "the classes")
+            return self._become(self._fitted_from(tally, self._wish, announced))
+
+    def __add__(self, other: NaiveBayes) -> NaiveBayes:
+        """Return a new model of the rows of both."""
+        if not isinstance(other, NaiveBayes):
+            return NotImplemented
+        both = type(self)(**self.get_params(deep=False))
+        both.__dict__.update(vars(self))
+        return both.merge(other)
+
+    def sample(
+        self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
+    ) -> dict[str, Array]:
+        """Draw whole plausible records, labels included: see `Model.sample`.
+
+        Parameters
+        ----------
+        n
+            How many.
+        given
+            Values that the records shall have: of columns, of the target, or of both.
+        seed
+            A number that makes the draw repeatable, or a NumPy generator.
+
+        Returns
+        -------
+        dict
+            An array for every column, and for the target.
+        """
+        return self._state().model.sample(n, given, seed)
+
+    @property
+    def schema_(self) -> Schema:
+        """What each column was taken for, and why."""
+        return self._state().tally.schema
+
+    def _fitted_from(self, tally: Tally, wish: Wishes, announced: tuple[Label, ...]) -> Fitted:
+        """Say how a model is estimated, with the parameters as they are now."""
+        alpha = number(self.alpha, "alpha", least=0.0)
+        if self.unseen not in ("ignore", "smooth", "error"):
+            raise TallyBayesError(
+                f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
+            )
+        families, by_name = families_for(tally.schema, wish, alpha, self.unseen)
+        return Fitted(tally, families, by_name, _prior(self.prior), self.positive, announced)
+
+    def _count(
+        self, source: Source, y: Any, sample_weight: Any, schema: Schema
+    ) -> tuple[Tally, Array]:
+        """Return the tally of some rows, and their labels as an array."""
+        labels = checked_labels(self, y, source.n_rows)
+        weights = checked_weights(sample_weight, source.n_rows)
+        return Tally.of(source, labels, weights, schema=schema), labels
+
+    def _checked_rows(self, X: Any) -> Source:
+        return self._source(X, reset=False)
+
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        """Open the rows; learn (`reset`) or compare their number and names."""
+        if not is_table(X):
+            X = checked_matrix(self, unmixed(X), reset=reset, dtype=None, accept_sparse="csr")
+            source = as_source(X)
+            if isinstance(source, Table) and not reset:
+                return source.renamed(self.schema_.names)
+            return source
+        source = as_source(X)
+        if reset:
+            self._set_names(source.names, has_names(X))
+            return source
+        names = self.schema_.names
+        if hasattr(self, "feature_names_in_") or set(names) <= set(source.names):
+            return source
+        if len(source.names) != len(names):
+            raise ValueError(
+                f"X has {len(source.names)} features, but {type(self).__name__} is expecting "
+                f"{len(names)} features as input."
+            )
+        warnings.warn(
+            f"X has feature names, but {type(self).__name__} was fitted without feature names",
+            stacklevel=4,
+        )
+        assert isinstance(source, Table)
+        return source.renamed(names)
+
+    def _set_names(self, names: Sequence[str], named: bool) -> None:
+        """Remember the columns as scikit-learn does."""
+        self.n_features_in_ = len(names)
+        self.__dict__.pop("feature_names_in_", None)
+        if named:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _grown(self, tally: Tally, source: Source, X: Any) -> Tally:
+        """Make room for columns that a table has and the tally has not."""
+        schema = tally.schema
+        if not isinstance(source, Table) or not hasattr(self, "feature_names_in_"):
+            return tally
+        new = [n for n in source.names if n not in schema.places and n != schema.target]
+        if not new:
+            return tally
+        wish = wishes(self.columns, X, source.names)
+        of_new = {name: word for name, word in wish.by_name.items() if name in new}
+        table = Table({name: source.columns[name] for name in new}, source.n_rows)
+        more = Schema.infer(table, wish.of_all or of_new, target=schema.target)
+        self._wish = Wishes(wish.of_all, {**self._wish.by_name, **of_new})
+        grown = tally.under(schema.joined(more))
+        self._set_names(grown.schema.names, named=True)
+        return grown
+
+    def summary(self) -> str:
+        """Say what was counted, and for each column its family and the reason for it."""
+        return as_text(self._state())
+
+    def _html_repr(self) -> str:
+        diagram: str = super()._html_repr()
+        fitted: Fitted | None = vars(self).get("_fitted")
+        return diagram if fitted is None else diagram + as_html(fitted)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _prior(prior: Any) -> Prior:
+    """Return the prior that the user means."""
+    words: dict[Any, Prior] = {"empirical": Empirical(), "uniform": Uniform()}
+    if isinstance(prior, Empirical | Uniform | Fixed):
+        return prior
+    if isinstance(prior, Mapping):
+        return Fixed(prior)
+    if isinstance(prior, str) and prior in words:
+        return words[prior]
+    raise TallyBayesError(
+        f"prior is {prior!r}; use 'empirical', 'uniform' or a mapping {{label: probability, ...}}"
+    )
+
+
+def _target(y: Any, names: Sequence[str]) -> str:
+    """Return the name of the labels, or one that no column has."""
+    name = getattr(y, "name", None)
+    if name and isinstance(name, str):
+        return name
+    return next(each for each in ("class", "target", "label", "y", "") if each not in names)

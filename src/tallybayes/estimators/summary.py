@@ -1,0 +1,70 @@
+"""What a fitted model took each column for, and why: as text and as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from html import escape
+from itertools import islice
+from typing import Any
+
+from tallybayes.estimators.base import Fitted
+
+MOST_COLUMNS = 50
+
+
+def as_text(fitted: Fitted) -> str:
+    """Return the summary as lines of text."""
+    lines = [("column", "family", "why"), *_lines(fitted)]
+    wide, wider = (max(len(line[k]) for line in lines) for k in range(2))
+    table = [f"{name:<{wide}}  {family:<{wider}}  {why}" for name, family, why in lines]
+    return "\n".join([_rows(fitted), *(line.rstrip() for line in table), *_rest(fitted)])
+
+
+def as_html(fitted: Fitted) -> str:
+    """Return the summary as a table that opens on a click."""
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>"
+        for line in _lines(fitted)
+    )
+    rest = "".join(f"<p>{escape(line)}</p>" for line in _rest(fitted))
+    return (
+        f"<details><summary>{escape(_rows(fitted))}</summary><table><thead><tr><th>column</th>"
+        f"<th>family</th><th>why</th></tr></thead><tbody>{body}</tbody></table>{rest}</details>"
+    )
+
+
+def _rows(fitted: Fitted) -> str:
+    tally = fitted.tally
+    of_classes = zip(tally.rows.tolist(), tally.classes, strict=True)
+    shown = ", ".join(f"{n} {label!r}" for n, label in islice(of_classes, 10))
+    more = ", ..." if len(tally.classes) > 10 else ""
+    return f"{int(tally.rows.sum())} rows: {shown}{more}"
+
+
+def _lines(fitted: Fitted) -> Iterator[tuple[str, str, str]]:
+    """Go through the columns: name, family and the reason for it."""
+    schema = fitted.tally.schema
+    for name, kind, reason in islice(schema, MOST_COLUMNS):
+        family: Any = fitted.columns.get(name)
+        if family is None:
+            family = next(f for f in fitted.families if type(f.kind) is type(kind))
+        yield name, _short(family), reason
+
+
+def _rest(fitted: Fitted) -> list[str]:
+    more = len(fitted.tally.schema.names) - MOST_COLUMNS
+    return [f"... and {more} more columns"] if more > 0 else []
+
+
+def _short(family: Any) -> str:
+    """Write a family with its alpha, and with what differs from the defaults."""
+    said = []
+    for each in fields(family):
+        value = getattr(family, each.name)
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if each.name == "alpha" and getattr(family, "m", None) is None:
+            said.append(f"alpha={value}")
+        elif each.name != "alpha" and value != default:
+            said.append(f"{each.name}={value!r}")
+    return f"{type(family).__name__}({', '.join(said)})"
