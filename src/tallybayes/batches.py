@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import expect
 from tallybayes.kernels.counting import flaws
-from tallybayes.schema import Binary, Categories, Count, Group, Kind, Numeric, Schema
+from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
 
@@ -24,6 +24,8 @@ Array = NDArray[Any]
 
 ROWS_IN_A_BLOCK = 32_768
 CELLS_IN_A_BLOCK = 4_000_000
+
+BROKEN = "the sparse matrix is broken: an index points outside it"
 
 
 class Coded(NamedTuple):
@@ -195,19 +197,27 @@ def _encode_sparse(source: SparseMatrix, schema: Schema, group: Group) -> Sparse
         raise TallyBayesError(f"X holds {data.dtype} values; convert them to numbers first")
     if data.dtype not in (np.float64, np.float32, np.int64, np.int32):
         data = data.astype(np.float64 if data.dtype.kind in "fu" else np.int32)
-    outside, missing, no_count = flaws(indices, data, n_columns) if sound else (1, 0, 0)
+    if not sound:
+        raise TallyBayesError(BROKEN)
+    return Sparse(indptr, indices, data, n_columns)
+
+
+def refuse_flaws(block: Sparse, names: Sequence[str], counts: bool) -> None:
+    """Raise the error about a sparse matrix that is broken, or holds what it must not hold.
+
+    Everything that reads a sparse block has to ask for this, or to find flaws by itself.
+    """
+    outside, missing, no_count = flaws(block.indices, block.data, block.n_columns)
     if outside:
-        raise TallyBayesError("the sparse matrix is broken: an index points outside it")
-    block = Sparse(indptr, indices, data, n_columns)
-    if missing or (no_count and isinstance(group.kind, Count)):
-        raise _unusable(block, group.kind, schema.names_of(group))
-    return without_duplicates(block) if isinstance(group.kind, Binary) else block
+        raise TallyBayesError(BROKEN)
+    if missing or (no_count and counts):
+        raise _unusable(block, names, counts)
 
 
-def _unusable(block: Sparse, kind: Kind, names: Sequence[str]) -> TallyBayesError:
+def _unusable(block: Sparse, names: Sequence[str], counts: bool) -> TallyBayesError:
     """Build the error about a stored value that is missing or no count."""
     bad = np.isnan(block.data)
-    if isinstance(kind, Count):
+    if counts:
         bad |= (block.data < 0) | np.isinf(block.data)
     place = int(np.argmax(bad))
     row = int(np.searchsorted(block.indptr, place, side="right")) - 1

@@ -122,11 +122,29 @@ def test_the_additive_floor_adds_a_part_of_the_largest_variance_to_all():
     assert normals.variance == pytest.approx(np.array(expected), rel=1e-12)
 
 
-@pytest.mark.parametrize("fraction", [0.0, -1.0, float("inf"), float("nan")])
+@pytest.mark.parametrize("fraction", [-1.0, float("inf"), float("nan")])
 @pytest.mark.parametrize("floor", [tb.RelativeFloor, tb.AdditiveFloor])
-def test_a_floor_must_be_greater_than_zero(floor, fraction):
+def test_a_floor_must_not_be_negative(floor, fraction):
     with pytest.raises(tb.TallyBayesError, match="floor"):
         floor(fraction)
+
+
+def test_only_an_additive_floor_may_be_zero():
+    with pytest.raises(tb.TallyBayesError, match="greater than 0"):
+        tb.RelativeFloor(0.0)
+    normals = normals_of(
+        X := np.array([[1.0], [3.0], [8.0], [12.0]]),
+        [0, 0, 1, 1],
+        tb.Gaussian(0, tb.AdditiveFloor(0.0)),
+    )
+    assert normals.variance[:, 0].tolist() == [X[:2].var(), X[2:].var()]
+
+
+def test_an_additive_floor_may_be_a_fraction_of_a_given_variance():
+    X = np.array([[1.0, 5.0], [3.0, 6.0], [8.0, 7.0], [12.0, 9.0]])
+    normals = normals_of(X, [0, 0, 1, 1], tb.Gaussian(0, tb.AdditiveFloor(0.1, of=20.0)))
+    expected = [X[:2].var(axis=0) + 2.0, X[2:].var(axis=0) + 2.0]
+    assert normals.variance == pytest.approx(np.array(expected), rel=1e-12)
 
 
 def test_a_negative_ddof_is_refused():

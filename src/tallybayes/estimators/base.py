@@ -43,7 +43,7 @@ class Fitted:
     @cached_property
     def classes(self) -> tuple[Label, ...]:
         """All classes, seen or announced."""
-        if not self.announced:
+        if not self.announced or self.announced == self.tally.classes:
             return self.tally.classes
         return sorted_labels((*self.tally.classes, *self.announced), "the labels")
 

@@ -54,7 +54,7 @@ class ScikitLearnCategorical:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class NonNegativeTables(Tables):
     """Tables that refuse negative categories."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -26,7 +27,7 @@ Array = NDArray[Any]
 
 def checked_matrix(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     """Return X as an array or a CSR matrix; learn (`reset`) or compare its columns."""
-    if _is_plain(X) and not hasattr(estimator, "feature_names_in_"):
+    if _is_plain(X, options) and not hasattr(estimator, "feature_names_in_"):
         if reset:
             estimator.n_features_in_ = X.shape[1]
             return X
@@ -35,9 +36,14 @@ def checked_matrix(estimator: Any, X: Any, *, reset: bool, **options: Any) -> An
     return validate_data(estimator, X, reset=reset, ensure_all_finite=False, **options)
 
 
-def _is_plain(X: Any) -> bool:
-    """Tell whether scikit-learn's checks would return an array as it is."""
-    if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
+def _is_plain(X: Any, options: Mapping[str, Any]) -> bool:
+    """Tell whether scikit-learn's checks would return an array or matrix as it is."""
+    if type(X) is np.ndarray:
+        if X.ndim != 2 or not X.size:
+            return False
+    elif not (
+        type(X) in (csr_matrix, csr_array) and options.get("accept_sparse") and all(X.shape)
+    ):
         return False
     return X.dtype.kind in "biu" or X.dtype in (np.float64, np.float32)
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.multiclass import unique_labels
 
 from tallybayes.errors import TallyBayesError
@@ -35,6 +35,12 @@ class DropIn(TallyClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]]
     # how scikit-learn's checks shall treat X
     _options: ClassVar[dict[str, Any]] = {}
+
+    def _check_parameters(self) -> None:
+        """Check the parameters as scikit-learn does, which looks up their names every time."""
+        rules = self._parameter_constraints
+        given = {name: getattr(self, name) for name in rules}
+        validate_parameter_constraints(rules, given, caller_name=type(self).__name__)
 
     def _schema(self) -> Schema:
         """Say what the columns are."""
@@ -65,7 +71,7 @@ class DropIn(TallyClassifier):
         sample_weight
             How often each row counts; once when not given.
         """
-        self._validate_params()
+        self._check_parameters()
         with self._all_or_nothing():
             self.__dict__.pop("_fitted", None)
             tally, labels, announced = self._count(X, y, sample_weight, reset=True)
@@ -83,20 +89,21 @@ class DropIn(TallyClassifier):
         classes
             All classes that will ever occur. Needed in the first call, as in scikit-learn.
         """
-        self._validate_params()
+        self._check_parameters()
         with self._all_or_nothing():
             before: Fitted | None = vars(self).get("_fitted")
             known = self._announced(classes, before)
             tally, _, _ = self._count(X, y, sample_weight, reset=before is None)
-            unknown = np.setdiff1d(np.array(tally.classes), known)
-            if len(unknown):
+            announced = tuple(known.tolist())
+            unknown = [label for label in tally.classes if label not in announced]
+            if unknown:
                 raise ValueError(
-                    f"The target label(s) {unknown} in y do not exist in the initial classes "
-                    f"{known}"
+                    f"The target label(s) {np.array(unknown)} in y do not exist in the initial "
+                    f"classes {known}"
                 )
             if before is not None:
-                tally = before.tally + tally
-            return self._become(self._fitted_from(tally, tuple(known.tolist())), known)
+                tally = before.tally.plus(tally, reuse=True)
+            return self._become(self._fitted_from(tally, announced), known)
 
     def _announced(self, classes: Any, before: Fitted | None) -> Array:
         """Return the classes that were announced, now or in the first call."""

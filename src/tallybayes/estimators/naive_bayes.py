@@ -140,7 +140,7 @@ class NaiveBayes(TallyClassifier):
                 source = self._source(X, reset=False)
                 tally = self._grown(before.tally, source, X)
                 more, labels = self._count(source, y, sample_weight, tally.schema)
-                tally = tally + more
+                tally = tally.plus(more, reuse=True)
             announced = before.announced
             if classes is not None:
                 given = checked_labels(self, classes, len(classes)).tolist()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tallybayes.batches import Block, Sparse, dense
+from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import number
 from tallybayes.families.parameters import Array, Columns, Floats, safe_log
 from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha
@@ -90,6 +90,7 @@ class Switches:
             assert isinstance(block, np.ndarray)
             scoring.binary(block, self.threshold, self.log_absent, self.log_present, out)
             return
+        block = without_duplicates(block)
         all_absent = self.log_absent.sum(axis=1)
         if np.isfinite(all_absent).all():
             weights = np.ascontiguousarray((self.log_present - self.log_absent).T)

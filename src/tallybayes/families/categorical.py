@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -105,7 +106,24 @@ class Categorical:
         return Tables(tuple(columns.names), labels, safe_log(probabilities), unseen, self.unseen)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Layout(NamedTuple):
+    """Tables laid out by the codes of some rows: code x of column j is at offset + x - base.
+
+    Codes outside base <= x < base + width are at `other`. Place 0 of the table is for missing
+    values, and place 1 + j for a value of column j that was not seen. `source` says for each place
+    which one it is when the tables stand side by side, `meanings` what the codes mean.
+    """
+
+    base: Array
+    width: Array
+    offset: Array
+    other: Array
+    table: Floats
+    source: Array
+    meanings: Sequence[Sequence[Label]]
+
+
+@dataclass(frozen=True, eq=False)
 class Tables:
     """Log probabilities by class (down) and value (across, the columns side by side)."""
 
@@ -126,64 +144,56 @@ class Tables:
         return int(self.log_probabilities.size)
 
     def _lookup(self, block: Coded) -> tuple[Array, Array, Array, Array, Array, Floats]:
-        """Lay the tables out by the codes of a block.
+        """Return the codes of a block, and the tables laid out by them."""
+        if block.labels is None and self._by_integer is not None:
+            layout = self._by_integer
+        else:
+            if block.labels is None:
+                block = coded_by_value(block.codes, self.names)
+            assert block.labels is not None
+            for name, known, given in zip(self.names, self.labels, block.labels, strict=True):
+                _check_types(name, known, given)
+            nowhere = np.zeros(len(self.labels), np.int64)
+            layout = self._laid_out(block.labels, nowhere, nowhere)
+        if self.unseen == "error":
+            self._refuse_unseen(block.codes, layout)
+        return block.codes, layout.base, layout.width, layout.offset, layout.other, layout.table
 
-        Returns codes, base, width, offset, place for other codes, and the table. Its place 0 is
-        for missing values, and place 1 + j for a value of column j that was not seen.
-        """
+    @cached_property
+    def _by_integer(self) -> Layout | None:
+        """The tables by integers that stand for themselves, unless these lie too far apart."""
+        if not _in_narrow_ranges(self.labels):
+            return None
+        edges = [(int(each[0]), int(each[-1]) + 1) if each else (0, 0) for each in self.labels]
+        base = np.array([first for first, _ in edges], np.int64)
+        return self._laid_out([range(*edge) for edge in edges], base, 1 + np.arange(len(edges)))
+
+    def _laid_out(self, meanings: Sequence[Sequence[Label]], base: Array, other: Array) -> Layout:
+        """Lay the tables out for codes that mean these values."""
         n_columns = len(self.labels)
         start = 1 + n_columns + offsets_of(np.array([len(each) for each in self.labels], np.int64))
         places = [
             {label: int(start[j]) + k for k, label in enumerate(each)}
             for j, each in enumerate(self.labels)
         ]
-        other = np.zeros(n_columns, np.int64)
-        meanings: list[Sequence[Label]]
-        if block.labels is None and _in_narrow_ranges(self.labels):
-            edges = [(int(each[0]), int(each[-1]) + 1) if each else (0, 0) for each in self.labels]
-            meanings = [range(*edge) for edge in edges]
-            base = np.array([first for first, _ in edges], np.int64)
-            other = 1 + np.arange(n_columns)
-        else:
-            if block.labels is None:
-                block = coded_by_value(block.codes, self.names)
-            assert block.labels is not None
-            meanings = list(block.labels)
-            base = np.zeros(n_columns, np.int64)
-        for name, known, given in zip(self.names, self.labels, meanings, strict=True):
-            _check_types(name, known, given)
-        width = np.array([len(each) for each in meanings], np.int64)
-        everything = [
-            place.get(label, 1 + j) for j, place in enumerate(places) for label in meanings[j]
-        ]
+        source = [*range(1 + n_columns)]
+        source += [place.get(v, 1 + j) for j, place in enumerate(places) for v in meanings[j]]
         missing = np.zeros((len(self.log_probabilities), 1))
         full = np.concatenate([missing, self.log_unseen, self.log_probabilities], axis=1)
-        table = full[:, [*range(1 + n_columns), *everything]]
+        width = np.array([len(each) for each in meanings], np.int64)
         offset = 1 + n_columns + offsets_of(width)
-        if self.unseen == "error":
-            self._refuse_unseen(block.codes, base, width, offset, other, everything, meanings)
-        return block.codes, base, width, offset, other, table
+        return Layout(base, width, offset, other, full[:, source], np.array(source), meanings)
 
-    def _refuse_unseen(
-        self,
-        codes: Array,
-        base: Array,
-        width: Array,
-        offset: Array,
-        other: Array,
-        everything: list[int],
-        meanings: list[Sequence[Label]],
-    ) -> None:
+    def _refuse_unseen(self, codes: Array, by: Layout) -> None:
         """Raise an error that names the first value that was neither counted nor declared."""
-        places = np.array([*range(1 + len(self.names)), *everything])
-        k = codes.astype(np.int64) - base
-        found = places[np.where((k >= 0) & (k < width), offset + k, other)]
+        k = codes.astype(np.int64) - by.base
+        found = by.source[np.where((k >= 0) & (k < by.width), by.offset + k, by.other)]
         bad = np.argwhere((found > 0) & (found <= len(self.names)))
         if len(bad):
             row, j = map(int, bad[0])
             code = int(k[row, j])
-            outside = not 0 <= code < len(meanings[j])
-            value = int(codes[row, j]) if outside else meanings[j][code]
+            outside = not 0 <= code < len(by.meanings[j])
+            value = int(codes[row, j]) if outside else by.meanings[j][code]
             raise TallyBayesError(
                 f"column {self.names[j]!r} holds {value!r}, which was never counted or declared; "
                 f"{did_you_mean(value, self.labels[j])}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import TallyBayesError
-from tallybayes.families.parameters import Array, Columns, Floats, safe_log
+from tallybayes.families.parameters import Array, Columns, Floats, in_place_log, safe_log
 from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha, frequencies
 from tallybayes.kernels import scoring
 from tallybayes.schema import Count
@@ -20,14 +20,6 @@ def _shares(block: Counts, alpha: Floats) -> Floats:
     """Return (n + alpha) / (N + sum of alpha): each column's share of its class's total."""
     total = block.sums.sum(axis=1, keepdims=True) + alpha.sum()
     return frequencies(block.sums, np.broadcast_to(alpha, block.sums.shape), total)
-
-
-def _lengths(block: Counts) -> Floats:
-    """Return the mean total of a row in each class."""
-    weight = block.weight.max(axis=1)
-    total = block.sums.sum(axis=1)
-    lengths: Floats = np.divide(total, weight, out=np.zeros(len(weight)), where=weight > 0.0)
-    return lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +49,16 @@ class Multinomial:
 
     def estimate(self, block: Counts, columns: Columns) -> Bag:
         """Turn sums into shares of the total."""
-        p = _shares(block, alpha_of_each(self.alpha, columns.names))
-        # nothing was ever counted, and nothing is added: the bag says nothing
-        weights = safe_log(p) if p.any() else np.zeros(p.shape)
-        return Bag(weights, p, _lengths(block))
+        alpha = alpha_of_each(self.alpha, columns.names)
+        total = block.sums.sum(axis=1) + alpha.sum()
+        if (total <= 0.0).any():  # a class without any words takes the shares of all together
+            shares = _shares(block, alpha)
+            # nothing was ever counted, and nothing is added: the bag says nothing
+            return Bag(safe_log(shares) if shares.any() else np.zeros(shares.shape), block, alpha)
+        weights = block.sums + alpha
+        in_place_log(weights)
+        weights -= np.log(total)[:, None]
+        return Bag(weights, block, alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +105,20 @@ class Complement:
         if self.norm:  # a single word has a share of one and a sum of zero: it says nothing
             sums = logs.sum(axis=1, keepdims=True)
             weights = np.divide(logs, sums, out=np.zeros(logs.shape), where=sums != 0.0)
-        return Bag(weights, _shares(block, alpha), _lengths(block))
+        return Bag(weights, block, alpha)
 
 
 @dataclass(frozen=True, eq=False)
 class Bag:
     """What a word adds to the score, by class (down) and word (across).
 
-    `shares` and `lengths` are what samples are drawn from: a row's total is Poisson around the mean
-    total of its class, and its words are drawn by their shares.
+    What was counted, and the alpha added to it, is what samples are drawn from: a row's total is
+    Poisson around the mean total of its class, and its words are drawn by their shares.
     """
 
     weights: Floats
-    shares: Floats
-    lengths: Floats
+    counted: Counts
+    alpha: Floats
 
     @property
     def free_parameters(self) -> int:
@@ -157,8 +155,11 @@ class Bag:
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
+        weight = self.counted.weight.max(axis=1)
+        total = self.counted.sums.sum(axis=1)
+        lengths = np.divide(total, weight, out=np.zeros(len(weight)), where=weight > 0.0)
         # a multinomial with a Poisson total is a Poisson for every word
-        rates = self.lengths[:, None] * self.shares
+        rates = lengths[:, None] * _shares(self.counted, self.alpha)
         return list(rng.poisson(rates[classes]).T)
 
 

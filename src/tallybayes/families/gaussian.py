@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def _ratio(a: Floats, b: Floats) -> Floats:
     return np.divide(a, b, out=np.zeros(np.shape(a)), where=b > 0.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Normals:
     """Means and variances by class (down) and column (across); `used` columns say something."""
 
@@ -143,8 +144,9 @@ class Normals:
         """A mean and a variance for every class and column."""
         return self.free_parameters
 
+    @cached_property
     def curves(self) -> tuple[Floats, Floats, Floats]:
-        """Return mean, scale and height: log f = height - (scale (x - mean))^2; 0 if not used."""
+        """Mean, scale and height: log f = height - (scale (x - mean))^2; 0 if not used."""
         variance = np.where(self.used, self.variance, 1.0)
         scale = np.where(self.used, np.sqrt(0.5 / variance), 0.0)
         height = np.where(self.used, -0.5 * np.log(2.0 * np.pi * variance), 0.0)
@@ -153,14 +155,14 @@ class Normals:
     def log_prob(self, block: Block) -> Floats:
         """Return log f(x | class) for each row, column and class: 0 where a factor is left out."""
         assert isinstance(block, np.ndarray)
-        mean, scale, height = (part.T for part in self.curves())
+        mean, scale, height = (part.T for part in self.curves)
         z = (block[:, :, None] - mean) * scale
         return np.where(np.isnan(block)[:, :, None], 0.0, height - z * z)
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, np.ndarray)
-        scoring.normals(block, *self.curves(), out)
+        scoring.normals(block, *self.curves, out)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""

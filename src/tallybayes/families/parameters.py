@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block
+from tallybayes.kernels.threads import over_rows
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 
@@ -56,6 +57,16 @@ class Family(Protocol):
 
     def estimate(self, block: Any, columns: Columns) -> Parameters:
         """Turn a block of the tally into parameters."""
+
+
+def in_place_log(values: Floats) -> None:
+    """Replace each row's values by their logarithms, -inf at zero, on all threads."""
+
+    def work(rows: slice) -> None:
+        with np.errstate(divide="ignore"):
+            np.log(values[rows], out=values[rows])
+
+    over_rows(work, len(values), values.size)
 
 
 def safe_log(values: Floats) -> Floats:

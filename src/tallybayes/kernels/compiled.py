@@ -136,8 +136,13 @@ def flaws(indices: Array, data: Array, n_columns: int) -> tuple[int, int, int]:
 @_loop
 def sparse_counts(
     indptr: Array, indices: Array, data: Array, y: Array, w: Array, threshold: Array, sums: Array
-) -> None:
-    """Add up the stored values (or those above the threshold) per class and column."""
+) -> int:
+    """Add up the stored values (or those above the threshold) per class and column.
+
+    Return how many positions lie outside the columns or hold what cannot be counted.
+    """
+    n_columns = np.uint64(sums.shape[1])
+    bad = 0
     for i in range(len(y)):
         weight = 1.0
         if w is not None:
@@ -148,10 +153,17 @@ def sparse_counts(
         # unsigned positions spare numba's test for negative indices
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = np.uint64(indices[k])
-            if threshold is None:
-                sums_c[j] += weight * data[k]
-            elif data[k] > threshold:
-                sums_c[j] += weight
+            v = data[k]
+            if j >= n_columns:
+                bad += 1
+            elif threshold is None:
+                bad += not 0 <= v < math.inf
+                sums_c[j] += weight * v
+            else:
+                bad += v != v
+                if v > threshold:
+                    sums_c[j] += weight
+    return bad
 
 
 @_row_sum
@@ -274,9 +286,10 @@ def log_sum_exp(joint: Array, out: Array) -> None:
 
 
 @_loop
-def shares(joint: Array) -> None:
-    """Replace each row by exp(row) / sum(exp(row)); a row of -inf becomes zeros."""
+def shares(joint: Array) -> int:
+    """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros."""
     n_rows, n_classes = joint.shape
+    impossible = 0
     for i in range(n_rows):
         row = joint[i]
         top = row[0]
@@ -284,6 +297,7 @@ def shares(joint: Array) -> None:
             top = max(top, row[c])
         if top == -math.inf:
             row[:] = 0.0
+            impossible += 1
             continue
         total = 0.0
         for c in range(n_classes):
@@ -291,6 +305,7 @@ def shares(joint: Array) -> None:
             total += row[c]
         for c in range(n_classes):
             row[c] /= total
+    return impossible
 
 
 @_loop

@@ -14,8 +14,11 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# A moment about a point this many standard deviations away has lost too many digits.
+# A moment about a point this many standard deviations away has lost too many digits; where
+# another pass is cheap, fewer have to be lost.
 FARTHEST_SHIFT = 100.0
+FARTHEST_WHEN_CHEAP = 10.0
+CHEAP_TO_REPEAT = 1_000_000  # cells
 
 
 class Members(NamedTuple):
@@ -51,12 +54,15 @@ class ClassMoments(NamedTuple):
 
 
 class ClassSums(NamedTuple):
-    """Per class and column: rows and weight with a value, and the weighted sum of the values."""
+    """Per class and column: rows and weight with a value, and the weighted sum of the values.
+
+    `bad` says how many values cannot be counted: negative ones, and flaws of a sparse matrix.
+    """
 
     rows: Integers
     weight: Floats
     sums: Floats
-    negative: int
+    bad: int
 
 
 def moments(X: Array, of: Members) -> ClassMoments:
@@ -68,33 +74,38 @@ def moments(X: Array, of: Members) -> ClassMoments:
     """
     shape = (len(of.rows), X.shape[1])
     shift = _starting_point(X, of.y, shape)
+    farthest = FARTHEST_WHEN_CHEAP if X.size < CHEAP_TO_REPEAT else FARTHEST_SHIFT
     loops = loops_for(X.size)
 
-    def sums_about(shift: Floats, n: bool) -> list[Any]:
+    def sums_about(shift: Floats, n: bool) -> tuple[Any, Floats, Floats]:
         def work(block: slice) -> tuple[Floats | None, Floats, Floats]:
             sums = np.zeros(shape) if n else None, np.zeros(shape), np.zeros(shape)
             loops.moments(X[block], of.y[block], of.weights(block), shift, *sums)
             return sums
 
-        parts = zip(*over_rows(work, len(X), X.size), strict=True)
-        return [part[0] if part[0] is None else sum(part[1:], start=part[0]) for part in parts]
+        total, *others = over_rows(work, len(X), X.size)
+        for part in others:
+            for mine, more in zip(total, part, strict=True):
+                if mine is not None and more is not None:
+                    mine += more
+        return total
 
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         # data with gaps shows them early, as a rule; if not, the sums do, and are taken anew
-        gaps = bool(np.isnan(X[:4096]).any())
+        gaps = X.size >= CHEAP_TO_REPEAT and bool(np.isnan(X[:4096]).any())
         for _ in range(4):
             n, s, q = sums_about(shift, gaps)
-            if not gaps and not np.isfinite(s).all():
+            if not gaps and not np.isfinite(s.sum()):
                 gaps = True
                 continue
             if not gaps:
                 n = np.repeat(of.weight[:, None], shape[1], axis=1)
             there = n > 0.0
-            step = np.divide(s, n, out=np.zeros(shape), where=there)
+            step = s / np.where(there, n, 1.0)
             m2 = np.maximum(q - s * step, 0.0)
             mean = np.where(there, shift + step, 0.0)
-            far = (n * step**2 > FARTHEST_SHIFT**2 * m2) & np.isfinite(mean)
-            if not far.any():
+            far = n * step * step > farthest**2 * m2
+            if not far.any() or not (far := far & np.isfinite(mean)).any():
                 break
             shift = np.where(far, mean, shift)
     if gaps:
@@ -120,13 +131,22 @@ def _rows_there(X: Array, of: Members, n: Floats) -> Integers:
 
 
 def _starting_point(X: Array, y: Array, shape: tuple[int, int]) -> Floats:
-    """Pick a value near each class's data: the median of its first rows, so no outlier rules."""
+    """Pick a value near each class's data: the median of its first rows, so no outlier rules.
+
+    Where another pass is cheap, the first row of each class will do.
+    """
     head, of = X[:4096], y[:4096]
-    points = np.empty(shape)
-    points[:] = _median(head[:64])
-    for c in np.unique(of)[:64]:
-        points[c] = _median(head[np.flatnonzero(of == c)[:9]])
-    return np.where(np.isfinite(points), points, 0.0)
+    if X.size < CHEAP_TO_REPEAT and len(head):
+        first = np.zeros(shape[0], np.int64)
+        first[of[::-1]] = np.arange(len(of) - 1, -1, -1)
+        points = head[first].astype(np.float64, copy=False)
+    else:
+        points = np.empty(shape)
+        points[:] = _median(head[:64])
+        for c in np.unique(of)[:64]:
+            points[c] = _median(head[np.flatnonzero(of == c)[:9]])
+    finite = np.isfinite(points)
+    return points if finite.all() else np.where(finite, points, 0.0)
 
 
 def _median(rows: Array) -> Floats:
@@ -217,15 +237,16 @@ def sparse_counts(
     """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""
     loops = loops_for(len(data))
 
-    def work(block: slice) -> Floats:
+    def work(block: slice) -> tuple[Floats, int]:
         sums = np.zeros((len(of.rows), n_columns))
         pointers = indptr[block.start : block.stop + 1]
-        loops.sparse_counts(
+        bad: int = loops.sparse_counts(
             pointers, indices, data, of.y[block], of.weights(block), threshold, sums
         )
-        return sums
+        return sums, bad
 
-    total, *others = over_rows(work, len(of.y), len(data))
-    for sums in others:
+    parts = over_rows(work, len(of.y), len(data))
+    total = parts[0][0]
+    for sums, _ in parts[1:]:
         total += sums
-    return ClassSums(of.rows[:, None], of.weight[:, None], total, 0)
+    return ClassSums(of.rows[:, None], of.weight[:, None], total, sum(bad for _, bad in parts))

@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+CELLS_AT_ONCE = 100_000
+LEAST = np.finfo(np.float64).min
+LEAST_ABOVE_0 = np.finfo(np.float64).tiny
+
 
 def _by_class(y: Array, w: Array | None, n_classes: int) -> Any:
     """Yield each class with its row numbers and their weights, 1 or a column."""
@@ -100,23 +104,41 @@ def sparse_counts(
     w: Array | None,
     threshold: float | None,
     sums: Array,
-) -> None:
-    """Add up the stored values (or those above the threshold) per class and column."""
+) -> int:
+    """Add up the stored values (or those above the threshold) per class and column.
+
+    Return how many positions lie outside the columns or hold what cannot be counted.
+    """
     weight = np.repeat(np.ones(len(y)) if w is None else w, np.diff(indptr))
     stored = slice(indptr[0], indptr[-1])
-    kept = weight > 0.0
+    inside = (indices[stored] >= 0) & (indices[stored] < sums.shape[1])
+    outside = np.count_nonzero(~inside & (weight > 0.0))
+    kept = inside & (weight > 0.0)
     x, column = data[stored][kept], indices[stored][kept]
+    fine = (x >= 0) & (x < np.inf) if threshold is None else x == x
     x = x if threshold is None else (x > np.float64(threshold)).astype(float)
     np.add.at(sums, (np.repeat(y, np.diff(indptr))[kept], column), weight[kept] * x)
+    return int(outside + np.count_nonzero(~fine))
+
+
+def _pieces(X: Array, n_classes: int) -> Any:
+    """Yield row numbers such that rows times columns times classes stay small."""
+    step = max(1, CELLS_AT_ONCE // max(X.shape[1] * n_classes, 1))
+    for start in range(0, len(X), step):
+        yield slice(start, start + step)
 
 
 def score_normals(X: Array, mean: Array, scale: Array, height: Array, out: Array) -> None:
     """Add the log densities height - (scale (x - mean))^2 of the columns that are there."""
-    for c in range(len(mean)):
-        with np.errstate(invalid="ignore", over="ignore"):
-            z = (X - mean[c]) * scale[c]
-            terms = height[c] - z * z
-        out[:, c] += np.where(np.isnan(X), 0.0, terms).sum(1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for rows in _pieces(X, len(mean)):
+            x = X[rows, None, :]
+            z = (x - mean) * scale
+            terms = height - z * z
+            total = terms.sum(axis=2)
+            if np.isnan(total).any():
+                total = np.where(np.isnan(x), 0.0, terms).sum(axis=2)
+            out[rows] += total
 
 
 def score_codes(
@@ -129,30 +151,30 @@ def score_codes(
     out: Array,
 ) -> int:
     """Add table[class, place of the code]; return how many fell outside and took `other`."""
-    k = X.astype(np.int64) - base
-    inside = (k >= 0) & (k < width)
-    place = np.where(inside, offset + k, other)
-    for c in range(len(table)):
-        out[:, c] += table[c][place].sum(1)
-    return int(inside.size - inside.sum())
+    outside = 0
+    for rows in _pieces(X, len(table)):
+        k = X[rows].astype(np.int64) - base
+        inside = (k >= 0) & (k < width)
+        outside += inside.size - int(np.count_nonzero(inside))
+        out[rows] += table[:, np.where(inside, offset + k, other)].sum(axis=2).T
+    return outside
 
 
 def score_binary(X: Array, threshold: float, absent: Array, present: Array, out: Array) -> None:
     """Add the log probability of each column being above the threshold, or not."""
-    missing = np.isnan(X)
-    for c in range(len(absent)):
-        terms = np.where(np.greater(X, np.float64(threshold)), present[c], absent[c])
-        out[:, c] += np.where(missing, 0.0, terms).sum(1)
+    for rows in _pieces(X, len(absent)):
+        x = X[rows, None, :]
+        terms = np.where(np.greater(x, np.float64(threshold)), present, absent)
+        out[rows] += np.where(np.isnan(x), 0.0, terms).sum(axis=2)
 
 
 def score_counts(X: Array, weights: Array, base: Array, out: Array) -> None:
     """Add base + x weight of each column; 0 times -inf is 0, and a missing value adds nothing."""
-    there = ~np.isnan(X)
-    for c in range(len(weights)):
-        terms = np.zeros(X.shape)
-        with np.errstate(invalid="ignore"):
-            np.multiply(X, weights[c], out=terms, where=X > 0.0)
-        out[:, c] += np.where(there, terms + base[c], 0.0).sum(1)
+    with np.errstate(invalid="ignore"):
+        for rows in _pieces(X, len(weights)):
+            x = X[rows, None, :]
+            terms = np.where(x > 0.0, x * weights, 0.0) + base
+            out[rows] += np.where(np.isnan(x), 0.0, terms).sum(axis=2)
 
 
 def score_sparse(
@@ -164,15 +186,21 @@ def score_sparse(
     out: Array,
 ) -> None:
     """Add x times the row of weights of each stored value; with a threshold x is 0 or 1."""
-    from scipy.sparse import coo_array
-
-    row = np.repeat(np.arange(len(out)), np.diff(indptr))
-    stored = slice(indptr[0], indptr[-1])
-    x = data[stored]
-    x = x if threshold is None else (x > np.float64(threshold)).astype(float)
-    seen = x > 0.0
-    shape = (len(out), len(weights))
-    out += coo_array((x[seen], (row[seen], indices[stored][seen])), shape=shape).tocsr() @ weights
+    start = 0
+    while start < len(out):
+        # as many rows as fit, at least one
+        fit = indptr[start] + CELLS_AT_ONCE // weights.shape[1]
+        stop = max(start + 1, int(np.searchsorted(indptr, fit, side="right")) - 1)
+        first, last = indptr[start:stop], indptr[start + 1 : stop + 1]
+        stored = slice(first[0], last[-1])
+        x = data[stored, None]
+        x = x if threshold is None else (x > np.float64(threshold)).astype(float)
+        with np.errstate(invalid="ignore"):
+            terms = np.where(x > 0.0, x * weights[indices[stored]], 0.0)
+        filled = last > first
+        if len(terms):
+            out[start:stop][filled] += np.add.reduceat(terms, first[filled] - first[0], axis=0)
+        start = stop
 
 
 def log_sum_exp(joint: Array, out: Array) -> None:
@@ -183,14 +211,14 @@ def log_sum_exp(joint: Array, out: Array) -> None:
     out[:] = (top + np.log(total))[:, 0]
 
 
-def shares(joint: Array) -> None:
-    """Replace each row by exp(row) / sum(exp(row)); a row of -inf becomes zeros."""
+def shares(joint: Array) -> int:
+    """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros."""
     top = joint.max(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        joint -= np.where(np.isneginf(top), 0.0, top)
+        joint -= np.maximum(top, LEAST)
     np.exp(joint, out=joint)
-    total = joint.sum(axis=1, keepdims=True)
-    joint /= np.where(total > 0.0, total, 1.0)
+    joint /= np.maximum(joint.sum(axis=1, keepdims=True), LEAST_ABOVE_0)
+    return int(np.count_nonzero(top == -np.inf))
 
 
 def record(

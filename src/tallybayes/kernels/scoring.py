@@ -83,7 +83,7 @@ def log_sum_exp(joint: Floats) -> Floats:
     return out
 
 
-def shares(joint: Floats) -> None:
-    """Replace each row by exp(row) / sum(exp(row)); a row of -inf becomes zeros."""
+def shares(joint: Floats) -> int:
+    """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros."""
     loops = loops_for(joint.size)
-    over_rows(lambda rows: loops.shares(joint[rows]), len(joint), joint.size)
+    return sum(over_rows(lambda rows: loops.shares(joint[rows]), len(joint), joint.size))

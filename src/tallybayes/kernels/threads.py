@@ -59,8 +59,10 @@ def limited_to(threads: int) -> Iterator[None]:
 
 def over_rows(work: Callable[[slice], Result], n_rows: int, n_cells: int) -> list[Result]:
     """Call `work` on contiguous blocks that together cover the rows, and list the results."""
-    shares = max(1, min(available(), n_cells // SMALLEST_SHARE, n_rows))
-    if shares == 1:
+    shares = min(n_cells // SMALLEST_SHARE, n_rows)
+    if shares > 1:
+        shares = min(shares, available())
+    if shares <= 1:
         return [work(slice(0, n_rows))]
     edges = [n_rows * share // shares for share in range(shares + 1)]
     blocks = [slice(start, stop) for start, stop in pairwise(edges)]

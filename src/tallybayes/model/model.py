@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Batch, batches
+from tallybayes.batches import Batch, Sparse, batches, refuse_flaws
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp, shares
@@ -94,7 +94,7 @@ class Model:
         """Return log s_c = log P(c) + sum_i log P(x_i | c) for each row and class."""
         source = as_source(X)
         out = np.empty((source.n_rows, len(self.classes)))
-        out[:] = safe_log(self.prior)
+        out[:] = self._log_prior
         for batch in batches(source, self.schema):
             part = out[batch.rows]
             self._check_counts(batch)
@@ -106,16 +106,22 @@ class Model:
     def _check_counts(self, batch: Batch) -> None:
         """Refuse counts that are negative or infinite."""
         for group, block in zip(self.schema.groups, batch.blocks, strict=True):
-            if isinstance(group.kind, Count) and isinstance(block, np.ndarray):
+            if isinstance(block, Sparse):
+                names = self.schema.names_of(group)
+                refuse_flaws(block, names, counts=isinstance(group.kind, Count))
+            elif isinstance(group.kind, Count) and isinstance(block, np.ndarray):
                 least = np.fmin.reduce(block, axis=None, initial=0)
                 if least < 0 or np.fmax.reduce(block, axis=None, initial=0) == np.inf:
                     raise unusable(block, self.schema.names_of(group), batch.rows.start)
 
     def _check_numbers(self, batch: Batch, joint: Floats) -> None:
         """Refuse infinite numbers, for which no class has a density."""
-        suspects = np.flatnonzero(~np.isfinite(joint[:, 0]))
+        finite = np.isfinite(joint[:, 0])
+        if finite.all():
+            return
+        suspects = np.flatnonzero(~finite)
         for group, block in zip(self.schema.groups, batch.blocks, strict=True):
-            if isinstance(group.kind, Numeric) and isinstance(block, np.ndarray) and len(suspects):
+            if isinstance(group.kind, Numeric) and isinstance(block, np.ndarray):
                 bad = np.argwhere(np.isinf(block[suspects]))
                 if len(bad):
                     column = int(bad[0][1])
@@ -133,7 +139,7 @@ class Model:
         impossible = np.isneginf(total)
         if impossible.any():
             _warn_of_impossible(impossible)
-            joint[impossible] = safe_log(self.prior)
+            joint[impossible] = self._log_prior
             total[impossible] = 0.0
         joint -= total[:, None]
         return joint
@@ -141,10 +147,8 @@ class Model:
     def posterior(self, X: Any) -> Floats:
         """Return P(c | x) for each row and class; every row sums to one."""
         posterior = self.joint_log_likelihood(X)
-        shares(posterior)
-        # a row of zeros adds up to 0, any other to 1
-        impossible = posterior @ np.ones(len(self.classes)) < 0.5
-        if impossible.any():
+        if shares(posterior):
+            impossible = posterior.max(axis=1) == 0.0
             _warn_of_impossible(impossible)
             posterior[impossible] = self.prior
         return posterior
@@ -169,6 +173,10 @@ class Model:
                 self.schema.place_of(name)
         row = self.posterior({name: [record.get(name)] for name in self.schema.names})[0]
         return dict(zip(self.classes, row.tolist(), strict=True))
+
+    @cached_property
+    def _log_prior(self) -> Floats:
+        return safe_log(self.prior)
 
     @cached_property
     def _record_scorer(self) -> RecordScorer:

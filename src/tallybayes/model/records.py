@@ -119,7 +119,7 @@ def _straight_line(
                 space[f"t{k}"], space[f"o{k}"] = rows[j], _other_values(p, j, len(classes))
                 lines.append(f"r{k} = t{k}.get(x) or o{k}(x)")
             elif isinstance(p, Normals):
-                mean, scale, height = (part[:, j].tolist() for part in p.curves())
+                mean, scale, height = (part[:, j].tolist() for part in p.curves)
                 start += height  # taken back in the rarer case that the value is missing
                 lines.append("if x is None or x != x:")
                 add("-", map(repr, height))
@@ -183,7 +183,7 @@ def _gathering(
         p = factor.parameters
         names = _names_of(schema, factor)
         if isinstance(p, Normals):
-            for parts, part in zip((means, scales, heights), p.curves(), strict=True):
+            for parts, part in zip((means, scales, heights), p.curves, strict=True):
                 parts.append(part.T)
             start = sum(map(len, means)) - len(names)
             plan.update({name: (0, start + j) for j, name in enumerate(names)})

@@ -78,13 +78,16 @@ class Codes:
     ) -> Codes:
         """Keep the values that occur, sorted."""
         seen = counted.rows.sum(axis=0) > 0
+        all_sorted = all(isinstance(each, range) for each in labels)
+        if all_sorted and seen.all():
+            return cls(tuple(map(tuple, labels)), counted.rows, counted.weight)
         kept: list[tuple[Label, ...]] = []
         places: list[int] = []
         start = 0
         for name, each in zip(names, labels, strict=True):
             here = np.flatnonzero(seen[start : start + len(each)]).tolist()
             place = {each[k]: start + k for k in here}
-            found = sorted_labels(place, f"column {name!r}")
+            found = tuple(place) if all_sorted else sorted_labels(place, f"column {name!r}")
             kept.append(found)
             places += [place[label] for label in found]
             start += len(each)
@@ -164,7 +167,7 @@ class Codes:
             for name, mine, theirs in pairs
         )
 
-    def plus(self, other: Codes, names: Sequence[str]) -> Codes:
+    def plus(self, other: Codes, names: Sequence[str], reuse: bool = False) -> Codes:
         """Add the counts of other rows."""
         labels = self._union(other, names)
         a, b = self.with_labels(labels), other.with_labels(labels)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, Sparse
+from tallybayes.batches import Block, Sparse, refuse_flaws, without_duplicates
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.sources.labels import Label
@@ -58,14 +58,12 @@ class Counts:
     ) -> Counts:
         """Add up some rows, or count how often each column exceeds the threshold."""
         if isinstance(block, Sparse):
-            counted = counting.sparse_counts(*block, of, threshold)
+            counted = _count_sparse(block, of, names, threshold)
         else:
             assert isinstance(block, np.ndarray)
             counted = counting.dense_counts(block, of, threshold)
-        if counted.negative or not np.isfinite(counted.sums.sum()):
-            if isinstance(block, Sparse):
-                raise TallyBayesError("the counts are too large to add up; rescale them")
-            raise unusable(block, names, start)
+            if counted.bad or not np.isfinite(counted.sums.sum()):
+                raise unusable(block, names, start)
         return cls(counted.rows, counted.weight, counted.sums)._folded()
 
     def _folded(self) -> Counts:
@@ -98,10 +96,11 @@ class Counts:
         weight = wider(np.broadcast_to(self.weight, shape), places, n_columns)
         return Counts(rows, weight, wider(self.sums, places, n_columns))._folded()
 
-    def plus(self, other: Counts, names: Sequence[str]) -> Counts:
-        """Add the sums of other rows."""
+    def plus(self, other: Counts, names: Sequence[str], reuse: bool = False) -> Counts:
+        """Add the sums of other rows; `reuse` says that their memory may be written over."""
         rows, weight = self.rows + other.rows, self.weight + other.weight
-        return Counts(rows, weight, self.sums + other.sums)._folded()
+        sums = np.add(self.sums, other.sums, out=other.sums if reuse else None)
+        return Counts(rows, weight, sums)._folded()
 
     def minus(self, other: Counts, classes: Sequence[Label], names: Sequence[str]) -> Counts:
         """Take away rows that were counted here; refuse what cannot be right."""
@@ -127,6 +126,23 @@ class Counts:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _count_sparse(
+    block: Sparse, of: counting.Members, names: Sequence[str], threshold: float | None
+) -> counting.ClassSums:
+    """Count compressed sparse rows, and refuse those that are broken or hold what is no count."""
+    if threshold is not None:
+        refuse_flaws(block, names, counts=False)
+        block = without_duplicates(block)
+    counted = counting.sparse_counts(*block, of, threshold)
+    if counted.bad:
+        refuse_flaws(block, names, counts=threshold is None)
+    # stored values are finite and not negative, so no sum exceeds the sum of all
+    heaviest = 1.0 if of.w is None else float(of.w.max(initial=0.0))
+    if not np.isfinite(block.data.sum() * heaviest) and not np.isfinite(counted.sums).all():
+        raise TallyBayesError("the counts are too large to add up; rescale them")
+    return counted
 
 
 def unusable(block: NDArray[Any], names: Sequence[str], start: int) -> TallyBayesError:

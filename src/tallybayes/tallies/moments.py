@@ -63,8 +63,9 @@ class Moments:
         assert isinstance(block, np.ndarray)
         rows, weight, mean, m2 = counting.moments(block, of)
         counted = cls(rows, weight, mean, m2, m2)
-        sound = np.isfinite(counted.mean) & np.isfinite(counted.m2)
-        if not sound.all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspicious = not np.isfinite(mean.sum() + m2.sum())
+        if suspicious and not (sound := np.isfinite(mean) & np.isfinite(m2)).all():
             column = int(np.argmin(sound.all(0)))
             raise not_finite(block[:, column], names[column], start)
         return counted
@@ -95,15 +96,19 @@ class Moments:
         """Move the columns to new places among more columns; new ones have no values."""
         return self.each(lambda part: wider(part, places, n_columns))
 
-    def plus(self, other: Moments, names: Sequence[str]) -> Moments:
+    def plus(self, other: Moments, names: Sequence[str], reuse: bool = False) -> Moments:
         """Add the moments of other rows."""
         weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros(weight.shape), where=weight > 0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            # an empty side has no mean to be far from
-            gap = np.where((self.weight > 0.0) & (other.weight > 0.0), other.mean - self.mean, 0.0)
-            mean = np.where(self.weight > 0.0, self.mean + gap * share, other.mean)
-            m2 = self.m2 + other.m2 + gap**2 * self.weight * share
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            share = other.weight / weight
+            gap = other.mean - self.mean
+            if not (both := (self.weight > 0.0) & (other.weight > 0.0)).all():
+                # an empty side has no mean to be far from
+                gap, share = np.where(both, gap, 0.0), np.where(weight > 0.0, share, 0.0)
+            mean = self.mean + gap * share
+            if not both.all():
+                mean = np.where(self.weight > 0.0, mean, other.mean)
+            m2 = self.m2 + other.m2 + gap * gap * self.weight * share
         if not np.isfinite(m2).all():
             column = int(np.argmin(np.isfinite(m2).all(axis=0)))
             raise not_finite(mean[:, column], names[column], 0)

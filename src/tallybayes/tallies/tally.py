@@ -146,7 +146,7 @@ class Tally:
 
     def update(self, X: Any, y: Any, weights: Any = None) -> Tally:
         """Count more rows; if one of them is wrong, the tally stays as it was."""
-        self._become(self + Tally.of(X, y, weights, schema=self.schema))
+        self._become(self.plus(Tally.of(X, y, weights, schema=self.schema), reuse=True))
         return self
 
     def forget(self, X: Any, y: Any, weights: Any = None) -> Tally:
@@ -159,8 +159,10 @@ class Tally:
         self.blocks = other.blocks
 
     def __add__(self, other: Tally) -> Tally:
-        if not isinstance(other, Tally):
-            return NotImplemented
+        return self.plus(other) if isinstance(other, Tally) else NotImplemented
+
+    def plus(self, other: Tally, reuse: bool = False) -> Tally:
+        """Return self + other; `reuse` says that the memory of the other may be written over."""
         self._check_schema(other)
         classes = self.classes
         if other.classes != classes:
@@ -169,7 +171,7 @@ class Tally:
         blocks: list[TallyBlock] = []
         for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True):
             add: Callable[..., TallyBlock] = mine.plus
-            blocks.append(add(theirs, self.schema.names_of(group)))
+            blocks.append(add(theirs, self.schema.names_of(group), reuse))
         return Tally._from_parts(self.schema, classes, a.rows + b.rows, a.weight + b.weight, blocks)
 
     def __radd__(self, other: object) -> Tally:

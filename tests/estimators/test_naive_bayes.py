@@ -1,0 +1,581 @@
+"""NaiveBayes answers what naive Bayes is by definition: worked out by hand, and by scikit-learn."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.naive_bayes as sk
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.sparse import csr_array, csr_matrix
+
+import tallybayes as tb
+from tallybayes import NaiveBayes
+
+# The lectures' loan table: text, booleans and numbers, with gaps.
+LOAN = {
+    "owner": [True, False, False, True, False, False, True, False, None, False],
+    "status": ["Single", "Married", "Single", "Married", "Divorced",
+               "Married", "Divorced", None, "Married", "Single"],
+    "income": [125.0, 100.0, 70.0, 120.0, 95.0, 60.0, None, 85.0, 75.0, 90.0],
+}  # fmt: skip
+CHEAT = ["No", "No", "No", "No", "Yes", "No", "No", "Yes", "No", "Yes"]
+NEW = {
+    "owner": [True, False, None, None, False],
+    "status": ["Single", "Married", None, "Divorced", "Single"],
+    "income": [100.0, 120.0, 80.5, 92.5, None],
+}
+
+
+def rows_of(table):
+    return list(zip(*table.values(), strict=True))
+
+
+def table_of(rows, names):
+    return {name: [row[j] for row in rows] for j, name in enumerate(names)}
+
+
+def by_hand(table, labels, new, weights=None, alpha=1, prior=None, unseen="ignore"):
+    """Log P(c) + sum of log P(x | c), rows down and sorted classes across, in exact fractions.
+
+    Decimal numbers are Gaussian, everything else is categorical; None is missing. `prior` is a
+    function of the class.
+    """
+    weights = [Fraction(w) for w in (weights or [1] * len(labels))]
+    counted = [
+        (row, label, w)
+        for row, label, w in zip(rows_of(table), labels, weights, strict=True)
+        if w > 0
+    ]
+    classes = sorted({label for _, label, _ in counted})
+    total = sum(w for _, _, w in counted)
+    columns = []
+    for j in range(len(table)):
+        there = [(label, row[j], w) for row, label, w in counted if row[j] is not None]
+        decimal = any(isinstance(x, float) for _, x, _ in there)
+        columns.append((_bell if decimal else _table)(there, classes, Fraction(alpha), unseen))
+    out = []
+    for record in rows_of(new):
+        out.append([])
+        for c in classes:
+            share = sum(w for _, label, w in counted if label == c) / total
+            score = math.log(share if prior is None else prior(c))
+            for x, log_factor in zip(record, columns, strict=True):
+                score += 0.0 if x is None else log_factor(x, c)
+            out[-1].append(score)
+    return np.array(out)
+
+
+def _table(there, classes, alpha, unseen):
+    """(n + alpha) / (N + alpha K)."""
+    values = {x for _, x, _ in there}
+
+    def log_factor(x, c):
+        if not values or (x not in values and unseen == "ignore"):
+            return 0.0
+        n = sum(w for label, value, w in there if (label, value) == (c, x))
+        whole = sum(w for label, _, w in there if label == c)
+        if whole + alpha * len(values) == 0:  # the class has no value: take all classes together
+            n = sum(w for _, value, w in there if value == x)
+            whole = sum(w for _, _, w in there)
+        p = Fraction(n + alpha) / (whole + alpha * len(values))
+        return math.log(p) if p > 0 else -math.inf
+
+    return log_factor
+
+
+def _moments(pairs):
+    weight = sum(w for _, w in pairs)
+    if not weight:
+        return weight, Fraction(0), Fraction(0)
+    mean = sum(w * Fraction(x) for x, w in pairs) / weight
+    return weight, mean, sum(w * (Fraction(x) - mean) ** 2 for x, w in pairs)
+
+
+def _bell(there, classes, alpha, unseen):
+    """The normal density, with variances M2 / (W - 1) and a floor of 1e-9 of the column's."""
+    everything = _moments([(x, w) for _, x, w in there])
+    of_class = {c: _moments([(x, w) for label, x, w in there if label == c]) for c in classes}
+    enough = [(weight, m2) for weight, _, m2 in of_class.values() if weight > 1]
+    weight, middle, m2 = everything
+    overall = m2 / (weight - 1) if weight > 1 else m2 / weight
+    pooled = overall
+    if enough:
+        pooled = sum(m2 for _, m2 in enough) / sum(weight - 1 for weight, _ in enough)
+
+    def log_factor(x, c):
+        if m2 == 0:  # a constant column says nothing
+            return 0.0
+        own_weight, mean, own_m2 = of_class[c]
+        variance = own_m2 / (own_weight - 1) if own_weight > 1 else pooled
+        if own_weight == 0:
+            mean, variance = middle, overall
+        variance = max(variance, Fraction(1, 10**9) * m2 / weight)
+        return float(stats.norm.logpdf(float(Fraction(x) - mean), scale=math.sqrt(variance)))
+
+    return log_factor
+
+
+def posterior(joint):
+    joint = np.asarray(joint)
+    shares = np.exp(joint - joint.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def agree(ours, expected, tolerance=1e-10):
+    assert ours.shape == expected.shape
+    np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.fixture
+def model():
+    return NaiveBayes().fit(LOAN, CHEAT)
+
+
+def test_the_hand_itself_agrees_with_the_lecture():
+    # three values, two rows in each class: (1 + 1) / (2 + 3) and (0 + 1) / (2 + 3)
+    table = {"status": ["Single", "Married", "Divorced", "Single"]}
+    joint = by_hand(table, ["Yes", "No", "No", "Yes"], {"status": ["Married"]})
+    np.testing.assert_allclose(np.exp(joint), [[1 / 2 * 2 / 5, 1 / 2 * 1 / 5]])
+
+
+def test_a_mixed_table_with_gaps(model):
+    joint = by_hand(LOAN, CHEAT, NEW)
+    agree(model.predict_joint_log_proba(NEW), joint)
+    agree(model.predict_proba(NEW), posterior(joint))
+    agree(model.predict_log_proba(NEW), np.log(posterior(joint)))
+    assert model.predict(NEW).tolist() == [("No", "Yes")[k] for k in joint.argmax(axis=1)]
+
+
+def test_the_rows_of_a_posterior_add_up_to_one(model):
+    np.testing.assert_allclose(model.predict_proba(LOAN).sum(axis=1), 1.0, rtol=1e-14)
+
+
+def test_the_score_is_the_share_of_right_predictions(model):
+    right = np.mean(by_hand(LOAN, CHEAT, LOAN).argmax(axis=1) == (np.array(CHEAT) == "Yes"))
+    assert model.score(LOAN, CHEAT) == right
+
+
+WORDS = st.sampled_from(["red", "green", "blue", None])
+# Eighths are exact in both arithmetics.
+NUMBERS = st.none() | st.integers(-40, 40).map(lambda n: n / 8)
+CELLS = st.tuples(NUMBERS, WORDS, NUMBERS, st.sampled_from([True, False, None]))
+NAMES = ("height", "colour", "width", "on")
+KINDS = {"height": "gaussian", "colour": "categorical", "width": "gaussian", "on": "categorical"}
+
+
+@settings(max_examples=60)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), CELLS), min_size=1),
+    new=st.lists(CELLS, min_size=1, max_size=5),
+    alpha=st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(3)]),
+    unseen=st.sampled_from(["ignore", "smooth"]),
+    weighted=st.booleans(),
+)
+def test_any_table(rows, new, alpha, unseen, weighted):
+    labels = [label for label, _, _ in rows]
+    weights = [weight for _, weight, _ in rows] if weighted else None
+    assume(not weighted or any(weights))
+    table = table_of([cells for _, _, cells in rows], NAMES)
+    records = table_of(new, NAMES)
+    expected = by_hand(table, labels, records, weights, alpha, unseen=unseen)
+    model = NaiveBayes(KINDS, alpha=float(alpha), unseen=unseen).fit(table, labels, weights)
+    agree(model.predict_joint_log_proba(records), expected, 1e-8)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan])
+def test_a_missing_value_in_training_leaves_its_cell_out(missing):
+    table = {"a": ["x", "y", None, "y"], "n": [1.0, 2.0, 4.0, None]}
+    gaps = {name: [missing if x is None else x for x in column] for name, column in table.items()}
+    new = {"a": ["x", "y"], "n": [1.5, 3.0]}
+    labels = ["p", "p", "q", "q"]
+    ours = NaiveBayes().fit(gaps, labels).predict_joint_log_proba(new)
+    agree(ours, by_hand(table, labels, new))
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_value_in_prediction_leaves_its_factor_out(model, missing):
+    for name in LOAN:
+        new = {"owner": [True], "status": ["Single"], "income": [100.0]}
+        without = by_hand(LOAN, CHEAT, {**new, name: [None]})
+        agree(model.predict_joint_log_proba({**new, name: [missing]}), without)
+
+
+def test_a_row_of_gaps_has_the_prior_as_its_posterior(model):
+    agree(model.predict_proba([{"owner": None}]), np.array([[0.7, 0.3]]))
+
+
+def test_a_column_of_gaps_says_nothing():
+    table = {**LOAN, "nothing": [None] * 10, "nan": [np.nan] * 10}
+    new = {**NEW, "nothing": ["x", None, "y", "z", None], "nan": [1.0, np.nan, 2.0, 3.0, 4.0]}
+    agree(NaiveBayes().fit(table, CHEAT).predict_joint_log_proba(new), by_hand(LOAN, CHEAT, NEW))
+
+
+UNSEEN = {**NEW, "status": ["Widowed"] * 5}
+
+
+def test_unseen_categories_are_left_out_when_left_to_itself(model):
+    without = by_hand(LOAN, CHEAT, {**NEW, "status": [None] * 5})
+    agree(model.predict_joint_log_proba(UNSEEN), without)
+
+
+@pytest.mark.parametrize("alpha", [1, Fraction(1, 2)])
+def test_unseen_categories_may_count_as_values_without_rows(alpha):
+    model = NaiveBayes(unseen="smooth", alpha=float(alpha)).fit(LOAN, CHEAT)
+    with_it = model.predict_joint_log_proba(UNSEEN)
+    without = model.predict_joint_log_proba({**UNSEEN, "status": [None] * 5})
+    # of three values: all seven No have one, and two of the three Yes
+    factor = [alpha / (7 + 3 * alpha), alpha / (2 + 3 * alpha)]
+    agree(np.exp(with_it - without), np.array([[float(f) for f in factor]] * 5))
+
+
+def test_unseen_categories_may_be_refused():
+    model = NaiveBayes(unseen="error").fit(LOAN, CHEAT)
+    model.predict(NEW)
+    with pytest.raises(tb.TallyBayesError, match=r"'status' holds 'Widowed'.*never counted"):
+        model.predict(UNSEEN)
+
+
+def test_declared_values_are_not_unseen():
+    columns = {"status": tb.Categories(("Single", "Married", "Divorced", "Widowed"))}
+    model = NaiveBayes(columns, unseen="error").fit(LOAN, CHEAT)
+    ratio = model.predict_joint_log_proba({**NEW, "status": ["Widowed"] * 5})
+    ratio = ratio - model.predict_joint_log_proba({**NEW, "status": [None] * 5})
+    agree(np.exp(ratio), np.array([[1 / 11, 1 / 6]] * 5))
+
+
+PRIORS = {
+    "empirical": ("empirical", {"No": 0.7, "Yes": 0.3}),
+    "uniform": ("uniform", {"No": 0.5, "Yes": 0.5}),
+    "mapping": ({"Yes": 0.9, "No": 0.1}, {"No": 0.1, "Yes": 0.9}),
+    "Empirical": (tb.Empirical(alpha=2), {"No": 9 / 14, "Yes": 5 / 14}),
+    "Uniform": (tb.Uniform(), {"No": 0.5, "Yes": 0.5}),
+    "Fixed": (tb.Fixed({"Yes": 0.25, "No": 0.75}), {"No": 0.75, "Yes": 0.25}),
+}
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_priors(name):
+    prior, expected = PRIORS[name]
+    ours = NaiveBayes(prior=prior).fit(LOAN, CHEAT).predict_joint_log_proba(NEW)
+    agree(ours, by_hand(LOAN, CHEAT, NEW, prior=expected.get))
+
+
+@pytest.mark.parametrize("alpha", [0, 0.5, 1, 10, np.float32(0.25), Fraction(1, 8)])
+def test_alpha(alpha):
+    new = {**NEW, "status": ["Single"] * 5, "owner": [False] * 5}  # both classes allow them
+    ours = NaiveBayes(alpha=alpha).fit(LOAN, CHEAT).predict_joint_log_proba(new)
+    agree(ours, by_hand(LOAN, CHEAT, new, alpha=Fraction(float(alpha))))
+
+
+def test_alpha_of_zero_rules_classes_out():
+    model = NaiveBayes(alpha=0).fit({"a": ["x", "y"], "b": ["x", "y"]}, ["p", "q"])
+    assert model.predict_proba({"a": ["x"], "b": ["x"]}).tolist() == [[1.0, 0.0]]
+    impossible = {"a": ["x"], "b": ["y"]}
+    for method in (model.predict, model.predict_proba, model.predict_log_proba):
+        with pytest.warns(tb.TallyBayesWarning, match="row 0 is impossible in every class"):
+            method(impossible)
+
+
+def test_a_weight_is_a_number_of_repetitions():
+    w = [1, 2, 0, 3, 1, 1, 2, 4, 0, 1]
+    repeated = {name: np.repeat(np.array(c, object), w).tolist() for name, c in LOAN.items()}
+    expected = by_hand(repeated, np.repeat(CHEAT, w).tolist(), NEW)
+    agree(NaiveBayes().fit(LOAN, CHEAT, w).predict_joint_log_proba(NEW), expected)
+    agree(NaiveBayes().fit(LOAN, CHEAT, np.array(w)).predict_joint_log_proba(NEW), expected)
+    agree(
+        NaiveBayes().partial_fit(LOAN, CHEAT, sample_weight=w).predict_joint_log_proba(NEW),
+        expected,
+    )
+
+
+def test_weights_may_be_fractions():
+    w = [0.5, 1.25, 0.125, 2.0, 1.5, 0.25, 3.0, 1.0, 0.75, 1.0]
+    ours = NaiveBayes().fit(LOAN, CHEAT, w).predict_joint_log_proba(NEW)
+    agree(ours, by_hand(LOAN, CHEAT, NEW, w))
+
+
+def test_a_class_of_weight_zero_is_no_class():
+    labels = [*CHEAT[:-1], "Maybe"]
+    model = NaiveBayes().fit(LOAN, labels, [1] * 9 + [0])
+    assert model.classes_.tolist() == ["No", "Yes"]
+    agree(
+        model.predict_joint_log_proba(NEW),
+        by_hand({name: column[:-1] for name, column in LOAN.items()}, labels[:-1], NEW),
+    )
+
+
+@pytest.mark.parametrize("positive", ["a", "b", "c"])
+def test_a_tie_goes_to_the_first_class_that_is_not_the_positive_one(positive):
+    model = NaiveBayes(positive=positive).fit({"x": ["u"] * 3}, ["a", "b", "c"])
+    assert model.predict({"x": ["u", None]}).tolist() == [min(set("abc") - {positive})] * 2
+    assert NaiveBayes().fit({"x": ["u"] * 3}, ["c", "b", "a"]).predict({"x": ["u"]}) == ["a"]
+
+
+def test_the_positive_class_wins_when_it_is_more_probable():
+    model = NaiveBayes(positive="b").fit({"x": ["u", "u", "v"]}, ["a", "b", "b"])
+    assert model.predict({"x": ["u", "v"]}).tolist() == ["b", "b"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["b", "a", "b"],
+        [3, -1, 3],
+        [2.0, 1.0, 2.0],
+        [True, False, True],
+        np.array([7, 5, 7], np.uint8),
+        np.array(["long name", "b", "long name"], object),
+        (1, 0, 1),
+    ],
+)
+def test_predictions_are_labels_as_they_came(labels):
+    model = NaiveBayes().fit({"n": [1.0, 5.0, 2.0]}, labels)
+    assert model.classes_.tolist() == sorted(set(np.array(labels).tolist()))
+    got = model.predict({"n": [1.0, 5.0, 2.0]})
+    assert got.tolist() == np.array(labels).tolist()
+    assert got.dtype == np.array(labels).dtype
+
+
+def test_one_class_is_certain():
+    model = NaiveBayes().fit(LOAN, ["only"] * 10)
+    assert model.predict_proba(NEW).tolist() == [[1.0]] * 5
+    assert model.predict(NEW).tolist() == ["only"] * 5
+
+
+def test_one_row_is_enough():
+    model = NaiveBayes().fit({"n": [1.5], "t": ["x"]}, ["a"])
+    assert model.predict({"n": [99.0], "t": ["y"]}).tolist() == ["a"]
+
+
+def test_no_rows_have_no_predictions(model):
+    nothing = {name: [] for name in LOAN}
+    assert model.predict(nothing).shape == (0,)
+    assert model.predict_proba(nothing).shape == (0, 2)
+
+
+def test_fitting_again_forgets_everything_before():
+    model = NaiveBayes(unseen="smooth").fit({"z": ["u", "v"]}, [1, 2])
+    model.fit(LOAN, CHEAT)
+    agree(model.predict_joint_log_proba(NEW), by_hand(LOAN, CHEAT, NEW))
+    assert model.classes_.tolist() == ["No", "Yes"]
+    assert model.feature_names_in_.tolist() == list(LOAN)
+    model.fit(np.array([[1.0], [2.0], [4.0]]), ["a", "b", "b"])
+    assert (model.n_features_in_, hasattr(model, "feature_names_in_")) == (1, False)
+
+
+def test_fit_and_partial_fit_return_the_estimator():
+    model = NaiveBayes()
+    assert model.fit(LOAN, CHEAT) is model
+    assert model.partial_fit(LOAN, CHEAT) is model
+    assert model.forget(LOAN, CHEAT) is model
+    assert model.merge(NaiveBayes().fit(LOAN, CHEAT)) is model
+
+
+RNG = np.random.default_rng(5)
+Y = RNG.integers(0, 3, 80)
+NUMBERED = RNG.normal(Y[:, None] * [1.0, -2.0, 0.0], [1.0, 3.0, 0.1])
+COUNTED = RNG.poisson(1 + Y[:, None] * [1, 0, 2, 0.5])
+CODED = RNG.integers(0, 4, (80, 3))
+WEIGHTS = RNG.uniform(0.5, 2.0, 80)
+
+
+def test_gaussian_is_that_of_scikit_learn():
+    family = tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(1e-9))
+    ours = NaiveBayes(family).fit(NUMBERED, Y)
+    theirs = sk.GaussianNB().fit(NUMBERED, Y)
+    agree(ours.predict_joint_log_proba(NUMBERED), theirs.predict_joint_log_proba(NUMBERED))
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array, csr_matrix])
+@pytest.mark.parametrize("alpha", [0.1, 1.0])
+def test_multinomial_is_that_of_scikit_learn(form, alpha):
+    X = form(COUNTED)
+    ours = NaiveBayes("multinomial", alpha=alpha).fit(X, Y, WEIGHTS)
+    theirs = sk.MultinomialNB(alpha=alpha).fit(COUNTED, Y, WEIGHTS)
+    agree(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(COUNTED))
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_bernoulli_is_that_of_scikit_learn(form):
+    X = form(COUNTED)
+    ours = NaiveBayes(tb.Bernoulli(threshold=1), alpha=0.3).fit(X, Y, WEIGHTS)
+    theirs = sk.BernoulliNB(alpha=0.3, binarize=1).fit(COUNTED, Y, WEIGHTS)
+    agree(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(COUNTED))
+
+
+@pytest.mark.parametrize("norm", [False, True])
+def test_complement_is_that_of_scikit_learn(norm):
+    ours = NaiveBayes(tb.Complement(norm=norm), alpha=0.3, prior="uniform")
+    theirs = sk.ComplementNB(alpha=0.3, norm=norm).fit(COUNTED, Y)
+    agree(
+        ours.fit(COUNTED, Y).predict_log_proba(COUNTED),
+        theirs.predict_log_proba(COUNTED),
+    )
+
+
+def test_categorical_is_that_of_scikit_learn():
+    ours = NaiveBayes("categorical", alpha=0.3).fit(CODED, Y, WEIGHTS)
+    theirs = sk.CategoricalNB(alpha=0.3).fit(CODED, Y, WEIGHTS)
+    agree(ours.predict_joint_log_proba(CODED), theirs.predict_joint_log_proba(CODED))
+
+
+def test_one_table_of_all_families_is_the_product_of_scikit_learns_models():
+    table = {f"n{j}": NUMBERED[:, j] for j in range(3)}
+    table |= {f"c{j}": CODED[:, j] for j in range(3)}
+    table |= {f"w{j}": COUNTED[:, j] for j in range(4)}
+    table |= {f"b{j}": COUNTED[:, j] for j in range(4)}
+    columns = {
+        ("n0", "n1", "n2"): tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(1e-9)),
+        ("c0", "c1", "c2"): "categorical",
+        ("w0", "w1", "w2", "w3"): "multinomial",
+        ("b0", "b1", "b2", "b3"): "bernoulli",
+    }
+    ours = NaiveBayes(columns).fit(table, Y).predict_joint_log_proba(table)
+    parts = [
+        sk.GaussianNB().fit(NUMBERED, Y).predict_joint_log_proba(NUMBERED),
+        sk.CategoricalNB().fit(CODED, Y).predict_joint_log_proba(CODED),
+        sk.MultinomialNB().fit(COUNTED, Y).predict_joint_log_proba(COUNTED),
+        sk.BernoulliNB().fit(COUNTED, Y).predict_joint_log_proba(COUNTED),
+    ]
+    prior = np.log(np.bincount(Y) / len(Y))
+    agree(ours, sum(parts) - 3 * prior)
+
+
+def test_poisson_is_that_of_scipy():
+    model = NaiveBayes("poisson", alpha=0.5).fit(COUNTED, Y)
+    rows = [COUNTED[c == Y] for c in range(3)]
+    rates = np.array([(counts.sum(axis=0) + 0.5) / len(counts) for counts in rows])
+    joint = stats.poisson.logpmf(COUNTED[:, None, :], rates).sum(axis=2)
+    joint += np.log(np.bincount(Y) / len(Y))
+    agree(model.predict_proba(COUNTED), posterior(joint))
+
+
+def test_the_columns_of_a_table(model):
+    assert model.n_features_in_ == 3
+    assert model.feature_names_in_.tolist() == ["owner", "status", "income"]
+    assert model.feature_names_in_.dtype == object
+    assert [(name, type(kind)) for name, kind, _ in model.schema_] == [
+        ("owner", tb.Categories),
+        ("status", tb.Categories),
+        ("income", tb.Numeric),
+    ]
+
+
+def test_the_summary(model):
+    assert model.summary() == (
+        "10 rows: 7 'No', 3 'Yes'\n"
+        "column  family                  why\n"
+        "owner   Categorical(alpha=1.0)  booleans\n"
+        "status  Categorical(alpha=1.0)  text\n"
+        "income  Gaussian()              decimal numbers"
+    )
+
+
+def test_the_summary_says_what_was_declared():
+    columns = {"income": tb.Bernoulli(threshold=90), "status": tb.Categorical(m=2)}
+    lines = NaiveBayes(columns, alpha=0.5).fit(LOAN, CHEAT).summary().splitlines()
+    assert lines[2:] == [
+        "owner   Categorical(alpha=0.5)                booleans",
+        "status  Categorical(m=2.0)                    declared",
+        "income  Bernoulli(alpha=0.5, threshold=90.0)  declared",
+    ]
+
+
+def test_the_summary_of_many_columns_and_classes_is_short():
+    X, y = np.zeros((40, 200)), np.arange(40)
+    text = NaiveBayes().fit(X, y).summary()
+    assert len(text.splitlines()) < 60
+    assert "150 more columns" in text
+    assert "..." in text.splitlines()[0]
+
+
+def test_the_tally_holds_the_counts(model):
+    assert model.tally_.rows.tolist() == [7, 3]
+    moments, codes = model.tally_.blocks
+    assert moments.rows.tolist() == [[6], [3]]
+    assert moments.mean[:, 0] == pytest.approx([550 / 6, 90.0], rel=1e-14)
+    assert codes.labels == ((False, True), ("Divorced", "Married", "Single"))
+    assert codes.rows.tolist() == [[3, 3, 1, 4, 2], [3, 0, 1, 0, 1]]
+
+
+def test_the_model_answers_for_single_records(model):
+    record = {"owner": False, "income": 90.0}
+    expected = posterior(by_hand(LOAN, CHEAT, {"o": [False], "s": [None], "i": [90.0]}))[0]
+    answer = model.model_.posterior_of(record)
+    assert list(answer) == ["No", "Yes"]
+    assert list(answer.values()) == pytest.approx(expected, rel=1e-10)
+
+
+def test_a_notebook_shows_the_families(model):
+    html = model._repr_html_()
+    for word in ("NaiveBayes", "Gaussian()", "decimal numbers", "status", "7 &#x27;No&#x27;"):
+        assert word in html
+    assert "NaiveBayes" in NaiveBayes()._repr_html_()
+
+
+def test_a_notebook_is_safe_from_names():
+    html = NaiveBayes().fit({"<script>alert(1)</script>": ["<b>", "x"]}, ["<i>", "y"])
+    assert "<script>alert" not in html._repr_html_()
+    assert "<i>" not in html._repr_html_()
+
+
+def test_a_notebook_shows_a_model_that_has_forgotten_everything(model):
+    assert "NaiveBayes" in model.forget(LOAN, CHEAT)._repr_html_()
+
+
+def test_the_text_form_is_that_of_scikit_learn(model):
+    assert repr(model) == "NaiveBayes()"
+    assert repr(NaiveBayes("gaussian", alpha=0.5)) == "NaiveBayes(alpha=0.5, columns='gaussian')"
+
+
+def test_whole_records(model):
+    records = model.sample(7, seed=1)
+    assert list(records) == ["owner", "status", "income", "class"]
+    assert {len(column) for column in records.values()} == {7}
+    assert set(records["status"]) <= {"Single", "Married", "Divorced"}
+    assert records["income"].dtype == float
+
+
+def test_the_target_has_the_name_of_the_labels():
+    model = NaiveBayes().fit(LOAN, pd.Series(CHEAT, name="cheat"))
+    assert list(model.sample(1, seed=0))[-1] == "cheat"
+
+
+def test_a_seed_repeats_the_draw(model):
+    one, two, other = (model.sample(20, seed=s) for s in (3, 3, 4))
+    assert all((one[name] == two[name]).all() for name in one)
+    assert any((one[name] != other[name]).any() for name in one)
+
+
+def test_frequencies_are_those_of_the_model(model):
+    n = 20_000
+    drawn = model.sample(n, seed=0)
+    yes = drawn["class"] == "Yes"
+    assert yes.mean() == pytest.approx(0.3, abs=0.02)
+    single = drawn["status"] == "Single"
+    assert single[yes].mean() == pytest.approx(2 / 5, abs=0.03)
+    assert single[~yes].mean() == pytest.approx(3 / 10, abs=0.03)
+    assert drawn["income"][yes].mean() == pytest.approx(90, abs=1)
+    assert drawn["income"][yes].std() == pytest.approx(5, abs=0.2)
+
+
+def test_what_is_given_changes_the_classes(model):
+    drawn = model.sample(20_000, given={"status": "Single"}, seed=0)
+    assert set(drawn["status"]) == {"Single"}
+    expected = posterior(by_hand(LOAN, CHEAT, {"o": [None], "s": ["Single"], "i": [None]}))
+    assert (drawn["class"] == "Yes").mean() == pytest.approx(expected[0, 1], abs=0.02)
+
+
+def test_the_class_may_be_given(model):
+    drawn = model.sample(50, given={"class": "Yes"}, seed=0)
+    assert set(drawn["class"]) == {"Yes"}
+
+
+def test_samples_can_be_learned_from(model):
+    drawn = model.sample(5000, seed=0)
+    again = NaiveBayes().fit(drawn, drawn.pop("class"))
+    agree(again.predict_proba(NEW), model.predict_proba(NEW), 0.05)

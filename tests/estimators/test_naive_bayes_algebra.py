@@ -1,0 +1,550 @@
+"""Learning in parts, merging and forgetting: always the model of exactly the rows that are in."""
+
+import copy
+import functools
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import tallybayes as tb
+from tallybayes import NaiveBayes
+from tallybayes.tallies import Codes, Counts
+
+law = settings(max_examples=25)
+draws = given(data=st.data())
+
+NAMES = ("height", "colour", "on", "sick", "visits", "mails")
+COLUMNS = {
+    "height": "gaussian",
+    "colour": "categorical",
+    "on": "categorical",
+    "sick": "bernoulli",
+    ("visits", "mails"): "multinomial",
+}
+# Eighths have exact sums.
+NUMBERS = st.integers(-80, 80).map(lambda n: n / 8) | st.none()
+SMALL = st.sampled_from([0, 0, 1, 2, 7, None])
+CELLS = st.tuples(
+    NUMBERS,
+    st.sampled_from(["red", "green", "blue", None]),
+    st.sampled_from([True, False, None]),
+    SMALL,
+    SMALL,
+    SMALL,
+)
+LABELS = st.sampled_from("abc")
+WEIGHTS = st.sampled_from([0.5, 1.0, 2.0, 3.0])
+
+
+def some_rows(min_size=1, max_size=8):
+    """Draw rows: a label, a weight and the cells."""
+    return st.lists(st.tuples(LABELS, WEIGHTS, CELLS), min_size=min_size, max_size=max_size)
+
+
+def table(rows, names=NAMES):
+    cells = [cells for _, _, cells in rows]
+    return {name: [row[j] for row in cells] for j, name in enumerate(NAMES) if name in names}
+
+
+def labels(rows):
+    return [label for label, _, _ in rows]
+
+
+def weights(rows):
+    return [weight for _, weight, _ in rows]
+
+
+def fitted(rows, **parameters):
+    return NaiveBayes(COLUMNS, **parameters).fit(table(rows), labels(rows), weights(rows))
+
+
+def learn(model, rows):
+    return model.partial_fit(table(rows), labels(rows), sample_weight=weights(rows))
+
+
+def forget(model, rows):
+    return model.forget(table(rows), labels(rows), weights(rows))
+
+
+def forgotten(model, rows):
+    """Forget rows, and tell whether that went well: where digits are lost it is refused."""
+    try:
+        forget(model, rows)
+    except tb.TallyBayesError as error:
+        if "anew" not in str(error):
+            raise
+        return False
+    return True
+
+
+EVERYTHING = [
+    (label, 1.0, (x, colour, on, sick, visits, mails))
+    for label, x, colour, on, sick, visits, mails in [
+        ("a", 1.0, "red", True, 1, 0, 3),
+        ("b", -2.5, "green", None, 0, 1, None),
+        ("c", None, None, False, None, 4, 0),
+    ]
+]
+
+
+def same(ours, expected, tolerance=1e-12, probe=EVERYTHING):
+    """Two models have counted the same rows (counts exactly) and predict the same."""
+    assert ours.classes_.tolist() == expected.classes_.tolist()
+    assert sorted(ours.schema_.names) == sorted(expected.schema_.names)
+    a, b = ours.tally_, expected.tally_
+    b = b.under(a.schema) if list(a.schema.names) != list(b.schema.names) else b
+    np.testing.assert_array_equal(a.rows, b.rows)
+    np.testing.assert_array_equal(a.weight, b.weight)
+    for mine, theirs in zip(a.blocks, b.blocks, strict=True):
+        np.testing.assert_array_equal(mine.rows, theirs.rows)
+        np.testing.assert_array_equal(mine.weight, theirs.weight)
+        if isinstance(mine, Codes):
+            assert mine.labels == theirs.labels
+        elif isinstance(mine, Counts):
+            np.testing.assert_array_equal(mine.sums, theirs.sums)
+        else:
+            size = np.abs(theirs.mean) + np.sqrt(theirs.m2)
+            assert (np.abs(mine.mean - theirs.mean) <= tolerance * (size + 1e-3)).all()
+            np.testing.assert_allclose(mine.m2, theirs.m2, rtol=tolerance, atol=1e-13)
+    new = table(probe, ours.schema_.names)
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(new), expected.predict_joint_log_proba(new), rtol=1e-6
+    )
+
+
+@law
+@draws
+def test_any_split_into_batches_is_one_fit(data):
+    rows = data.draw(some_rows(max_size=15))
+    cuts = sorted({0, len(rows), *data.draw(st.sets(st.integers(1, len(rows)), max_size=4))})
+    model = NaiveBayes(COLUMNS)
+    for a, b in itertools.pairwise(cuts):
+        learn(model, rows[a:b])
+    same(model, fitted(rows))
+
+
+@law
+@draws
+def test_the_order_of_the_rows_leaves_no_trace(data):
+    rows = data.draw(some_rows(max_size=12))
+    model = NaiveBayes(COLUMNS)
+    for row in data.draw(st.permutations(rows)):
+        learn(model, [row])
+    same(model, fitted(rows))
+
+
+@law
+@draws
+def test_any_order_of_merging_is_one_fit(data):
+    parts = data.draw(st.lists(some_rows(max_size=5), min_size=2, max_size=4))
+    models = [fitted(rows) for rows in data.draw(st.permutations(parts))]
+    while len(models) > 1:  # any tree
+        a, b = data.draw(st.permutations(range(len(models))))[:2]
+        both = models[a] + models[b] if data.draw(st.booleans()) else models[a].merge(models[b])
+        models = [model for k, model in enumerate(models) if k not in (a, b)] + [both]
+    same(models[0], fitted(list(itertools.chain(*parts))))
+
+
+@law
+@draws
+def test_forgetting_rows_is_never_having_seen_them(data):
+    stay, go = data.draw(some_rows()), data.draw(some_rows(max_size=4))
+    model = fitted(data.draw(st.permutations(stay + go)))
+    before = model.tally_.to_bytes()
+    if forgotten(model, go):
+        same(model, fitted(stay), tolerance=1e-9)
+    else:
+        assert model.tally_.to_bytes() == before
+
+
+@law
+@draws
+def test_a_weight_is_a_number_of_repetitions(data):
+    rows = [(label, int(weight + 0.5), cells) for label, weight, cells in data.draw(some_rows())]
+    repeated = [(label, 1, cells) for label, weight, cells in rows for _ in range(weight)]
+    model, expected = fitted(rows), fitted(repeated)
+    np.testing.assert_array_equal(model.tally_.weight, expected.tally_.weight)
+    new = table(EVERYTHING)
+    np.testing.assert_allclose(
+        model.predict_joint_log_proba(new), expected.predict_joint_log_proba(new), rtol=1e-9
+    )
+
+
+@settings(max_examples=40)
+@draws
+def test_a_life_of_learning_merging_and_forgetting(data):
+    rows = data.draw(some_rows())
+    model = fitted(rows)
+    steps = st.sampled_from(["learn", "merge", "add", "forget", "store", "copy", "mistake"])
+    for step in data.draw(st.lists(steps, max_size=8)):
+        more = data.draw(some_rows(max_size=4))
+        if step == "learn":
+            learn(model, more)
+        elif step == "merge":
+            model.merge(fitted(more))
+        elif step == "add":
+            model = fitted(more) + model
+        elif step == "store":
+            model = pickle.loads(pickle.dumps(model))
+        elif step == "copy":
+            model = copy.deepcopy(model)
+        elif step == "mistake":
+            with pytest.raises(tb.TallyBayesError):
+                learn(model, [*more, ("a", 1.0, (np.inf, "new", True, 1, 1, 1))])
+            with pytest.raises(tb.TallyBayesError):
+                forget(model, [("a", 1.0, (1.0, "never seen", True, 1, 1, 1))])
+        else:
+            chosen = data.draw(st.sets(st.integers(0, len(rows) - 1), max_size=len(rows) - 1))
+            go = [rows[k] for k in sorted(chosen)]
+            if go and forgotten(model, go):
+                rows = [row for k, row in enumerate(rows) if k not in chosen]
+        if step in ("learn", "merge", "add"):
+            rows = rows + more
+    same(model, fitted(rows), tolerance=1e-8)
+
+
+def test_adding_leaves_both_models_as_they_were():
+    a, b = fitted(EVERYTHING[:1]), fitted(EVERYTHING[1:])
+    before = a.tally_.to_bytes(), b.tally_.to_bytes()
+    both = a + b
+    assert (a.tally_.to_bytes(), b.tally_.to_bytes()) == before
+    assert a.classes_.tolist() == ["a"]
+    assert both is not a
+    same(both, fitted(EVERYTHING))
+    same(functools.reduce(lambda x, y: x + y, [fitted([row]) for row in EVERYTHING]), both)
+
+
+def test_merging_leaves_the_other_model_as_it_was():
+    a, b = fitted(EVERYTHING[:1]), fitted(EVERYTHING[1:])
+    before = b.tally_.to_bytes()
+    a.merge(b)
+    learn(a, EVERYTHING)
+    assert b.tally_.to_bytes() == before
+    assert b.classes_.tolist() == ["b", "c"]
+
+
+def test_a_model_merges_with_itself():
+    model = fitted(EVERYTHING)
+    same(model.merge(model), fitted(EVERYTHING * 2))
+
+
+def test_the_parameters_of_the_left_model_hold():
+    a, b = fitted(EVERYTHING, alpha=0.25, prior="uniform"), fitted(EVERYTHING, alpha=4)
+    expected = fitted(EVERYTHING * 2, alpha=0.25, prior="uniform")
+    for both in (a + b, a.merge(b)):
+        assert both.get_params() == expected.get_params()
+        same(both, expected)
+
+
+def test_a_copy_learns_on_its_own():
+    model = fitted(EVERYTHING)
+    other = copy.deepcopy(model)
+    learn(other, EVERYTHING)
+    same(model, fitted(EVERYTHING))
+    same(other, fitted(EVERYTHING * 2))
+
+
+def test_new_classes_and_categories_may_arrive_at_any_time():
+    model = NaiveBayes().partial_fit({"a": ["x", "y"]}, ["p", "p"])
+    assert model.predict_proba({"a": ["x"]}).tolist() == [[1.0]]
+    model.partial_fit({"a": ["z"]}, ["a new and longer class"])
+    assert model.classes_.tolist() == ["a new and longer class", "p"]
+    expected = np.array([1 / 3 * 2 / 4, 2 / 3 * 1 / 5])
+    np.testing.assert_allclose(
+        model.predict_proba({"a": ["z"]})[0], expected / expected.sum(), rtol=1e-12
+    )
+    assert model.predict({"a": ["z", "x"]}).tolist() == ["a new and longer class", "p"]
+
+
+def test_classes_may_be_announced():
+    model = NaiveBayes(prior="uniform").partial_fit(
+        {"a": ["x", "y"]}, ["p", "q"], classes=["r", "p"]
+    )
+    assert model.classes_.tolist() == ["p", "q", "r"]
+    # r has no rows: 1 / 2 for both values
+    expected = np.array([[2 / 3, 1 / 3, 1 / 2]]) / 1.5
+    np.testing.assert_allclose(model.predict_proba({"a": ["x"]}), expected)
+    model.partial_fit({"a": ["x"]}, ["r"])
+    expected = np.array([[2 / 3, 1 / 3, 2 / 3]]) / (5 / 3)
+    np.testing.assert_allclose(model.predict_proba({"a": ["x"]}), expected)
+    model.forget({"a": ["x"]}, ["r"])
+    assert model.classes_.tolist() == ["p", "q", "r"]
+    model.fit({"a": ["x", "y"]}, ["p", "q"])
+    assert model.classes_.tolist() == ["p", "q"]
+
+
+def test_an_announced_class_without_rows_has_no_share_of_an_empirical_prior():
+    model = NaiveBayes().partial_fit({"a": ["x", "y"]}, ["p", "q"], classes=["r"])
+    np.testing.assert_allclose(model.predict_proba({"a": ["x"]}), [[2 / 3, 1 / 3, 0.0]])
+
+
+def test_partial_fit_after_fit_goes_on():
+    model = fitted(EVERYTHING[:2])
+    same(learn(model, EVERYTHING[2:]), fitted(EVERYTHING))
+
+
+def test_fit_after_partial_fit_begins_anew():
+    model = learn(NaiveBayes(COLUMNS), EVERYTHING)
+    model.fit(table(EVERYTHING[:2]), labels(EVERYTHING[:2]), weights(EVERYTHING[:2]))
+    same(model, fitted(EVERYTHING[:2]))
+
+
+def test_a_batch_without_rows_changes_nothing():
+    model = fitted(EVERYTHING)
+    same(model.partial_fit({name: [] for name in NAMES}, []), fitted(EVERYTHING))
+    same(model.forget({name: [] for name in NAMES}, []), fitted(EVERYTHING))
+
+
+def test_a_class_that_is_forgotten_is_gone():
+    model = forget(fitted(EVERYTHING), EVERYTHING[2:])
+    assert model.classes_.tolist() == ["a", "b"]
+    assert "c" not in model.predict(table(EVERYTHING))
+
+
+def test_a_model_that_has_forgotten_everything_may_learn_again():
+    model = forget(fitted(EVERYTHING), EVERYTHING)
+    assert model.classes_.tolist() == []
+    with pytest.raises(tb.TallyBayesError, match="count some labelled rows"):
+        model.predict(table(EVERYTHING))
+    same(learn(model, EVERYTHING), fitted(EVERYTHING))
+
+
+X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
+COUNTS = np.random.default_rng(1).poisson(1.0, (60, 4))
+Y = np.random.default_rng(2).integers(0, 4, 60)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows"),
+    [
+        ("auto", X),
+        ("auto", X.astype(np.float32)),
+        ("auto", csr_array(COUNTS)),
+        ("multinomial", COUNTS),
+        ("bernoulli", csr_array(COUNTS)),
+        ("categorical", COUNTS),
+        ("categorical", COUNTS.astype(str)),
+        ("gaussian", COUNTS),
+        ({0: "gaussian"}, COUNTS.astype(object)),
+        ("auto", COUNTS > 0),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 30])
+def test_arrays_in_batches(columns, rows, size):
+    whole = NaiveBayes(columns).fit(rows, Y)
+    kinds = {name: kind for name, kind, _ in whole.schema_}  # not to be guessed from one batch
+    order = np.argsort(Y, kind="stable")  # classes arrive one by one
+    batches = [order[start : start + size] for start in range(0, 60, size)]
+    parts = NaiveBayes(kinds)
+    for batch in batches:
+        parts.partial_fit(rows[batch], Y[batch])
+    models = [NaiveBayes(kinds).fit(rows[batch], Y[batch]) for batch in batches]
+    merged = functools.reduce(NaiveBayes.merge, models)
+    for model in (parts, merged):
+        assert model.classes_.tolist() == [0, 1, 2, 3]
+        np.testing.assert_array_equal(model.tally_.rows, whole.tally_.rows)
+        np.testing.assert_allclose(
+            model.predict_joint_log_proba(rows), whole.predict_joint_log_proba(rows), rtol=1e-7
+        )
+
+
+def with_gaps(rows, names):
+    """The whole table, with None in all columns but some."""
+    return [
+        (label, weight, tuple(x if n in names else None for n, x in zip(NAMES, cells, strict=True)))
+        for label, weight, cells in rows
+    ]
+
+
+KINDS = {
+    name: kind
+    for key, kind in COLUMNS.items()
+    for name in ((key,) if isinstance(key, str) else key)
+}
+
+
+@law
+@draws
+def test_models_of_different_columns_merge_as_if_the_others_were_missing(data):
+    parts = data.draw(st.lists(some_rows(max_size=4), min_size=2, max_size=3))
+    some = st.sets(st.sampled_from(NAMES), min_size=1)
+    chosen = [data.draw(some) for _ in parts]
+    models, whole = [], []
+    for rows, names in zip(parts, chosen, strict=True):
+        order = data.draw(st.permutations(sorted(names)))
+        X = {name: table(rows)[name] for name in order}
+        columns = {name: KINDS[name] for name in names}
+        models.append(NaiveBayes(columns).fit(X, labels(rows), weights(rows)))
+        whole += with_gaps(rows, names)
+    there = set().union(*chosen)
+    columns = {name: KINDS[name] for name in there}
+    expected = NaiveBayes(columns).fit(table(whole, there), labels(whole), weights(whole))
+    merged = functools.reduce(lambda a, b: a + b, data.draw(st.permutations(models)))
+    same(merged, expected)
+    assert merged.n_features_in_ == len(there)
+    assert set(merged.feature_names_in_) == there
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [dict, pd.DataFrame, pl.DataFrame, pa.table, lambda t: pd.DataFrame(t).to_dict("records")],
+)
+def test_new_columns_may_arrive_in_later_tables(frame):
+    first = {"a": ["x", "y", "x"], "n": [1.0, 2.0, 4.0]}
+    second = {"b": ["u", "u"], "n": [3.0, 5.0], "a": ["y", "z"], "m": [0.5, 1.5]}
+    model = NaiveBayes().partial_fit(frame(first), ["p", "q", "q"])
+    model.partial_fit(frame(second), ["p", "q"])
+    whole = {
+        "a": ["x", "y", "x", "y", "z"],
+        "n": [1.0, 2.0, 4.0, 3.0, 5.0],
+        "b": [None, None, None, "u", "u"],
+        "m": [None, None, None, 0.5, 1.5],
+    }
+    expected = NaiveBayes().fit(whole, ["p", "q", "q", "p", "q"])
+    assert sorted(model.feature_names_in_) == ["a", "b", "m", "n"]
+    assert model.n_features_in_ == 4
+    np.testing.assert_allclose(
+        model.predict_proba(frame(second)), expected.predict_proba(second), rtol=1e-12
+    )
+    why = {name: (kind, reason) for name, kind, reason in model.schema_}
+    assert why["b"] == (tb.Categories(), "text")
+    assert why["m"] == (tb.Numeric(), "decimal numbers")
+
+
+def test_rows_from_before_a_new_column_are_forgotten_with_gaps():
+    model = NaiveBayes().fit({"a": ["x", "y", "x"]}, ["p", "q", "q"])
+    model.partial_fit({"a": ["z", "y"], "b": ["u", "v"]}, ["p", "q"])
+    model.forget({"a": ["x", "z"], "b": [None, "u"]}, ["q", "p"])
+    expected = NaiveBayes().fit({"a": ["x", "y", "y"], "b": [None, None, "v"]}, ["p", "q", "q"])
+    new = {"a": ["x", "y"], "b": ["v", "v"]}
+    np.testing.assert_allclose(model.predict_proba(new), expected.predict_proba(new))
+
+
+def test_records_may_bring_and_lack_columns():
+    model = NaiveBayes({"n": "gaussian"})
+    model.partial_fit([{"n": 1.0, "a": "x"}, {"n": 2.0}], ["p", "p"])
+    model.partial_fit([{"a": "y"}, {"b": "u", "n": 3}], ["q", "q"])
+    model.partial_fit([{"n": 4.5}], ["q"])
+    whole = {
+        "n": [1.0, 2.0, None, 3.0, 4.5],
+        "a": ["x", None, "y", None, None],
+        "b": [None, None, None, "u", None],
+    }
+    expected = NaiveBayes({"n": "gaussian"}).fit(whole, ["p", "p", "q", "q", "q"])
+    np.testing.assert_allclose(
+        model.predict_proba(whole), expected.predict_proba(whole), rtol=1e-12
+    )
+
+
+def test_arrays_do_not_grow():
+    model = NaiveBayes().fit(X, Y)
+    with pytest.raises(ValueError, match=r"4 features.* expecting 3"):
+        model.partial_fit(np.c_[X, X[:, 0]], Y)
+    assert model.n_features_in_ == 3
+
+
+def test_models_of_arrays_of_different_width_do_not_merge():
+    a, b = NaiveBayes().fit(X, Y), NaiveBayes().fit(X[:, :2], Y)
+    for one, other in ((a, b), (b, a)):
+        with pytest.raises(tb.TallyBayesError, match=r"3|2"):
+            one.merge(other)
+    assert (a.n_features_in_, b.n_features_in_) == (3, 2)
+
+
+def test_a_model_of_an_array_and_one_of_a_table_with_names_do_not_merge():
+    a, b = NaiveBayes().fit(X, Y), NaiveBayes().fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
+    for one, other in ((a, b), (b, a)):
+        with pytest.raises(tb.TallyBayesError, match=r"names|'x0'|'a'"):
+            one.merge(other)
+
+
+def test_columns_counted_differently_do_not_merge():
+    a = NaiveBayes().fit({"n": [1, 2, 3]}, ["p", "q", "q"])
+    b = NaiveBayes().fit({"n": [1, 2] * 20}, ["p", "q"] * 20)
+    before = a.tally_.to_bytes()
+    with pytest.raises(tb.TallyBayesError, match=r"'n' is Numeric.*Categories.*declare it"):
+        a.merge(b)
+    with pytest.raises(tb.TallyBayesError, match="'n'"):
+        a + b
+    assert a.tally_.to_bytes() == before
+
+
+def test_declared_values_of_both_sides_hold():
+    a, b = (
+        NaiveBayes().fit({"c": pd.Categorical(["u", "v"], categories=values)}, ["p", "q"])
+        for values in (["u", "v", "w"], ["u", "v", "x"])
+    )
+    for both in (a + b, b + a):
+        assert both.schema_.kind("c") == tb.Categories(("u", "v", "w", "x"))
+        ratio = np.exp(both.predict_joint_log_proba({"c": ["x", "u"]})) / 0.5
+        np.testing.assert_allclose(ratio, [[1 / 6, 1 / 6], [3 / 6, 1 / 6]])
+
+
+def test_merging_one_family_for_all_with_a_table_of_other_columns():
+    counts = NaiveBayes("multinomial", alpha=0.5).fit({"w": [1, 2], "v": [3, 0]}, ["p", "q"])
+    texts = NaiveBayes().fit({"t": ["x", "y"]}, ["p", "q"])
+    both = counts + texts
+    ratio = both.predict_joint_log_proba({"w": [None], "v": [None], "t": ["x"]})
+    # alpha is that of the left model, for all columns
+    np.testing.assert_allclose(np.exp(ratio) / 0.5, [[1.5 / 2, 0.5 / 2]])
+    assert "Categorical(alpha=0.5)" in both.summary()
+    assert "Multinomial(alpha=0.5)" in both.summary()
+
+
+@pytest.mark.parametrize("first", [np.int64, np.int16, np.uint8])
+@pytest.mark.parametrize("second", [np.int64, np.int16, np.uint8])
+def test_labels_may_come_in_integers_of_another_width(first, second):
+    one, two = np.array([1, 2, 200, 1], first), np.array([200, 2, 3, 1], second)
+    wide = np.array([-7, 1000, 2, 2])
+    model = NaiveBayes().fit(X[:4], one).partial_fit(X[4:8], wide).partial_fit(X[8:12], two)
+    assert model.classes_.tolist() == [-7, 1, 2, 3, 200, 1000]
+    model = NaiveBayes().fit(X[:4], one).merge(NaiveBayes().fit(X[:4], wide))
+    assert model.classes_.tolist() == [-7, 1, 2, 200, 1000]
+    model = NaiveBayes().partial_fit(X[:4], one, classes=[1000])
+    assert model.classes_.tolist() == [1, 2, 200, 1000]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["a", "b"], [0, 1]),
+        ([True, False], [1, 0]),
+        ([1, 0], [True, False]),
+        ([True, False], ["a", "b"]),
+    ],
+)
+def test_labels_of_two_types_do_not_mix(one, other):
+    table = {"x": ["u", "v"]}
+    model = NaiveBayes().fit(table, one)
+    for call in (
+        lambda: model.partial_fit(table, other),
+        lambda: model.merge(NaiveBayes().fit(table, other)),
+    ):
+        with pytest.raises(tb.TallyBayesError, match="mixes"):
+            call()
+    assert model.tally_.rows.tolist() == [1, 1]
+
+
+@given(split=st.integers(1, 9), seed=st.integers(0, 9))
+def test_unseen_parts_of_a_table_left_to_itself(split, seed):
+    # text and decimal numbers are what they are in any part, so no word of the user is needed
+    rng = np.random.default_rng(seed)
+    X = {"t": rng.choice(list("xyz"), 10).tolist(), "n": rng.normal(size=10).round(2).tolist()}
+    y = rng.choice(["p", "q", "r"], 10).tolist()
+    assume(len(set(y)) > 1)
+    first = NaiveBayes().fit({name: column[:split] for name, column in X.items()}, y[:split])
+    rest = {name: column[split:] for name, column in X.items()}
+    whole = NaiveBayes().fit(X, y)
+    for model in (first + NaiveBayes().fit(rest, y[split:]), first.partial_fit(rest, y[split:])):
+        assert model.classes_.tolist() == whole.classes_.tolist()
+        np.testing.assert_allclose(
+            model.predict_joint_log_proba(X), whole.predict_joint_log_proba(X), rtol=1e-9
+        )

@@ -1,0 +1,362 @@
+"""What the user says of the columns: which ones, and what they are."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn.naive_bayes as sk
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.compose import make_column_selector
+
+import tallybayes as tb
+from tallybayes import NaiveBayes
+
+TABLE = {
+    "colour": ["red", "blue", "red", "red", "blue", "green"],
+    "weight": [1.5, 2.5, 2.0, 4.5, 3.5, 4.0],
+    "width": [1, 0, 2, 0, 3, 1],
+    "height": [0, 4, 1, 2, 2, 0],
+}
+LABELS = ["p", "p", "p", "q", "q", "q"]
+FRAME = pd.DataFrame(TABLE)
+DEFAULTS = {
+    "colour": "Categorical",
+    "weight": "Gaussian",
+    "width": "Gaussian",
+    "height": "Gaussian",
+}
+
+
+def families(model):
+    """Return the family of each column, as the summary has it."""
+    lines = model.summary().splitlines()[2:]
+    return dict(line.split()[:2] for line in lines)
+
+
+def fitted(columns, X=FRAME, **parameters):
+    return NaiveBayes(columns, **parameters).fit(X, LABELS)
+
+
+def chosen(columns, X=FRAME):
+    """Return the families, without their parameters, that differ from the defaults."""
+    names = {name: family.split("(")[0] for name, family in families(fitted(columns, X)).items()}
+    return {name: family for name, family in names.items() if family != DEFAULTS[name]}
+
+
+def factor(model, **values):
+    """P(values | class) for each class, read off against a row of gaps."""
+    ratio = model.predict_joint_log_proba([values]) - model.predict_joint_log_proba(
+        [{"colour": None}]
+    )
+    return np.exp(ratio)[0]
+
+
+def test_left_to_itself_every_column_goes_by_its_type():
+    assert chosen("auto") == chosen({}) == {}
+    why = [reason for _, _, reason in fitted("auto").schema_]
+    assert why == ["text", "decimal numbers", *["integers, 4 distinct values in 6 rows"] * 2]
+
+
+SELECTORS = {
+    "a name": "width",
+    "a number": 2,
+    "a number from the end": -2,
+    "a NumPy number": np.int64(2),
+    "a tuple of one": ("width",),
+    "a tuple of a number": (2,),
+    "a regular expression": re.compile("^wid"),
+    "a regular expression in the middle": re.compile("d"),
+    "a function": lambda X: ["width"],
+    "a function that returns numbers": lambda X: np.array([2]),
+    "a function that returns a mask": lambda X: [False, False, True, False],
+    "a function that returns an index": lambda X: X.columns[[2]],
+    "a function that looks at the data": lambda X: X.columns[X.max(axis=0).astype(str) == "3"],
+    "scikit-learn's selector": make_column_selector(pattern="^wid"),
+}
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_a_column_is_meant_by(selector):
+    assert chosen({SELECTORS[selector]: "bernoulli"}) == {"width": "Bernoulli"}
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        ("width", "height"),
+        (3, 2),
+        ("width", -1),
+        re.compile("^(wid|hei)"),
+        lambda X: ["height", "width"],
+        make_column_selector(dtype_include="integer"),
+        frozenset(["width", "height"]),
+    ],
+)
+def test_several_columns_are_meant_by(selector):
+    expected = {"width": "Bernoulli", "height": "Bernoulli"}
+    assert chosen({selector: "bernoulli"}) == expected
+
+
+def test_a_selector_by_type():
+    numbers, rest = make_column_selector(dtype_include="number"), make_column_selector("^c")
+    got = chosen({numbers: "poisson", rest: "categorical"})
+    assert got == dict.fromkeys(("weight", "width", "height"), "Poisson")
+
+
+FAMILY = {
+    "a name": "bernoulli",
+    "a family": tb.Bernoulli(),
+    "the class of a family": tb.Bernoulli,
+    "a kind": tb.Binary(),
+    "the class of a kind": tb.Binary,
+}
+
+
+@pytest.mark.parametrize("word", FAMILY)
+def test_a_family_is_meant_by(word):
+    model = fitted({"width": FAMILY[word]})
+    assert families(model)["width"] == "Bernoulli(alpha=1.0)"
+    assert model.schema_.kind("width") == tb.Binary()
+    # above 0: two of three, and two of three
+    np.testing.assert_allclose(factor(model, width=7), [3 / 5, 3 / 5])
+    np.testing.assert_allclose(factor(model, width=0), [2 / 5, 2 / 5])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("gaussian", tb.Numeric()),
+        ("categorical", tb.Categories()),
+        ("bernoulli", tb.Binary()),
+        ("multinomial", tb.Count()),
+        ("complement", tb.Count()),
+        ("poisson", tb.Count()),
+    ],
+)
+def test_every_family_has_a_name(name, kind):
+    model = fitted({("width", "height"): name})
+    assert families(model)["width"].startswith(name.capitalize() + "(")
+    assert model.schema_.kind("width") == model.schema_.kind("height") == kind
+    assert [why for column, _, why in model.schema_ if column == "width"] == ["declared"]
+
+
+def test_a_family_keeps_its_parameters():
+    model = fitted({"weight": tb.Gaussian(ddof=0), "width": tb.Bernoulli(threshold=1.5)})
+    np.testing.assert_allclose(factor(model, width=2), [2 / 5, 2 / 5])
+    variance = np.var([1.5, 2.5, 2.0]), np.var([4.5, 3.5, 4.0])
+    np.testing.assert_allclose(factor(model, weight=2.0)[0], (2 * np.pi * variance[0]) ** -0.5)
+    np.testing.assert_allclose(factor(model, weight=4.0)[1], (2 * np.pi * variance[1]) ** -0.5)
+
+
+def test_declared_values_count():
+    model = fitted({"colour": tb.Categories(("red", "blue", "green", "grey"))})
+    np.testing.assert_allclose(factor(model, colour="grey"), [1 / 7, 1 / 7])
+    np.testing.assert_allclose(factor(model, colour="red"), [3 / 7, 2 / 7])
+
+
+def test_a_kind_for_a_bag_of_its_own():
+    model = fitted({"width": tb.Count("a"), "height": tb.Count("b"), "weight": tb.Count("b")})
+    # a bag of one word says nothing; the other has sums 5, 6 of 11 and 4, 12 of 16
+    np.testing.assert_allclose(factor(model, width=3), [1.0, 1.0])
+    np.testing.assert_allclose(factor(model, height=2), [(6 / 13) ** 2, (5 / 18) ** 2])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("single", ["width", 2, -2])
+def test_a_single_column_beats_a_selector_whatever_the_order(order, single):
+    words = [(re.compile("^(wid|hei)"), "bernoulli"), (single, "poisson")]
+    assert chosen(dict(words[::order])) == {"width": "Poisson", "height": "Bernoulli"}
+
+
+def test_two_selectors_that_agree_may_overlap():
+    both = {re.compile("^w"): "poisson", ("width", "height"): tb.Poisson()}
+    assert chosen(both) == dict.fromkeys(("weight", "width", "height"), "Poisson")
+
+
+def test_two_selectors_that_disagree_are_refused():
+    with pytest.raises(tb.TallyBayesError, match=r"'width' is selected twice.*name it on its own"):
+        fitted({re.compile("^w"): "poisson", ("width", "height"): "bernoulli"})
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"widht": "poisson"}, "no column 'widht'; did you mean 'width'?"),
+        ({("width", "hight"): "poisson"}, "no column 'hight'; did you mean 'height'?"),
+        ({4: "poisson"}, "no column number 4; there are 4 columns"),
+        ({(0, -5): "poisson"}, "no column number -5"),
+        ({re.compile("^z"): "poisson"}, r"re.compile\('\^z'\), which selects no column"),
+        ({make_column_selector("^z"): "poisson"}, "selects no column"),
+        ({lambda X: ["widht"]: "poisson"}, "no column 'widht'; did you mean 'width'?"),
+        ({None: "poisson"}, "key None; expected a name, a number"),
+        ({True: "poisson"}, "key True; expected a name, a number"),
+        ({1.5: "poisson"}, r"key 1\.5; expected a name, a number"),
+        ({"width": "poison"}, r"columns\['width'\] is 'poison'; did you mean 'poisson'?"),
+        ({"width": "Gaussian"}, r"columns\['width'\] is 'Gaussian'; did you mean 'gaussian'?"),
+        ({"width": 3}, "'width' is declared as 3; expected"),
+        ({"width": None}, "'width' is declared as None; expected"),
+        ("poison", "columns is 'poison'; did you mean 'poisson'?"),
+        ("Auto", "columns is 'Auto'"),
+        (["gaussian"] * 4, "expected a kind .* or a family"),
+        ({"width": "poisson", "height": "complement", "weight": "multinomial"}, "bag 'words'"),
+        ({"colour": "gaussian"}, "'colour' holds 'red' in row 0, where a number was expected"),
+        ("gaussian", "'colour' holds 'red' in row 0, where a number was expected"),
+    ],
+)
+def test_a_wish_that_cannot_be_is_refused(columns, message):
+    with pytest.raises(tb.TallyBayesError, match=message):
+        fitted(columns)
+
+
+def test_columns_of_an_array_have_numbers_and_the_names_x0_x1():
+    X = np.column_stack([TABLE["weight"], TABLE["width"], TABLE["height"]])
+    for columns in ({1: "poisson"}, {"x1": "poisson"}, {re.compile("1"): "poisson"}):
+        assert families(fitted(columns, X))["x1"] == "Poisson(alpha=1.0)"
+        assert families(fitted(columns, X))["x0"] == "Gaussian()"
+
+
+def test_numbers_that_are_names_are_names():
+    frame = pd.DataFrame({1: TABLE["width"], 0: TABLE["height"]})
+    assert families(fitted({0: "poisson"}, frame)) == {"1": "Gaussian()", "0": "Poisson(alpha=1.0)"}
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame])
+def test_names_numbers_and_expressions_work_for_all_tables(frame):
+    columns = {"width": "poisson", -1: "poisson", re.compile("^we"): "bernoulli"}
+    expected = {"weight": "Bernoulli", "width": "Poisson", "height": "Poisson"}
+    assert chosen(columns, frame(TABLE)) == expected
+
+
+COUNTS = np.random.default_rng(3).poisson(2.0, (30, 4))
+Y = np.arange(30) % 3
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array, pd.DataFrame, lambda X: X.tolist()])
+@pytest.mark.parametrize(
+    ("word", "theirs"),
+    [
+        ("multinomial", sk.MultinomialNB()),
+        (tb.Multinomial(alpha=0.5), sk.MultinomialNB(alpha=0.5)),
+        (tb.Multinomial, sk.MultinomialNB()),
+        (tb.Count(), sk.MultinomialNB()),
+        ("bernoulli", sk.BernoulliNB()),
+        (tb.Binary(threshold=2), sk.BernoulliNB(binarize=2)),
+    ],
+)
+def test_one_family_for_all_columns(form, word, theirs):
+    X = form(COUNTS)
+    expected = clone(theirs).fit(COUNTS, Y).predict_joint_log_proba(COUNTS)
+    ours = NaiveBayes(word).fit(X, Y)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(X), expected, rtol=1e-10)
+    assert {why for _, _, why in ours.schema_} == {"declared"}
+
+
+@pytest.mark.parametrize("word", ["categorical", tb.Categorical, tb.Categories()])
+def test_categories_for_all_columns(word):
+    expected = sk.CategoricalNB(min_categories=1 + COUNTS.max()).fit(COUNTS, Y)
+    values = tb.Categories(tuple(range(1 + COUNTS.max())))
+    ours = NaiveBayes(values).fit(COUNTS, Y).predict_joint_log_proba(COUNTS)
+    np.testing.assert_allclose(ours, expected.predict_joint_log_proba(COUNTS), rtol=1e-10)
+    assert {type(kind) for _, kind, _ in NaiveBayes(word).fit(COUNTS, Y).schema_} == {tb.Categories}
+
+
+@pytest.mark.parametrize("alpha", [0.25, 1.0, 3.0])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "auto",
+        {"colour": "categorical", "width": "bernoulli", ("height", "weight"): "multinomial"},
+        {"colour": tb.Categorical(), "width": tb.Bernoulli(), "height": tb.Poisson()},
+        {"colour": tb.Categories(), "width": tb.Binary(), "height": tb.Count()},
+        {"width": tb.Bernoulli(threshold=1), "colour": tb.Categorical(unseen="smooth")},
+    ],
+)
+def test_alpha_reaches_every_column_that_does_not_state_its_own(columns, alpha):
+    got = families(fitted(columns, alpha=alpha))
+    assert got["colour"].startswith(f"Categorical(alpha={alpha}")
+    for family in got.values():
+        assert "alpha" not in family or f"alpha={alpha}" in family
+
+
+def test_alpha_by_hand():
+    model = fitted({"width": "bernoulli"}, alpha=0.25)
+    np.testing.assert_allclose(factor(model, colour="red"), [2.25 / 3.75, 1.25 / 3.75])
+    np.testing.assert_allclose(factor(model, width=1), [2.25 / 3.5, 2.25 / 3.5])
+
+
+@pytest.mark.parametrize("stated", [1.0, 1, 0, 2.5])
+def test_a_stated_alpha_stays(stated):
+    model = fitted({"colour": tb.Categorical(alpha=stated)}, alpha=0.25)
+    expected = [(2 + stated) / (3 + 3 * stated), (1 + stated) / (3 + 3 * stated)]
+    np.testing.assert_allclose(factor(model, colour="red"), expected)
+
+
+def test_a_stated_alpha_for_all_columns_stays():
+    got = families(fitted(tb.Categorical(alpha=2), alpha=0.25))
+    assert set(got.values()) == {"Categorical(alpha=2.0)"}
+
+
+def test_the_m_estimate_needs_no_alpha():
+    guess = tb.ByValue({"red": 0.5, "blue": 0.25, "green": 0.25})
+    model = fitted({"colour": tb.Categorical(m=2, p=guess)}, alpha=0.25)
+    np.testing.assert_allclose(factor(model, colour="red"), [(2 + 1) / 5, (1 + 1) / 5])
+
+
+def test_alpha_changes_with_the_next_fit():
+    model = fitted("auto")
+    model.set_params(alpha=0.25).fit(FRAME, LABELS)
+    np.testing.assert_allclose(factor(model, colour="red"), [2.25 / 3.75, 1.25 / 3.75])
+
+
+def test_alpha_survives_a_copy_of_the_estimator():
+    model = clone(NaiveBayes({"colour": tb.Categorical()}, alpha=0.25)).fit(FRAME, LABELS)
+    np.testing.assert_allclose(factor(model, colour="red"), [2.25 / 3.75, 1.25 / 3.75])
+
+
+def test_unseen_reaches_every_column_that_does_not_ask_for_more():
+    columns = {"colour": tb.Categorical(unseen="error"), "width": tb.Categorical()}
+    model = fitted(columns, unseen="smooth")
+    np.testing.assert_allclose(factor(model, width=99), [1 / 7, 1 / 7])
+    with pytest.raises(tb.TallyBayesError, match="'colour' holds 'grey'"):
+        factor(model, colour="grey")
+
+
+def test_the_parameter_stays_as_it_was():
+    columns = {"width": "bernoulli", ("height",): tb.Poisson}
+    model = fitted(columns)
+    assert model.columns is columns
+    assert columns == {"width": "bernoulli", ("height",): tb.Poisson}
+
+
+def test_what_was_said_holds_for_later_batches():
+    columns = {re.compile("^wid"): "bernoulli", "height": tb.Poisson(alpha=2)}
+    whole = fitted(columns)
+    parts = NaiveBayes(columns).partial_fit(FRAME[:2], LABELS[:2])
+    for start in (2, 4):
+        parts.partial_fit(FRAME[start : start + 2], LABELS[start : start + 2])
+    assert families(parts) == families(whole)
+    np.testing.assert_allclose(parts.predict_proba(FRAME), whole.predict_proba(FRAME), rtol=1e-12)
+
+
+def test_what_was_said_holds_for_columns_that_come_later():
+    columns = {re.compile("^w"): "bernoulli", make_column_selector("^h"): "poisson"}
+    model = NaiveBayes(columns).fit(FRAME.drop(columns="width"), LABELS)
+    model.partial_fit(FRAME, LABELS)
+    got = {name: family.split("(")[0] for name, family in families(model).items()}
+    assert got == {
+        "colour": "Categorical", "weight": "Bernoulli", "height": "Poisson", "width": "Bernoulli"
+    }  # fmt: skip
+
+
+def test_one_word_for_all_columns_holds_for_columns_that_come_later():
+    frame = FRAME[["width", "height"]]
+    model = NaiveBayes(tb.Bernoulli(alpha=2)).fit(frame[["width"]], LABELS)
+    model.partial_fit(frame, LABELS)
+    assert families(model) == dict.fromkeys(frame, "Bernoulli(alpha=2.0)")
+    # of six and six rows in class p; height was missing in the first three
+    row = {"width": [1], "height": [1]}
+    ratio = np.exp(model.predict_joint_log_proba(row))[0] / 0.5
+    np.testing.assert_allclose(ratio, [(4 + 2) / 10 * (2 + 2) / 7, (4 + 2) / 10 * (2 + 2) / 7])

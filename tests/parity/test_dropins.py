@@ -1,0 +1,845 @@
+"""The drop-ins have scikit-learn's parameters, methods, fitted arrays, predictions and errors."""
+
+import inspect
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn.naive_bayes as sk
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
+
+import tallybayes as tb
+
+COUNTING = ["MultinomialNB", "ComplementNB"]
+SPARSE = [*COUNTING, "BernoulliNB"]
+DISCRETE = [*SPARSE, "CategoricalNB"]
+ALL = ["GaussianNB", *DISCRETE]
+METHODS = ["predict_joint_log_proba", "predict_log_proba", "predict_proba"]
+OF_COUNTS = ("class_count_", "class_log_prior_", "feature_count_", "feature_log_prob_")
+ATTRIBUTES = {
+    "GaussianNB": ("class_count_", "class_prior_", "theta_", "var_", "epsilon_"),
+    "MultinomialNB": OF_COUNTS,
+    "BernoulliNB": OF_COUNTS,
+    "ComplementNB": (*OF_COUNTS, "feature_all_"),
+    "CategoricalNB": (
+        *("class_count_", "class_log_prior_", "category_count_"),
+        *("feature_log_prob_", "n_categories_"),
+    ),
+}
+SHAPES = {
+    "alphas": {"alpha": np.array([0.5, 1.0, 2.0, 0.1])},
+    "norm": {"norm": True},
+    "binarize": {"binarize": 1.5},
+    "min_categories": {"min_categories": 9},
+    "some min_categories": {"min_categories": [1, 9, 3, 12]},
+}
+VARIANTS = [
+    *[("GaussianNB", {"var_smoothing": v}) for v in (1e-9, 1e-3, 0.1, 2.0)],
+    *[("GaussianNB", {"priors": p}) for p in ([0.2, 0.5, 0.3], np.array([0.0, 0.9, 0.1]))],
+    *[(name, {"alpha": a}) for name in DISCRETE for a in (1e-3, 0.5, 1, 10.0, np.float32(0.25))],
+    *[(name, {"fit_prior": False}) for name in DISCRETE],
+    *[(name, {"class_prior": (0.2, 0.5, 0.3)}) for name in DISCRETE],
+    *[(name, {"class_prior": np.array([0.1, 0.9, 0.0]), "alpha": 0.1}) for name in DISCRETE],
+    *[(name, SHAPES["alphas"]) for name in COUNTING],
+    *[("ComplementNB", SHAPES["norm"] | extra) for extra in ({}, SHAPES["alphas"])],
+    *[("BernoulliNB", {"binarize": b}) for b in (0.0, 0.5, 1, 1.5, 4.0)],
+    *[("CategoricalNB", SHAPES[k]) for k in ("min_categories", "some min_categories")],
+]
+
+
+def pair(name, **parameters):
+    return getattr(tb, name)(**parameters), getattr(sk, name)(**parameters)
+
+
+def fitted(name, X, y, weights=None, **parameters):
+    ours, theirs = pair(name, **parameters)
+    ours.fit(X, y, sample_weight=weights)
+    with np.errstate(all="ignore"):  # scikit-learn takes the logarithm of 0
+        return ours, theirs.fit(X, y, sample_weight=weights)
+
+
+def data(name, seed=0, rows=60, columns=4):
+    """Rows that suit an estimator, and labels 0, 1, 2."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, rows)
+    y[:3] = range(3)
+    if name == "GaussianNB":
+        return rng.normal(y[:, None], 10.0 ** rng.integers(-3, 3, columns), (rows, columns)), y
+    return rng.poisson(0.3 + y[:, None] * rng.uniform(0, 1, columns)), y
+
+
+def assert_same(got, expected, rtol=1e-10):
+    if isinstance(expected, list):
+        assert len(got) == len(expected)
+        for a, b in zip(got, expected, strict=True):
+            assert_same(a, b, rtol)
+        return
+    got, expected = np.asarray(got), np.asarray(expected)
+    assert (got.shape, got.dtype.kind) == (expected.shape, expected.dtype.kind)
+    np.testing.assert_allclose(got, expected, rtol=rtol, atol=1e-10)
+
+
+def assert_same_attributes(ours, theirs, rtol=1e-10):
+    for attribute in ATTRIBUTES[type(ours).__name__]:
+        assert_same(getattr(ours, attribute), getattr(theirs, attribute), rtol)
+    np.testing.assert_array_equal(ours.classes_, theirs.classes_)
+    assert ours.n_features_in_ == theirs.n_features_in_
+
+
+def assert_same_predictions(ours, theirs, X, rtol=1e-10):
+    with np.errstate(all="ignore"):
+        for method in METHODS:
+            assert_same(getattr(ours, method)(X), getattr(theirs, method)(X), rtol)
+        predicted = theirs.predict(X)
+        # where two classes come within rounding of each other, either may win
+        joint = np.sort(theirs.predict_joint_log_proba(X), axis=1)
+        clear = ~(np.diff(joint, prepend=-np.inf)[:, -1] < 1e-9)
+    got = ours.predict(X)
+    assert got.dtype == predicted.dtype
+    np.testing.assert_array_equal(got[clear], predicted[clear])
+
+
+def assert_same_model(ours, theirs, X, rtol=1e-10):
+    assert_same_attributes(ours, theirs, rtol)
+    assert_same_predictions(ours, theirs, X, rtol)
+
+
+@pytest.mark.parametrize(("name", "parameters"), VARIANTS)
+@pytest.mark.parametrize("kind", [None, "fractions", "integers", "zeros"])
+def test_parameters_and_weights(name, parameters, kind):
+    X, y = data(name, seed=5)
+    weights = {
+        None: None,
+        "fractions": np.random.default_rng(1).uniform(0.1, 3.0, len(y)),
+        "integers": np.random.default_rng(2).integers(1, 4, len(y)),
+        # scikit-learn takes the categories of rows without a weight for categories too
+        "zeros": np.random.default_rng(3).integers(0, 2, len(y)),
+    }[kind]
+    ours, theirs = fitted(name, X, y, weights, **parameters)
+    new, _ = data(name, seed=6) if name != "CategoricalNB" else (X[::-1], None)
+    assert_same_model(ours, theirs, new)
+    right = np.average(ours.predict(X) == y, weights=weights)
+    assert ours.score(X, y, weights) == pytest.approx(right, rel=1e-12)
+
+
+@st.composite
+def tables(draw, name):
+    rows, columns = draw(st.integers(1, 12)), draw(st.integers(1, 4))
+    if name == "GaussianNB":
+        elements = st.integers(-400, 400).map(lambda k: k / 8)
+    else:
+        elements = st.integers(0, 4).map(float)
+    X = draw(arrays(float, (rows, columns), elements=elements))
+    y = draw(arrays(int, rows, elements=st.integers(0, 2)))
+    weight = st.sampled_from([0.0, 0.25, 1.0, 3.0])
+    weights = draw(st.none() | arrays(float, rows, elements=weight))
+    assume(weights is None or weights.sum() > 0)
+    return X, y, weights
+
+
+@settings(max_examples=60)
+@given(tables("GaussianNB"), st.sampled_from([1e-9, 0.1]))
+def test_any_numbers(table, var_smoothing):
+    X, y, weights = table
+    assume(X.var(axis=0).max() > 0)
+    ours, theirs = fitted("GaussianNB", X, y, weights, var_smoothing=var_smoothing)
+    assert_same_attributes(ours, theirs)
+    with np.errstate(all="ignore"):
+        assert_same(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X))
+    # a class without spread has evidence by the thousand millions: its differences are rounding
+    if var_smoothing > 1e-9:
+        assert_same_predictions(ours, theirs, X)
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+@settings(max_examples=60)
+@given(draw=st.data(), alpha=st.sampled_from([0.1, 1.0, 5.0]), fit_prior=st.booleans())
+def test_any_counts(name, draw, alpha, fit_prior):
+    X, y, weights = draw.draw(tables(name))
+    ours, theirs = fitted(name, X, y, weights, alpha=alpha, fit_prior=fit_prior)
+    assert_same_model(ours, theirs, X)
+
+
+@given(arrays(float, (4, 2), elements=st.integers(0, 3)), st.sampled_from([1e-10, 1e-4, 1.0, 30.0]))
+@example(np.eye(4, 2), 1e-10)
+def test_one_class_is_certain(X, alpha):
+    for name in ALL:
+        ours = getattr(tb, name)(**({} if name == "GaussianNB" else {"alpha": alpha}))
+        ours.fit(X, np.full(4, 7))
+        assert ours.classes_.tolist() == [7]
+        assert ours.predict(X).tolist() == [7] * 4
+        np.testing.assert_allclose(ours.predict_proba(X), np.ones((4, 1)))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_one_class(name):
+    X, y = data(name)
+    assert_same_model(*fitted(name, X, np.full(len(y), "only")), X)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_class_without_any_weight(name):
+    X, y = data(name)
+    ours, theirs = fitted(name, X, y, (y != 1).astype(float))
+    assert ours.classes_.tolist() == [0, 1, 2]
+    assert_same_model(ours, theirs, X)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_all_that_depends_on_the_class_alone(name):
+    # whole weights are repetitions, for everything but GaussianNB's epsilon
+    X, y = data(name)
+    w = np.random.default_rng(4).integers(1, 4, len(y))
+    parameters = {"var_smoothing": 0.0} if name == "GaussianNB" else {}
+    ours, _ = fitted(name, X, y, w, **parameters)
+    _, theirs = fitted(name, np.repeat(X, w, axis=0), np.repeat(y, w), **parameters)
+    for attribute in set(ATTRIBUTES[name]):
+        assert_same(getattr(ours, attribute), getattr(theirs, attribute))
+
+
+FORMS = {
+    "csr_matrix": sp.csr_matrix,
+    "csr_array": sp.csr_array,
+    "csc": sp.csc_matrix,
+    "coo": sp.coo_array,
+    "lil": sp.lil_matrix,
+    "dok": sp.dok_array,
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+def test_sparse_matrices(name, form, dtype):
+    X, y = data(name)
+    matrix = FORMS[form](X.astype(dtype))
+    weights = np.random.default_rng(1).uniform(0.1, 3.0, len(y))
+    parameters = {"binarize": 1.0} if name == "BernoulliNB" else {}
+    ours, theirs = fitted(name, matrix, y, weights, **parameters)
+    assert_same_attributes(ours, theirs)
+    assert_same_predictions(ours, theirs, matrix.tocsr())
+    np.testing.assert_array_equal(ours.predict(matrix), theirs.predict(X))
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_duplicates_in_a_sparse_matrix_are_one_value(name):
+    X = sp.coo_matrix(([1.0, 2.0, 1.0, 4.0], ([0, 0, 1, 2], [1, 1, 0, 2])), (3, 3))
+    assert_same_model(*fitted(name, X, [0, 1, 1], alpha=0.5), X.tocsr())
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "CategoricalNB"])
+def test_sparse_matrices_are_refused_where_scikit_learn_does(name):
+    X, y = data(name)
+    assert_same_error(name, lambda each: each.fit(sp.csr_matrix(X), y))
+
+
+LAYOUTS = {
+    "fortran": np.asfortranarray,
+    "every second row": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "every second column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "from the end": lambda X: X[::-1, ::-1],
+    "read-only": lambda X: np.frombuffer(X.tobytes(), X.dtype).reshape(X.shape),
+    "list": lambda X: X.tolist(),
+    "tuples": lambda X: tuple(map(tuple, X.tolist())),
+    "objects": lambda X: X.astype(object),
+    "big-endian": lambda X: X.astype(X.dtype.newbyteorder(">")),
+    "int32": lambda X: X.astype(np.int32),
+    "int8": lambda X: X.astype(np.int8),
+    "uint8": lambda X: abs(X).astype(np.uint8),
+    "bool": lambda X: X > 0,
+    "pandas": lambda X: pd.DataFrame(X, columns=list("abcd")),
+    "pandas of mixed types": lambda X: pd.DataFrame(X).astype({0: np.float64, 1: int}),
+    "polars": lambda X: pl.DataFrame(X, schema=list("abcd")),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_of_rows(name, layout):
+    X, y = data(name)
+    X = LAYOUTS[layout](X)
+    assert_same_model(*fitted(name, X, y), X)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_float32(name):
+    X, y = data(name)
+    X, weights = X.astype(np.float32), np.random.default_rng(1).uniform(0.1, 3.0, len(y))
+    ours, theirs = fitted(name, X, y, weights)
+    for attribute in set(ATTRIBUTES[name]) - {"epsilon_"}:
+        got, expected = getattr(ours, attribute), getattr(theirs, attribute)
+        if not isinstance(expected, list):
+            assert got.dtype == expected.dtype
+    # scikit-learn's GaussianNB computes in float32, ours in float64
+    assert_same_attributes(ours, theirs, rtol=1e-4 if name == "GaussianNB" else 1e-10)
+    precise = getattr(sk, name)().fit(X.astype(np.float64), y, weights)
+    for method in METHODS:
+        expected = getattr(precise, method)(X.astype(np.float64))
+        assert_same(getattr(ours, method)(X), expected)
+
+
+def test_priors_take_the_type_of_the_data():
+    X, y = data("GaussianNB")
+    X = X.astype(np.float32)
+    priors = fitted("GaussianNB", X, y, priors=[0.1, 0.4, 0.5])
+    assert [each.class_prior_.dtype for each in priors] == [np.float32, np.float32]
+
+
+LABELS = {
+    "int64": np.array([-3, 0, 5]),
+    "int8": np.array([1, 2, 3], np.int8),
+    "uint64": np.array([0, 1, 2**63], np.uint64),
+    "bool": np.array([False, True, True]),
+    "float64": np.array([0.0, 1.0, 2.0]),
+    "float32": np.array([0.0, 1.0, 2.0], np.float32),
+    "str": np.array(["ham", "spam", "unknown"]),
+    "wide str": np.array(["a", "b", "c"], "U20"),
+    "objects that are str": np.array(["ham", "spam", "unknown"], object),
+    "list of str": ["ham", "spam", "unknown"],
+    "list of int": [3, 1, 2],
+    "pandas int": pd.Series([3, 1, 2]),
+    "pandas Int64": pd.Series([3, 1, 2], dtype="Int64"),
+    "pandas str": pd.Series(["ham", "spam", "unknown"]),
+    "pandas categorical": pd.Series(["ham", "spam", "unknown"], dtype="category"),
+    "polars str": pl.Series(["ham", "spam", "unknown"]),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels(name, kind):
+    X, codes = data(name)
+    given = LABELS[kind]
+    y = [given[c] for c in codes] if isinstance(given, list) else given[codes]
+    ours, theirs = fitted(name, X, y)
+    assert_same_model(ours, theirs, X)
+    assert ours.classes_.dtype == theirs.classes_.dtype
+    assert ours.predict(X).dtype == theirs.predict(X).dtype
+    assert ours.score(X, y) == theirs.score(X, y)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_column_of_labels_is_taken_with_a_warning(name):
+    X, y = data(name)
+    for each in pair(name):
+        with pytest.warns(UserWarning, match="A column-vector y was passed"):
+            each.fit(X, y[:, None])
+        assert each.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("name", COUNTING)
+@pytest.mark.parametrize("alpha", [[0.0, 1.0, 0.0, 2.0], np.array([1, 2, 3, 4]), (3.0,) * 4])
+def test_an_alpha_for_each_column(name, alpha):
+    X, y = data(name)
+    assert_same_model(*fitted(name, X + 1, y, alpha=alpha), X + 1)
+
+
+def test_bernoulli_takes_an_alpha_for_each_column_where_scikit_learn_fails():
+    X, y = data("BernoulliNB")
+    alpha = np.array([0.1, 1.0, 2.0, 0.0])
+    ours = tb.BernoulliNB(alpha=alpha).fit(X, y)
+    for j, a in enumerate(alpha):
+        alone = sk.BernoulliNB(alpha=a).fit(X[:, [j]], y)
+        assert_same(ours.feature_log_prob_[:, [j]], alone.feature_log_prob_)
+    p = np.exp(ours.feature_log_prob_)
+    joint = ours.class_log_prior_ + np.where(X[:, None] > 0, np.log(p), np.log1p(-p)).sum(axis=2)
+    assert_same(ours.predict_joint_log_proba(X), joint)
+    with pytest.raises(ValueError, match="operands could not be broadcast"):
+        sk.BernoulliNB(alpha=alpha).fit(X, y)
+
+
+def joint_by_formula(name, ours, X):
+    """Take what no class can say (0 times minus infinity) for 0, not for NaN."""
+    logs = ours.feature_log_prob_
+    with np.errstate(all="ignore"):
+        if name == "BernoulliNB":
+            terms = np.where(X[:, None] > 0, logs, np.log1p(-np.exp(logs)))
+        elif name == "MultinomialNB":
+            terms = np.where(X[:, None] > 0, X[:, None] * logs, 0.0)
+        else:
+            terms = np.stack([logs[j][:, X[:, j]].T for j in range(X.shape[1])], axis=2)
+    return ours.class_log_prior_ + terms.sum(axis=2)
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "BernoulliNB", "CategoricalNB"])
+def test_no_smoothing_at_all(name):
+    X, y = data(name, rows=25)
+    X[y == 1, 2] = 0
+    ours, theirs = fitted(name, X, y, alpha=0.0)
+    with np.errstate(all="ignore"):
+        expected = theirs.predict_joint_log_proba(X)
+    assert_same_attributes(ours, theirs)
+    joint = ours.predict_joint_log_proba(X)
+    assert not np.isnan(joint).any()
+    known = ~np.isnan(expected)
+    assert_same(joint[known], expected[known])
+    assert_same(joint, joint_by_formula(name, ours, X))
+
+
+def test_complement_without_smoothing_is_the_limit_of_small_alphas():
+    X, y = data("ComplementNB")
+    assert_same_model(*fitted("ComplementNB", X, y, alpha=0.0), X)
+    # a word that only class 0 has is infinite evidence in scikit-learn, and then NaN
+    X = np.array([[2, 1], [0, 1], [0, 3]])
+    ours = tb.ComplementNB(alpha=0.0).fit(X, [0, 1, 1])
+    assert ours.feature_log_prob_[0, 0] > 600
+    np.testing.assert_allclose(ours.predict_proba(X)[0], [1.0, 0.0], atol=1e-200)
+    assert np.isfinite(ours.predict_joint_log_proba(X)).all()
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+@pytest.mark.parametrize("alpha", [0, 1e-12])
+def test_a_tiny_alpha_is_lifted_with_a_warning_unless_forced(name, alpha):
+    X, y = data(name)
+    message = re.escape("alpha too small will result in numeric errors, setting alpha = 1.0e-10")
+    ours, theirs = pair(name, alpha=alpha, force_alpha=False)
+    with pytest.warns(UserWarning, match=message) as caught:
+        ours.fit(X, y)
+    assert [each.filename for each in caught] == [__file__]
+    with pytest.warns(UserWarning, match=message):
+        theirs.fit(X, y)
+    # scikit-learn cancels digits: log(1 - p), and all - own counts after alpha was added
+    assert_same_model(
+        ours, theirs, X, rtol=1e-4 if name in ("BernoulliNB", "ComplementNB") else 1e-9
+    )
+    precise = getattr(tb, name)(alpha=1e-10).fit(X, y)
+    assert_same_predictions(ours, precise, X)
+
+
+def test_complement_loses_no_digits_of_a_small_alpha():
+    X, y = data("ComplementNB")
+    X[y != 1, 0] = 0
+    for alpha in (1e-10, 1e-14, 1e-30):
+        ours = tb.ComplementNB(alpha=alpha).fit(X, y)
+        others = ours.feature_count_.sum(axis=0) - ours.feature_count_ + alpha
+        expected = -np.log(others / others.sum(axis=1, keepdims=True))
+        assert_same(ours.feature_log_prob_, expected)
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+def test_a_class_prior_is_taken_as_odds(name):
+    # scikit-learn keeps such numbers as they are: the posteriors are the same
+    X, y = data(name)
+    ours, theirs = fitted(name, X, y, class_prior=[1.0, 2.0, 5.0])
+    assert_same(ours.predict_proba(X), theirs.predict_proba(X))
+    np.testing.assert_allclose(np.exp(ours.class_log_prior_), [0.125, 0.25, 0.625])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_signatures_are_scikit_learns(name):
+    def signature(method):
+        each = inspect.signature(method).parameters.values()
+        return [(parameter.name, parameter.kind, parameter.default) for parameter in each]
+
+    ours, theirs = getattr(tb, name), getattr(sk, name)
+    more = [("unseen", inspect.Parameter.KEYWORD_ONLY, "ignore")]
+    expected = signature(theirs) + (more if name == "CategoricalNB" else [])
+    assert signature(ours) == expected
+    public = {each for each in dir(theirs) if not each.startswith("_")}
+    assert public - set(dir(ours)) == set()
+    for method in public:
+        assert signature(getattr(ours, method)) == signature(getattr(theirs, method))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_parameters_are_kept_as_given_and_nothing_is_fitted_before_fit(name):
+    ours, theirs = pair(name)
+    unseen = {"unseen": "ignore"} if name == "CategoricalNB" else {}
+    assert ours.get_params() == theirs.get_params() | unseen
+    assert repr(ours) == repr(theirs)
+    for attribute in (*ATTRIBUTES[name], "classes_", "n_features_in_", "feature_names_in_"):
+        assert not hasattr(ours, attribute)
+
+
+@pytest.mark.parametrize(("name", "parameters"), VARIANTS)
+def test_clones_and_pickles(name, parameters):
+    X, y = data(name)
+    ours, _ = fitted(name, X, y, **parameters)
+    assert_same_model(pickle.loads(pickle.dumps(ours)), ours, X)
+    assert_same_model(clone(ours).fit(X, y), ours, X)
+    assert not hasattr(clone(ours), "classes_")
+
+
+CHANGES = {
+    "GaussianNB": {"var_smoothing": 0.5, "priors": [0.0, 0.0, 1.0]},
+    **{name: {"alpha": 7.0, "class_prior": [0.0, 0.0, 1.0]} for name in DISCRETE},
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_changed_parameter_waits_for_the_next_fit(name):
+    X, y = data(name)
+    ours, theirs = fitted(name, X, y)
+    ours.set_params(**CHANGES[name])
+    assert_same_model(ours, theirs, X)
+    with np.errstate(divide="ignore"):
+        theirs.set_params(**CHANGES[name]).fit(X, y)
+    assert_same_model(ours.fit(X, y), theirs, X)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_fit_forgets_what_was_fitted_before(name):
+    X, y = data(name)
+    ours, theirs = fitted(name, pd.DataFrame(X, columns=list("abcd")), y)
+    for each in (ours, theirs):
+        each.fit(X[:, :2], y == 0)
+    assert not hasattr(ours, "feature_names_in_")
+    assert_same_model(ours, theirs, X[:, :2])
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_names_of_columns(name, frame):
+    X, y = data(name)
+    table = frame({f"column {j}": X[:, j] for j in range(4)})
+    ours, theirs = fitted(name, table, y)
+    assert ours.feature_names_in_.dtype == theirs.feature_names_in_.dtype
+    assert ours.feature_names_in_.tolist() == theirs.feature_names_in_.tolist()
+    assert_same_model(ours, theirs, table)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_numbers_are_no_names(name):
+    X, y = data(name)
+    ours, _ = fitted(name, pd.DataFrame(X), y)
+    assert not hasattr(ours, "feature_names_in_")
+    assert_same_error(name, lambda each: each.fit(pd.DataFrame(X, columns=["a", 1, 2, 3]), y))
+
+
+NEW_NAMES = {
+    "order": lambda table: table[list("badc")],
+    "another": lambda table: table.rename(columns={"a": "z"}),
+    "one less": lambda table: table[list("abc")],
+    "one more": lambda table: table.assign(e=0),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("change", NEW_NAMES)
+def test_other_names_are_refused_in_scikit_learns_words(name, change):
+    X, y = data(name)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    new = NEW_NAMES[change](table)
+    for method in ("predict", "predict_proba", "partial_fit"):
+        arguments = (new, y) if method == "partial_fit" else (new,)
+        assert_same_error(name, lambda each: getattr(each.fit(table, y), method)(*arguments))  # noqa: B023
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("named_first", [True, False])
+def test_names_at_one_time_only_are_warned_of(name, named_first):
+    X, y = data(name)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    first, second = (table, X) if named_first else (X, table)
+    messages = []
+    for each in pair(name):
+        each.fit(first, y)
+        with pytest.warns(UserWarning, match="feature names") as caught:
+            each.predict(second)
+        messages.append([str(warning.message) for warning in caught])
+    assert messages[0] == messages[1]
+
+
+def outcome(action, estimator):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        with pytest.raises((ValueError, TypeError)) as caught:
+            action(estimator)
+    return caught.value
+
+
+def assert_same_error(name, action, **parameters):
+    ours, theirs = (outcome(action, each) for each in pair(name, **parameters))
+    assert type(ours) is type(theirs)
+    message = str(theirs).replace("sklearn.naive_bayes", "tallybayes")
+    assert str(ours) == message
+
+
+def bad_arguments(X, y):
+    return {
+        "one dimension": (X[:, 0], y),
+        "three dimensions": (X[None], y),
+        "no rows": (X[:0], y[:0]),
+        "no columns": (X[:, :0], y),
+        "complex": (X + 1j, y),
+        "fewer labels": (X, y[:-1]),
+        "no labels": (X, None),
+        "labels in two columns": (X, np.c_[y, y]),
+        "labels that are NaN": (X, np.where(y == 0, np.nan, y)),
+        "labels that are infinite": (X, np.where(y == 0, np.inf, y)),
+        "too few weights": (X, y, np.ones(3)),
+        "weights in two columns": (X, y, np.ones((len(y), 2))),
+        "weights that are NaN": (X, y, np.full(len(y), np.nan)),
+        "weights that are infinite": (X, y, np.full(len(y), np.inf)),
+    }
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("kind", bad_arguments(np.ones((2, 2)), np.ones(2)))
+def test_bad_arguments_of_fit(name, kind):
+    arguments = bad_arguments(*data(name))[kind]
+    assert_same_error(name, lambda each: each.fit(*arguments))
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("method", ["predict", *METHODS])
+def test_bad_arguments_of_predictions(name, method):
+    X, y = data(name)
+    assert_same_error(name, lambda each: getattr(each, method)(X))
+    for bad in (X[0], X[:0], X[:, :3], np.c_[X, X], X + 1j, X[None]):
+        assert_same_error(name, lambda each: getattr(each.fit(X, y), method)(bad))  # noqa: B023
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_values_that_are_infinite_are_refused(name):
+    X, y = data(name)
+    bad = X.astype(float)
+    bad[1, 2] = np.inf
+    for each in pair(name):
+        with pytest.raises(ValueError, match=r"infinity"):
+            each.fit(bad, y)
+        each.fit(X, y)
+        with pytest.raises(ValueError, match=r"infinity"):
+            each.predict(bad)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_labels_must_be_classes(name):
+    X, y = data(name)
+    for each in pair(name):
+        with pytest.raises(ValueError, match="Unknown label type"):
+            each.fit(X, y + 0.5)
+    for missing in (None, np.nan):
+        with pytest.raises((ValueError, TypeError)):
+            getattr(tb, name)().fit(X[:3], np.array(["a", missing, "b"], object))
+
+
+@pytest.mark.parametrize("name", [*COUNTING, "CategoricalNB"])
+@pytest.mark.parametrize("form", [np.asarray, np.float64, sp.csr_matrix, pd.DataFrame])
+def test_negative_values_are_refused(name, form):
+    if name == "CategoricalNB" and form is sp.csr_matrix:
+        form = list
+    X, y = data(name)
+    message = re.escape(f"Negative values in data passed to {name} (input X)")
+    for each in pair(name):
+        with pytest.raises(ValueError, match=message):
+            each.fit(form(X - 1), y)
+        with pytest.raises(ValueError, match=message):
+            each.partial_fit(form(X - 1), y, [0, 1, 2])
+    # scikit-learn scores negative counts without a word
+    ours, theirs = fitted(name, X, y)
+    for each in (ours, theirs) if name == "CategoricalNB" else (ours,):
+        with pytest.raises(ValueError, match=r"[Nn]egative"):
+            each.predict(form(X - 1))
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("prior", [[0.5, 0.5], [0.25] * 4])
+def test_priors_of_another_number_of_classes(name, prior):
+    X, y = data(name)
+    parameters = {"priors" if name == "GaussianNB" else "class_prior": prior}
+    assert_same_error(name, lambda each: each.fit(X, y), **parameters)
+    assert_same_error(name, lambda each: each.partial_fit(X, y, [0, 1, 2]), **parameters)
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.5, 0.5], [-0.5, 1.0, 0.5], [0.1, 0.1, 0.1]])
+def test_priors_that_are_none(prior):
+    X, y = data("GaussianNB")
+    assert_same_error("GaussianNB", lambda each: each.fit(X, y), priors=prior)
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+@pytest.mark.parametrize("prior", [[-0.5, 1.0, 0.5], [0.0, 0.0, 0.0]])
+def test_a_class_prior_that_is_none_is_refused(name, prior):
+    # scikit-learn warns of an invalid logarithm and goes on with NaN
+    X, y = data(name)
+    with pytest.raises(ValueError, match="riors"):
+        getattr(tb, name)(class_prior=prior).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("where", [0, slice(None)])
+def test_negative_weights_are_refused(name, where):
+    # scikit-learn counts backwards
+    X, y = data(name)
+    weights = np.ones(len(y))
+    weights[where] = -1.0
+    with pytest.raises(ValueError, match="weight of row 0 is -1"):
+        getattr(tb, name)().fit(X, y, weights)
+
+
+BAD_PARAMETERS = [
+    *[("GaussianNB", {"var_smoothing": v}) for v in (-1, "x", None)],
+    ("GaussianNB", {"priors": "abc"}),
+    *[(name, {"alpha": v}) for name in DISCRETE for v in (-1, "x", None)],
+    *[(name, {"alpha": v}) for name in SPARSE for v in ([1.0, 2.0], [1.0, -0.1, 1.0, 1.0])],
+    ("CategoricalNB", {"alpha": [1.0, 2.0, 3.0, 4.0]}),
+    *[(name, {key: "x"}) for name in DISCRETE for key in ("fit_prior", "force_alpha")],
+    *[(name, {"fit_prior": None}) for name in DISCRETE],
+    *[(name, {"class_prior": 0.5}) for name in DISCRETE],
+    ("ComplementNB", {"norm": "x"}),
+    *[("BernoulliNB", {"binarize": v}) for v in (-1, "x")],
+    *[("CategoricalNB", {"min_categories": v}) for v in (0, -1, "x", 2.0, [1.5] * 4, [[9] * 4])],
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), BAD_PARAMETERS)
+def test_bad_parameters(name, parameters):
+    X, y = data(name)
+    ours, theirs = (outcome(lambda each: each.fit(X, y), each) for each in pair(name, **parameters))
+    assert type(ours) is type(theirs)
+    assert str(ours) == str(theirs)
+
+
+def test_min_categories_of_another_number_of_columns():
+    X, y = data("CategoricalNB")
+    with pytest.raises(ValueError, match=r"'min_categories' should have shape \(4,\)"):
+        tb.CategoricalNB(min_categories=[3, 3]).fit(X, y)
+
+
+def factors_of_columns(name, X, y, new, **parameters):
+    """The joint by brute force: each column alone, of the rows that have it."""
+    if name != "GaussianNB":
+        parameters["fit_prior"] = False
+    joint = np.zeros((len(new), 3))
+    for j in range(X.shape[1]):
+        there, wanted = ~np.isnan(X[:, j]), ~np.isnan(new[:, j])
+        alone = getattr(sk, name)(**parameters).fit(X[there][:, [j]], y[there])
+        prior = alone.class_prior_ if name == "GaussianNB" else np.full(3, 1 / 3)
+        part = alone.predict_joint_log_proba(new[wanted][:, [j]])
+        joint[wanted] += part - np.log(prior)
+    return joint
+
+
+def with_holes(X, seed):
+    X = X.astype(float)
+    X[np.random.default_rng(seed).random(X.shape) < 0.3] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("name", ["GaussianNB", "BernoulliNB", "CategoricalNB"])
+def test_a_missing_value_leaves_its_factor_out(name):
+    X, y = data(name, rows=200)
+    X, new = with_holes(X, 1), with_holes(X[::-1], 2)
+    if name == "CategoricalNB":
+        X[:9] = np.arange(9)[:, None]  # every column has every category
+    parameters = {"var_smoothing": 0.0} if name == "GaussianNB" else {"alpha": 0.5}
+    ours = getattr(tb, name)(**parameters).fit(X, y)
+    expected = factors_of_columns(name, X, y, new, **parameters) + np.log(np.bincount(y) / len(y))
+    assert_same(ours.predict_joint_log_proba(new), expected)
+    np.testing.assert_array_equal(ours.predict(new), expected.argmax(axis=1))
+    with pytest.raises(ValueError, match="NaN"):
+        getattr(sk, name)().fit(X, y)
+
+
+@pytest.mark.parametrize("name", COUNTING)
+def test_a_missing_count_is_no_occurrence(name):
+    X, y = data(name)
+    X, new = with_holes(X, 1), with_holes(X[::-1], 2)
+    ours = getattr(tb, name)().fit(X, y)
+    theirs = getattr(sk, name)().fit(np.nan_to_num(X), y)
+    assert_same_attributes(ours, theirs)
+    expected = theirs.predict_joint_log_proba(np.nan_to_num(new))
+    assert_same(ours.predict_joint_log_proba(new), expected)
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_a_sparse_matrix_has_no_missing_values(name):
+    X, y = data(name)
+    holes = sp.csr_matrix(with_holes(X, 1))
+    for each in pair(name):
+        with pytest.raises(ValueError, match="NaN"):
+            each.fit(holes, y)
+        with pytest.raises(ValueError, match="NaN"):
+            each.fit(X, y).predict(holes)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_row_of_missing_values_has_the_prior(name):
+    X, y = data(name)
+    ours, _ = fitted(name, X, y)
+    expected = np.full(3, 1 / 3) if name == "ComplementNB" else np.bincount(y) / len(y)
+    np.testing.assert_allclose(ours.predict_proba(np.full((1, 4), np.nan)), [expected])
+
+
+def test_missing_values_of_pandas():
+    X, y = data("GaussianNB")
+    holes = with_holes(X, 1)
+    table = pd.DataFrame(holes, columns=list("abcd")).convert_dtypes()
+    assert table.isna().to_numpy().sum() == np.isnan(holes).sum()
+    ours, plain = tb.GaussianNB().fit(table, y), tb.GaussianNB().fit(holes, y)
+    assert_same_attributes(ours, plain)
+    assert_same(ours.predict_proba(table), plain.predict_proba(holes))
+
+
+def test_rows_that_are_all_alike_say_nothing():
+    # all variances are 0, and so is the part of them that is added: scikit-learn's NaN
+    ours = tb.GaussianNB().fit(np.ones((4, 2)), [0, 0, 0, 1])
+    np.testing.assert_allclose(ours.predict_proba([[1.0, 1.0], [5.0, 0.0]]), [[0.75, 0.25]] * 2)
+
+
+@pytest.fixture(scope="module", name="categories")
+def small_table():
+    return np.array([[0, 1], [1, 0], [1, 1], [2, 0]]), np.array([0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("new", [[7, 1], [2**40, 1], [3, 1]])
+def test_an_unseen_category_is_ignored(categories, new):
+    X, y = categories
+    ours, theirs = fitted("CategoricalNB", X, y)
+    alone = sk.CategoricalNB().fit(X[:, [1]], y)
+    assert_same(ours.predict_proba([new]), alone.predict_proba([[1]]))
+    with pytest.raises(IndexError):
+        theirs.predict([new])
+
+
+def test_an_unseen_category_is_smoothed(categories):
+    X, y = categories
+    ours = tb.CategoricalNB(alpha=0.5, unseen="smooth").fit(X[:3], y[:3])
+    factor = 0.5 / (np.array([2.0, 1.0]) + 2 * 0.5)
+    alone = sk.CategoricalNB(alpha=0.5).fit(X[:3, [1]], y[:3])
+    expected = alone.predict_joint_log_proba([[1]]) + np.log(factor)
+    assert_same(ours.predict_joint_log_proba([[9, 1]]), expected)
+
+
+def test_an_unseen_category_is_refused(categories):
+    ours = tb.CategoricalNB(unseen="error").fit(*categories)
+    with pytest.raises(ValueError, match="column 'x0' holds 9, which was never counted"):
+        ours.predict([[0, 1], [9, 1]])
+    assert ours.predict([[0, 1]]).tolist() == [0]
+    with pytest.raises(ValueError, match="'unseen' parameter of CategoricalNB must be a str among"):
+        tb.CategoricalNB(unseen="x").fit(*categories)
+
+
+@pytest.mark.parametrize("unseen", ["ignore", "smooth", "error"])
+def test_a_category_below_the_greatest_is_not_unseen(unseen):
+    X, y = np.array([[0], [4], [4], [0]]), np.array([0, 0, 1, 1])
+    ours, theirs = fitted("CategoricalNB", X, y)
+    assert_same_predictions(ours.set_params(unseen=unseen).fit(X, y), theirs, [[2], [3], [4]])
+
+
+def test_decimals_are_cut_off_to_categories():
+    X, y = data("CategoricalNB")
+    ours, theirs = fitted("CategoricalNB", X + 0.7, y)
+    assert_same_model(ours, theirs, X + 0.2)
+
+
+def test_binarize_none_takes_zeros_and_ones_only():
+    X, y = data("BernoulliNB")
+    assert_same_model(*fitted("BernoulliNB", X > 0, y, binarize=None), X > 0)
+    assert_same_model(*fitted("BernoulliNB", sp.csr_matrix(X > 0), y, binarize=None), X > 0)
+    # scikit-learn goes on with "probabilities" above 1
+    ours = tb.BernoulliNB(binarize=None)
+    for bad in (X, X - 1, sp.csr_matrix(X), X * 0.5):
+        with pytest.raises(ValueError, match="binarize=None says that it holds only 0 and 1"):
+            ours.fit(bad, y)
+        with pytest.raises(ValueError, match="binarize=None says that it holds only 0 and 1"):
+            ours.fit(X > 0, y).predict(bad)
