@@ -40,8 +40,16 @@ def test_importing_the_package_does_not_even_load_numpy():
     assert heavy_packages_after("import sys; assert 'numpy' not in sys.modules") == []
 
 
-def test_every_public_name_can_be_used_without_a_heavy_package():
-    assert heavy_packages_after("[getattr(tb, name) for name in tb.__all__]") == []
+ESTIMATORS = {name for name in tb.__all__ if name.endswith("NB") or name == "NaiveBayes"}
+
+
+def test_every_name_of_the_core_can_be_used_without_a_heavy_package():
+    core = sorted(set(tb.__all__) - ESTIMATORS)
+    assert heavy_packages_after(f"[getattr(tb, name) for name in {core}]") == []
+
+
+def test_only_estimators_load_scikit_learn_and_they_load_no_numba():
+    assert heavy_packages_after("tb.NaiveBayes, tb.GaussianNB") == ["sklearn", "scipy"]
 
 
 def test_ten_rows_wait_for_no_heavy_package():

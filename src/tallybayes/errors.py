@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -13,6 +15,14 @@ class TallyBayesError(ValueError):
 
 class TallyBayesWarning(UserWarning):
     """The answer is defined, but probably not what the user hoped for."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn where the user's own code is: at the first caller outside this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("tallybayes."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def number(value: object, what: str, least: float = -math.inf, above: float = -math.inf) -> float:

@@ -107,8 +107,8 @@ IN_THE_DATA = {
     "complex numbers": (COUNTS.astype(complex), LABELS, None, "Complex data not supported"),
     "a file name": ("loans.csv", LABELS, None, r"'loans\.csv'; read the file into a table"),
     "a lazy frame": (pl.DataFrame(TABLE).lazy(), LABELS, None, r"LazyFrame; call \.collect\(\)"),
-    "rows of different length": ([[1.0, 2.0], [1.0]], ["no", "yes"], None, "inhomogen|length"),
-    "rows of text of different length": ([["a", 1], ["b"]], ["no", "yes"], None, "inhomogen|length"),
+    "rows of different length": ([[1.0, 2.0], [1.0]], LABELS[1:3], None, "inhomogen|length"),
+    "rows of text of different length": ([["a", 1], ["b"]], LABELS[1:3], None, "inhomogen|length"),
     "negative counts in a sparse matrix": (
         csr_matrix([[1, 0], [0, -2], [1, 1], [1, 1]]), LABELS, None,
         r"'x1' is -2.* in row 1; counts must be",
@@ -227,6 +227,29 @@ def test_labels_left_in_a_later_table_are_refused():
     with pytest.raises(tb.TallyBayesError, match=r"'cheat'.*take it out"):
         model.partial_fit(FRAME.assign(cheat=LABELS), pd.Series(LABELS, name="cheat"))
     assert state(model) == before
+
+
+def test_columns_that_came_with_a_mistake_leave_no_trace():
+    model = NaiveBayes().fit(FRAME, LABELS)
+    before = state(model)
+    with pytest.raises(tb.TallyBayesError, match="'new' holds infinity in row 1"):
+        model.partial_fit(FRAME.assign(new=[1.0, np.inf, 2.0, 3.0], other="x"), LABELS)
+    assert state(model) == before
+    model.predict(FRAME)
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame])
+def test_a_later_table_must_hold_what_was_counted(frame):
+    model = NaiveBayes().fit(frame(TABLE), LABELS)
+    before = state(model)
+    for wrong, message in (
+        (changed(income=["1", "2", "3", "4"]), "'income' holds '1' in row 0, where a number was"),
+        (changed(status=[1, 2, 3, 4]), "'status' mixes whole numbers and text"),
+    ):
+        for method in (model.partial_fit, model.forget):
+            with pytest.raises(tb.TallyBayesError, match=message):
+                method(frame(wrong), LABELS)
+            assert state(model) == before
 
 
 def test_a_prior_must_know_the_classes_that_come_later():

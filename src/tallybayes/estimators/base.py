@@ -93,8 +93,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):
         self._fitted = fitted
         if labels is None:
             labels = self.classes_
-        # text takes the room it needs, everything else keeps the type that it came in
-        dtype = None if labels.dtype.kind in "UT" else labels.dtype
+        # text and objects take the room they need, all else keeps the type that it came in
+        dtype = None if labels.dtype.kind in "UTO" else labels.dtype
         self.classes_ = np.array(fitted.classes, dtype=dtype)
         return self
 

@@ -132,7 +132,8 @@ n_features_in_, feature_names_in_
         return Categories()
 
     def _family(self, alpha: Any) -> Family:
-        return ScikitLearnCategorical(float(alpha), self.unseen, self._at_least())
+        at_least = np.maximum(self._at_least(), self._without_weight)
+        return ScikitLearnCategorical(float(alpha), self.unseen, tuple(at_least.tolist()))
 
     def _at_least(self) -> tuple[int, ...]:
         """Return for each column how many categories there are at least."""
@@ -151,7 +152,16 @@ n_features_in_, feature_names_in_
         return tuple(np.broadcast_to(stated, self.n_features_in_).tolist())
 
     def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
-        tally = super()._tally(categories(X), y, weights)
+        X = categories(X)
+        tally = super()._tally(X, y, weights)
+        if vars(self).get("_fitted") is None:
+            self._without_weight = np.zeros(self.n_features_in_, np.int64)
+        if weights is not None and not weights.all():
+            # rows that do not count still show which categories there are, as in scikit-learn
+            everything = super()._tally(X, np.zeros(len(y), int), None).blocks[0]
+            assert isinstance(everything, Codes)
+            widths = [int(each[-1]) + 1 if each else 0 for each in everything.labels]
+            self._without_weight = np.maximum(self._without_weight, widths)
         block = tally.blocks[0]
         assert isinstance(block, Codes)
         if any(each and each[0] < 0 for each in block.labels):  # type: ignore[operator]

@@ -41,9 +41,7 @@ def _is_plain(X: Any, options: Mapping[str, Any]) -> bool:
     if type(X) is np.ndarray:
         if X.ndim != 2 or not X.size:
             return False
-    elif not (
-        type(X) in (csr_matrix, csr_array) and options.get("accept_sparse") and all(X.shape)
-    ):
+    elif not (type(X) in (csr_matrix, csr_array) and options.get("accept_sparse") and all(X.shape)):
         return False
     return X.dtype.kind in "biu" or X.dtype in (np.float64, np.float32)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,12 +9,11 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.base import Array, Fitted, Floats
+from tallybayes.estimators.base import Array, Floats
 from tallybayes.estimators.dropin import Smoothed, refuse_negative
 from tallybayes.families import Bag, Bernoulli, Complement, Family, Multinomial, Switches
-from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.threads import over_rows
-from tallybayes.priors import Uniform
+from tallybayes.priors import Prior, Uniform
 from tallybayes.schema import Binary, Count, Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Counts, Tally
@@ -129,7 +127,7 @@ class ComplementNB(Counting):
         Added to every count.
     force_alpha : bool
         Whether an alpha below 1e-10 is taken as it is. With an alpha of 0 a word that is absent
-        outside a class would be infinite evidence, and is refused.
+        outside a class is huge evidence, where scikit-learn's is infinite.
     fit_prior, class_prior
         Used only when there is a single class, as in scikit-learn.
     norm : bool
@@ -176,21 +174,14 @@ n_features_in_, feature_names_in_
         # an alpha of 0 is the limit of small ones: evidence is huge where it would be infinite
         return Complement(np.maximum(alpha, TINY), norm=self.norm)
 
-    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
-        fitted = super()._fitted_from(tally, announced)
-        return replace(fitted, prior=Uniform()) if len(fitted.classes) > 1 else fitted
+    def _used_prior(self, classes: tuple[Label, ...]) -> Prior:
+        return Uniform() if len(classes) > 1 else self._class_prior
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return the score of each row and class, in which the prior has no part."""
         scores = super().predict_joint_log_proba(X)
         scores += np.log(len(self.classes_))
         return scores
-
-    @property
-    def class_log_prior_(self) -> Floats:
-        """The logarithm of each class's prior, which only counts if there is a single class."""
-        classes = self._state().classes
-        return safe_log(self._prior(classes).probabilities(classes, self.class_count_))
 
     @property
     def feature_all_(self) -> Floats:

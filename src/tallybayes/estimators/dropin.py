@@ -6,7 +6,7 @@ tally and the model when it is asked for.
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.multiclass import unique_labels
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import TallyBayesError, warn
 from tallybayes.estimators.base import Array, Fitted, Floats, TallyClassifier
 from tallybayes.estimators.checks import checked_labels, checked_matrix, checked_weights
 from tallybayes.families import Family
+from tallybayes.families.parameters import safe_log
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Kind, Schema
 from tallybayes.sources import NumberedNames
@@ -149,6 +150,7 @@ class Smoothed(DropIn):
     force_alpha: bool
     fit_prior: bool
     class_prior: Any
+    _class_prior: Prior
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
@@ -163,16 +165,20 @@ class Smoothed(DropIn):
 
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
         fitted = Fitted(tally, (self._family(self._check_alpha()),), announced=announced)
-        return Fitted(
-            tally, fitted.families, prior=self._prior(fitted.classes), announced=announced
-        )
+        self._class_prior = self._prior(fitted.classes)
+        return replace(fitted, prior=self._used_prior(fitted.classes))
+
+    def _used_prior(self, classes: tuple[Label, ...]) -> Prior:
+        """Return the prior that predictions use."""
+        return self._class_prior
 
     def _prior(self, classes: tuple[Label, ...]) -> Prior:
         """Return the prior that the parameters ask for."""
         if self.class_prior is None:
             return Empirical() if self.fit_prior else Uniform()
         stated = np.asarray(self.class_prior, np.float64)
-        return stated_prior(stated / stated.sum(), classes)
+        total = stated.sum()
+        return stated_prior(stated / total if total > 0.0 else stated, classes)
 
     def _check_alpha(self) -> Any:
         """Return alpha, lifted to 1e-10 unless `force_alpha` is set; one a column must fit."""
@@ -196,19 +202,17 @@ class Smoothed(DropIn):
     @property
     def class_log_prior_(self) -> Floats:
         """The logarithm of each class's prior."""
-        with np.errstate(divide="ignore"):
-            logs: Floats = np.log(self._state().model.prior)
-        return logs
+        classes = self._state().classes
+        return safe_log(self._class_prior.probabilities(classes, self.class_count_))
 
 
 def lifted_alpha(alpha: Any) -> Any:
     """Return alpha, at least 1e-10, with scikit-learn's warning if that changes it."""
     if np.min(alpha) >= SMALLEST_ALPHA:
         return alpha
-    warnings.warn(
+    warn(
         f"alpha too small will result in numeric errors, setting alpha = {SMALLEST_ALPHA:.1e}. "
-        "Use `force_alpha=True` to keep alpha unchanged.",
-        stacklevel=5,
+        "Use `force_alpha=True` to keep alpha unchanged."
     )
     return np.maximum(alpha, SMALLEST_ALPHA)
 

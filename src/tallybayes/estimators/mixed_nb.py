@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Real
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tallybayes.errors import TallyBayesError, warn
 from tallybayes.estimators.base import Array, Fitted, Floats
 from tallybayes.estimators.categorical_nb import ScikitLearnCategorical
 from tallybayes.estimators.dropin import DropIn, lifted_alpha, stated_prior
@@ -70,6 +70,8 @@ class MixedNB(DropIn):
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
 
+    _columns: Integers  # the categorical ones, as they were when fitting began
+
     def __init__(
         self,
         categorical_features: Any = None,
@@ -84,50 +86,58 @@ class MixedNB(DropIn):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def _categorical(self) -> Integers:
-        """Return the numbers of the categorical columns."""
+    def _said_categorical(self) -> Integers:
+        """Return the numbers of the columns that the parameter makes categorical."""
         if self.categorical_features is None:
             return np.empty(0, np.int64)
         if isinstance(self.categorical_features, str):
             return np.arange(self.n_features_in_)
-        columns = np.asarray(self.categorical_features, np.int64)
-        if columns.ndim != 1 or (columns < 0).any() or (columns >= self.n_features_in_).any():
+        given = np.asarray(self.categorical_features)
+        if given.dtype == bool and given.shape == (self.n_features_in_,):
+            return np.flatnonzero(given)
+        columns = given.astype(np.int64) if given.dtype.kind in "iuf" else np.array(-1)
+        inside = (columns >= 0) & (columns < self.n_features_in_)
+        if columns.ndim != 1 or not inside.all() or len(set(columns.tolist())) != len(columns):
             raise ValueError(
-                f"categorical_features is {self.categorical_features!r}; expected numbers of "
-                f"columns, from 0 to {self.n_features_in_ - 1}, or 'all'"
+                f"categorical_features is {self.categorical_features!r}; expected distinct numbers "
+                f"of columns, from 0 to {self.n_features_in_ - 1}, or 'all'"
             )
         return columns
 
     def _schema(self) -> Schema:
-        categorical = set(self._categorical().tolist())
+        categorical = set(self._columns.tolist())
         width = self.n_features_in_
         kinds = [Categories() if j in categorical else Numeric() for j in range(width)]
         return Schema.of(NumberedNames(width), kinds)
 
     def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
-        tally = super()._tally(self._in_whole_numbers(X), y, weights)
-        for block in tally.blocks:
-            if isinstance(block, Codes) and any(each and each[0] < 0 for each in block.labels):  # type: ignore[operator]
-                raise ValueError("Negative values in data passed to MixedNB (categorical features)")
-        return tally
+        if vars(self).get("_fitted") is None:
+            self._columns = self._said_categorical()
+        return super()._tally(self._in_whole_numbers(X), y, weights)
 
     def _checked_rows(self, X: Any) -> Any:
         return self._in_whole_numbers(super()._checked_rows(X))
 
     def _in_whole_numbers(self, X: Array) -> Array:
         """Cut categories off to whole numbers, with a warning where that changes any."""
-        columns = self._categorical()
-        if X.dtype.kind in "biu" or not len(columns):
-            return X
+        columns = self._columns
         values = X[:, columns]
+        bad = (values < 0) | (values == np.inf)
+        if bad.any():
+            row, k = np.argwhere(bad)[0]
+            what = "infinity" if np.isinf(values[row, k]) else "Negative values"
+            raise TallyBayesError(
+                f"{what} in data passed to MixedNB: the categorical feature no. {columns[k]} is "
+                f"{values[row, k]} in row {row}; categories are the numbers 0, 1, ..."
+            )
+        if X.dtype.kind in "biu":
+            return X
         whole = np.trunc(values)
         changed = ((whole != values) & ~np.isnan(values)).any(axis=0)
         if not changed.any():
             return X
         for column in columns[changed]:
-            warnings.warn(
-                f"Feature no. {column} is continuous data. Casting data to integer.", stacklevel=4
-            )
+            warn(f"Feature no. {column} is continuous data. Casting data to integer.")
         X = X.copy()
         X[:, columns] = whole
         return X
@@ -146,7 +156,7 @@ class MixedNB(DropIn):
 
     def _at_least(self) -> tuple[int, ...]:
         """Return for each categorical column how many categories there are at least."""
-        columns = self._categorical()
+        columns = self._columns
         if self.max_categories is None:
             return (0,) * len(columns)
         stated = np.asarray(self.max_categories, np.int64)
@@ -177,7 +187,14 @@ class MixedNB(DropIn):
     @property
     def epsilon(self) -> float:
         """What is added to every variance."""
-        return float(self.var_smoothing) * _largest_variance(self._state().tally)
+        fitted = self._state()
+        gaussian = next((f for f in fitted.families if isinstance(f, Gaussian)), None)
+        if gaussian is None:
+            return float(self.var_smoothing) * _largest_variance(fitted.tally)
+        floor = gaussian.floor
+        assert isinstance(floor, AdditiveFloor)
+        assert floor.of is not None
+        return floor.fraction * floor.of
 
     @property
     def theta(self) -> Any:
@@ -199,12 +216,12 @@ class MixedNB(DropIn):
             return []
         edges = np.cumsum([0, *map(len, tables.labels)])
         ordered = [np.exp(tables.log_probabilities[:, a:b]) for a, b in pairwise(edges)]
-        return [ordered[k] for k in np.argsort(np.argsort(self._categorical()))]
+        return [ordered[k] for k in np.argsort(np.argsort(self._columns))]
 
     @property
     def gaussian_features(self) -> Integers:
         """The numbers of the Gaussian columns."""
-        return np.setdiff1d(np.arange(self.num_features), self._categorical())
+        return np.setdiff1d(np.arange(self.num_features), self._columns)
 
     @property
     def num_features(self) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError, number
+from tallybayes.errors import TallyBayesError, number, warn
 from tallybayes.estimators.base import Array, Fitted, TallyClassifier
 from tallybayes.estimators.checks import (
     checked_labels,
@@ -258,10 +257,7 @@ class NaiveBayes(TallyClassifier):
                 f"X has {len(source.names)} features, but {type(self).__name__} is expecting "
                 f"{len(names)} features as input."
             )
-        warnings.warn(
-            f"X has feature names, but {type(self).__name__} was fitted without feature names",
-            stacklevel=4,
-        )
+        warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
         assert isinstance(source, Table)
         return source.renamed(names)
 

@@ -25,16 +25,21 @@ from tallybayes.tallies import Moments
 
 @dataclass(frozen=True, slots=True)
 class RelativeFloor:
-    """No variance below this fraction of the column's own variance over all rows."""
+    """No variance below this fraction of the column's own variance over all rows.
+
+    A class whose values hardly differ says nothing of the spread: where its variance is not above
+    the floor, it takes the variance within the classes if that is greater.
+    """
 
     fraction: float = 1e-9
 
     def __post_init__(self) -> None:
         number(self.fraction, "a floor's fraction", above=0.0)
 
-    def lift(self, variance: Floats, of_columns: Floats) -> Floats:
+    def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
         """Return the variances, none below the floor."""
-        return np.maximum(variance, self.fraction * of_columns)
+        floor = self.fraction * of_columns
+        return np.where(variance > floor, variance, np.maximum(floor, within))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class AdditiveFloor:
         if self.of is not None:
             number(self.of, "the variance that a floor is a fraction of", least=0.0)
 
-    def lift(self, variance: Floats, of_columns: Floats) -> Floats:
+    def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
         """Return the variances, the floor added."""
         largest = of_columns.max(initial=0.0) if self.of is None else self.of
         lifted: Floats = variance + self.fraction * largest
@@ -109,7 +114,7 @@ class Gaussian:
         variance = np.where(enough, variance, np.where(enough.any(0), pooled, overall))
         variance = np.where(block.weight > 0.0, variance, overall)
         mean = np.where(block.weight > 0.0, block.mean, everything.mean)
-        variance = self.floor.lift(variance, of_columns)
+        variance = self.floor.lift(variance, of_columns, pooled)
         used = (everything.rows > 0) & (variance > 0.0).all(0) & np.isfinite(variance).all(0)
         return Normals(np.where(everything.rows > 0, mean, np.nan), variance, used)
 

@@ -6,7 +6,6 @@ classes it is the posterior. All of it is computed with logarithms.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Batch, Sparse, batches, refuse_flaws
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp, shares
 from tallybayes.model.factors import Factor
@@ -294,10 +293,9 @@ class Model:
 
 def _warn_of_impossible(impossible: NDArray[np.bool_]) -> None:
     """Say that rows have likelihood zero in every class."""
-    warnings.warn(
+    warn(
         f"row {int(np.argmax(impossible))} is impossible in every class "
         f"({int(impossible.sum())} such rows), so its posterior is the prior; where a "
         "probability of zero is the reason, smooth with alpha > 0",
         TallyBayesWarning,
-        stacklevel=3,
     )

@@ -1,0 +1,139 @@
+"""Accuracy beside the peers on tables that are not shipped; `make accuracy` writes docs/accuracy.md.
+
+The tables are read from the folder that TALLYBAYES_DATA names, or from ../shared/data.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
+
+from tallybayes import NaiveBayes
+
+HOME = Path(__file__).parent.parent
+DATA = Path(os.environ.get("TALLYBAYES_DATA", HOME.parent / "shared" / "data"))
+PAGE = HOME / "docs" / "accuracy.md"
+
+TARGETS = {
+    "adult": "income",
+    "german_credit": "class",
+    "online_shoppers": "Revenue",
+    "telco_churn": "Churn",
+}
+NAMES = {"split", "customerID", "animal", "Hospital Number"}  # they name rows, or tell parts apart
+MANY_ROWS = 2_000  # beyond these, ten folds once instead of ten times
+
+
+class Problem(NamedTuple):
+    """A table and its labels."""
+
+    name: str
+    X: pd.DataFrame
+    y: pd.Series
+
+
+class Score(NamedTuple):
+    """Accuracy in percent and log-loss in nats, means over all folds."""
+
+    accuracy: float
+    log_loss: float
+
+
+def problems() -> Iterator[Problem]:
+    for path in sorted((DATA / "uci").glob("*.csv")):
+        described = path.with_suffix("").with_suffix("") if False else path.with_name(
+            path.name.removesuffix(".csv") + ".meta.json"
+        )
+        if described.exists():
+            meta = json.loads(described.read_text())
+            text = {name: str for name, kind in meta["types"].items() if kind == "categorical"}
+            table = pd.read_csv(path, dtype=text)
+            yield _problem(path.name.removesuffix(".csv"), table, meta["target"])
+    for name, target in TARGETS.items():
+        table = pd.read_csv(DATA / "tables" / f"{name}.csv", na_values=["?", " "])
+        yield _problem(name, table, target)
+
+
+def _problem(name: str, table: pd.DataFrame, target: str) -> Problem:
+    table = table.dropna(subset=[target])
+    drop = [column for column in table.columns if column in NAMES]
+    return Problem(name, table.drop(columns=[target, *drop]), table[target].astype(str))
+
+
+def peers() -> dict[str, Any]:
+    """Return scikit-learn's ways to fit a mixed table, each with missing values filled in."""
+    numbers, others = make_column_selector(dtype_include="number"), make_column_selector(
+        dtype_exclude="number"
+    )
+
+    def table(for_numbers: Any, for_others: Any) -> Any:
+        return make_column_transformer((for_numbers, numbers), (for_others, others))
+
+    def filled(*steps: Any) -> Any:
+        return make_pipeline(SimpleImputer(strategy="most_frequent"), *steps)
+
+    mean = SimpleImputer(strategy="mean", keep_empty_features=True)
+    one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    bins = KBinsDiscretizer(n_bins=5, encode="onehot-dense", quantile_method="averaged_inverted_cdf")
+    return {
+        "codes": make_pipeline(table(mean, filled(codes)), GaussianNB()),
+        "one-hot": make_pipeline(table(mean, filled(one_hot)), GaussianNB()),
+        "bins": make_pipeline(table(make_pipeline(mean, bins), filled(one_hot)), BernoulliNB()),
+    }
+
+
+def measure(model: Any, problem: Problem) -> Score:
+    repeats = 1 if len(problem.y) > MANY_ROWS else 10
+    folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=repeats, random_state=0)
+    labels = sorted(problem.y.unique())
+    right, losses, rows = 0.0, 0.0, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of folds that lack a class, and of constant columns
+        for train, test in folds.split(problem.X, problem.y):
+            model.fit(problem.X.iloc[train], problem.y.iloc[train])
+            found = model.predict_proba(problem.X.iloc[test])
+            p = np.zeros((len(test), len(labels)))
+            p[:, [labels.index(label) for label in model.classes_]] = found
+            p = np.clip(p, 1e-15, 1.0)
+            truth = problem.y.iloc[test]
+            right += accuracy_score(truth, np.array(labels)[p.argmax(axis=1)], normalize=False)
+            losses -= np.log(p[np.arange(len(test)), [labels.index(each) for each in truth]]).sum()
+            rows += len(test)
+    return Score(100.0 * right / rows, losses / rows)
+
+
+def main() -> None:
+    if not DATA.exists():
+        sys.exit(f"there is no data in {DATA}; set TALLYBAYES_DATA")
+    weka = pd.read_csv(DATA / "uci" / "weka_10x10fold.csv").set_index(["dataset", "model"])
+    for problem in problems():
+        ours = measure(NaiveBayes(), problem)
+        theirs = {name: measure(model, problem) for name, model in peers().items()}
+        best = Score(
+            max(each.accuracy for each in theirs.values()),
+            min(each.log_loss for each in theirs.values()),
+        )
+        line = [problem.name, len(problem.y), problem.X.shape[1], problem.y.nunique(), ours, best]
+        if (problem.name, "NB") in weka.index:
+            line.append(Score(*weka.loc[(problem.name, "NB"), ["acc", "logloss_nats"]]))
+        print(*line, {k: tuple(round(v, 3) for v in s) for k, s in theirs.items()}, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,310 @@
+"""A tally under a schema with more columns, and schemas joined: new columns were missing before."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import tallybayes as tb
+from tallybayes.tallies import Codes, Counts, Moments
+
+law = settings(max_examples=40)
+draws = given(data=st.data())
+
+# Two columns of each kind, so that groups grow, begin and change their order.
+KINDS = {
+    "height": tb.Numeric(),
+    "width": tb.Numeric(),
+    "colour": tb.Categories(),
+    "shape": tb.Categories(("round", "square")),
+    "on": tb.Binary(),
+    "hot": tb.Binary(30.0),
+    "visits": tb.Count(),
+    "words": tb.Count("text"),
+}
+NUMBERS = st.integers(-80, 80).map(lambda n: n / 8) | st.none()
+COUNTS = st.sampled_from([0, 1, 2, 5, None])
+CELLS = {
+    "height": NUMBERS,
+    "width": NUMBERS,
+    "colour": st.sampled_from(["red", "green", "blue", None]),
+    "shape": st.sampled_from(["round", "flat", None]),
+    "on": st.sampled_from([0, 1, None]),
+    "hot": st.sampled_from([10, 31, None]),
+    "visits": COUNTS,
+    "words": COUNTS,
+}
+LABELS, WEIGHTS = st.sampled_from("abc"), st.sampled_from([0.5, 1.0, 3.0])
+ROWS = st.lists(st.tuples(LABELS, WEIGHTS, st.fixed_dictionaries(CELLS)), max_size=6)
+SOME = st.lists(st.sampled_from(sorted(KINDS)), min_size=1, unique=True)
+
+
+def schema(names):
+    return tb.Schema.of(tuple(names), [KINDS[name] for name in names])
+
+
+def tally(rows, names, of=None):
+    """Count the columns `of` a table that has only some, with gaps in the others."""
+    of = names if of is None else of
+    table = {name: [cells[name] if name in names else None for _, _, cells in rows] for name in of}
+    weights = [weight for _, weight, _ in rows]
+    return tb.Tally.of(table, [label for label, _, _ in rows], weights, schema=schema(of))
+
+
+def assert_same(ours, expected):
+    """Two tallies are the same: counts exactly, moments to 1e-12."""
+    assert ours.schema == expected.schema
+    assert ours.classes == expected.classes
+    np.testing.assert_array_equal(ours.rows, expected.rows, strict=True)
+    np.testing.assert_array_equal(ours.weight, expected.weight, strict=True)
+    for a, b in zip(ours.blocks, expected.blocks, strict=True):
+        assert type(a) is type(b)
+        if isinstance(a, Moments):
+            np.testing.assert_array_equal(a.rows, b.rows, strict=True)
+            np.testing.assert_array_equal(a.weight, b.weight, strict=True)
+            np.testing.assert_allclose(a.mean, b.mean, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(a.m2, b.m2, rtol=1e-12, atol=1e-12)
+        else:
+            assert a == b
+
+
+@law
+@draws
+def test_new_columns_were_missing_before(data):
+    rows = data.draw(ROWS)
+    names = data.draw(SOME)
+    wider = data.draw(st.permutations(sorted({*names, *data.draw(SOME)})))
+    ours = tally(rows, names).under(schema(wider))
+    assert_same(ours, tally(rows, names, of=wider))
+    assert tb.Tally.from_bytes(ours.to_bytes()) == ours
+
+
+@law
+@draws
+def test_under_one_schema_tallies_add_up_to_the_tally_of_the_completed_tables(data):
+    parts = [(data.draw(ROWS), data.draw(SOME)) for _ in range(2)]
+    (some, mine), (others, theirs) = parts
+    joined = schema(mine).joined(schema(theirs))
+    ours = tally(some, mine).under(joined) + tally(others, theirs).under(joined)
+    expected = tally(some, mine, joined.names) + tally(others, theirs, joined.names)
+    assert_same(ours, expected)
+    for name in joined.names:
+        assert joined.kind(name) == KINDS[name]
+
+
+@law
+@draws
+def test_the_order_of_merging_leaves_no_trace_but_the_order_of_columns(data):
+    parts = [(data.draw(ROWS), data.draw(SOME)) for _ in range(3)]
+    found = []
+    for order in (parts, parts[::-1], data.draw(st.permutations(parts))):
+        total = tally(*order[0])
+        for rows, names in order[1:]:
+            joined = total.schema.joined(schema(names))
+            total = total.under(joined) + tally(rows, names).under(joined)
+        found.append(total.under(schema(sorted(total.schema.names))))
+    for each in found[1:]:
+        assert_same(each, found[0])
+
+
+@law
+@draws
+def test_more_and_more_columns_are_as_good_as_all_at_once(data):
+    rows, names = data.draw(ROWS), data.draw(SOME)
+    more = [*names, *(n for n in data.draw(SOME) if n not in names)]
+    most = [*more, *(n for n in data.draw(SOME) if n not in more)]
+    step_by_step = tally(rows, names).under(schema(more)).under(schema(most))
+    assert step_by_step == tally(rows, names).under(schema(most))
+
+
+@law
+@draws
+def test_what_was_added_in_new_columns_can_be_taken_away_again(data):
+    whole = [name for name, kind in KINDS.items() if kind != tb.Numeric()]  # never lost in rounding
+    rows, more = data.draw(ROWS), data.draw(ROWS)
+    names = data.draw(st.lists(st.sampled_from(whole), min_size=1, unique=True))
+    wider = schema([*names, *(name for name in whole if name not in names)])
+    before = tally(rows, names).under(wider)
+    assert (before + tally(more, wider.names)) - tally(more, wider.names) == before
+
+
+def test_by_hand():
+    small = tb.Tally.of({"n": [1.0, 3.0], "c": ["x", "y"]}, ["p", "q"], [1, 2])
+    wide = small.under(
+        tb.Schema.of(
+            ("b", "c", "d", "m", "n"),
+            [tb.Count(), tb.Categories(), tb.Categories(), tb.Numeric(), tb.Numeric()],
+        )
+    )
+    moments, codes, counts = wide.blocks
+    assert moments.rows.tolist() == [[0, 1], [0, 1]]
+    assert moments.weight.tolist() == [[0.0, 1.0], [0.0, 2.0]]
+    assert moments.mean[:, 1].tolist() == [1.0, 3.0]
+    assert codes.labels == (("x", "y"), ())
+    assert codes.weight.tolist() == [[1.0, 0.0], [0.0, 2.0]]
+    assert counts.sums.tolist() == [[0.0], [0.0]]
+    assert not counts.rows.any()
+    assert (wide.classes, wide.rows.tolist(), wide.weight.tolist()) == (
+        ("p", "q"), [1, 1], [1.0, 2.0]
+    )  # fmt: skip
+
+
+def test_the_tally_itself_stays_as_it_was():
+    small = tb.Tally.of({"c": ["x", "y"]}, ["p", "q"])
+    before = small.to_bytes()
+    wide = small.under(tb.Schema.of(("c", "d"), [tb.Categories()] * 2))
+    wide.update({"c": ["z"], "d": ["u"]}, ["r"])
+    assert small.to_bytes() == before
+    assert small.under(small.schema) == small
+
+
+def test_columns_in_another_order_keep_their_counts():
+    table = {"a": ["x", "y", "x"], "b": ["u", "u", "v"], "n": [1.0, 2.0, 3.0], "m": [4.0, 5.0, 9.0]}
+    forward = tb.Tally.of(table, ["p", "q", "q"])
+    backward = tb.Tally.of(dict(reversed(table.items())), ["p", "q", "q"])
+    assert forward != backward
+    assert forward.under(backward.schema) == backward
+    assert backward.under(forward.schema) == forward
+
+
+def test_declared_values_may_join_later():
+    small = tb.Tally.of({"c": ["x", "y", "x"]}, ["p", "q", "p"])
+    more = small.under(tb.Schema.of(("c",), [tb.Categories(("x", "y", "z"))]))
+    expected = np.array([[3 / 5, 1 / 4], [1 / 5, 2 / 4], [1 / 5, 1 / 4]]) * [2 / 3, 1 / 3]
+    got = tb.estimate(more).scores({"c": ["x", "y", "z"]})
+    np.testing.assert_allclose(got, expected)
+
+
+@pytest.mark.parametrize(
+    "form", [lambda x: x, lambda x: csr_array(x)], ids=["dense", "sparse"]
+)  # fmt: skip
+def test_a_matrix_grows_at_its_end(form):
+    x = np.array([[1, 0, 2], [0, 3, 1]])
+    few = tb.Tally.of(form(x[:, :2]), ["p", "q"], columns=tb.Count())
+    many = tb.Tally.of(form(x), ["p", "q"], columns=tb.Count())
+    grown = few.under(many.schema)
+    assert grown.blocks[0].sums.tolist() == [[1, 0, 0], [0, 3, 0]]
+    assert (grown + many).blocks[0].sums.tolist() == [[2, 0, 2], [0, 6, 1]]
+    assert (grown + many).blocks[0].rows.tolist() == [[2, 2, 1], [2, 2, 1]]
+
+
+def test_an_empty_tally_takes_any_columns():
+    empty = tb.Tally(schema(["height", "colour"]))
+    assert empty.under(schema(list(KINDS))) == tb.Tally(schema(list(KINDS)))
+    grown = empty.under(schema(list(KINDS)))
+    assert [type(block) for block in grown.blocks].count(Codes) == 1
+    assert sum(isinstance(block, Counts) for block in grown.blocks) == 4
+
+
+@pytest.mark.parametrize(
+    ("names", "kinds"),
+    [
+        (("d",), [tb.Categories()]),  # c is lacking
+        (("c", "d"), [tb.Numeric(), tb.Categories()]),  # c is something else
+        (("c", "d"), [tb.Count(), tb.Categories()]),
+    ],
+)
+def test_a_schema_that_lacks_a_column_is_refused(names, kinds):
+    small = tb.Tally.of({"c": ["x", "y"]}, ["p", "q"])
+    with pytest.raises(tb.TallyBayesError, match=r"no column 'c' of Categories"):
+        small.under(tb.Schema.of(names, kinds))
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        (tb.Binary(0.0), tb.Binary(1.0)),
+        (tb.Count("title"), tb.Count("body")),
+    ],
+)
+def test_a_schema_with_another_threshold_or_bag_is_refused(mine, theirs):
+    small = tb.Tally.of({"c": [1, 2]}, ["p", "q"], columns={"c": mine})
+    with pytest.raises(tb.TallyBayesError, match="'c'"):
+        small.under(tb.Schema.of(("c",), [theirs]))
+
+
+def test_a_schema_that_forgets_declared_values_is_refused_or_keeps_them():
+    # nothing that was counted may get lost: the values that occurred stay
+    small = tb.Tally.of(
+        {"c": ["x", "y"]}, ["p", "q"], columns={"c": tb.Categories(("x", "y", "z"))}
+    )
+    plain = small.under(tb.Schema.of(("c",), [tb.Categories()]))
+    assert plain.blocks[0].labels == (("x", "y"),)
+
+
+# Schemas joined
+
+
+@law
+@draws
+def test_a_joined_schema_has_the_columns_of_both(data):
+    mine, theirs = schema(data.draw(SOME)), schema(data.draw(SOME))
+    both = mine.joined(theirs)
+    assert list(both.names) == list(dict.fromkeys([*mine.names, *theirs.names]))
+    assert {name: both.kind(name) for name in both.names} == {n: KINDS[n] for n in both.names}
+    assert both.joined(mine) == both.joined(theirs) == both
+    assert mine.joined(mine) == mine
+
+
+@law
+@draws
+def test_joining_associates_and_commutes_but_for_the_order_of_columns(data):
+    a, b, c = (schema(data.draw(SOME)) for _ in range(3))
+    assert a.joined(b).joined(c) == a.joined(b.joined(c))
+    one, other = a.joined(b), b.joined(a)
+    assert {n: one.kind(n) for n in one.names} == {n: other.kind(n) for n in other.names}
+
+
+def test_declared_values_are_joined():
+    mine, theirs = (
+        tb.Schema.of(("c",), [tb.Categories(values)]) for values in (("x", "y"), ("z", "x"))
+    )
+    assert mine.joined(theirs).kind("c") == tb.Categories(("x", "y", "z"))
+    assert mine.joined(theirs) == theirs.joined(mine)
+    assert mine.joined(tb.Schema.of(("c",), [tb.Categories()])) == mine
+
+
+def test_reasons_are_kept():
+    mine = tb.Schema.infer({"n": [1.5, 2.5]})
+    theirs = tb.Schema.infer({"n": [1.5], "t": ["x"]}, {"n": tb.Numeric()})
+    assert [reason for _, _, reason in mine.joined(theirs)] == ["decimal numbers", "text"]
+    assert [reason for _, _, reason in theirs.joined(mine)] == ["declared", "text"]
+
+
+DIFFERENT = (
+    tb.Numeric(), tb.Categories(), tb.Binary(), tb.Binary(1.0), tb.Count(), tb.Count("body")
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", list(itertools.combinations(DIFFERENT, 2)), ids=str)
+def test_a_column_of_two_kinds_is_refused_by_name(pair):
+    mine, theirs = (tb.Schema.of(("fine", "odd"), [tb.Numeric(), kind]) for kind in pair)
+    for one, other, kinds in ((mine, theirs, pair), (theirs, mine, pair[::-1])):
+        with pytest.raises(tb.TallyBayesError, match=r"column 'odd' is .*declare it") as caught:
+            one.joined(other)
+        assert all(str(kind) in str(caught.value) for kind in kinds)
+
+
+def test_declared_values_of_two_types_are_refused_by_name():
+    mine, theirs = (tb.Schema.of(("c",), [tb.Categories(values)]) for values in (("1",), (1,)))
+    with pytest.raises(tb.TallyBayesError, match="column 'c' mixes whole numbers and text"):
+        mine.joined(theirs)
+
+
+def test_a_column_that_is_the_target_of_the_other_side_is_refused():
+    mine = tb.Schema.of(("a",), [tb.Categories()], target="spam")
+    theirs = tb.Schema.of(("a", "spam"), [tb.Categories()] * 2, target="label")
+    for one, other in ((mine, theirs), (theirs, mine)):
+        with pytest.raises(tb.TallyBayesError, match="'spam'"):
+            one.joined(other)
+
+
+def test_joining_many_columns_is_quick_enough():
+    many = tb.Schema.same([f"w{k}" for k in range(20_000)], tb.Count())
+    more = tb.Schema.same([f"w{k}" for k in range(10_000, 30_000)], tb.Count())
+    joined = many.joined(more)
+    assert len(joined.names) == 30_000
+    assert len(joined.groups) == 1
