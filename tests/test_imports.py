@@ -49,7 +49,9 @@ def test_every_name_of_the_core_can_be_used_without_a_heavy_package():
 
 
 def test_only_estimators_load_scikit_learn_and_they_load_no_numba():
-    assert heavy_packages_after("tb.NaiveBayes, tb.GaussianNB") == ["sklearn", "scipy"]
+    loaded = heavy_packages_after("tb.NaiveBayes, tb.GaussianNB")
+    assert "sklearn" in loaded  # which loads whatever of pandas and pyarrow there is
+    assert "numba" not in loaded
 
 
 def test_ten_rows_wait_for_no_heavy_package():

@@ -182,6 +182,11 @@ class Schema:
         """Return a schema with the columns of both; a column that both have must be one kind."""
         if other is self or other == self:
             return self
+        for target, there in ((self.target, other), (other.target, self)):
+            if target in there.places:
+                raise TallyBayesError(
+                    f"{target!r} is the target on one side and a column on the other"
+                )
         kinds = {name: kind for name, kind, _ in self}
         reasons = {name: reason for name, _, reason in self}
         for name, kind, reason in other:

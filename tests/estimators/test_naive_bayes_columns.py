@@ -164,6 +164,18 @@ def test_a_kind_for_a_bag_of_its_own():
     np.testing.assert_allclose(factor(model, height=2), [(6 / 13) ** 2, (5 / 18) ** 2])
 
 
+def test_the_summary_shows_each_columns_own_threshold_and_bag():
+    columns = {"width": tb.Binary(), "height": tb.Binary(3), "weight": tb.Count("b")}
+    lines = fitted(columns).summary().splitlines()
+    assert "Bernoulli(alpha=1.0)  " in lines[4]
+    assert "Bernoulli(alpha=1.0, threshold=3.0)" in lines[5]
+    assert "Multinomial(alpha=1.0, bag='b')" in lines[3]
+    columns = {"width": tb.Count("a"), "height": tb.Count("b")}
+    lines = fitted(columns).summary().splitlines()
+    assert "bag='a'" in lines[4]
+    assert "bag='b'" in lines[5]
+
+
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("single", ["width", 2, -2])
 def test_a_single_column_beats_a_selector_whatever_the_order(order, single):

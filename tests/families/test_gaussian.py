@@ -73,10 +73,23 @@ def test_a_class_whose_weight_is_ddof_or_less_takes_the_variance_within_the_clas
     assert normals.mean[1, 0] == pytest.approx(12.0)
 
 
-def test_maximum_likelihood_of_one_value_is_held_by_the_floor():
+def test_maximum_likelihood_of_one_value_takes_the_variance_within_the_classes():
     normals = normals_of([[1], [3], [8]], [0, 0, 1], tb.Gaussian(0, tb.RelativeFloor(0.01)))
-    of_column = np.var([1, 3, 8])
-    assert normals.variance[:, 0] == pytest.approx([1.0, 0.01 * of_column], rel=1e-13)
+    within = np.var([1, 3]) * 2 / 3
+    assert normals.variance[:, 0] == pytest.approx([1.0, within], rel=1e-13)
+
+
+def test_a_class_without_spread_takes_the_variance_within_the_classes():
+    X = [[1.0], [3.0], [6.0], [5.0], [5.0], [5.0]]
+    normals = normals_of(X, [0, 0, 0, 1, 1, 1])
+    within = np.var([1, 3, 6], ddof=1) * 2 / 4
+    assert normals.variance[:, 0] == pytest.approx([np.var([1, 3, 6], ddof=1), within], rel=1e-13)
+
+
+def test_a_column_without_spread_in_any_class_is_held_by_the_floor():
+    X = np.array([[1.0], [1.0], [5.0], [5.0], [5.0]])
+    normals = normals_of(X, [0, 0, 1, 1, 1], tb.Gaussian(floor=tb.RelativeFloor(0.01)))
+    assert normals.variance[:, 0] == pytest.approx([0.01 * X.var()] * 2, rel=1e-13)
 
 
 @pytest.mark.parametrize("ddof", [0, 1])
@@ -109,8 +122,8 @@ def test_a_missing_value_leaves_its_factor_out_in_training_and_prediction():
 def test_the_relative_floor_is_a_part_of_the_columns_own_variance():
     X = np.array([[1.0, 0.001], [1.0, 0.003], [5.0, 0.007], [7.0, 0.008]])
     y = [0, 0, 1, 1]
-    normals = normals_of(X, y, tb.Gaussian(floor=tb.RelativeFloor(0.1)))
-    assert normals.variance[0, 0] == pytest.approx(0.1 * X[:, 0].var(), rel=1e-12)
+    normals = normals_of(X, y, tb.Gaussian(floor=tb.RelativeFloor(0.2)))
+    assert normals.variance[0, 0] == pytest.approx(0.2 * X[:, 0].var(), rel=1e-12)
     assert normals.variance[0, 1] == pytest.approx(2e-6, rel=1e-10)
 
 

@@ -93,9 +93,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):
         self._fitted = fitted
         if labels is None:
             labels = self.classes_
-        # text and objects take the room they need, all else keeps the type that it came in
-        dtype = None if labels.dtype.kind in "UTO" else labels.dtype
-        self.classes_ = np.array(fitted.classes, dtype=dtype)
+        self.classes_ = np.array(fitted.classes)
+        # numbers keep the type that they came in, if all of them fit into it
+        if labels.dtype.kind in "iuf" and self.classes_.dtype.kind in "iuf":
+            converted = self.classes_.astype(labels.dtype)
+            if np.array_equal(converted, self.classes_):
+                self.classes_ = converted
         return self
 
     @property

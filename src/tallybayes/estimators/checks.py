@@ -22,11 +22,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from tallybayes.errors import TallyBayesError
+from tallybayes.sources.labels import unmasked
+
 Array = NDArray[Any]
 
 
 def checked_matrix(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     """Return X as an array or a CSR matrix; learn (`reset`) or compare its columns."""
+    if np.ma.isMaskedArray(X):
+        X = unmasked(X)
     if _is_plain(X, options) and not hasattr(estimator, "feature_names_in_"):
         if reset:
             estimator.n_features_in_ = X.shape[1]
@@ -67,8 +72,14 @@ def has_names(X: Any) -> bool:
 
 def unmixed(X: Any) -> Any:
     """Keep NumPy from turning the numbers of a list into text."""
-    rows = X if isinstance(X, list | tuple) else ()
-    if any(isinstance(row, list | tuple) and any(isinstance(x, str) for x in row) for row in rows):
+    rows = (
+        [row for row in X if isinstance(row, list | tuple)] if isinstance(X, list | tuple) else []
+    )
+    if any(isinstance(value, str) for row in rows for value in row):
+        if len(set(map(len, rows))) > 1:
+            raise TallyBayesError(
+                "the rows of X differ in length; every row must have the same number of columns"
+            )
         return np.array(X, dtype=object)
     return X
 
@@ -81,6 +92,8 @@ def checked_labels(estimator: Any, y: Any, n_rows: int) -> Array:
                 f"This {type(estimator).__name__} estimator requires y to be passed, but the "
                 "target y is None."
             )
+        if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
+            y = np.array(y, dtype=object)  # text would swallow the numbers among it
         y = column_or_1d(y, warn=True)
         if y.dtype.kind not in "biuOUT":
             assert_all_finite(y, input_name="y")

@@ -8,7 +8,7 @@ name of one, or a kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -25,8 +25,9 @@ from tallybayes.families import (
     Poisson,
 )
 from tallybayes.families.categorical import Unseen
-from tallybayes.families.smoothing import Unstated
-from tallybayes.schema import Binary, Categories, Count, Kind, Schema
+from tallybayes.families.smoothing import Unstated, UnstatedWord
+from tallybayes.model.estimation import family_for
+from tallybayes.schema import Schema
 
 FAMILIES: Mapping[str, Callable[[], Family]] = {
     "gaussian": Gaussian,
@@ -94,6 +95,8 @@ def _selected(key: Any, X: Any, names: Sequence[str]) -> list[str]:
         found = [name for name in names if key.search(name)]
     elif callable(key):
         answer = key(X)
+        if isinstance(answer, str | int | np.integer):
+            answer = [answer]
         if len(answer) == len(names) and all(isinstance(each, bool | np.bool_) for each in answer):
             found = [name for name, chosen in zip(names, answer, strict=True) if chosen]
         else:
@@ -119,20 +122,9 @@ def families_for(
         for name, word in wish.by_name.items()
         if hasattr(word, "estimate") and name in schema.places
     }
-    kinds: Iterable[Kind] = (group.kind for group in schema.groups)
-    defaults = [default_family(kind) for kind in kinds]
-    if hasattr(wish.of_all, "estimate"):
-        defaults = [wish.of_all]
+    for_all = (wish.of_all,) if hasattr(wish.of_all, "estimate") else ()
+    defaults = (family_for(group.kind, for_all) for group in schema.groups)
     return tuple(smoothed(family, alpha, unseen) for family in defaults), stated
-
-
-def default_family(kind: Kind) -> Family:
-    """Return the family for columns of which only the kind is known."""
-    if isinstance(kind, Categories):
-        return Categorical()
-    if isinstance(kind, Binary):
-        return Bernoulli(threshold=kind.threshold)
-    return Multinomial(bag=kind.bag) if isinstance(kind, Count) else Gaussian()
 
 
 def smoothed(family: Any, alpha: float, unseen: Unseen) -> Family:
@@ -140,7 +132,7 @@ def smoothed(family: Any, alpha: float, unseen: Unseen) -> Family:
     changes: dict[str, Any] = {}
     if isinstance(getattr(family, "alpha", None), Unstated) and getattr(family, "m", None) is None:
         changes["alpha"] = alpha
-    if getattr(family, "unseen", None) == "ignore":
+    if isinstance(getattr(family, "unseen", None), UnstatedWord):
         changes["unseen"] = unseen
     changed: Family = replace(family, **changes) if changes else family
     return changed

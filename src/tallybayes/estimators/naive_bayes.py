@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError, number, warn
+from tallybayes.errors import TallyBayesError, did_you_mean, number, warn
 from tallybayes.estimators.base import Array, Fitted, TallyClassifier
 from tallybayes.estimators.checks import (
     checked_labels,
@@ -137,7 +139,7 @@ class NaiveBayes(TallyClassifier):
                 labels = self.classes_
             else:
                 source = self._source(X, reset=False)
-                tally = self._grown(before.tally, source, X)
+                tally = self._grown(before.tally, source, X, y)
                 more, labels = self._count(source, y, sample_weight, tally.schema)
                 tally = tally.plus(more, reuse=True)
             announced = before.announced
@@ -175,7 +177,15 @@ class NaiveBayes(TallyClassifier):
             )
         with self._all_or_nothing():
             mine, theirs = self._state(), other._state()
-            schema = mine.tally.schema.joined(theirs.tally.schema)
+            named = hasattr(self, "feature_names_in_") and hasattr(other, "feature_names_in_")
+            a, b = mine.tally.schema, theirs.tally.schema
+            if not named and set(a.names) != set(b.names):
+                raise TallyBayesError(
+                    f"the two models have different columns ({len(a.names)} and {len(b.names)}) "
+                    "that do not all have names; fit both on tables with names, or on arrays of the "
+                    "same width"
+                )
+            schema = a.joined(b)
             tally = mine.tally.under(schema) + theirs.tally.under(schema)
             self._wish = Wishes(self._wish.of_all, {**other._wish.by_name, **self._wish.by_name})
             self._set_names(schema.names, hasattr(self, "feature_names_in_"))
@@ -189,6 +199,10 @@ class NaiveBayes(TallyClassifier):
         both = type(self)(**self.get_params(deep=False))
         both.__dict__.update(vars(self))
         return both.merge(other)
+
+    def __radd__(self, other: object) -> NaiveBayes:
+        """Let sum() begin with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def sample(
         self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
@@ -224,7 +238,13 @@ class NaiveBayes(TallyClassifier):
                 f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
             )
         families, by_name = families_for(tally.schema, wish, alpha, self.unseen)
-        return Fitted(tally, families, by_name, _prior(self.prior), self.positive, announced)
+        prior = _prior(self.prior)
+        stated = prior.p if isinstance(prior, Fixed) else tally.classes
+        for label in tally.classes:
+            if label not in stated:
+                hint = did_you_mean(label, stated)
+                raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
+        return Fitted(tally, families, by_name, prior, self.positive, announced)
 
     def _count(
         self, source: Source, y: Any, sample_weight: Any, schema: Schema
@@ -239,6 +259,8 @@ class NaiveBayes(TallyClassifier):
 
     def _source(self, X: Any, *, reset: bool) -> Source:
         """Open the rows; learn (`reset`) or compare their number and names."""
+        if isinstance(X, str | Path) or hasattr(X, "collect"):
+            as_source(X)  # has the errors about what must be read or collected first
         if not is_table(X):
             X = checked_matrix(self, unmixed(X), reset=reset, dtype=None, accept_sparse="csr")
             source = as_source(X)
@@ -257,7 +279,8 @@ class NaiveBayes(TallyClassifier):
                 f"X has {len(source.names)} features, but {type(self).__name__} is expecting "
                 f"{len(names)} features as input."
             )
-        warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
+        if has_names(X):
+            warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
         assert isinstance(source, Table)
         return source.renamed(names)
 
@@ -268,7 +291,7 @@ class NaiveBayes(TallyClassifier):
         if named:
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    def _grown(self, tally: Tally, source: Source, X: Any) -> Tally:
+    def _grown(self, tally: Tally, source: Source, X: Any, y: Any) -> Tally:
         """Make room for columns that a table has and the tally has not."""
         schema = tally.schema
         if not isinstance(source, Table) or not hasattr(self, "feature_names_in_"):
@@ -276,6 +299,11 @@ class NaiveBayes(TallyClassifier):
         new = [n for n in source.names if n not in schema.places and n != schema.target]
         if not new:
             return tally
+        target = _target(y, source.names)
+        if target in new:
+            raise TallyBayesError(
+                f"the labels {target!r} are also a column of the table; take it out of X"
+            )
         wish = wishes(self.columns, X, source.names)
         of_new = {name: word for name, word in wish.by_name.items() if name in new}
         table = Table({name: source.columns[name] for name in new}, source.n_rows)
@@ -290,8 +318,11 @@ class NaiveBayes(TallyClassifier):
         return as_text(self._state())
 
     def _html_repr(self) -> str:
-        diagram: str = super()._html_repr()
         fitted: Fitted | None = vars(self).get("_fitted")
+        try:
+            diagram: str = super()._html_repr()
+        except TallyBayesError:  # everything was forgotten, so there is no model to show
+            diagram = f"<pre>{escape(repr(self))}</pre>"
         return diagram if fitted is None else diagram + as_html(fitted)
 
     def __sklearn_tags__(self) -> Any:
@@ -322,4 +353,7 @@ def _target(y: Any, names: Sequence[str]) -> str:
     name = getattr(y, "name", None)
     if name and isinstance(name, str):
         return name
-    return next(each for each in ("class", "target", "label", "y", "") if each not in names)
+    name = "class"
+    while name in names:
+        name += "_"
+    return name

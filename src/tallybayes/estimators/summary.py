@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from tallybayes.estimators.base import Fitted
+from tallybayes.model.estimation import family_for
 
 MOST_COLUMNS = 50
 
@@ -48,7 +49,7 @@ def _lines(fitted: Fitted) -> Iterator[tuple[str, str, str]]:
     for name, kind, reason in islice(schema, MOST_COLUMNS):
         family: Any = fitted.columns.get(name)
         if family is None:
-            family = next(f for f in fitted.families if type(f.kind) is type(kind))
+            family = family_for(kind, fitted.families)
         yield name, _short(family), reason
 
 

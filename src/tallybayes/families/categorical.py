@@ -13,6 +13,7 @@ from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.families.parameters import Array, Columns, Floats, safe_log
 from tallybayes.families.smoothing import (
+    IGNORE,
     LAPLACE,
     Alpha,
     PriorGuess,
@@ -54,7 +55,7 @@ class Categorical:
     alpha: Alpha = LAPLACE
     m: float | None = None
     p: PriorGuess | None = None
-    unseen: Unseen = "ignore"
+    unseen: Unseen = IGNORE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", checked_alpha(self.alpha))

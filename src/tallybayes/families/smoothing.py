@@ -44,6 +44,15 @@ class Unstated(float):
 LAPLACE = Unstated(1.0)
 
 
+class UnstatedWord(str):
+    """The same for a word."""
+
+    __slots__ = ()
+
+
+IGNORE: Any = UnstatedWord("ignore")
+
+
 def checked_alpha(alpha: Any) -> Alpha:
     """Return alpha as a number, or as a tuple of one number a column."""
     if isinstance(alpha, Unstated):

@@ -66,12 +66,12 @@ def estimate(
     for place, family in enumerate(families):
         _check_family(family, "a default")
         for other in families[:place]:
-            if _same_kind(family.kind, other.kind):
+            if same_kind(family.kind, other.kind):
                 raise TallyBayesError(
                     f"{other} and {family} are for the same columns; give one of them, or say "
                     "which column takes which with columns={name: family}"
                 )
-        if not any(_same_kind(family.kind, group.kind) for group in schema.groups):
+        if not any(same_kind(family.kind, group.kind) for group in schema.groups):
             raise TallyBayesError(
                 f"{family} applies to no column: none was counted as {family.kind}; declare it "
                 f"before counting, for example Tally.of(X, y, columns={{name: {family}}})"
@@ -80,7 +80,7 @@ def estimate(
     for name, family in chosen.items():
         _check_family(family, f"column {name!r}")
         kind = schema.kind(name)
-        if not _same_kind(family.kind, kind):
+        if not same_kind(family.kind, kind):
             raise TallyBayesError(
                 f"column {name!r} was counted as {kind}, but {type(family).__name__} needs "
                 f"{family.kind}; count it anew with columns={{{name!r}: {family}}}"
@@ -88,7 +88,7 @@ def estimate(
     factors = [
         factor
         for number, group in enumerate(schema.groups)
-        for factor in _factors(tally, number, group, _default(group.kind, families), chosen)
+        for factor in _factors(tally, number, group, family_for(group.kind, families), chosen)
     ]
     if prior is not None and not isinstance(prior, Empirical | Uniform | Fixed):
         raise TallyBayesError(
@@ -104,17 +104,17 @@ def _check_family(family: Any, where: str) -> None:
         raise TallyBayesError(f"{where}: {family!r} is not a family; use for example {name}()")
 
 
-def _same_kind(wanted: Kind, counted: Kind) -> bool:
+def same_kind(wanted: Kind, counted: Kind) -> bool:
     """Tell whether a family's kind is the one that was counted, whatever values were declared."""
     if isinstance(wanted, Categories):
         return isinstance(counted, Categories)
     return wanted == counted
 
 
-def _default(kind: Kind, families: tuple[Family, ...]) -> Family:
+def family_for(kind: Kind, families: tuple[Family, ...]) -> Family:
     """Return the family for columns of a kind for which none is chosen by name."""
     for family in families:
-        if _same_kind(family.kind, kind):
+        if same_kind(family.kind, kind):
             return family
     if isinstance(kind, Categories):
         return Categorical()

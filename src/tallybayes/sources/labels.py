@@ -39,16 +39,24 @@ def label_type(labels: Iterable[object], where: str) -> type | None:
     return types[0] if types else None
 
 
+def same_labels(a: tuple[Label, ...], b: tuple[Label, ...]) -> bool:
+    """Tell whether two tuples of labels are equal in type too: True is not 1 here."""
+    return a == b and (not a or type(a[0]) is type(b[0]))
+
+
 def sorted_labels(labels: Iterable[Label], where: str) -> tuple[Label, ...]:
     """Sort labels of one type; the order in which they arrived leaves no trace.
 
     Whole numbers beside decimal ones become decimal: a column of integers turns into one of floats
     where pandas has to mark a gap.
     """
-    distinct = set(labels)
-    if set(map(type, distinct)) == {int, float}:
-        distinct = set(map(float, distinct))
-    label_type(distinct, where)
+    given = tuple(labels)
+    distinct: set[Label]
+    if set(map(type, given)) == {int, float}:
+        distinct = set(map(float, given))
+    else:
+        label_type(given, where)
+        distinct = set(given)
     return tuple(sorted(distinct))
 
 

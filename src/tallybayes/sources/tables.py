@@ -147,6 +147,8 @@ def _column(name: str, values: Any) -> Column:
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype):
         return ArrayColumn(name, values if np.ma.isMaskedArray(values) else np.asarray(values))
+    if type(dtype).__name__ == "SparseDtype":  # of pandas, which Arrow does not read
+        return ArrayColumn(name, np.asarray(values))
     if dtype is not None or hasattr(values, "__arrow_c_array__"):
         import pyarrow
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.kernels import counting
-from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.tallies.keys import spread, weight_left
 
 Floats = NDArray[np.float64]
@@ -163,7 +163,9 @@ class Codes:
     def _union(self, other: Codes, names: Sequence[str]) -> Labels:
         pairs = zip(names, self.labels, other.labels, strict=True)
         return tuple(
-            mine if mine == theirs else sorted_labels((*mine, *theirs), f"column {name!r}")
+            mine
+            if same_labels(mine, theirs)
+            else sorted_labels((*mine, *theirs), f"column {name!r}")
             for name, mine, theirs in pairs
         )
 

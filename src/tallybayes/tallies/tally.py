@@ -17,7 +17,7 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.counting import Members, members
 from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
 from tallybayes.sources import as_source
-from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.tallies import packing
 from tallybayes.tallies.codes import Codes
 from tallybayes.tallies.counts import Counts
@@ -165,7 +165,7 @@ class Tally:
         """Return self + other; `reuse` says that the memory of the other may be written over."""
         self._check_schema(other)
         classes = self.classes
-        if other.classes != classes:
+        if not same_labels(classes, other.classes):
             classes = sorted_labels((*classes, *other.classes), "the target of the two tallies")
         a, b = self.among(classes), other.among(classes)
         blocks: list[TallyBlock] = []
@@ -244,9 +244,13 @@ class Tally:
         """
         if schema == self.schema:
             return self
-        for name, kind, _ in self.schema:
-            if name not in schema.places or type(schema.kind(name)) is not type(kind):
-                raise TallyBayesError(f"the schema has no column {name!r} of {kind}")
+        for mine in self.schema.groups:
+            for name in self.schema.names_of(mine):
+                if (
+                    name not in schema.places
+                    or schema.groups[schema.places[name][0]].kind != mine.kind
+                ):
+                    raise TallyBayesError(f"the schema has no column {name!r} of {mine.kind}")
         blocks: list[TallyBlock] = []
         for group in schema.groups:
             names = schema.names_of(group)
