@@ -205,7 +205,7 @@ def _encode_sparse(source: SparseMatrix, schema: Schema, group: Group) -> Sparse
 def refuse_flaws(block: Sparse, names: Sequence[str], counts: bool) -> None:
     """Raise the error about a sparse matrix that is broken, or holds what it must not hold.
 
-    Everything that reads a sparse block has to ask for this, or to find flaws by itself.
+    Kernels trust positions, so everything that hands them a sparse block has to ask for this first.
     """
     outside, missing, no_count = flaws(block.indices, block.data, block.n_columns)
     if outside:

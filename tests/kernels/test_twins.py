@@ -112,7 +112,6 @@ def sparse_counts(rng, n, k, c):
         w = some_weights(rng, n) if weighted else None
         indptr, indices, data = sparse(rng, n, k, dtype)
         data[rng.random(len(data)) < 0.1] = -1
-        indices[rng.random(len(data)) < 0.1] = rng.choice([-1, k])
         for threshold in (None, 2.0):
             inputs = indptr, indices, data, labels(rng, n, c), w, threshold
             yield inputs, [np.zeros((c, k))]

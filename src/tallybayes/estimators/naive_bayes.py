@@ -181,9 +181,9 @@ class NaiveBayes(TallyClassifier):
             a, b = mine.tally.schema, theirs.tally.schema
             if not named and set(a.names) != set(b.names):
                 raise TallyBayesError(
-                    f"the two models have different columns ({len(a.names)} and {len(b.names)}) "
-                    "that do not all have names; fit both on tables with names, or on arrays of the "
-                    "same width"
+                    f"the two models have different columns ({len(a.names)} and {len(b.names)}), "
+                    "not all of them with names; fit both on tables with names, or on arrays of "
+                    "the same width"
                 )
             schema = a.joined(b)
             tally = mine.tally.under(schema) + theirs.tally.under(schema)

@@ -21,6 +21,7 @@ from tallybayes.families.parameters import Array, Columns, Floats
 from tallybayes.kernels import scoring
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
+from tallybayes.tallies.keys import ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,9 @@ class Gaussian:
             np.where(enough, block.m2, 0.0).sum(0), np.where(enough, freedom, 0.0).sum(0)
         )
         of_columns = _ratio(everything.m2, everything.weight)
+        # spread in the last digits of the mean is left by rounding: the column is constant
+        constant = of_columns <= (ROUNDING * everything.mean) ** 2
+        of_columns = np.where(constant, 0.0, of_columns)
         # weights so small that there are fewer rows than ddof leave only the plain variance
         all_freedom = everything.weight - self.ddof
         overall = np.where(
@@ -114,7 +118,8 @@ class Gaussian:
         variance = np.where(enough, variance, np.where(enough.any(0), pooled, overall))
         variance = np.where(block.weight > 0.0, variance, overall)
         mean = np.where(block.weight > 0.0, block.mean, everything.mean)
-        variance = self.floor.lift(variance, of_columns, pooled)
+        variance = np.where(constant, 0.0, variance)
+        variance = self.floor.lift(variance, of_columns, np.where(constant, 0.0, pooled))
         used = (everything.rows > 0) & (variance > 0.0).all(0) & np.isfinite(variance).all(0)
         return Normals(np.where(everything.rows > 0, mean, np.nan), variance, used)
 

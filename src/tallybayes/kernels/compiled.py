@@ -136,13 +136,11 @@ def flaws(indices: Array, data: Array, n_columns: int) -> tuple[int, int, int]:
 @_loop
 def sparse_counts(
     indptr: Array, indices: Array, data: Array, y: Array, w: Array, threshold: Array, sums: Array
-) -> int:
+) -> None:
     """Add up the stored values (or those above the threshold) per class and column.
 
-    Return how many positions lie outside the columns or hold what cannot be counted.
+    Positions must have been checked (`flaws`): a test in here makes the loop three times as slow.
     """
-    n_columns = np.uint64(sums.shape[1])
-    bad = 0
     for i in range(len(y)):
         weight = 1.0
         if w is not None:
@@ -153,17 +151,10 @@ def sparse_counts(
         # unsigned positions spare numba's test for negative indices
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = np.uint64(indices[k])
-            v = data[k]
-            if j >= n_columns:
-                bad += 1
-            elif threshold is None:
-                bad += not 0 <= v < math.inf
-                sums_c[j] += weight * v
-            else:
-                bad += v != v
-                if v > threshold:
-                    sums_c[j] += weight
-    return bad
+            if threshold is None:
+                sums_c[j] += weight * data[k]
+            elif data[k] > threshold:
+                sums_c[j] += weight
 
 
 @_row_sum

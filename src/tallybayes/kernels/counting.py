@@ -56,13 +56,13 @@ class ClassMoments(NamedTuple):
 class ClassSums(NamedTuple):
     """Per class and column: rows and weight with a value, and the weighted sum of the values.
 
-    `bad` says how many values cannot be counted: negative ones, and flaws of a sparse matrix.
+    `negative` says how many values cannot be counted.
     """
 
     rows: Integers
     weight: Floats
     sums: Floats
-    bad: int
+    negative: int
 
 
 def moments(X: Array, of: Members) -> ClassMoments:
@@ -237,16 +237,15 @@ def sparse_counts(
     """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""
     loops = loops_for(len(data))
 
-    def work(block: slice) -> tuple[Floats, int]:
+    def work(block: slice) -> Floats:
         sums = np.zeros((len(of.rows), n_columns))
         pointers = indptr[block.start : block.stop + 1]
-        bad: int = loops.sparse_counts(
+        loops.sparse_counts(
             pointers, indices, data, of.y[block], of.weights(block), threshold, sums
         )
-        return sums, bad
+        return sums
 
-    parts = over_rows(work, len(of.y), len(data))
-    total = parts[0][0]
-    for sums, _ in parts[1:]:
+    total, *others = over_rows(work, len(of.y), len(data))
+    for sums in others:
         total += sums
-    return ClassSums(of.rows[:, None], of.weight[:, None], total, sum(bad for _, bad in parts))
+    return ClassSums(of.rows[:, None], of.weight[:, None], total, 0)

@@ -104,21 +104,14 @@ def sparse_counts(
     w: Array | None,
     threshold: float | None,
     sums: Array,
-) -> int:
-    """Add up the stored values (or those above the threshold) per class and column.
-
-    Return how many positions lie outside the columns or hold what cannot be counted.
-    """
+) -> None:
+    """Add up the stored values (or those above the threshold) per class and column."""
     weight = np.repeat(np.ones(len(y)) if w is None else w, np.diff(indptr))
     stored = slice(indptr[0], indptr[-1])
-    inside = (indices[stored] >= 0) & (indices[stored] < sums.shape[1])
-    outside = np.count_nonzero(~inside & (weight > 0.0))
-    kept = inside & (weight > 0.0)
+    kept = weight > 0.0
     x, column = data[stored][kept], indices[stored][kept]
-    fine = (x >= 0) & (x < np.inf) if threshold is None else x == x
     x = x if threshold is None else (x > np.float64(threshold)).astype(float)
     np.add.at(sums, (np.repeat(y, np.diff(indptr))[kept], column), weight[kept] * x)
-    return int(outside + np.count_nonzero(~fine))
 
 
 def _pieces(X: Array, n_classes: int) -> Any:

@@ -62,7 +62,7 @@ class Counts:
         else:
             assert isinstance(block, np.ndarray)
             counted = counting.dense_counts(block, of, threshold)
-            if counted.bad or not np.isfinite(counted.sums.sum()):
+            if counted.negative or not np.isfinite(counted.sums.sum()):
                 raise unusable(block, names, start)
         return cls(counted.rows, counted.weight, counted.sums)._folded()
 
@@ -132,15 +132,15 @@ def _count_sparse(
     block: Sparse, of: counting.Members, names: Sequence[str], threshold: float | None
 ) -> counting.ClassSums:
     """Count compressed sparse rows, and refuse those that are broken or hold what is no count."""
+    refuse_flaws(block, names, counts=threshold is None)
     if threshold is not None:
-        refuse_flaws(block, names, counts=False)
         block = without_duplicates(block)
     counted = counting.sparse_counts(*block, of, threshold)
-    if counted.bad:
-        refuse_flaws(block, names, counts=threshold is None)
     # stored values are finite and not negative, so no sum exceeds the sum of all
     heaviest = 1.0 if of.w is None else float(of.w.max(initial=0.0))
-    if not np.isfinite(block.data.sum() * heaviest) and not np.isfinite(counted.sums).all():
+    few = block.data.size < counted.sums.size
+    total = block.data.sum() * heaviest if few and threshold is None else counted.sums.sum()
+    if not np.isfinite(total) and not np.isfinite(counted.sums).all():
         raise TallyBayesError("the counts are too large to add up; rescale them")
     return counted
 
