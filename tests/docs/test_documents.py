@@ -1,6 +1,7 @@
 """What the documents say is true: their code runs, and every public name and option is in them."""
 
 import dataclasses
+import inspect
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import tallybayes as tb
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+ESTIMATORS = (ROOT / "docs" / "estimators.md").read_text()
 ARITHMETIC = (ROOT / "docs" / "arithmetic.md").read_text()
 
 
@@ -19,7 +21,7 @@ def python_blocks(text):
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/estimators.md"])
 def test_the_code_on_a_page_runs_from_top_to_bottom(page):
     space = {}
     for block in python_blocks((ROOT / page).read_text()):
@@ -37,7 +39,8 @@ def test_the_first_answer_in_the_readme_is_what_comes_out():
 
 def test_the_schema_in_the_readme_is_what_is_printed():
     blocks = python_blocks(README)
-    shown = [line[2:] for line in blocks[1].splitlines() if line.startswith("# ")]
+    printing = next(block for block in blocks if "print(tally.schema)" in block)
+    shown = [line[2:] for line in printing.splitlines() if line.startswith("# ")]
     space = {}
     exec(blocks[0], space)
     assert str(space["tally"].schema).splitlines() == shown
@@ -46,6 +49,16 @@ def test_the_schema_in_the_readme_is_what_is_printed():
 @pytest.mark.parametrize("name", tb.__all__)
 def test_every_public_name_is_documented(name):
     assert re.search(rf"\b{name}\b", README + ARITHMETIC)
+
+
+@pytest.mark.parametrize("name", [name for name in tb.__all__ if name.endswith("NB")])
+def test_every_drop_in_is_on_its_page(name):
+    assert f"`{name}`" in ESTIMATORS
+
+
+@pytest.mark.parametrize("option", inspect.signature(tb.NaiveBayes).parameters)
+def test_every_option_of_naive_bayes_is_on_the_page(option):
+    assert re.search(rf"^\| `{option}` \|", ESTIMATORS, flags=re.MULTILINE)
 
 
 FAMILIES = [tb.Gaussian, tb.Categorical, tb.Bernoulli, tb.Multinomial, tb.Complement, tb.Poisson]
@@ -64,3 +77,11 @@ def test_the_lecture_examples_print_the_lectures_numbers():
     for number in ("1/57344", "0.0000296", "0.0000169", "0.6363", "0.0192754", "0.0157799"):
         assert number in printed
     assert "0.7 x 0.571 x 0.571 x 0.00719" in printed
+
+
+def test_the_summary_on_the_estimators_page_is_what_is_printed():
+    block = python_blocks(ESTIMATORS)[0]
+    shown = [line[2:] for line in block.splitlines() if line.startswith("# ")]
+    space = {}
+    exec(block, space)
+    assert space["model"].summary().splitlines() == shown

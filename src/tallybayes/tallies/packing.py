@@ -56,7 +56,7 @@ def labels_from(plain: Any) -> tuple[Label, ...]:
     """Return labels that are sorted, distinct and of one type, as a tally has them."""
     require(isinstance(plain, list) and all(isinstance(v, str | bool | int | float) for v in plain))
     labels = tuple(plain)
-    require(labels == sorted_labels(labels, "the bytes"))
+    require(len(set(map(type, labels))) <= 1 and labels == sorted_labels(labels, "the bytes"))
     return labels
 
 
