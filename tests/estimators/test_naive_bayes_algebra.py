@@ -548,3 +548,23 @@ def test_unseen_parts_of_a_table_left_to_itself(split, seed):
         np.testing.assert_allclose(
             model.predict_joint_log_proba(X), whole.predict_joint_log_proba(X), rtol=1e-9
         )
+
+
+def test_rows_from_before_a_column_came_are_forgotten_without_it():
+    old = {"a": ["x", "y", "x"], "b": [1.0, 2.0, 4.0]}
+    new = {"a": ["z", "y"], "b": [3.0, 5.0], "c": [7.0, 9.0], "d": ["u", "v"]}
+    model = NaiveBayes().fit(old, ["p", "q", "q"]).partial_fit(new, ["p", "q"])
+    model.forget(old, ["p", "q", "q"])
+    expected = NaiveBayes().fit(new, ["p", "q"])
+    np.testing.assert_allclose(model.predict_proba(new), expected.predict_proba(new), rtol=1e-9)
+
+
+@pytest.mark.parametrize("left_out", ["a", "b"])
+def test_a_row_that_was_counted_with_a_value_is_not_forgotten_without_it(left_out):
+    table = {"a": ["x", "y", "x"], "b": [1.0, 2.0, 4.0]}
+    model = NaiveBayes().fit(table, ["p", "q", "q"])
+    before = model.tally_
+    part = {name: values for name, values in table.items() if name != left_out}
+    with pytest.raises(tb.TallyBayesError, match=f"column '{left_out}'"):
+        model.forget(part, ["p", "q", "q"])
+    assert model.tally_ == before

@@ -157,11 +157,13 @@ class NaiveBayes(TallyClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            The rows as they were counted.
+            The rows as they were counted. A table may lack columns that came later.
         """
         with self._all_or_nothing():
             before = self._state()
             source = self._source(X, reset=False)
+            if isinstance(source, Table):
+                source = Table(source.columns, source.n_rows, of_records=True)
             less, _ = self._count(source, y, sample_weight, before.tally.schema)
             tally = before.tally - less
             return self._become(self._fitted_from(tally, self._wish, before.announced))

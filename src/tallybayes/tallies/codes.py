@@ -105,6 +105,12 @@ class Codes:
             yield slice(start, start + len(each))
             start += len(each)
 
+    @property
+    def present(self) -> Integers:
+        """How many rows have a value of each column (across) in each class (down)."""
+        there = [self.rows[:, here].sum(axis=1) for here in self.columns()]
+        return np.stack(there, axis=1) if there else np.zeros((self.n_classes, 0), np.int64)
+
     def spread(self, places: Sequence[int], n_classes: int) -> Codes:
         """Move the classes to new places among more classes."""
         rows = spread(self.rows, places, n_classes)

@@ -73,6 +73,11 @@ class Counts:
         same = (self.rows == self.rows[:, :1]).all() and (self.weight == self.weight[:, :1]).all()
         return Counts(self.rows[:, :1], self.weight[:, :1], self.sums) if same else self
 
+    @property
+    def present(self) -> Integers:
+        """How many rows have a value of each column (across) in each class (down)."""
+        return self.rows
+
     def spread(self, places: Sequence[int], n_classes: int) -> Counts:
         """Move the classes to new places among more classes."""
         rows, weight = spread(self.rows, places, n_classes), spread(self.weight, places, n_classes)

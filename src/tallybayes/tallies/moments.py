@@ -80,6 +80,11 @@ class Moments:
             change(self.peak),
         )
 
+    @property
+    def present(self) -> Integers:
+        """How many rows have a value of each column (across) in each class (down)."""
+        return self.rows
+
     def spread(self, places: Sequence[int], n_classes: int) -> Moments:
         """Move the classes to new places among more classes."""
         return self.each(lambda part: spread(part, places, n_classes))

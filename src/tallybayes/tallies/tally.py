@@ -21,7 +21,7 @@ from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.tallies import packing
 from tallybayes.tallies.codes import Codes
 from tallybayes.tallies.counts import Counts
-from tallybayes.tallies.keys import spread, weight_left
+from tallybayes.tallies.keys import in_columns, refuse_never_counted, spread, weight_left
 from tallybayes.tallies.moments import Moments
 
 TallyBlock = Moments | Codes | Counts
@@ -200,6 +200,9 @@ class Tally:
         for group, mine, theirs in zip(self.schema.groups, self.blocks, b.blocks, strict=True):
             take: Callable[..., TallyBlock] = mine.minus
             blocks.append(take(theirs, self.classes, self.schema.names_of(group)))
+            # rows that were counted with a value cannot be taken away without it
+            where = in_columns(self.classes, self.schema.names_of(group))
+            refuse_never_counted(blocks[-1].present > rows, where)
         left = Tally._from_parts(self.schema, self.classes, rows[:, 0], weight[:, 0], blocks)
         return left._without_unused()
 
