@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test bench lock clean
+.PHONY: run test bench accuracy lock clean
 .DEFAULT_GOAL := run
 
 .venv/ready: requirements-dev.txt pyproject.toml
@@ -25,6 +25,9 @@ test: .venv/ready  ## Tests, lint, types and the layer contract.
 
 bench: .venv/ready  ## Measure against the peers; write docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
+
+accuracy: .venv/ready  ## Measure accuracy on tables that are not shipped; write docs/accuracy.md.
+	$(BIN)/python -m benchmarks.accuracy
 
 lock: .venv/ready  ## Resolve the development dependencies anew.
 	$(BIN)/python -m pip install --quiet uv

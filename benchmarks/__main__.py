@@ -1,14 +1,11 @@
 """Measure everything in one run and write docs/benchmarks.md.
 
-All competitors get the same number of turns on the same arrays; each figure is the best of them,
-because on a shared machine everything slower than the best is somebody else's work.
+All competitors get the same number of turns on the same arrays; each figure is the best of them.
 """
 
 from __future__ import annotations
 
 import platform
-import sys
-import time
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
@@ -19,9 +16,10 @@ from typing import Any
 import numpy as np
 
 import tallybayes as tb
-from benchmarks import workloads
+from benchmarks import estimators, workloads
 from benchmarks.ours import Ours
 from benchmarks.scikit_learn import ScikitLearn
+from benchmarks.timing import best_of, per_call, say
 from tallybayes.kernels.threads import available
 
 MAKERS = (
@@ -31,22 +29,6 @@ MAKERS = (
     workloads.multinomial,
 )
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
-
-
-def best_of(turns: int, *competitors: Callable[[], Any]) -> list[float]:
-    """Return each competitor's best time in seconds.
-
-    All get the same number of turns, in two rounds. A competitor's turns of one round follow each
-    other, so that none is timed on caches that another has just filled.
-    """
-    best = [float("inf")] * len(competitors)
-    for _ in range(2):
-        for place, work in enumerate(competitors):
-            for _ in range(turns):
-                start = time.perf_counter()
-                work()
-                best[place] = min(best[place], time.perf_counter() - start)
-    return best
 
 
 def against_scikit_learn() -> list[str]:
@@ -150,35 +132,20 @@ def single_records() -> list[str]:
         table, labels = workloads.records(n_classes)
         model = tb.estimate(tb.Tally.of(table, labels))
         record = {name: values.tolist()[0] for name, values in table.items()}
-        took = _per_call(partial(model.posterior_of, record))
+        took = per_call(partial(model.posterior_of, record))
         lines.append(f"| `posterior_of`, {n_classes} classes | {took:.1f} us | {target} us |")
     numbers = np.random.default_rng(8).normal(size=(1000, 10))
     peer = GaussianNB().fit(numbers, np.arange(1000) % 3)
     one = numbers[:1]
     lines.append(
         "| scikit-learn `GaussianNB.predict_proba`, its 10 numeric columns only, 3 classes | "
-        f"{_per_call(lambda: peer.predict_proba(one), 200):.0f} us | |"
+        f"{per_call(lambda: peer.predict_proba(one), 200):.0f} us | |"
     )
     return lines
 
 
-def _per_call(work: Callable[[], Any], calls: int = 5_000) -> float:
-    """Return the best time of one call in microseconds."""
-
-    def many() -> None:
-        for _ in range(calls):
-            work()
-
-    many()
-    return best_of(9, many)[0] / calls * 1e6
-
-
-def say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
-
-
 def main() -> None:
-    packages = ("numpy", "numba", "scipy", "scikit-learn")
+    packages = ("numpy", "numba", "scipy", "scikit-learn", "mixed-naive-bayes", "pandas")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     page = [
         "# Benchmarks",
@@ -191,7 +158,7 @@ def main() -> None:
         f"Machine: {platform.machine()}, {available()} threads. Python "
         f"{platform.python_version()}, {versions}.",
         "",
-        "## Against scikit-learn",
+        "## The core against scikit-learn",
         "",
         *against_scikit_learn(),
         "",
@@ -217,6 +184,22 @@ def main() -> None:
         "## One record at a time",
         "",
         *single_records(),
+        "",
+        "## The estimators, end to end",
+        "",
+        'Public methods with all their checks. "Over the core" compares them with `Tally.of` and '
+        "`estimate`, and with `Model.posterior`, on the same data.",
+        "",
+        *estimators.end_to_end(MAKERS),
+        "",
+        *estimators.in_batches(MAKERS),
+        "",
+        *estimators.one_row(MAKERS),
+        "",
+        *estimators.mixed(),
+        "",
+        "The table is random with the shape of UCI Adult: six columns of integers, eight of text, 6,465 "
+        "missing cells. Memory is the peak that a process of its own adds while it fits and predicts.",
         "",
     ]
     text = "\n".join(page)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
-from sklearn.metrics import accuracy_score, log_loss
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -56,8 +56,10 @@ class Score(NamedTuple):
 
 def problems() -> Iterator[Problem]:
     for path in sorted((DATA / "uci").glob("*.csv")):
-        described = path.with_suffix("").with_suffix("") if False else path.with_name(
-            path.name.removesuffix(".csv") + ".meta.json"
+        described = (
+            path.with_suffix("").with_suffix("")
+            if False
+            else path.with_name(path.name.removesuffix(".csv") + ".meta.json")
         )
         if described.exists():
             meta = json.loads(described.read_text())
@@ -77,8 +79,9 @@ def _problem(name: str, table: pd.DataFrame, target: str) -> Problem:
 
 def peers() -> dict[str, Any]:
     """Return scikit-learn's ways to fit a mixed table, each with missing values filled in."""
-    numbers, others = make_column_selector(dtype_include="number"), make_column_selector(
-        dtype_exclude="number"
+    numbers, others = (
+        make_column_selector(dtype_include="number"),
+        make_column_selector(dtype_exclude="number"),
     )
 
     def table(for_numbers: Any, for_others: Any) -> Any:
@@ -90,7 +93,9 @@ def peers() -> dict[str, Any]:
     mean = SimpleImputer(strategy="mean", keep_empty_features=True)
     one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    bins = KBinsDiscretizer(n_bins=5, encode="onehot-dense", quantile_method="averaged_inverted_cdf")
+    bins = KBinsDiscretizer(
+        n_bins=5, encode="onehot-dense", quantile_method="averaged_inverted_cdf"
+    )
     return {
         "codes": make_pipeline(table(mean, filled(codes)), GaussianNB()),
         "one-hot": make_pipeline(table(mean, filled(one_hot)), GaussianNB()),

@@ -75,3 +75,41 @@ def records(n_classes: int, n_rows: int = 5_000) -> tuple[dict[str, Any], list[s
         values = rng.integers(0, 12, n_rows)
         table[f"category {j}"] = np.array([f"level {v}" for v in values], dtype=object)
     return table, [f"class {c}" for c in rng.integers(0, n_classes, n_rows)]
+
+
+LEVELS = (8, 16, 7, 14, 6, 5, 2, 41)  # of the columns of text in UCI Adult
+RANGES = (73, 28_000, 16, 120, 99, 96)  # of its columns of integers
+
+
+def people(n_rows: int = 48_842) -> tuple[Any, Any]:
+    """Return a pandas table with the shape of UCI Adult, and labels."""
+    import pandas as pd
+
+    table, labels, categorical = people_as_numbers(n_rows)
+    rng = np.random.default_rng(10)
+    columns = {}
+    for j in range(table.shape[1]):
+        values = table[:, j].astype(np.int64)
+        if j in categorical:
+            text = np.array([f"level {k}" for k in range(LEVELS[j])], dtype=object)[values]
+            if j in (1, 3, 7):  # where Adult has gaps
+                text[rng.choice(n_rows, 2_155, replace=False)] = None
+            columns[f"text {j}"] = pd.Series(text, dtype="str")
+        else:
+            columns[f"number {j}"] = values
+    return pd.DataFrame(columns), pd.Series(np.array(["<=50K", ">50K"])[labels], name="income")
+
+
+def people_as_numbers(n_rows: int = 48_842) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Return the same as one array of floats, labels 0 and 1, and the categorical columns."""
+    rng = np.random.default_rng(9)
+    labels = (rng.random(n_rows) < 0.24).astype(np.int64)
+    text = [
+        rng.choice(k, n_rows, p=rng.dirichlet(np.ones(k))) * (1 - labels)
+        + rng.choice(k, n_rows, p=rng.dirichlet(np.ones(k))) * labels
+        for k in LEVELS
+    ]
+    numbers = [
+        np.clip(rng.normal(0.4 + 0.1 * labels, 0.2), 0.0, 1.0) * most // 1 for most in RANGES
+    ]
+    return np.stack([*text, *numbers], axis=1).astype(np.float64), labels, list(range(len(text)))

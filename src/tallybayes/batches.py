@@ -72,17 +72,16 @@ def batches(source: Source, schema: Schema) -> Iterator[Batch]:
     if isinstance(source, Table):
         source = source.completed(schema.names)
         _check_columns(source, schema)
-    elif len(source.names) != len(schema.names):
-        raise TallyBayesError(
-            f"X has {len(source.names)} columns, but {len(schema.names)} were expected"
-        )
-    expect(source.n_rows * len(source.names))
+    n_rows, n_columns = source.n_rows, len(source.names)
+    if n_columns != len(schema.names) and not isinstance(source, Table):
+        raise TallyBayesError(f"X has {n_columns} columns, but {len(schema.names)} were expected")
+    expect(n_rows * n_columns)
     if _passes_through(source, schema):
-        step = max(source.n_rows, 1)
+        step = max(n_rows, 1)
     else:
-        step = max(1, min(ROWS_IN_A_BLOCK, CELLS_IN_A_BLOCK // max(len(source.names), 1)))
-    for start in range(0, max(source.n_rows, 1), step):
-        rows = slice(start, min(start + step, source.n_rows))
+        step = max(1, min(ROWS_IN_A_BLOCK, CELLS_IN_A_BLOCK // max(n_columns, 1)))
+    for start in range(0, max(n_rows, 1), step):
+        rows = slice(start, min(start + step, n_rows))
         yield Batch(rows, tuple(_encode(source, schema, group, rows) for group in schema.groups))
 
 
@@ -269,7 +268,8 @@ def encode_classes(y: Any, n_rows: int) -> Encoded:
         raise TallyBayesError(
             f"there are {len(encoded.codes)} labels for {n_rows} rows; give one label a row"
         )
-    if len(encoded.codes) and encoded.codes.min() < 0:
+    whole = isinstance(y, np.ndarray) and y.dtype.kind in "biu"
+    if not whole and len(encoded.codes) and encoded.codes.min() < 0:
         row = int(np.argmax(encoded.codes < 0))
         raise TallyBayesError(f"the label of row {row} is missing; drop the row or label it")
     return Encoded(encoded.codes.astype(np.int64, copy=False), encoded.labels)

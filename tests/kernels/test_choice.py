@@ -15,6 +15,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def unloaded(monkeypatch):
     monkeypatch.setattr(choice, "_compiled", None)
+    monkeypatch.setattr(choice, "_warm", set())
 
 
 @pytest.mark.usefixtures("unloaded")
@@ -30,6 +31,15 @@ def test_small_inputs_use_the_plain_kernels_until_a_large_one_comes():
 def test_small_blocks_of_a_large_table_use_the_compiled_kernels():
     choice.expect(choice.WORTH_LOADING)
     assert choice.loops_for(choice.WORTH_CALLING) is not plain
+
+
+@pytest.mark.usefixtures("unloaded")
+def test_a_kernel_that_was_compiled_for_a_type_is_used_for_a_single_cell_of_it():
+    assert choice.loops_for(1, "a kernel", "float64") is plain
+    assert choice.loops_for(choice.WORTH_LOADING, "a kernel", "float64") is not plain
+    assert choice.loops_for(1, "a kernel", "float64") is not plain
+    assert choice.loops_for(1, "a kernel", "float32") is plain
+    assert choice.loops_for(1, "another kernel", "float64") is plain
 
 
 @pytest.mark.usefixtures("unloaded")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -39,6 +39,10 @@ class Fitted:
     prior: Prior = EMPIRICAL
     positive: Label | None = None
     announced: tuple[Label, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is worked out from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def classes(self) -> tuple[Label, ...]:

@@ -95,7 +95,7 @@ class DropIn(TallyClassifier):
             before: Fitted | None = vars(self).get("_fitted")
             known = self._announced(classes, before)
             tally, _, _ = self._count(X, y, sample_weight, reset=before is None)
-            announced = tuple(known.tolist())
+            announced = tuple(known.tolist()) if before is None else before.classes
             unknown = [label for label in tally.classes if label not in announced]
             if unknown:
                 raise ValueError(
@@ -104,7 +104,11 @@ class DropIn(TallyClassifier):
                 )
             if before is not None:
                 tally = before.tally.plus(tally, reuse=True)
-            return self._become(self._fitted_from(tally, announced), known)
+            fitted = self._fitted_from(tally, announced)
+            if before is None:
+                return self._become(fitted, known)
+            self._fitted = fitted  # the classes stay as they are
+            return self
 
     def _announced(self, classes: Any, before: Fitted | None) -> Array:
         """Return the classes that were announced, now or in the first call."""
@@ -113,7 +117,7 @@ class DropIn(TallyClassifier):
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             announced: Array = unique_labels(classes)
             return announced
-        if classes is not None:
+        if classes is not None and not np.array_equal(self.classes_, classes):
             same = np.array_equal(self.classes_, unique_labels(classes))
             if not same or len(classes) != len(self.classes_):
                 raise ValueError(

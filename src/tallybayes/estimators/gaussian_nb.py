@@ -109,6 +109,8 @@ class GaussianNB(DropIn):
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
         family = ScikitLearnGaussian(float(self.var_smoothing), self._unweighted)
         fitted = Fitted(tally, (family,), announced=announced)
+        if self.priors is None:
+            return fitted
         return replace(fitted, prior=stated_prior(self.priors, fitted.classes))
 
     def _normals(self) -> Normals:

@@ -1,7 +1,8 @@
 """Which twin of a kernel to use: plain NumPy for small inputs, numba for large ones.
 
 Importing numba takes 0.3 s, loading its cache 0.5 s, and the first compilation on a machine some
-seconds. A ten-row table must not wait for any of it; once numba is loaded it pays off early.
+seconds. A ten-row table must not wait for any of it; once numba is loaded it pays off early, and
+once a kernel was used for some type of data, always.
 """
 
 from __future__ import annotations
@@ -17,11 +18,20 @@ WORTH_LOADING = 1_000_000  # cells
 WORTH_CALLING = 2_000  # cells, once numba is loaded
 
 _compiled: ModuleType | None = None
+_warm: set[tuple[object, ...]] = set()
 
 
-def loops_for(n_cells: int) -> ModuleType:
-    """Return the module of kernels, `compiled` or `plain`, that suits so many cells."""
+def loops_for(n_cells: int, *used: object) -> ModuleType:
+    """Return the module of kernels, `compiled` or `plain`, that suits so many cells.
+
+    `used` names the kernel and the types it is used for: if it has been compiled for them, it is
+    the faster one for a single cell too.
+    """
+    if used in _warm:
+        return load_compiled()
     if n_cells >= (WORTH_LOADING if _compiled is None else WORTH_CALLING):
+        if used:
+            _warm.add(used)
         return load_compiled()
     return plain
 

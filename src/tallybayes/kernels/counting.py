@@ -99,19 +99,21 @@ def moments(X: Array, of: Members) -> ClassMoments:
                 gaps = True
                 continue
             if not gaps:
-                n = np.repeat(of.weight[:, None], shape[1], axis=1)
-            there = n > 0.0
-            step = s / np.where(there, n, 1.0)
+                n = of.weight[:, None]
+            step = s / np.where(n > 0.0, n, 1.0)
             m2 = np.maximum(q - s * step, 0.0)
-            mean = np.where(there, shift + step, 0.0)
+            mean = shift + step
             far = n * step * step > farthest**2 * m2
             if not far.any() or not (far := far & np.isfinite(mean)).any():
                 break
             shift = np.where(far, mean, shift)
+    if not n.all():
+        mean = np.where(n > 0.0, mean, 0.0)
     if gaps:
         rows = _rows_there(X, of, n)
     else:
         rows = np.repeat(of.rows[:, None], shape[1], axis=1)
+        n = np.repeat(n, shape[1], axis=1)
     return ClassMoments(rows, n, mean, m2)
 
 

@@ -128,8 +128,8 @@ def score_normals(X: Array, mean: Array, scale: Array, height: Array, out: Array
             x = X[rows, None, :]
             z = (x - mean) * scale
             terms = height - z * z
-            total = terms.sum(axis=2)
-            if np.isnan(total).any():
+            total = np.add.reduce(terms, axis=2)
+            if np.isnan(np.add.reduce(total, axis=None)):
                 total = np.where(np.isnan(x), 0.0, terms).sum(axis=2)
             out[rows] += total
 
@@ -206,12 +206,14 @@ def log_sum_exp(joint: Array, out: Array) -> None:
 
 def shares(joint: Array) -> int:
     """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros."""
-    top = joint.max(axis=1, keepdims=True)
+    top = np.maximum.reduce(joint, axis=1, keepdims=True)
+    impossible = int(np.count_nonzero(top == -np.inf))
     with np.errstate(invalid="ignore"):
-        joint -= np.maximum(top, LEAST)
+        joint -= np.maximum(top, LEAST) if impossible else top
     np.exp(joint, out=joint)
-    joint /= np.maximum(joint.sum(axis=1, keepdims=True), LEAST_ABOVE_0)
-    return int(np.count_nonzero(top == -np.inf))
+    total = np.add.reduce(joint, axis=1, keepdims=True)
+    joint /= np.maximum(total, LEAST_ABOVE_0) if impossible else total
+    return impossible
 
 
 def record(

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 def normals(X: Array, mean: Floats, scale: Floats, height: Floats, out: Floats) -> None:
     """Add height - (scale (x - mean))^2 for each column that is there."""
-    loops = loops_for(X.size)
+    loops = loops_for(X.size, "score_normals", X.dtype)
     over_rows(
         lambda rows: loops.score_normals(X[rows], mean, scale, height, out[rows]),
         len(X),
@@ -28,7 +28,7 @@ def codes(
     X: Array, base: Array, width: Array, offset: Array, other: Array, table: Floats, out: Floats
 ) -> int:
     """Add the table's entry for each code; return how many fell outside and took `other`."""
-    loops = loops_for(X.size)
+    loops = loops_for(X.size, "score_codes", X.dtype)
     outside: list[int] = over_rows(
         lambda rows: loops.score_codes(X[rows], base, width, offset, other, table, out[rows]),
         len(X),
@@ -39,7 +39,7 @@ def codes(
 
 def binary(X: Array, threshold: float, absent: Floats, present: Floats, out: Floats) -> None:
     """Add `present` where x exceeds the threshold and `absent` where it does not."""
-    loops = loops_for(X.size)
+    loops = loops_for(X.size, "score_binary", X.dtype)
     over_rows(
         lambda rows: loops.score_binary(X[rows], threshold, absent, present, out[rows]),
         len(X),
@@ -49,7 +49,7 @@ def binary(X: Array, threshold: float, absent: Floats, present: Floats, out: Flo
 
 def dense_counts(X: Array, weights: Floats, base: Floats, out: Floats) -> None:
     """Add base + x weight for each column that is there."""
-    loops = loops_for(X.size)
+    loops = loops_for(X.size, "score_counts", X.dtype)
     over_rows(
         lambda rows: loops.score_counts(X[rows], weights, base, out[rows]),
         len(X),
@@ -66,7 +66,8 @@ def sparse_counts(
     out: Floats,
 ) -> None:
     """Add x times the row of `weights` of each stored value (with a threshold: 0 or 1 times)."""
-    loops = loops_for(len(data))
+    types = (indptr.dtype, indices.dtype, data.dtype, threshold is None)
+    loops = loops_for(len(data), "score_sparse", *types)
 
     def work(rows: slice) -> None:
         pointers = indptr[rows.start : rows.stop + 1]
@@ -78,12 +79,12 @@ def sparse_counts(
 def log_sum_exp(joint: Floats) -> Floats:
     """Return log(sum(exp(row))) of each row."""
     out = np.empty(len(joint))
-    loops = loops_for(joint.size)
+    loops = loops_for(joint.size, "log_sum_exp")
     over_rows(lambda rows: loops.log_sum_exp(joint[rows], out[rows]), len(joint), joint.size)
     return out
 
 
 def shares(joint: Floats) -> int:
     """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros."""
-    loops = loops_for(joint.size)
+    loops = loops_for(joint.size, "shares")
     return sum(over_rows(lambda rows: loops.shares(joint[rows]), len(joint), joint.size))

@@ -139,9 +139,9 @@ def _encode_integers(array: NDArray[Any]) -> Encoded:
     else:  # widen first: the difference may not fit a narrow type
         shifted = array.astype(np.int64) - least
     present = np.bincount(shifted, minlength=width) > 0
-    labels = tuple(int(place) + least for place in np.flatnonzero(present))
     if present.all():
-        return Encoded(shifted, labels)
+        return Encoded(shifted, tuple(range(least, greatest + 1)))
+    labels = tuple(int(place) + least for place in np.flatnonzero(present))
     return Encoded((np.cumsum(present, dtype=np.int32) - 1)[shifted], labels)
 
 
