@@ -38,10 +38,15 @@ class DropIn(TallyClassifier):
     _options: ClassVar[dict[str, Any]] = {}
 
     def _check_parameters(self) -> None:
-        """Check the parameters as scikit-learn does, which looks up their names every time."""
+        """Check the parameters as scikit-learn does, unless they are those checked last time."""
         rules = self._parameter_constraints
         given = {name: getattr(self, name) for name in rules}
-        validate_parameter_constraints(rules, given, caller_name=type(self).__name__)
+        before = vars(self).get("_checked", ())
+        if len(before) != len(given) or any(
+            a is not b for a, b in zip(before, given.values(), strict=True)
+        ):
+            validate_parameter_constraints(rules, given, caller_name=type(self).__name__)
+            self._checked = tuple(given.values())
 
     def _schema(self) -> Schema:
         """Say what the columns are."""

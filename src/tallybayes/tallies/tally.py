@@ -126,8 +126,7 @@ class Tally:
             raise TallyBayesError("give either a schema or columns, not both")
         encoded = encode_classes(y, source.n_rows)
         w = check_weights(weights, source.n_rows)
-        classes = sorted_labels(encoded.labels, "the labels")
-        codes = encoded.codes
+        classes, codes = tuple(sorted(encoded.labels)), encoded.codes
         if classes != encoded.labels:
             place = {label: k for k, label in enumerate(classes)}
             codes = np.array([place[label] for label in encoded.labels], np.int32)[codes]
