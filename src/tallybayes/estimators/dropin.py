@@ -77,8 +77,8 @@ class DropIn(TallyClassifier):
         sample_weight
             How often each row counts; once when not given.
         """
-        self._check_parameters()
         with self._all_or_nothing():
+            self._check_parameters()
             self.__dict__.pop("_fitted", None)
             tally, labels, announced = self._count(X, y, sample_weight, reset=True)
             fitted = self._fitted_from(tally, announced)
@@ -95,8 +95,8 @@ class DropIn(TallyClassifier):
         classes
             All classes that will ever occur. Needed in the first call, as in scikit-learn.
         """
-        self._check_parameters()
         with self._all_or_nothing():
+            self._check_parameters()
             before: Fitted | None = vars(self).get("_fitted")
             known = self._announced(classes, before)
             tally, _, _ = self._count(X, y, sample_weight, reset=before is None)
