@@ -88,12 +88,15 @@ def batches(source: Source, schema: Schema) -> Iterator[Batch]:
 def _check_columns(source: Table, schema: Schema) -> None:
     """Match columns by name: none missing, none unknown (the target may be there)."""
     known, given = set(schema.names), set(source.names)
-    for name in schema.names:
-        if name not in given:
-            raise TallyBayesError(
-                f"column {name!r} is missing; the data has {_listed(given)}. If it is unknown, add "
-                "it with None in every row"
-            )
+    missing = [name for name in schema.names if name not in given]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        others = [name for name in source.names if name not in known]
+        hint = f"; {did_you_mean(missing[0], others)}" if others else ""
+        raise TallyBayesError(
+            f"column {missing[0]!r} is missing{more}; the data has {_listed(given)}{hint}. If it "
+            "is unknown, add it with None in every row"
+        )
     for name in source.names:
         if name not in known and name != schema.target:
             raise TallyBayesError(
@@ -102,7 +105,8 @@ def _check_columns(source: Table, schema: Schema) -> None:
 
 
 def _listed(names: set[str]) -> str:
-    return ", ".join(repr(name) for name in sorted(names)[:8]) or "no columns"
+    more = ", ..." if len(names) > 8 else ""
+    return (", ".join(repr(name) for name in sorted(names)[:8]) or "no columns") + more
 
 
 def _passes_through(source: Source, schema: Schema) -> bool:
@@ -268,7 +272,7 @@ def encode_classes(y: Any, n_rows: int) -> Encoded:
         raise TallyBayesError(
             f"there are {len(encoded.codes)} labels for {n_rows} rows; give one label a row"
         )
-    whole = isinstance(y, np.ndarray) and y.dtype.kind in "biu"
+    whole = type(y) is np.ndarray and y.dtype.kind in "biu"
     if not whole and len(encoded.codes) and encoded.codes.min() < 0:
         row = int(np.argmax(encoded.codes < 0))
         raise TallyBayesError(f"the label of row {row} is missing; drop the row or label it")

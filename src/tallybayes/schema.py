@@ -6,7 +6,7 @@ probabilities (smoothing, priors) is a family's business and stays free until es
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -178,8 +178,11 @@ class Schema:
             return cls.of(names, [kind] * len(names), target=target)
         return cls(names, (Group(kind, range(len(names))),), {}, ("declared",) * len(names), target)
 
-    def joined(self, other: Schema) -> Schema:
-        """Return a schema with the columns of both; a column that both have must be one kind."""
+    def joined(self, other: Schema, overruled: Collection[str] = ()) -> Schema:
+        """Return a schema with the columns of both; a column that both have must be one kind.
+
+        Of those `overruled` the other side says what they are.
+        """
         if other is self or other == self:
             return self
         for target, there in ((self.target, other), (other.target, self)):
@@ -190,6 +193,8 @@ class Schema:
         kinds = {name: kind for name, kind, _ in self}
         reasons = {name: reason for name, _, reason in self}
         for name, kind, reason in other:
+            if name in overruled:
+                kinds[name], reasons[name] = kind, reason
             mine = kinds.setdefault(name, kind)
             reasons.setdefault(name, reason)
             if isinstance(mine, Categories) and isinstance(kind, Categories):
@@ -229,6 +234,10 @@ class Schema:
             hint = did_you_mean(name, self.names)
             raise TallyBayesError(f"there is no column {name!r}; {hint}")
         return self.places[name]
+
+    def reason(self, name: str) -> str:
+        """Return why a column has its kind."""
+        return self.reasons[self.names.index(name)]
 
     def kind(self, name: str) -> Kind:
         """Return a column's kind, with its declared values."""

@@ -88,7 +88,9 @@ IN_THE_DATA = {
         pl.DataFrame(TABLE).with_columns(born=pl.date(2020, 1, 1)), LABELS, None,
         "'born' holds date32.*convert it to numbers or text",
     ),
-    "a column that is a number": ({"a": 1.0}, LABELS, None, "'a' must be a list or array"),
+    "a column that is a number": (
+        {"a": 1.0, "b": [1] * 4}, LABELS, None, "'a' must be a list or array",
+    ),
     "two columns of one name": (
         pd.concat([FRAME, FRAME[["income"]]], axis=1), LABELS, None,
         "two columns are named 'income'; rename one",
@@ -98,12 +100,12 @@ IN_THE_DATA = {
     ),
     "no columns": ({}, [], None, "no columns"),
     "a frame without columns": (pd.DataFrame(index=range(4)), LABELS, None, "no columns"),
-    "no rows": ({"a": []}, [], None, "count some labelled rows"),
+    "no rows": ({"a": []}, [], None, "X has no rows"),
     "no rows in an array": (np.zeros((0, 2)), [], None, r"0 sample\(s\).*a minimum of 1"),
     "no columns in an array": (np.zeros((4, 0)), LABELS, None, r"0 feature\(s\).*a minimum of 1"),
     "one dimension": (np.arange(4.0), LABELS, None, "Expected 2D array, got 1D array"),
     "three dimensions": (np.zeros((4, 1, 1)), LABELS, None, "dim 3"),
-    "a series": (FRAME["income"], LABELS, None, "cannot be read as a table.*pass a data frame"),
+    "a series": (FRAME["income"], LABELS, None, r"X is a series; pass a table"),
     "complex numbers": (COUNTS.astype(complex), LABELS, None, "Complex data not supported"),
     "a file name": ("loans.csv", LABELS, None, r"'loans\.csv'; read the file into a table"),
     "a lazy frame": (pl.DataFrame(TABLE).lazy(), LABELS, None, r"LazyFrame; call \.collect\(\)"),
@@ -279,9 +281,9 @@ IN_PREDICTION = {
     ),
     "an array of another width": (NUMBERS, "2 features.*expecting 3"),
     "one row without a list": (
-        {"income": 1.0, "status": "single", "rooms": 1}, "'income' must be a list or array"
+        {"income": 1.0, "status": "single", "rooms": 1}, r"single record.* list of records",
     ),
-    "a series": (FRAME["income"], "cannot be read as a table"),
+    "a series": (FRAME["income"], "X is a series"),
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
@@ -25,12 +26,20 @@ Floats = NDArray[np.float64]
 EMPIRICAL = Empirical()
 
 
-@dataclass(frozen=True)
+def shown(values: Floats) -> Floats:
+    """Return an array that can be read but not written: it belongs to the model."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(frozen=True, eq=False)
 class Fitted:
     """A tally and how to estimate from it; the model is worked out when it is first needed.
 
     So a stream of small batches pays for counting only. `announced` are classes that belong to the
-    model whether or not a row of them was seen.
+    model whether or not a row of them was seen. `labels` are all classes as `predict` returns them:
+    a thread that predicts while another one learns reads one of these, and nothing else.
     """
 
     tally: Tally
@@ -39,6 +48,7 @@ class Fitted:
     prior: Prior = EMPIRICAL
     positive: Label | None = None
     announced: tuple[Label, ...] = ()
+    labels: Array | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
@@ -67,7 +77,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):
     """The predictions that follow from a tally; subclasses say how X becomes one."""
 
     classes_: Array
-    _fitted: Fitted
+    _fitted: Fitted | None
 
     def _checked_rows(self, X: Any) -> Any:
         """Return rows that are to be scored in a form that the model takes."""
@@ -88,27 +98,28 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):
         try:
             yield
         except BaseException:
-            self.__dict__.clear()
             self.__dict__.update(before)
+            for name in vars(self).keys() - before.keys():
+                del self.__dict__[name]
             raise
 
     def _become(self, fitted: Fitted, labels: Array | None = None) -> Self:
         """Take over what was counted; `labels` is an array of the kind that `predict` returns."""
-        self._fitted = fitted
         if labels is None:
             labels = self.classes_
-        self.classes_ = np.array(fitted.classes)
+        classes = np.array(fitted.classes)
         # numbers keep the type that they came in, if all of them fit into it
-        if labels.dtype.kind in "iuf" and self.classes_.dtype.kind in "iuf":
-            converted = self.classes_.astype(labels.dtype)
-            if np.array_equal(converted, self.classes_):
-                self.classes_ = converted
+        if labels.dtype.kind in "iuf" and classes.dtype.kind in "iuf":
+            converted = classes.astype(labels.dtype)
+            classes = converted if np.array_equal(converted, classes) else classes
+        object.__setattr__(fitted, "labels", classes)  # nobody else has seen it yet
+        self._fitted, self.classes_ = fitted, classes
         return self
 
     @property
     def tally_(self) -> Tally:
-        """Everything that was counted."""
-        return self._state().tally
+        """Everything that was counted: a copy, which may be changed."""
+        return copy(self._state().tally)
 
     @property
     def model_(self) -> Model:
@@ -143,6 +154,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row; ties go to the first in `classes_`."""
-        model = self._state().model
-        chosen: Array = self.classes_[model.winners(self._checked_rows(X))]
+        fitted = self._state()
+        assert fitted.labels is not None
+        chosen: Array = fitted.labels[fitted.model.winners(self._checked_rows(X))]
         return chosen

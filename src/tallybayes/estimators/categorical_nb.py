@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from tallybayes.batches import Block, Coded
 from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Array, Floats
-from tallybayes.estimators.dropin import ALPHA_IS_ONE_NUMBER, AT_LEAST_ONE, Smoothed
+from tallybayes.estimators.dropin import Smoothed
 from tallybayes.families import Categorical, Family, Tables
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.parameters import Columns
 from tallybayes.kernels import scoring
 from tallybayes.schema import Categories, Kind
-from tallybayes.sources import ArrowColumn, NumberedNames, Table
+from tallybayes.sources import ArrowColumn, Table
 from tallybayes.tallies import Codes, Tally
-
-NEGATIVE = "Negative values in data passed to CategoricalNB (input X)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class NonNegativeTables(Tables):
         outside = scoring.codes(*self._lookup(block), out)
         # only codes outside the tables can be negative, so a look at all is rarely needed
         if block.labels is None and outside and block.codes.min() < 0:
-            raise ValueError(NEGATIVE)
+            raise negative(block.codes, self.names)
 
 
 class CategoricalNB(Smoothed):
@@ -106,8 +106,8 @@ n_features_in_, feature_names_in_
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Smoothed._parameter_constraints,
-        **ALPHA_IS_ONE_NUMBER,
-        "min_categories": [None, "array-like", AT_LEAST_ONE],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
         "unseen": [StrOptions({"ignore", "smooth", "error"})],
     }
 
@@ -152,7 +152,7 @@ n_features_in_, feature_names_in_
         return tuple(np.broadcast_to(stated, self.n_features_in_).tolist())
 
     def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
-        X = categories(X)
+        values, X = X, categories(X, self._names())
         tally = super()._tally(X, y, weights)
         if vars(self).get("_fitted") is None:
             self._without_weight = np.zeros(self.n_features_in_, np.int64)
@@ -165,11 +165,11 @@ n_features_in_, feature_names_in_
         block = tally.blocks[0]
         assert isinstance(block, Codes)
         if any(each and each[0] < 0 for each in block.labels):  # type: ignore[operator]
-            raise ValueError(NEGATIVE)
+            raise negative(values, self._names())
         return tally
 
     def _checked_rows(self, X: Any) -> Any:
-        return categories(super()._checked_rows(X))
+        return categories(super()._checked_rows(X), self._names())
 
     def _tables(self) -> tuple[Codes, Tables]:
         """Return the counts and the probabilities of every category from 0 on."""
@@ -207,30 +207,39 @@ n_features_in_, feature_names_in_
         return tags
 
 
-def categories(X: Array) -> Any:
+def negative(X: Array, names: Sequence[str]) -> TallyBayesError:
+    """Build the error about a negative category, in scikit-learn's words and with its place."""
+    row, column = map(int, np.argwhere(X < 0)[0])
+    return TallyBayesError(
+        f"Negative values in data passed to CategoricalNB (input X): column {names[column]!r} is "
+        f"{X[row, column]} in row {row}; categories are the numbers 0, 1, ..."
+    )
+
+
+def categories(X: Array, names: Sequence[str]) -> Any:
     """Return numbers as whole numbers, cut off as scikit-learn does; NaN stays missing."""
     if X.dtype.kind in "iu":
         return X
     missing = np.isnan(X)
     if not missing.any():
-        return _whole(X)
-    if (X < 0).any():
-        raise ValueError(NEGATIVE)
+        return _whole(X, names)
+    if (np.trunc(X) < 0).any():
+        raise negative(np.trunc(X), names)
     import pyarrow
 
-    values = _whole(np.where(missing, 0, X))
+    values = _whole(np.where(missing, 0, X), names)
     columns = {
         name: ArrowColumn(name, pyarrow.array(values[:, j], mask=missing[:, j]))
-        for j, name in enumerate(NumberedNames(X.shape[1]))
+        for j, name in enumerate(names)
     }
     return Table(columns, len(X))
 
 
-def _whole(X: Array) -> Array:
+def _whole(X: Array, names: Sequence[str]) -> Array:
     infinite = np.isinf(X)
     if infinite.any():
         row, column = np.argwhere(infinite)[0]
         raise TallyBayesError(
-            f"column 'x{column}' holds infinity in row {row}, where a category was expected"
+            f"column {names[column]!r} holds infinity in row {row}, where a category was expected"
         )
     return X.astype(np.int64)

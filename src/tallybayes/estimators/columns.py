@@ -27,7 +27,7 @@ from tallybayes.families import (
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.smoothing import Unstated, UnstatedWord
 from tallybayes.model.estimation import family_for
-from tallybayes.schema import Schema
+from tallybayes.schema import KINDS, Schema
 
 FAMILIES: Mapping[str, Callable[[], Family]] = {
     "gaussian": Gaussian,
@@ -46,20 +46,28 @@ class Wishes(NamedTuple):
     by_name: Mapping[str, Any]
 
 
-def wishes(columns: Any, X: Any, names: Sequence[str]) -> Wishes:
-    """Read the parameter `columns` for the columns that X has."""
+def wishes(columns: Any, X: Any, names: Sequence[str], *, later: bool = False) -> Wishes:
+    """Read the parameter `columns` for the columns that X has; others may come `later`."""
     if isinstance(columns, str) and columns == "auto":
         return Wishes(None, {})
     if not isinstance(columns, Mapping):
-        return Wishes(_meaning(columns, "columns"), {})
+        meant = _meaning(columns, "columns")
+        if not isinstance(getattr(meant, "kind", meant), KINDS):
+            raise TallyBayesError(
+                f"columns is {columns!r}; expected 'auto', a family, or a mapping of columns to "
+                "families"
+            )
+        return Wishes(meant, {})
     by_selector: dict[str, Any] = {}
     by_name: dict[str, Any] = {}
     for key, word in columns.items():
         meant = _meaning(word, f"columns[{key!r}]")
         if isinstance(key, str | int | np.integer) and not isinstance(key, bool):
-            by_name[_name(key, names)] = meant
+            name = _name(key, names)
+            if name in names or not later:
+                by_name[name] = meant
             continue
-        for name in _selected(key, X, names):
+        for name in _selected(key, X, names, later):
             if by_selector.get(name, meant) != meant:
                 raise TallyBayesError(
                     f"column {name!r} is selected twice, as {by_selector[name]} and as {meant}; "
@@ -69,8 +77,23 @@ def wishes(columns: Any, X: Any, names: Sequence[str]) -> Wishes:
     return Wishes(None, {**by_selector, **by_name})
 
 
+def without_numbers(columns: Any) -> Any:
+    """Leave out what is said of columns by number, which means the columns of the first table."""
+    if not isinstance(columns, Mapping):
+        return columns
+    named = {
+        tuple(each for each in key if isinstance(each, str))
+        if isinstance(key, tuple)
+        else key: word
+        for key, word in columns.items()
+    }
+    return {key: word for key, word in named.items() if not isinstance(key, int | np.integer)}
+
+
 def _meaning(word: Any, where: str) -> Any:
     """Return a family or a kind."""
+    if word is None or word in ("drop", "ignore"):
+        raise TallyBayesError(f"{where} is {word!r}; to leave a column out, drop it from X")
     if isinstance(word, str):
         if word not in FAMILIES:
             raise TallyBayesError(f"{where} is {word!r}; {did_you_mean(word, FAMILIES)}")
@@ -89,7 +112,7 @@ def _name(key: Any, names: Sequence[str]) -> str:
     return str(names[key])
 
 
-def _selected(key: Any, X: Any, names: Sequence[str]) -> list[str]:
+def _selected(key: Any, X: Any, names: Sequence[str], later: bool) -> list[str]:
     """Return the names of the columns that a selector means."""
     if isinstance(key, re.Pattern):
         found = [name for name in names if key.search(name)]
@@ -103,12 +126,13 @@ def _selected(key: Any, X: Any, names: Sequence[str]) -> list[str]:
             found = [_name(each, names) for each in answer]
     elif isinstance(key, tuple | frozenset):
         found = [_name(each, names) for each in key]
+        found = [name for name in found if name in names] if later else found
     else:
         raise TallyBayesError(
             f"columns has the key {key!r}; expected a name, a number, a tuple of them, a compiled "
             "regular expression, or a function of the table"
         )
-    if not found:
+    if not found and not later:
         raise TallyBayesError(f"columns has the key {key!r}, which selects no column")
     return found
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.base import Array, Floats
-from tallybayes.estimators.dropin import Smoothed, refuse_negative
+from tallybayes.estimators.base import Array, Floats, shown
+from tallybayes.estimators.dropin import Smoothed
 from tallybayes.families import Bag, Bernoulli, Complement, Family, Multinomial, Switches
 from tallybayes.kernels.threads import over_rows
 from tallybayes.priors import Prior, Uniform
@@ -35,7 +35,7 @@ class Discrete(Smoothed):
     @property
     def feature_count_(self) -> Floats:
         """The weighted sum of each column in each class."""
-        return self._sums().sums
+        return shown(self._sums().sums)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -54,7 +54,10 @@ class Counting(Discrete):
         try:
             return super()._tally(X, y, weights)
         except TallyBayesError as error:
-            refuse_negative(self, X, error)
+            if X.min() < 0:
+                name = type(self).__name__
+                text = f"Negative values in data passed to {name} (input X): {error}"
+                raise TallyBayesError(text) from None
             raise
 
     @property
@@ -62,7 +65,7 @@ class Counting(Discrete):
         """What one occurrence of each column adds to the score of each class."""
         parameters = self._state().model.factors[0].parameters
         assert isinstance(parameters, Bag)
-        return parameters.weights
+        return shown(parameters.weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -273,7 +276,7 @@ feature_names_in_
         """The logarithm of the probability of "on" for each class and column."""
         parameters = self._state().model.factors[0].parameters
         assert isinstance(parameters, Switches)
-        return parameters.log_present
+        return shown(parameters.log_present)
 
 
 def _others(values: Array) -> Array:

@@ -6,8 +6,9 @@ tally and the model when it is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.multiclass import unique_labels
 
-from tallybayes.errors import TallyBayesError, warn
-from tallybayes.estimators.base import Array, Fitted, Floats, TallyClassifier
+from tallybayes.errors import warn
+from tallybayes.estimators.base import Array, Fitted, Floats, TallyClassifier, shown
 from tallybayes.estimators.checks import checked_labels, checked_matrix, checked_weights
 from tallybayes.families import Family
 from tallybayes.families.parameters import safe_log
@@ -50,7 +51,12 @@ class DropIn(TallyClassifier):
 
     def _schema(self) -> Schema:
         """Say what the columns are."""
-        return Schema.same(NumberedNames(self.n_features_in_), self._kind())
+        return Schema.same(self._names(), self._kind())
+
+    def _names(self) -> Sequence[str]:
+        """Return the names of the columns, which errors speak of."""
+        names = getattr(self, "feature_names_in_", None)
+        return NumberedNames(self.n_features_in_) if names is None else tuple(names.tolist())
 
     def _kind(self) -> Kind:
         """Say what every column is."""
@@ -79,7 +85,7 @@ class DropIn(TallyClassifier):
         """
         with self._all_or_nothing():
             self._check_parameters()
-            self.__dict__.pop("_fitted", None)
+            self._fitted = None
             tally, labels, announced = self._count(X, y, sample_weight, reset=True)
             fitted = self._fitted_from(tally, announced)
             fitted.model  # noqa: B018  (priors and alphas that do not fit are refused now)
@@ -99,9 +105,11 @@ class DropIn(TallyClassifier):
             self._check_parameters()
             before: Fitted | None = vars(self).get("_fitted")
             known = self._announced(classes, before)
-            tally, _, _ = self._count(X, y, sample_weight, reset=before is None)
+            if getattr(getattr(y, "dtype", None), "kind", "") == "b" and known.dtype.kind in "iu":
+                y = np.asarray(y).astype(known.dtype)
+            tally, _, weightless = self._count(X, y, sample_weight, reset=before is None)
             announced = tuple(known.tolist()) if before is None else before.classes
-            unknown = [label for label in tally.classes if label not in announced]
+            unknown = [lb for lb in (*tally.classes, *weightless) if lb not in announced]
             if unknown:
                 raise ValueError(
                     f"The target label(s) {np.array(unknown)} in y do not exist in the initial "
@@ -112,7 +120,8 @@ class DropIn(TallyClassifier):
             fitted = self._fitted_from(tally, announced)
             if before is None:
                 return self._become(fitted, known)
-            self._fitted = fitted  # the classes stay as they are
+            object.__setattr__(fitted, "labels", before.labels)  # the classes stay as they are
+            self._fitted = fitted
             return self
 
     def _announced(self, classes: Any, before: Fitted | None) -> Array:
@@ -142,6 +151,12 @@ class DropIn(TallyClassifier):
         if weights is None or weights.all():
             return tally, y, ()
         return tally, y, tuple(np.unique(y[weights == 0.0]).tolist())
+
+    @property
+    def class_count_(self) -> Floats:
+        """The weight of each class."""
+        fitted = self._state()
+        return shown(fitted.tally.among(fitted.classes).weight)
 
     def _tally(self, X: Any, y: Array, weights: NDArray[np.float64] | None) -> Tally:
         return Tally.of(X, y, weights, schema=self._schema())
@@ -203,12 +218,6 @@ class Smoothed(DropIn):
         return alpha if self.force_alpha else lifted_alpha(alpha)
 
     @property
-    def class_count_(self) -> Floats:
-        """The weight of each class."""
-        fitted = self._state()
-        return fitted.tally.among(fitted.classes).weight
-
-    @property
     def class_log_prior_(self) -> Floats:
         """The logarithm of each class's prior."""
         classes = self._state().classes
@@ -238,15 +247,3 @@ def stated_prior(priors: Any, classes: tuple[Label, ...]) -> Prior:
     if (stated < 0.0).any():
         raise ValueError("Priors must be non-negative.")
     return Fixed(dict(zip(classes, stated.tolist(), strict=True)))
-
-
-ALPHA_IS_ONE_NUMBER = {"alpha": [Interval(Real, 0, None, closed="left")]}
-AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
-
-
-def refuse_negative(estimator: Any, X: Any, error: TallyBayesError) -> None:
-    """Say what scikit-learn says of negative counts, and where they are."""
-    smallest = X.min() if X.size else 0
-    if smallest < 0:
-        name = type(estimator).__name__
-        raise ValueError(f"Negative values in data passed to {name} (input X): {error}") from None

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tallybayes.estimators.base import Array, Fitted, Floats
+from tallybayes.estimators.base import Array, Fitted, Floats, shown
 from tallybayes.estimators.dropin import DropIn, stated_prior
 from tallybayes.families import AdditiveFloor, Gaussian, Normals
 from tallybayes.families.gaussian import all_rows
@@ -31,6 +31,7 @@ class ScikitLearnGaussian:
 
     var_smoothing: float
     unweighted: Moments | None
+    unseen: frozenset[Label]
 
     @property
     def kind(self) -> Numeric:
@@ -47,9 +48,9 @@ class ScikitLearnGaussian:
         """Turn moments into means and variances."""
         epsilon = self.epsilon(block, columns.names)
         normals = Gaussian(ddof=0.0, floor=AdditiveFloor(1.0, of=epsilon)).estimate(block, columns)
-        unseen = (block.rows == 0).all(axis=1)
-        if not unseen.any():
+        if not self.unseen:
             return normals
+        unseen = np.array([label in self.unseen for label in columns.classes])
         mean = np.where(unseen[:, None], 0.0, normals.mean)
         variance = np.where(unseen[:, None], epsilon, normals.variance)
         return Normals(mean, variance, normals.used & (variance > 0.0).all(axis=0))
@@ -107,7 +108,8 @@ class GaussianNB(DropIn):
         return tally
 
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
-        family = ScikitLearnGaussian(float(self.var_smoothing), self._unweighted)
+        unseen = frozenset(announced).difference(tally.classes)
+        family = ScikitLearnGaussian(float(self.var_smoothing), self._unweighted, unseen)
         fitted = Fitted(tally, (family,), announced=announced)
         if self.priors is None:
             return fitted
@@ -121,8 +123,7 @@ class GaussianNB(DropIn):
     @property
     def class_count_(self) -> Floats:
         """The weight of each class."""
-        fitted = self._state()
-        return self._as_fitted(fitted.tally.among(fitted.classes).weight)
+        return self._as_fitted(super().class_count_)
 
     @property
     def class_prior_(self) -> Floats:
@@ -150,8 +151,7 @@ class GaussianNB(DropIn):
 
     def _as_fitted(self, values: Floats) -> Floats:
         """Give the values the type of the data, as scikit-learn does."""
-        converted: Floats = values.astype(self._dtype, copy=False)
-        return converted
+        return shown(values.astype(self._dtype, copy=False))
 
 
 def _together(before: Moments | Fitted | None, now: Tally) -> Moments:

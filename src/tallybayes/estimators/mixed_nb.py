@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tallybayes.errors import TallyBayesError, warn
-from tallybayes.estimators.base import Array, Fitted, Floats
+from tallybayes.estimators.base import Array, Fitted, Floats, shown
 from tallybayes.estimators.categorical_nb import ScikitLearnCategorical
 from tallybayes.estimators.dropin import DropIn, lifted_alpha, stated_prior
 from tallybayes.families import AdditiveFloor, Family, Gaussian, Normals, Tables
 from tallybayes.families.gaussian import all_rows
 from tallybayes.schema import Categories, Numeric, Schema
-from tallybayes.sources import NumberedNames
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Codes, Moments, Tally
 
@@ -70,6 +69,7 @@ class MixedNB(DropIn):
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
 
+    _epsilon: float
     _columns: Integers  # the categorical ones, as they were when fitting began
 
     def __init__(
@@ -95,7 +95,9 @@ class MixedNB(DropIn):
         given = np.asarray(self.categorical_features)
         if given.dtype == bool and given.shape == (self.n_features_in_,):
             return np.flatnonzero(given)
-        columns = given.astype(np.int64) if given.dtype.kind in "iuf" else np.array(-1)
+        columns = np.array(-1) if given.dtype.kind not in "iuf" else given.astype(np.int64)
+        if not np.array_equal(columns, given):
+            columns = np.array(-1)
         inside = (columns >= 0) & (columns < self.n_features_in_)
         if columns.ndim != 1 or not inside.all() or len(set(columns.tolist())) != len(columns):
             raise ValueError(
@@ -108,7 +110,7 @@ class MixedNB(DropIn):
         categorical = set(self._columns.tolist())
         width = self.n_features_in_
         kinds = [Categories() if j in categorical else Numeric() for j in range(width)]
-        return Schema.of(NumberedNames(width), kinds)
+        return Schema.of(self._names(), kinds)
 
     def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
         if vars(self).get("_fitted") is None:
@@ -143,11 +145,11 @@ class MixedNB(DropIn):
         return X
 
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+        self._epsilon = float(self.var_smoothing) * _largest_variance(tally)
         families: list[Family] = []
         for block in tally.blocks:
             if isinstance(block, Moments):
-                added = AdditiveFloor(float(self.var_smoothing), of=_largest_variance(tally))
-                families.append(Gaussian(ddof=0.0, floor=added))
+                families.append(Gaussian(ddof=0.0, floor=AdditiveFloor(1.0, of=self._epsilon)))
             else:
                 alpha = float(lifted_alpha(self.alpha))
                 families.append(ScikitLearnCategorical(alpha, "ignore", self._at_least()))
@@ -159,14 +161,14 @@ class MixedNB(DropIn):
         columns = self._columns
         if self.max_categories is None:
             return (0,) * len(columns)
-        stated = np.asarray(self.max_categories, np.int64)
-        if stated.shape != columns.shape:
+        stated = np.asarray(self.max_categories)
+        if stated.shape != columns.shape or not np.array_equal(stated, stated.astype(np.int64)):
             raise ValueError(
-                f"max_categories has the shape {stated.shape}; expected one number for each of the "
-                f"{len(columns)} categorical features"
+                f"max_categories is {self.max_categories!r}; expected one whole number for each of "
+                f"the {len(columns)} categorical features"
             )
         # the tally keeps the columns in their order
-        return tuple(stated[np.argsort(columns)].tolist())
+        return tuple(stated[np.argsort(columns)].astype(np.int64).tolist())
 
     def _parameters(self, kind: type) -> Any:
         """Return the parameters of one kind of columns, or None if there are none."""
@@ -174,33 +176,21 @@ class MixedNB(DropIn):
         return next((each for each in factors if isinstance(each, kind)), None)
 
     @property
-    def class_count_(self) -> Floats:
-        """The weight of each class."""
-        fitted = self._state()
-        return fitted.tally.among(fitted.classes).weight
-
-    @property
     def class_prior_(self) -> Floats:
         """The prior of each class."""
-        return self._state().model.prior
+        return shown(self._state().model.prior)
 
     @property
     def epsilon(self) -> float:
         """What is added to every variance."""
-        fitted = self._state()
-        gaussian = next((f for f in fitted.families if isinstance(f, Gaussian)), None)
-        if gaussian is None:
-            return float(self.var_smoothing) * _largest_variance(fitted.tally)
-        floor = gaussian.floor
-        assert isinstance(floor, AdditiveFloor)
-        assert floor.of is not None
-        return floor.fraction * floor.of
+        self._state()
+        return self._epsilon
 
     @property
     def theta(self) -> Any:
         """The mean of each Gaussian column in each class."""
         normals: Normals | None = self._parameters(Normals)
-        return [] if normals is None else normals.mean
+        return [] if normals is None else shown(normals.mean)
 
     @property
     def sigma(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from html import escape
 from pathlib import Path
 from typing import Any, Self
@@ -19,13 +20,13 @@ from tallybayes.estimators.checks import (
     is_table,
     unmixed,
 )
-from tallybayes.estimators.columns import Wishes, families_for, wishes
-from tallybayes.estimators.summary import as_html, as_text
+from tallybayes.estimators.columns import Wishes, families_for, wishes, without_numbers
+from tallybayes.estimators.summary import as_html, as_text, warn_of_outgrown
 from tallybayes.families.categorical import Unseen
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, Table, as_source
-from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
 
 
@@ -108,21 +109,28 @@ class NaiveBayes(TallyClassifier):
         """
         with self._all_or_nothing():
             source = self._source(X, reset=True)
-            wish = wishes(self.columns, X, source.names)
-            schema = Schema.infer(
-                source, wish.of_all or wish.by_name, target=_target(y, source.names)
-            )
-            tally, labels = self._count(source, y, sample_weight, schema)
-            fitted = self._fitted_from(tally, wish, ())
+            tally, labels = self._first(source, X, y, sample_weight)
+            fitted = self._fitted_from(tally, ())
             fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
-            self._wish = wish
             return self._become(fitted, labels)
+
+    def _first(
+        self, source: Source, X: Any, y: Any, sample_weight: Any, *, later: bool = False
+    ) -> tuple[Tally, Array]:
+        """Settle what the columns are and count the first rows; more columns may come `later`."""
+        if len(source.names) and not source.n_rows:
+            raise TallyBayesError("X has no rows; fit needs some")
+        self._wish = wishes(self.columns, X, source.names, later=later)
+        said, target = self._wish.of_all or self._wish.by_name, _target(y, source.names)
+        schema = Schema.infer(source, said, target=target)
+        return self._count(source, y, sample_weight, schema)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count more rows; any sequence of calls gives what one `fit` on all rows gives.
 
-        What the columns are is settled by the first call. New classes and categories may arrive at
-        any time, and in tables new columns too: they were missing before.
+        What a column is, is settled by the first batch that has a value of it: declare integers
+        whose first batch may mislead. New classes and categories may arrive at any time, and in
+        tables new columns too: they were missing before.
 
         Parameters
         ----------
@@ -134,19 +142,29 @@ class NaiveBayes(TallyClassifier):
         with self._all_or_nothing():
             before: Fitted | None = vars(self).get("_fitted")
             if before is None:
-                self.fit(X, y, sample_weight)
-                before, tally = self._fitted, self._fitted.tally
-                labels = self.classes_
+                source = self._source(X, reset=True)
+                tally, labels = self._first(source, X, y, sample_weight, later=True)
             else:
                 source = self._source(X, reset=False)
                 tally = self._grown(before.tally, source, X, y)
                 more, labels = self._count(source, y, sample_weight, tally.schema)
-                tally = tally.plus(more, reuse=True)
-            announced = before.announced
-            if classes is not None:
-                given = checked_labels(self, classes, len(classes)).tolist()
-                announced = sorted_labels((*announced, *given), "classes")
-            return self._become(self._fitted_from(tally, self._wish, announced), labels)
+                grown = tally.plus(more, reuse=True)
+                warn_of_outgrown(tally, grown)
+                tally = grown
+            announced = self._announced(() if before is None else before.announced, classes)
+            return self._become(self._fitted_from(tally, announced), labels)
+
+    def _announced(self, before: tuple[Label, ...], classes: Any = None) -> tuple[Label, ...]:
+        """Return the classes that the user has spoken of."""
+        said = set(before)
+        if classes is not None:
+            said |= set(encode(checked_labels(self, classes, len(classes)), "classes").labels)
+        prior = _prior(self.prior)
+        if isinstance(prior, Fixed):
+            said |= set(prior.p)
+        if self.positive is not None:
+            said.add(self.positive)
+        return sorted_labels(said, "the classes")
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Uncount rows that were counted: the model becomes the one that never saw them.
@@ -166,7 +184,7 @@ class NaiveBayes(TallyClassifier):
                 source = Table(source.columns, source.n_rows, of_records=True)
             less, _ = self._count(source, y, sample_weight, before.tally.schema)
             tally = before.tally - less
-            return self._become(self._fitted_from(tally, self._wish, before.announced))
+            return self._become(self._fitted_from(tally, self._announced(before.announced)))
 
     def merge(self, other: NaiveBayes) -> Self:
         """Add what another model has counted; the result is the model of all rows together.
@@ -189,22 +207,23 @@ class NaiveBayes(TallyClassifier):
                 )
             schema = a.joined(b)
             tally = mine.tally.under(schema) + theirs.tally.under(schema)
-            self._wish = Wishes(self._wish.of_all, {**other._wish.by_name, **self._wish.by_name})
+            theirs_alone = [name for name in b.names if name not in a.places]
+            of_theirs = {**dict.fromkeys(theirs_alone, other._wish.of_all), **other._wish.by_name}
+            of_theirs = {name: word for name, word in of_theirs.items() if word is not None}
+            self._wish = Wishes(self._wish.of_all, {**of_theirs, **self._wish.by_name})
             self._set_names(schema.names, hasattr(self, "feature_names_in_"))
             announced = sorted_labels((*mine.announced, *theirs.announced), "the classes")
-            return self._become(self._fitted_from(tally, self._wish, announced))
+            return self._become(self._fitted_from(tally, announced))
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:
         """Return a new model of the rows of both."""
         if not isinstance(other, NaiveBayes):
             return NotImplemented
-        both = type(self)(**self.get_params(deep=False))
-        both.__dict__.update(vars(self))
-        return both.merge(other)
+        return copy(self).merge(other)
 
     def __radd__(self, other: object) -> NaiveBayes:
         """Let sum() begin with 0."""
-        return self if isinstance(other, int) and other == 0 else NotImplemented
+        return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
 
     def sample(
         self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
@@ -232,14 +251,14 @@ class NaiveBayes(TallyClassifier):
         """What each column was taken for, and why."""
         return self._state().tally.schema
 
-    def _fitted_from(self, tally: Tally, wish: Wishes, announced: tuple[Label, ...]) -> Fitted:
+    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
         """Say how a model is estimated, with the parameters as they are now."""
         alpha = number(self.alpha, "alpha", least=0.0)
         if self.unseen not in ("ignore", "smooth", "error"):
             raise TallyBayesError(
                 f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
             )
-        families, by_name = families_for(tally.schema, wish, alpha, self.unseen)
+        families, by_name = families_for(tally.schema, self._wish, alpha, self.unseen)
         prior = _prior(self.prior)
         stated = prior.p if isinstance(prior, Fixed) else tally.classes
         for label in tally.classes:
@@ -298,20 +317,22 @@ class NaiveBayes(TallyClassifier):
         schema = tally.schema
         if not isinstance(source, Table) or not hasattr(self, "feature_names_in_"):
             return tally
-        new = [n for n in source.names if n not in schema.places and n != schema.target]
+        for target in (schema.target, _target(y, source.names)):
+            if target in source.columns and target not in schema.places:
+                raise TallyBayesError(
+                    f"the labels {target!r} are also a column of the table; take it out of X"
+                )
+        # what a column is, is open until it has a value
+        open_ = {n for n in tally.empty_columns() if n not in self._wish.by_name}
+        new = [n for n in source.names if n not in schema.places or n in open_]
         if not new:
             return tally
-        target = _target(y, source.names)
-        if target in new:
-            raise TallyBayesError(
-                f"the labels {target!r} are also a column of the table; take it out of X"
-            )
-        wish = wishes(self.columns, X, source.names)
+        wish = wishes(without_numbers(self.columns), X, source.names, later=True)
         of_new = {name: word for name, word in wish.by_name.items() if name in new}
         table = Table({name: source.columns[name] for name in new}, source.n_rows)
         more = Schema.infer(table, wish.of_all or of_new, target=schema.target)
         self._wish = Wishes(wish.of_all, {**self._wish.by_name, **of_new})
-        grown = tally.under(schema.joined(more))
+        grown = tally.under(schema.joined(more, overruled=open_))
         self._set_names(grown.schema.names, named=True)
         return grown
 
@@ -341,6 +362,8 @@ def _prior(prior: Any) -> Prior:
     words: dict[Any, Prior] = {"empirical": Empirical(), "uniform": Uniform()}
     if isinstance(prior, Empirical | Uniform | Fixed):
         return prior
+    if hasattr(prior, "to_dict"):  # a pandas series
+        prior = prior.to_dict()
     if isinstance(prior, Mapping):
         return Fixed(prior)
     if isinstance(prior, str) and prior in words:

@@ -8,8 +8,11 @@ from html import escape
 from itertools import islice
 from typing import Any
 
+from tallybayes.errors import TallyBayesWarning, warn
 from tallybayes.estimators.base import Fitted
 from tallybayes.model.estimation import family_for
+from tallybayes.schema import MOST_CATEGORIES
+from tallybayes.tallies import Codes, Tally
 
 MOST_COLUMNS = 50
 
@@ -56,6 +59,22 @@ def _lines(fitted: Fitted) -> Iterator[tuple[str, str, str]]:
 def _rest(fitted: Fitted) -> list[str]:
     more = len(fitted.tally.schema.names) - MOST_COLUMNS
     return [f"... and {more} more columns"] if more > 0 else []
+
+
+def warn_of_outgrown(before: Tally, after: Tally) -> None:
+    """Say so when integers that were taken for categories turn out to have many values."""
+    for group, old, new in zip(after.schema.groups, before.blocks, after.blocks, strict=True):
+        if isinstance(old, Codes) and isinstance(new, Codes) and old.labels != new.labels:
+            names = after.schema.names_of(group)
+            for name, few, many in zip(names, old.labels, new.labels, strict=True):
+                inferred = after.schema.reason(name).startswith("integers")
+                if inferred and len(few) <= MOST_CATEGORIES < len(many):
+                    warn(
+                        f"column {name!r} has {len(many)} distinct integers by now; it counts as "
+                        "categories because the first batch had few. If it is a number on a scale, "
+                        f"fit anew with columns={{{name!r}: 'gaussian'}}",
+                        TallyBayesWarning,
+                    )
 
 
 def _short(family: Any) -> str:

@@ -40,7 +40,8 @@ class RelativeFloor:
     def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
         """Return the variances, none below the floor."""
         floor = self.fraction * of_columns
-        return np.where(variance > floor, variance, np.maximum(floor, within))
+        lifted = np.where(variance > floor, variance, np.maximum(floor, within))
+        return np.where(of_columns > 0.0, lifted, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,7 @@ class Gaussian:
         )
         of_columns = _ratio(everything.m2, everything.weight)
         # spread in the last digits of the mean is left by rounding: the column is constant
-        constant = of_columns <= (ROUNDING * everything.mean) ** 2
-        of_columns = np.where(constant, 0.0, of_columns)
+        of_columns = np.where(of_columns > (ROUNDING * everything.mean) ** 2, of_columns, 0.0)
         # weights so small that there are fewer rows than ddof leave only the plain variance
         all_freedom = everything.weight - self.ddof
         overall = np.where(
@@ -118,8 +118,7 @@ class Gaussian:
         variance = np.where(enough, variance, np.where(enough.any(0), pooled, overall))
         variance = np.where(block.weight > 0.0, variance, overall)
         mean = np.where(block.weight > 0.0, block.mean, everything.mean)
-        variance = np.where(constant, 0.0, variance)
-        variance = self.floor.lift(variance, of_columns, np.where(constant, 0.0, pooled))
+        variance = self.floor.lift(variance, of_columns, pooled)
         used = (everything.rows > 0) & (variance > 0.0).all(0) & np.isfinite(variance).all(0)
         return Normals(np.where(everything.rows > 0, mean, np.nan), variance, used)
 

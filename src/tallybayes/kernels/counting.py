@@ -73,7 +73,7 @@ def moments(X: Array, of: Members) -> ClassMoments:
     infinite, or too large to square, come back as a mean or M2 that is not finite.
     """
     shape = (len(of.rows), X.shape[1])
-    shift = _starting_point(X, of.y, shape)
+    shift = _starting_point(X, of, shape)
     farthest = FARTHEST_WHEN_CHEAP if X.size < CHEAP_TO_REPEAT else FARTHEST_SHIFT
     loops = loops_for(X.size)
 
@@ -132,12 +132,15 @@ def _rows_there(X: Array, of: Members, n: Floats) -> Integers:
     return sum(parts[1:], start=parts[0])
 
 
-def _starting_point(X: Array, y: Array, shape: tuple[int, int]) -> Floats:
+def _starting_point(X: Array, members: Members, shape: tuple[int, int]) -> Floats:
     """Pick a value near each class's data: the median of its first rows, so no outlier rules.
 
     Where another pass is cheap, the first row of each class will do.
     """
-    head, of = X[:4096], y[:4096]
+    head, of = X[:4096], members.y[:4096]
+    if members.w is not None:
+        counted = members.w[:4096] > 0.0
+        head, of = head[counted], of[counted]
     if X.size < CHEAP_TO_REPEAT and len(head):
         first = np.zeros(shape[0], np.int64)
         first[of[::-1]] = np.arange(len(of) - 1, -1, -1)

@@ -154,6 +154,12 @@ class ArrowColumn:
         whole = column.unify_dictionaries().combine_chunks()
         if isinstance(whole, self._arrow.ChunkedArray):  # no chunks at all
             return Encoded(np.empty(0, np.int32), ())
+        kind = whole.dictionary.type
+        if self._arrow.types.is_nested(kind):  # pandas' intervals, for example
+            raise TallyBayesError(
+                f"column {self.name!r} holds {kind} values; convert it to numbers or text first, "
+                "for example with .astype(str)"
+            )
         # missing labels lose their code, equal ones share it; the last entry is for nulls
         kept: dict[Label, int] = {}
         final = []

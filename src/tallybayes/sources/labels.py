@@ -47,12 +47,12 @@ def same_labels(a: tuple[Label, ...], b: tuple[Label, ...]) -> bool:
 def sorted_labels(labels: Iterable[Label], where: str) -> tuple[Label, ...]:
     """Sort labels of one type; the order in which they arrived leaves no trace.
 
-    Whole numbers beside decimal ones become decimal: a column of integers turns into one of floats
-    where pandas has to mark a gap.
+    Integers beside floats that are whole become floats: a column of integers turns into one of
+    floats where pandas has to mark a gap.
     """
     given = tuple(labels)
     distinct: set[Label]
-    if set(map(type, given)) == {int, float}:
+    if set(map(type, given)) == {int, float} and all(float(each).is_integer() for each in given):
         distinct = set(map(float, given))
     else:
         label_type(given, where)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.columns import ArrayColumn, ArrowColumn, Column
-from tallybayes.sources.labels import unmasked
+from tallybayes.sources.labels import is_missing, unmasked
 
 Array = NDArray[Any]
 
@@ -118,11 +118,19 @@ def as_source(data: Any) -> Source:
             raise TallyBayesError(f"X must have two dimensions; it has the shape {data.shape}")
         return SparseMatrix(data.tocsr())
     if isinstance(data, Mapping):
+        if data and all(np.ndim(value) == 0 and is_scalar(value) for value in data.values()):
+            raise TallyBayesError(
+                "X is a single record; pass a list of records, [record], or a mapping of columns"
+            )
         return _table((str(name), _column(str(name), data[name])) for name in data)
     if hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas
         names = [str(name) for name in data.columns]
         columns = (data.iloc[:, place] for place in range(len(names)))
         return _table((n, _column(n, c)) for n, c in zip(names, columns, strict=True))
+    if hasattr(data, "to_frame") and not hasattr(data, "columns"):
+        raise TallyBayesError(
+            "X is a series; pass a table: df[['name']] for one column, df.iloc[[0]] for one row"
+        )
     if hasattr(data, "__arrow_c_stream__"):
         import pyarrow
 
@@ -140,6 +148,11 @@ def as_source(data: Any) -> Source:
         table = _table((n, ArrayColumn(n, [row.get(n) for row in rows])) for n in names)
         return Table(table.columns, len(rows), of_records=True)
     return _matrix(data)
+
+
+def is_scalar(value: Any) -> bool:
+    """Tell whether a value is one of a record rather than a column."""
+    return isinstance(value, str | bool | int | float | np.generic) or is_missing(value)
 
 
 def _column(name: str, values: Any) -> Column:

@@ -242,26 +242,32 @@ class Tally:
     def under(self, schema: Schema) -> Tally:
         """Return the same counts under a schema that also has other columns or declared values.
 
-        The new columns have no values in the rows that were counted.
+        The new columns have no values in the rows that were counted. A column of which no value was
+        counted may be of another kind.
         """
         if schema == self.schema:
             return self
-        for mine in self.schema.groups:
-            for name in self.schema.names_of(mine):
-                if (
-                    name not in schema.places
-                    or schema.groups[schema.places[name][0]].kind != mine.kind
-                ):
-                    raise TallyBayesError(f"the schema has no column {name!r} of {mine.kind}")
+        kept: list[tuple[Group, TallyBlock, list[str]]] = []
+        for group, block in zip(self.schema.groups, self.blocks, strict=True):
+            names = list(self.schema.names_of(group))
+            same = [
+                name in schema.places and schema.groups[schema.places[name][0]].kind == group.kind
+                for name in names
+            ]
+            lost = ~np.array(same, bool) & (block.present > 0).any(axis=0)
+            if lost.any():
+                name = names[int(np.argmax(lost))]
+                raise TallyBayesError(f"the schema has no column {name!r} of {group.kind}")
+            places = [k for k, stays in enumerate(same) if stays]
+            part = block if all(same) else block.take(places)
+            kept.append((group, part, [names[k] for k in places]))
         blocks: list[TallyBlock] = []
         for group in schema.groups:
-            names = schema.names_of(group)
-            wide = block_type(group).empty(len(names)).spread([], len(self.classes))
-            for mine, block in zip(self.schema.groups, self.blocks, strict=True):
+            place = {name: k for k, name in enumerate(schema.names_of(group))}
+            wide = block_type(group).empty(len(place)).spread([], len(self.classes))
+            for mine, part, names in kept:
                 if mine.kind == group.kind:
-                    place = {name: k for k, name in enumerate(names)}
-                    places = [place[name] for name in self.schema.names_of(mine)]
-                    wide = block.widen(places, len(names))
+                    wide = part.widen([place[name] for name in names], len(place))
             blocks.append(wide)
         return Tally._from_parts(schema, self.classes, self.rows, self.weight, blocks)
 
@@ -278,6 +284,19 @@ class Tally:
             spread(self.weight, places, n),
             [block.spread(places, n) for block in self.blocks],
         )
+
+    def empty_columns(self) -> list[str]:
+        """Return the names of the columns of which no value was counted."""
+        return [
+            name
+            for group, block in zip(self.schema.groups, self.blocks, strict=True)
+            for name, there in zip(
+                self.schema.names_of(group),
+                np.broadcast_to(block.present.sum(axis=0), len(group.positions)).tolist(),
+                strict=True,
+            )
+            if not there
+        ]
 
     def _without_unused(self) -> Tally:
         """Drop the classes that no row has."""
