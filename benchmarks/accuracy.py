@@ -42,7 +42,24 @@ MANY_ROWS = 2_000  # beyond these, ten folds once instead of ten times
 
 CLEAR = 1.0  # points of accuracy
 
-WHY = []
+WHY = [
+    "## Where it is worse, and why",
+    "",
+    "- **Numbers that are far from normal within a class.** A bell curve is the wrong family for the echoes "
+    "of sonar and spectf.train, the sums that are mostly 0 of anneal, colic.orig and online_shoppers, and "
+    "the charges of telco_churn; bins follow any shape. `NaiveBayes()` takes the lectures' family for "
+    "numbers, and so do Weka and `GaussianNB`, which fare alike or worse. It also shows in the log-loss of "
+    "arrhythmia, ecoli and pendigits: many columns that say the same make naive Bayes too sure of itself, and "
+    "narrow curves more so than bins.",
+    "- **Missing values that are not missing at random** (vote, colic.orig). They leave their factor out; "
+    "filling in the most frequent value happens to guess better for vote, at twice the log-loss.",
+    "- **Integers with few values** (zoo's legs) are categories here and numbers for the peers: one animal of "
+    "101 is a point.",
+    "- **Weka's log-loss on small tables with many classes** (bridges.version1, primary.tumor) is lower because "
+    "it smooths the prior and knows the levels that do not occur in training; "
+    "`NaiveBayes(prior=Empirical(alpha=1))` and declared categories do the same.",
+    "",
+]
 
 
 class Problem(NamedTuple):
@@ -126,12 +143,14 @@ def measure(model: Any, problem: Problem) -> Score:
 def compare(problem: Problem, weka: pd.DataFrame) -> dict[str, Score]:
     """Return the scores of ours, of scikit-learn's best ways, and of Weka if it was measured."""
     say(problem.name)
-    theirs = [measure(model, problem) for model in peers().values()]
+    theirs = {name: measure(model, problem) for name, model in peers().items()}
+    gaussian = theirs["codes"], theirs["one-hot"]
     scores = {
         "tallybayes": measure(NaiveBayes(), problem),
         "scikit-learn": Score(
-            max(each.accuracy for each in theirs), min(each.log_loss for each in theirs)
+            max(each.accuracy for each in gaussian), min(each.log_loss for each in gaussian)
         ),
+        "scikit-learn, binned": theirs["bins"],
     }
     if (problem.name, "NB") in weka.index:
         row = weka.loc[(problem.name, "NB")]
@@ -141,12 +160,13 @@ def compare(problem: Problem, weka: pd.DataFrame) -> dict[str, Score]:
 
 def table_of(found: list[tuple[Problem, dict[str, Score]]]) -> list[str]:
     lines = [
-        "| table | rows | columns | classes | tallybayes | | scikit-learn's best | | Weka | |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| table | rows | columns | classes | tallybayes | | scikit-learn | | scikit-learn, binned | | "
+        "Weka | |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for problem, scores in found:
         cells = [problem.name, f"{len(problem.y):,}", problem.X.shape[1], problem.y.nunique()]
-        for peer in ("tallybayes", "scikit-learn", "Weka"):
+        for peer in ("tallybayes", "scikit-learn", "scikit-learn, binned", "Weka"):
             score = scores.get(peer)
             cells += [f"{score.accuracy:.1f} %", f"{score.log_loss:.3f}"] if score else ["", ""]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
@@ -182,13 +202,15 @@ def main() -> None:
         "",
         *table_of(found),
         "",
-        "*scikit-learn's best* is the best of three pipelines, for accuracy and for log-loss on its "
-        "own: categories as codes and numbers with `GaussianNB`; one-hot categories and numbers with "
-        "`GaussianNB`; one-hot categories and binned numbers with `BernoulliNB`. Missing values are "
-        "filled in by mean or mode. *Weka* is its NaiveBayes (version 3.8, ten times ten-fold), as it "
+        "*scikit-learn* is the better of two pipelines, for accuracy and for log-loss each: numbers and "
+        "categories as codes, or numbers and one-hot categories, with `GaussianNB`. *Binned* is one-hot "
+        "categories and numbers in five bins with `BernoulliNB`. Missing values are filled in by mean "
+        "or mode. *Weka* is its NaiveBayes (version 3.8, ten times ten-fold), as it "
         "was measured for these tables.",
         "",
         verdict(found, "scikit-learn"),
+        "",
+        verdict(found, "scikit-learn, binned"),
         "",
         verdict(found, "Weka"),
         "",

@@ -1,0 +1,136 @@
+"""Data that arrives: a column is open until it has a value, and predictions stay whole."""
+
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tallybayes as tb
+from tallybayes import NaiveBayes
+
+NUMBERS = np.r_[np.linspace(0.0, 1.0, 20), np.linspace(100.0, 101.0, 20)]
+LABELS = ["low"] * 20 + ["high"] * 20
+
+
+def same_model(a, b, X):
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("nothing", [[None, None], [np.nan, np.nan]])
+def test_a_column_without_a_value_is_open_to_numbers(nothing):
+    model = NaiveBayes().partial_fit({"a": nothing, "b": ["x", "y"]}, ["low", "high"])
+    table = {"a": NUMBERS, "b": ["x", "y"] * 20}
+    model.partial_fit(table, LABELS)
+    assert isinstance(model.schema_.kind("a"), tb.Numeric)
+    whole = pd.DataFrame({"a": [np.nan, np.nan, *NUMBERS], "b": ["x", "y"] * 21})
+    same_model(model, NaiveBayes().fit(whole, ["low", "high", *LABELS]), whole)
+
+
+@pytest.mark.parametrize("nothing", [[None, None], [np.nan, np.nan]])
+def test_a_column_without_a_value_is_open_to_text(nothing):
+    model = NaiveBayes().partial_fit({"a": [1.5, 2.5], "note": nothing}, ["p", "q"])
+    model.partial_fit({"a": [3.5, 1.0], "note": ["late", "early"]}, ["p", "q"])
+    assert isinstance(model.schema_.kind("note"), tb.Categories)
+    whole = {"a": [1.5, 2.5, 3.5, 1.0], "note": [None, None, "late", "early"]}
+    same_model(model, NaiveBayes().fit(whole, ["p", "q"] * 2), whole)
+
+
+def test_a_declared_column_stays_what_it_is_declared_to_be():
+    model = NaiveBayes({"a": "categorical"}).partial_fit({"a": [None, None]}, ["p", "q"])
+    model.partial_fit({"a": [1.5, 2.5]}, ["p", "q"])
+    assert isinstance(model.schema_.kind("a"), tb.Categories)
+
+
+def test_a_column_may_be_declared_before_it_arrives():
+    later = {"a": [1.0, 2.0, 4.0], "k": [1, 2, 1]}
+    model = NaiveBayes({"k": "categorical"}).partial_fit({"a": [1.0, 5.0]}, ["p", "q"])
+    model.partial_fit(later, ["p", "q", "q"])
+    assert isinstance(model.schema_.kind("k"), tb.Categories)
+    with pytest.raises(tb.TallyBayesError, match="there is no column 'k'"):
+        NaiveBayes({"k": "categorical"}).fit({"a": [1.0, 5.0]}, ["p", "q"])
+
+
+def test_a_number_means_a_column_of_the_first_table():
+    model = NaiveBayes({0: "categorical"}).partial_fit(
+        {"a": [1.5, 2.5], "b": [1.0, 3.0]}, ["p", "q"]
+    )
+    model.partial_fit({"new": [1.5, 2.5], "a": [1.5, 2.5], "b": [1.0, 3.0]}, ["p", "q"])
+    kinds = [type(model.schema_.kind(name)) for name in ("a", "b", "new")]
+    assert kinds == [tb.Categories, tb.Numeric, tb.Numeric]
+
+
+def test_integers_that_outgrow_their_categories_are_pointed_out():
+    model = NaiveBayes().partial_fit({"n": [1, 2] * 20}, ["p", "q"] * 20)
+    with pytest.warns(tb.TallyBayesWarning, match="column 'n' has 30 distinct integers by now"):
+        model.partial_fit({"n": list(range(30))}, ["p", "q"] * 15)
+
+
+def test_decimals_among_whole_numbers_that_count_as_categories_are_refused():
+    model = NaiveBayes().partial_fit({"n": [1, 2] * 20}, ["p", "q"] * 20)
+    before = model.tally_
+    with pytest.raises(tb.TallyBayesError, match="column 'n' mixes"):
+        model.partial_fit({"n": [1.5, 2.0]}, ["p", "q"])
+    assert model.tally_ == before
+    model.partial_fit({"n": [1.0, np.nan]}, ["p", "q"])  # a gap makes floats of whole numbers
+
+
+def test_labels_in_a_later_table_are_refused_whatever_their_name():
+    table = pd.DataFrame({"a": [1.0, 2.0], "v": ["p", "q"]})
+    model = NaiveBayes().partial_fit(table[["a"]], table["v"])
+    with pytest.raises(tb.TallyBayesError, match="'v' are also a column"):
+        model.partial_fit(table, table["v"])
+
+
+@pytest.mark.parametrize("how", [{"prior": {"p": 0.25, "q": 0.75}}, {"positive": "q"}])
+def test_a_class_that_the_parameters_name_need_not_have_arrived(how):
+    model = NaiveBayes(**how).partial_fit({"a": [1.0, 2.0]}, ["p", "p"])
+    assert model.classes_.tolist() == ["p", "q"]
+    model.partial_fit({"a": [5.0, 6.0]}, ["q", "q"])
+    whole = {"a": [1.0, 2.0, 5.0, 6.0]}
+    same_model(model, NaiveBayes(**how).fit(whole, ["p", "p", "q", "q"]), whole)
+    model.forget({"a": [5.0, 6.0]}, ["q", "q"])
+    assert model.predict_proba({"a": [1.5]}).shape == (1, 2)
+
+
+def test_classes_may_be_announced_as_numpy_text():
+    model = NaiveBayes().partial_fit({"a": ["x"]}, ["p"], classes=list(np.unique(["p", "q"])))
+    assert model.predict_proba({"a": ["x"]}).tolist() == [[1.0, 0.0]]
+
+
+def test_what_a_user_does_to_the_tally_does_not_change_the_model():
+    table = {"a": ["x", "y"], "b": [1.0, 2.0]}
+    model = NaiveBayes().fit(table, ["p", "q"])
+    before = model.predict_proba(table)
+    model.tally_.update(table, ["r", "r"])
+    assert model.tally_.classes == ("p", "q")
+    np.testing.assert_array_equal(model.predict_proba(table), before)
+
+
+def test_a_thread_that_predicts_while_another_learns_sees_one_model(monkeypatch):
+    table = {"a": [1.0, 1.1, 9.0, 9.1]}
+    model = NaiveBayes().partial_fit(table, ["b", "b", "c", "c"])
+    inside, learned = threading.Event(), threading.Event()
+    estimate = tb.estimators.base.estimate
+
+    def slow_estimate(*args, **kwargs):
+        inside.set()
+        learned.wait(5)
+        return estimate(*args, **kwargs)
+
+    monkeypatch.setattr(tb.estimators.base, "estimate", slow_estimate)
+    found = []
+    thread = threading.Thread(target=lambda: found.append(model.predict(table).tolist()))
+    thread.start()
+    inside.wait(5)
+    model.partial_fit({"a": [50.0, 51.0]}, ["a", "a"])
+    learned.set()
+    thread.join()
+    assert found == [["b", "b", "c", "c"]]
+
+
+def test_a_sum_of_one_model_is_a_model_of_its_own():
+    model = NaiveBayes().fit({"a": ["x", "y"]}, ["p", "q"])
+    total = sum([model])
+    total.partial_fit({"a": ["x"]}, ["p"])
+    assert model.tally_.rows.tolist() == [1, 1]
