@@ -206,6 +206,12 @@ class Schema:
                 )
         return Schema.of(tuple(kinds), list(kinds.values()), list(reasons.values()), self.target)
 
+    def without(self, names: Collection[str]) -> Schema:
+        """Return the schema without some columns."""
+        kept = [(name, kind, reason) for name, kind, reason in self if name not in names]
+        columns = [name for name, _, _ in kept]
+        return Schema.of(columns, [k for _, k, _ in kept], [why for _, _, why in kept], self.target)
+
     @staticmethod
     def _check_names(asked: Mapping[str, Any], names: Sequence[str]) -> None:
         known = set(names)

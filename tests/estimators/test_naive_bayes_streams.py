@@ -134,3 +134,16 @@ def test_a_sum_of_one_model_is_a_model_of_its_own():
     total = sum([model])
     total.partial_fit({"a": ["x"]}, ["p"])
     assert model.tally_.rows.tolist() == [1, 1]
+
+
+def test_a_side_without_a_value_leaves_a_column_to_the_other_when_models_merge():
+    empty = {"a": [None, None], "b": ["x", "y"]}
+    full = {"a": [1.5, 2.5], "b": ["x", "x"]}
+    one, other = NaiveBayes().fit(empty, ["p", "q"]), NaiveBayes().fit(full, ["p", "q"])
+    whole = {"a": [None, None, 1.5, 2.5], "b": ["x", "y", "x", "x"]}
+    expected = NaiveBayes().fit(whole, ["p", "q"] * 2)
+    for model in (one + other, other + one):
+        assert isinstance(model.schema_.kind("a"), tb.Numeric)
+        same_model(model, expected, whole)
+    both = one + NaiveBayes().fit(empty, ["p", "q"])
+    assert both.n_features_in_ == 2
