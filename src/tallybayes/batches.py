@@ -94,7 +94,7 @@ def _check_columns(source: Table, schema: Schema) -> None:
         others = [name for name in source.names if name not in known]
         hint = f"; {did_you_mean(missing[0], others)}" if others else ""
         raise TallyBayesError(
-            f"column {missing[0]!r} is missing{more}; the data has {_listed(given)}{hint}. If it "
+            f"column {missing[0]!r} is missing{more}; the data has {_listed(given)}{hint}; if it "
             "is unknown, add it with None in every row"
         )
     for name in source.names:

@@ -234,3 +234,23 @@ def test_classes_are_sorted_plain_values(labels, classes):
     tally = tb.Tally.of({"c": [1.0, 2.0, 3.0]}, labels)
     assert tally.classes == classes
     assert {type(label) for label in tally.classes} == {type(label) for label in classes}
+
+
+def test_intervals_are_refused_with_a_way_out():
+    table = pd.DataFrame({"age": pd.cut([1, 2, 3, 4], 2)})
+    with pytest.raises(tb.TallyBayesError, match=r"column 'age' holds .*\.astype\(str\)"):
+        tb.Tally.of(table, [0, 1, 0, 1])
+    tb.Tally.of(table.astype(str), [0, 1, 0, 1])
+
+
+def test_missing_columns_are_counted_and_a_close_name_is_suggested():
+    model = tb.estimate(tb.Tally.of({"age": [1.0, 2.0], "city": ["a", "b"]}, [0, 1]))
+    with pytest.raises(tb.TallyBayesError, match=r"'age' is missing \(and 1 more\).*mean 'Age'\?"):
+        model.predict({"Age": [1.0]})
+
+
+def test_a_sparse_column_of_pandas_is_read():
+    table = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 0.0, 1.0, 2.0])})
+    assert tb.Tally.of(table, [0, 0, 1, 1]) == tb.Tally.of(
+        {"a": [0.0, 0.0, 1.0, 2.0]}, [0, 0, 1, 1]
+    )

@@ -155,7 +155,8 @@ class ArrowColumn:
         if isinstance(whole, self._arrow.ChunkedArray):  # no chunks at all
             return Encoded(np.empty(0, np.int32), ())
         kind = whole.dictionary.type
-        if self._arrow.types.is_nested(kind):  # pandas' intervals, for example
+        odd = self._arrow.types.is_nested(kind) or isinstance(kind, self._arrow.BaseExtensionType)
+        if odd:  # pandas' intervals, for example
             raise TallyBayesError(
                 f"column {self.name!r} holds {kind} values; convert it to numbers or text first, "
                 "for example with .astype(str)"
