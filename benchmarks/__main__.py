@@ -188,7 +188,8 @@ def main() -> None:
         "## The estimators, end to end",
         "",
         'Public methods with all their checks. "Over the core" compares them with `Tally.of` and '
-        "`estimate`, and with `Model.posterior`, on the same data.",
+        "`estimate`, and with `Model.posterior`, on the same data in turn (medians of 25); a few percent "
+        "either way are noise.",
         "",
         *estimators.end_to_end(MAKERS),
         "",

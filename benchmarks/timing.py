@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 
@@ -22,6 +23,17 @@ def best_of(turns: int, *competitors: Callable[[], Any]) -> list[float]:
                 work()
                 best[place] = min(best[place], time.perf_counter() - start)
     return best
+
+
+def side_by_side(turns: int, *competitors: Callable[[], Any]) -> list[float]:
+    """Return each competitor's median time, taken in turn: for small differences between them."""
+    times: list[list[float]] = [[] for _ in competitors]
+    for _ in range(turns):
+        for found, work in zip(times, competitors, strict=True):
+            start = time.perf_counter()
+            work()
+            found.append(time.perf_counter() - start)
+    return [median(each) for each in times]
 
 
 def per_call(work: Callable[[], Any], calls: int = 5_000) -> float:
