@@ -1,9 +1,8 @@
-"""The drop-ins have scikit-learn's parameters, methods, fitted arrays, predictions and errors."""
+"""The drop-ins have scikit-learn's parameters, methods, fitted arrays and predictions."""
 
 import inspect
 import pickle
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -17,23 +16,23 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 import tallybayes as tb
+from parity.peers import (
+    ALL,
+    ATTRIBUTES,
+    COUNTING,
+    DISCRETE,
+    METHODS,
+    SPARSE,
+    assert_same,
+    assert_same_attributes,
+    assert_same_error,
+    assert_same_model,
+    assert_same_predictions,
+    data,
+    fitted,
+    pair,
+)
 
-COUNTING = ["MultinomialNB", "ComplementNB"]
-SPARSE = [*COUNTING, "BernoulliNB"]
-DISCRETE = [*SPARSE, "CategoricalNB"]
-ALL = ["GaussianNB", *DISCRETE]
-METHODS = ["predict_joint_log_proba", "predict_log_proba", "predict_proba"]
-OF_COUNTS = ("class_count_", "class_log_prior_", "feature_count_", "feature_log_prob_")
-ATTRIBUTES = {
-    "GaussianNB": ("class_count_", "class_prior_", "theta_", "var_", "epsilon_"),
-    "MultinomialNB": OF_COUNTS,
-    "BernoulliNB": OF_COUNTS,
-    "ComplementNB": (*OF_COUNTS, "feature_all_"),
-    "CategoricalNB": (
-        *("class_count_", "class_log_prior_", "category_count_"),
-        *("feature_log_prob_", "n_categories_"),
-    ),
-}
 EXTRAS = {
     "alphas": {"alpha": np.array([0.5, 1.0, 2.0, 0.1])},
     "norm": {"norm": True},
@@ -53,63 +52,6 @@ VARIANTS = [
     *[("BernoulliNB", {"binarize": b}) for b in (0.0, 0.5, 1, 1.5, 4.0)],
     *[("CategoricalNB", EXTRAS[k]) for k in ("min_categories", "some min_categories")],
 ]
-
-
-def pair(name, **parameters):
-    return getattr(tb, name)(**parameters), getattr(sk, name)(**parameters)
-
-
-def fitted(name, X, y, weights=None, **parameters):
-    ours, theirs = pair(name, **parameters)
-    ours.fit(X, y, sample_weight=weights)
-    with np.errstate(all="ignore"):  # scikit-learn takes the logarithm of 0
-        return ours, theirs.fit(X, y, sample_weight=weights)
-
-
-def data(name, seed=0, rows=60, columns=4):
-    """Rows that suit an estimator, and labels 0, 1, 2."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, rows)
-    y[:3] = range(3)
-    if name == "GaussianNB":
-        return rng.normal(y[:, None], 10.0 ** rng.integers(-3, 3, columns), (rows, columns)), y
-    return rng.poisson(0.3 + y[:, None] * rng.uniform(0, 1, columns)), y
-
-
-def assert_same(got, expected, rtol=1e-10):
-    if isinstance(expected, list):
-        assert len(got) == len(expected)
-        for a, b in zip(got, expected, strict=True):
-            assert_same(a, b, rtol)
-        return
-    got, expected = np.asarray(got), np.asarray(expected)
-    assert (got.shape, got.dtype.kind) == (expected.shape, expected.dtype.kind)
-    np.testing.assert_allclose(got, expected, rtol=rtol, atol=1e-10)
-
-
-def assert_same_attributes(ours, theirs, rtol=1e-10):
-    for attribute in ATTRIBUTES[type(ours).__name__]:
-        assert_same(getattr(ours, attribute), getattr(theirs, attribute), rtol)
-    np.testing.assert_array_equal(ours.classes_, theirs.classes_)
-    assert ours.n_features_in_ == theirs.n_features_in_
-
-
-def assert_same_predictions(ours, theirs, X, rtol=1e-10):
-    with np.errstate(all="ignore"):
-        for method in METHODS:
-            assert_same(getattr(ours, method)(X), getattr(theirs, method)(X), rtol)
-        predicted = theirs.predict(X)
-        # where two classes come within rounding of each other, either may win
-        joint = np.sort(theirs.predict_joint_log_proba(X), axis=1)
-        clear = ~(np.diff(joint, prepend=-np.inf)[:, -1] < 1e-9)
-    got = ours.predict(X)
-    assert got.dtype == predicted.dtype
-    np.testing.assert_array_equal(got[clear], predicted[clear])
-
-
-def assert_same_model(ours, theirs, X, rtol=1e-10):
-    assert_same_attributes(ours, theirs, rtol)
-    assert_same_predictions(ours, theirs, X, rtol)
 
 
 @pytest.mark.parametrize(("name", "parameters"), VARIANTS)
@@ -561,308 +503,3 @@ def test_names_at_one_time_only_are_warned_of(name, named_first):
             each.predict(second)
         messages.append([str(warning.message) for warning in caught])
     assert messages[0] == messages[1]
-
-
-def outcome(action, estimator):
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        with pytest.raises((ValueError, TypeError)) as caught:
-            action(estimator)
-    return caught.value
-
-
-def assert_same_error(name, action, **parameters):
-    ours, theirs = (outcome(action, each) for each in pair(name, **parameters))
-    assert type(ours) is type(theirs)
-    message = str(theirs).replace("sklearn.naive_bayes", "tallybayes")
-    assert str(ours) == message
-
-
-def bad_arguments(X, y):
-    return {
-        "one dimension": (X[:, 0], y),
-        "three dimensions": (X[None], y),
-        "no rows": (X[:0], y[:0]),
-        "no columns": (X[:, :0], y),
-        "complex": (X + 1j, y),
-        "fewer labels": (X, y[:-1]),
-        "no labels": (X, None),
-        "labels in two columns": (X, np.c_[y, y]),
-        "labels that are NaN": (X, np.where(y == 0, np.nan, y)),
-        "labels that are infinite": (X, np.where(y == 0, np.inf, y)),
-        "too few weights": (X, y, np.ones(3)),
-        "weights in two columns": (X, y, np.ones((len(y), 2))),
-        "weights that are NaN": (X, y, np.full(len(y), np.nan)),
-        "weights that are infinite": (X, y, np.full(len(y), np.inf)),
-    }
-
-
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("kind", bad_arguments(np.ones((2, 2)), np.ones(2)))
-def test_bad_arguments_of_fit(name, kind):
-    arguments = bad_arguments(*data(name))[kind]
-    assert_same_error(name, lambda each: each.fit(*arguments))
-
-
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("method", ["predict", *METHODS])
-def test_bad_arguments_of_predictions(name, method):
-    X, y = data(name)
-    assert_same_error(name, lambda each: getattr(each, method)(X))
-    for bad in (X[0], X[:0], X[:, :3], np.c_[X, X], X + 1j, X[None]):
-        assert_same_error(name, lambda each: getattr(each.fit(X, y), method)(bad))  # noqa: B023
-
-
-@pytest.mark.parametrize("name", [name for name in ALL if name != "BernoulliNB"])
-def test_values_that_are_infinite_are_refused(name):
-    X, y = data(name)
-    bad = X.astype(float)
-    bad[1, 2] = np.inf
-    for each in pair(name):
-        with pytest.raises(ValueError, match=r"infinity"):
-            each.fit(bad, y)
-        each.fit(X, y)
-        with pytest.raises(ValueError, match=r"infinity"):
-            each.predict(bad)
-
-
-def test_infinity_is_above_every_threshold():
-    X = np.array([[1.0, 0.0], [np.inf, 1.0], [0.0, -np.inf], [0.0, 1.0]])
-    ours = tb.BernoulliNB().fit(X, [0, 0, 1, 1])
-    assert ours.feature_count_.tolist() == [[2.0, 1.0], [0.0, 1.0]]
-    theirs = sk.BernoulliNB().fit(np.clip(X, 0.0, 1.0), [0, 0, 1, 1])
-    assert_same(ours.predict_proba(X), theirs.predict_proba(np.clip(X, 0.0, 1.0)))
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_labels_must_be_classes(name):
-    X, y = data(name)
-    for each in pair(name):
-        with pytest.raises(ValueError, match="Unknown label type"):
-            each.fit(X, y + 0.5)
-    for missing in (None, np.nan):
-        with pytest.raises((ValueError, TypeError)):
-            getattr(tb, name)().fit(X[:3], np.array(["a", missing, "b"], object))
-
-
-@pytest.mark.parametrize("name", [*COUNTING, "CategoricalNB"])
-@pytest.mark.parametrize("form", [np.asarray, np.float64, sp.csr_matrix, pd.DataFrame])
-def test_negative_values_are_refused(name, form):
-    if name == "CategoricalNB" and form is sp.csr_matrix:
-        form = list
-    X, y = data(name)
-    message = re.escape(f"Negative values in data passed to {name} (input X)")
-    for each in pair(name):
-        with pytest.raises(ValueError, match=message):
-            each.fit(form(X - 1), y)
-        with pytest.raises(ValueError, match=message):
-            each.partial_fit(form(X - 1), y, [0, 1, 2])
-    # scikit-learn scores negative counts without a word
-    ours, theirs = fitted(name, X, y)
-    for each in (ours, theirs) if name == "CategoricalNB" else (ours,):
-        with pytest.raises(ValueError, match=r"[Nn]egative"):
-            each.predict(form(X - 1))
-
-
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("prior", [[0.5, 0.5], [0.25] * 4])
-def test_priors_of_another_number_of_classes(name, prior):
-    X, y = data(name)
-    parameters = {"priors" if name == "GaussianNB" else "class_prior": prior}
-    assert_same_error(name, lambda each: each.fit(X, y), **parameters)
-    assert_same_error(name, lambda each: each.partial_fit(X, y, [0, 1, 2]), **parameters)
-
-
-@pytest.mark.parametrize("prior", [[0.5, 0.5, 0.5], [-0.5, 1.0, 0.5], [0.1, 0.1, 0.1]])
-def test_priors_that_are_none(prior):
-    X, y = data("GaussianNB")
-    assert_same_error("GaussianNB", lambda each: each.fit(X, y), priors=prior)
-
-
-@pytest.mark.parametrize("name", DISCRETE)
-@pytest.mark.parametrize("prior", [[-0.5, 1.0, 0.5], [0.0, 0.0, 0.0]])
-def test_a_class_prior_that_is_none_is_refused(name, prior):
-    # scikit-learn warns of an invalid logarithm and goes on with NaN
-    X, y = data(name)
-    with pytest.raises(ValueError, match="riors"):
-        getattr(tb, name)(class_prior=prior).fit(X, y)
-
-
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("where", [0, slice(None)])
-def test_negative_weights_are_refused(name, where):
-    # scikit-learn counts backwards
-    X, y = data(name)
-    weights = np.ones(len(y))
-    weights[where] = -1.0
-    with pytest.raises(ValueError, match="weight of row 0 is -1"):
-        getattr(tb, name)().fit(X, y, weights)
-
-
-BAD_PARAMETERS = [
-    *[("GaussianNB", {"var_smoothing": v}) for v in (-1, "x", None)],
-    ("GaussianNB", {"priors": "abc"}),
-    *[(name, {"alpha": v}) for name in DISCRETE for v in (-1, "x", None)],
-    *[(name, {"alpha": v}) for name in SPARSE for v in ([1.0, 2.0], [1.0, -0.1, 1.0, 1.0])],
-    ("CategoricalNB", {"alpha": [1.0, 2.0, 3.0, 4.0]}),
-    *[(name, {key: "x"}) for name in DISCRETE for key in ("fit_prior", "force_alpha")],
-    *[(name, {"fit_prior": None}) for name in DISCRETE],
-    *[(name, {"class_prior": 0.5}) for name in DISCRETE],
-    ("ComplementNB", {"norm": "x"}),
-    *[("BernoulliNB", {"binarize": v}) for v in (-1, "x")],
-    *[("CategoricalNB", {"min_categories": v}) for v in (0, -1, "x", 2.0, [1.5] * 4, [[9] * 4])],
-]
-
-
-@pytest.mark.parametrize(("name", "parameters"), BAD_PARAMETERS)
-def test_bad_parameters(name, parameters):
-    X, y = data(name)
-    ours, theirs = (outcome(lambda each: each.fit(X, y), each) for each in pair(name, **parameters))
-    assert type(ours) is type(theirs)
-    assert str(ours) == str(theirs)
-
-
-def test_min_categories_of_another_number_of_columns():
-    X, y = data("CategoricalNB")
-    with pytest.raises(ValueError, match=r"'min_categories' should have shape \(4,\)"):
-        tb.CategoricalNB(min_categories=[3, 3]).fit(X, y)
-
-
-def factors_of_columns(name, X, y, new, **parameters):
-    """The joint by brute force: each column alone, of the rows that have it."""
-    if name != "GaussianNB":
-        parameters["fit_prior"] = False
-    joint = np.zeros((len(new), 3))
-    for j in range(X.shape[1]):
-        there, wanted = ~np.isnan(X[:, j]), ~np.isnan(new[:, j])
-        alone = getattr(sk, name)(**parameters).fit(X[there][:, [j]], y[there])
-        prior = alone.class_prior_ if name == "GaussianNB" else np.full(3, 1 / 3)
-        part = alone.predict_joint_log_proba(new[wanted][:, [j]])
-        joint[wanted] += part - np.log(prior)
-    return joint
-
-
-def with_holes(X, seed):
-    X = X.astype(float)
-    X[np.random.default_rng(seed).random(X.shape) < 0.3] = np.nan
-    return X
-
-
-@pytest.mark.parametrize("name", ["GaussianNB", "BernoulliNB", "CategoricalNB"])
-def test_a_missing_value_leaves_its_factor_out(name):
-    X, y = data(name, rows=200)
-    X, new = with_holes(X, 1), with_holes(X[::-1], 2)
-    if name == "CategoricalNB":
-        X[:9] = np.arange(9)[:, None]  # every column has every category
-    parameters = {"var_smoothing": 0.0} if name == "GaussianNB" else {"alpha": 0.5}
-    ours = getattr(tb, name)(**parameters).fit(X, y)
-    expected = factors_of_columns(name, X, y, new, **parameters) + np.log(np.bincount(y) / len(y))
-    assert_same(ours.predict_joint_log_proba(new), expected)
-    np.testing.assert_array_equal(ours.predict(new), expected.argmax(axis=1))
-    with pytest.raises(ValueError, match="NaN"):
-        getattr(sk, name)().fit(X, y)
-
-
-@pytest.mark.parametrize("name", COUNTING)
-def test_a_missing_count_is_no_occurrence(name):
-    X, y = data(name)
-    X, new = with_holes(X, 1), with_holes(X[::-1], 2)
-    ours = getattr(tb, name)().fit(X, y)
-    theirs = getattr(sk, name)().fit(np.nan_to_num(X), y)
-    assert_same_attributes(ours, theirs)
-    expected = theirs.predict_joint_log_proba(np.nan_to_num(new))
-    assert_same(ours.predict_joint_log_proba(new), expected)
-
-
-@pytest.mark.parametrize("name", SPARSE)
-def test_a_sparse_matrix_has_no_missing_values(name):
-    X, y = data(name)
-    holes = sp.csr_matrix(with_holes(X, 1))
-    for each in pair(name):
-        with pytest.raises(ValueError, match="NaN"):
-            each.fit(holes, y)
-        with pytest.raises(ValueError, match="NaN"):
-            each.fit(X, y).predict(holes)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_row_of_missing_values_has_the_prior(name):
-    X, y = data(name)
-    ours, _ = fitted(name, X, y)
-    expected = np.full(3, 1 / 3) if name == "ComplementNB" else np.bincount(y) / len(y)
-    np.testing.assert_allclose(ours.predict_proba(np.full((1, 4), np.nan)), [expected])
-
-
-def test_missing_values_of_pandas():
-    X, y = data("GaussianNB")
-    holes = with_holes(X, 1)
-    table = pd.DataFrame(holes, columns=list("abcd")).convert_dtypes()
-    assert table.isna().to_numpy().sum() == np.isnan(holes).sum()
-    ours, plain = tb.GaussianNB().fit(table, y), tb.GaussianNB().fit(holes, y)
-    assert_same_attributes(ours, plain)
-    assert_same(ours.predict_proba(table), plain.predict_proba(holes))
-
-
-def test_rows_that_are_all_alike_say_nothing():
-    # all variances are 0, and so is the part of them that is added: scikit-learn's NaN
-    ours = tb.GaussianNB().fit(np.ones((4, 2)), [0, 0, 0, 1])
-    np.testing.assert_allclose(ours.predict_proba([[1.0, 1.0], [5.0, 0.0]]), [[0.75, 0.25]] * 2)
-
-
-@pytest.fixture(scope="module", name="categories")
-def small_table():
-    return np.array([[0, 1], [1, 0], [1, 1], [2, 0]]), np.array([0, 0, 1, 1])
-
-
-@pytest.mark.parametrize("new", [[7, 1], [2**40, 1], [3, 1]])
-def test_an_unseen_category_is_ignored(categories, new):
-    X, y = categories
-    ours, theirs = fitted("CategoricalNB", X, y)
-    alone = sk.CategoricalNB().fit(X[:, [1]], y)
-    assert_same(ours.predict_proba([new]), alone.predict_proba([[1]]))
-    with pytest.raises(IndexError):
-        theirs.predict([new])
-
-
-def test_an_unseen_category_is_smoothed(categories):
-    X, y = categories
-    ours = tb.CategoricalNB(alpha=0.5, unseen="smooth").fit(X[:3], y[:3])
-    factor = 0.5 / (np.array([2.0, 1.0]) + 2 * 0.5)
-    alone = sk.CategoricalNB(alpha=0.5).fit(X[:3, [1]], y[:3])
-    expected = alone.predict_joint_log_proba([[1]]) + np.log(factor)
-    assert_same(ours.predict_joint_log_proba([[9, 1]]), expected)
-
-
-def test_an_unseen_category_is_refused(categories):
-    ours = tb.CategoricalNB(unseen="error").fit(*categories)
-    with pytest.raises(ValueError, match="column 'x0' holds 9, which was never counted"):
-        ours.predict([[0, 1], [9, 1]])
-    assert ours.predict([[0, 1]]).tolist() == [0]
-    with pytest.raises(ValueError, match="'unseen' parameter of CategoricalNB must be a str among"):
-        tb.CategoricalNB(unseen="x").fit(*categories)
-
-
-@pytest.mark.parametrize("unseen", ["ignore", "smooth", "error"])
-def test_a_category_below_the_greatest_is_not_unseen(unseen):
-    X, y = np.array([[0], [4], [4], [0]]), np.array([0, 0, 1, 1])
-    ours, theirs = fitted("CategoricalNB", X, y)
-    assert_same_predictions(ours.set_params(unseen=unseen).fit(X, y), theirs, [[2], [3], [4]])
-
-
-def test_decimals_are_cut_off_to_categories():
-    X, y = data("CategoricalNB")
-    ours, theirs = fitted("CategoricalNB", X + 0.7, y)
-    assert_same_model(ours, theirs, X + 0.2)
-
-
-def test_binarize_none_takes_zeros_and_ones_only():
-    X, y = data("BernoulliNB")
-    assert_same_model(*fitted("BernoulliNB", X > 0, y, binarize=None), X > 0)
-    assert_same_model(*fitted("BernoulliNB", sp.csr_matrix(X > 0), y, binarize=None), X > 0)
-    # scikit-learn goes on with "probabilities" above 1
-    ours = tb.BernoulliNB(binarize=None)
-    for bad in (X, X - 1, sp.csr_matrix(X), X * 0.5):
-        with pytest.raises(ValueError, match="binarize=None says that it holds only 0 and 1"):
-            ours.fit(bad, y)
-        with pytest.raises(ValueError, match="binarize=None says that it holds only 0 and 1"):
-            ours.fit(X > 0, y).predict(bad)

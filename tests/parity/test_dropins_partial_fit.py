@@ -11,27 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from parity.peers import ALL, ATTRIBUTES, COUNTING, DISCRETE, SPARSE, pair
 
-COUNTING = ["MultinomialNB", "ComplementNB"]
-SPARSE = [*COUNTING, "BernoulliNB"]
-DISCRETE = [*SPARSE, "CategoricalNB"]
-ALL = ["GaussianNB", *DISCRETE]
-OF_COUNTS = ("class_count_", "class_log_prior_", "feature_count_", "feature_log_prob_")
-ATTRIBUTES = {
-    "GaussianNB": ("class_count_", "class_prior_", "theta_", "var_", "epsilon_"),
-    "MultinomialNB": OF_COUNTS,
-    "BernoulliNB": OF_COUNTS,
-    "ComplementNB": (*OF_COUNTS, "feature_all_"),
-    "CategoricalNB": (
-        *("class_count_", "class_log_prior_", "category_count_"),
-        *("feature_log_prob_", "n_categories_"),
-    ),
-}
 CLASSES = [0, 1, 2]
-
-
-def pair(name, **parameters):
-    return getattr(tb, name)(**parameters), getattr(sk, name)(**parameters)
 
 
 def data(name, seed=0, rows=60, columns=4):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
@@ -73,15 +74,15 @@ class Fitted:
         )
 
 
-class TallyClassifier(ClassifierMixin, BaseEstimator):
+class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     """The predictions that follow from a tally; subclasses say how X becomes one."""
 
     classes_: Array
     _fitted: Fitted | None
 
+    @abstractmethod
     def _checked_rows(self, X: Any) -> Any:
         """Return rows that are to be scored in a form that the model takes."""
-        raise NotImplementedError
 
     def _state(self) -> Fitted:
         """Return what was fitted, or raise scikit-learn's error."""

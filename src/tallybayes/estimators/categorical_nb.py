@@ -19,7 +19,7 @@ from tallybayes.families import Categorical, Family, Tables
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.parameters import Columns
 from tallybayes.kernels import scoring
-from tallybayes.schema import Categories, Kind
+from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Table
 from tallybayes.tallies import Codes, Tally
 
@@ -121,15 +121,14 @@ n_features_in_, feature_names_in_
         min_categories: Any = None,
         unseen: Unseen = "ignore",
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        super().__init__(
+            alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior
+        )
         self.min_categories = min_categories
         self.unseen = unseen
 
-    def _kind(self) -> Kind:
-        return Categories()
+    def _schema(self) -> Schema:
+        return Schema.same(self._names(), Categories())
 
     def _family(self, alpha: Any) -> Family:
         at_least = np.maximum(self._at_least(), self._without_weight)

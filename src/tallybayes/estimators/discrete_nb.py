@@ -14,7 +14,7 @@ from tallybayes.estimators.dropin import Smoothed
 from tallybayes.families import Bag, Bernoulli, Complement, Family, Multinomial, Switches
 from tallybayes.kernels.threads import over_rows
 from tallybayes.priors import Prior, Uniform
-from tallybayes.schema import Binary, Count, Kind
+from tallybayes.schema import Binary, Count, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Counts, Tally
 
@@ -47,8 +47,8 @@ class Discrete(Smoothed):
 class Counting(Discrete):
     """A drop-in for columns that must not be negative."""
 
-    def _kind(self) -> Kind:
-        return Count()
+    def _schema(self) -> Schema:
+        return Schema.same(self._names(), Count())
 
     def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
         try:
@@ -104,19 +104,6 @@ feature_names_in_
     ['spam']
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
     def _family(self, alpha: Any) -> Family:
         return Multinomial(alpha)
 
@@ -167,10 +154,9 @@ n_features_in_, feature_names_in_
         class_prior: Any = None,
         norm: bool = False,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        super().__init__(
+            alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior
+        )
         self.norm = norm
 
     def _family(self, alpha: Any) -> Family:
@@ -240,14 +226,13 @@ feature_names_in_
         fit_prior: bool = True,
         class_prior: Any = None,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
+        super().__init__(
+            alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior
+        )
         self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
 
-    def _kind(self) -> Kind:
-        return Binary(self.binarize or 0.0)
+    def _schema(self) -> Schema:
+        return Schema.same(self._names(), Binary(self.binarize or 0.0))
 
     def _family(self, alpha: Any) -> Family:
         return Bernoulli(alpha, self.binarize or 0.0)

@@ -6,6 +6,7 @@ tally and the model when it is asked for.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
@@ -22,7 +23,7 @@ from tallybayes.estimators.checks import checked_labels, checked_matrix, checked
 from tallybayes.families import Family
 from tallybayes.families.parameters import safe_log
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
-from tallybayes.schema import Kind, Schema
+from tallybayes.schema import Schema
 from tallybayes.sources import NumberedNames
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -31,7 +32,7 @@ SMALLEST_ALPHA = 1e-10
 
 
 class DropIn(TallyClassifier):
-    """An estimator of which all columns are of one kind, with the methods of scikit-learn's."""
+    """An estimator with the methods of scikit-learn's."""
 
     n_features_in_: int
     _parameter_constraints: ClassVar[dict[str, Any]]
@@ -49,22 +50,18 @@ class DropIn(TallyClassifier):
             validate_parameter_constraints(rules, given, caller_name=type(self).__name__)
             self._checked = tuple(given.values())
 
+    @abstractmethod
     def _schema(self) -> Schema:
         """Say what the columns are."""
-        return Schema.same(self._names(), self._kind())
 
     def _names(self) -> Sequence[str]:
         """Return the names of the columns, which errors speak of."""
         names = getattr(self, "feature_names_in_", None)
         return NumberedNames(self.n_features_in_) if names is None else tuple(names.tolist())
 
-    def _kind(self) -> Kind:
-        """Say what every column is."""
-        raise NotImplementedError
-
+    @abstractmethod
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
         """Say how a model is estimated, with the parameters as they are now."""
-        raise NotImplementedError
 
     def _checked_rows(self, X: Any) -> Any:
         """Check rows that are to be scored."""
@@ -170,10 +167,6 @@ class DropIn(TallyClassifier):
 class Smoothed(DropIn):
     """A drop-in with `alpha`, and with a prior that is learned or given."""
 
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
     _class_prior: Prior
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -183,9 +176,22 @@ class Smoothed(DropIn):
         "force_alpha": ["boolean"],
     }
 
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    @abstractmethod
     def _family(self, alpha: Any) -> Family:
         """Return the family of all columns."""
-        raise NotImplementedError
 
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
         fitted = Fitted(tally, (self._family(self._check_alpha()),), announced=announced)

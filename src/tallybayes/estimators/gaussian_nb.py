@@ -15,7 +15,7 @@ from tallybayes.estimators.dropin import DropIn, stated_prior
 from tallybayes.families import AdditiveFloor, Gaussian, Normals
 from tallybayes.families.gaussian import all_rows
 from tallybayes.families.parameters import Columns
-from tallybayes.schema import Kind, Numeric, Schema
+from tallybayes.schema import Numeric, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Moments, Tally
 
@@ -93,12 +93,11 @@ class GaussianNB(DropIn):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def _kind(self) -> Kind:
-        return Numeric()
-
     def _schema(self) -> Schema:
         before: Fitted | None = vars(self).get("_fitted")
-        return super()._schema() if before is None else before.tally.schema  # it never changes
+        if before is not None:
+            return before.tally.schema  # it never changes
+        return Schema.same(self._names(), Numeric())
 
     def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
         tally = super()._tally(X, y, weights)

@@ -196,22 +196,7 @@ class NaiveBayes(TableClassifier):
     def sample(
         self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
     ) -> dict[str, Array]:
-        """Draw whole plausible records, labels included: see `Model.sample`.
-
-        Parameters
-        ----------
-        n
-            How many.
-        given
-            Values that the records shall have: of columns, of the target, or of both.
-        seed
-            A number that makes the draw repeatable, or a NumPy generator.
-
-        Returns
-        -------
-        dict
-            An array for every column, and for the target.
-        """
+        """Draw n whole plausible records, labels included, with values `given`: `Model.sample`."""
         return self._state().model.sample(n, given, seed)
 
     @property

@@ -1,0 +1,174 @@
+"""The drop-ins refuse what scikit-learn refuses, in its words."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn.naive_bayes as sk
+
+import tallybayes as tb
+from parity.peers import (
+    ALL,
+    COUNTING,
+    DISCRETE,
+    METHODS,
+    SPARSE,
+    assert_same,
+    assert_same_error,
+    data,
+    fitted,
+    outcome,
+    pair,
+)
+
+
+def bad_arguments(X, y):
+    return {
+        "one dimension": (X[:, 0], y),
+        "three dimensions": (X[None], y),
+        "no rows": (X[:0], y[:0]),
+        "no columns": (X[:, :0], y),
+        "complex": (X + 1j, y),
+        "fewer labels": (X, y[:-1]),
+        "no labels": (X, None),
+        "labels in two columns": (X, np.c_[y, y]),
+        "labels that are NaN": (X, np.where(y == 0, np.nan, y)),
+        "labels that are infinite": (X, np.where(y == 0, np.inf, y)),
+        "too few weights": (X, y, np.ones(3)),
+        "weights in two columns": (X, y, np.ones((len(y), 2))),
+        "weights that are NaN": (X, y, np.full(len(y), np.nan)),
+        "weights that are infinite": (X, y, np.full(len(y), np.inf)),
+    }
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("kind", bad_arguments(np.ones((2, 2)), np.ones(2)))
+def test_bad_arguments_of_fit(name, kind):
+    arguments = bad_arguments(*data(name))[kind]
+    assert_same_error(name, lambda each: each.fit(*arguments))
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("method", ["predict", *METHODS])
+def test_bad_arguments_of_predictions(name, method):
+    X, y = data(name)
+    assert_same_error(name, lambda each: getattr(each, method)(X))
+    for bad in (X[0], X[:0], X[:, :3], np.c_[X, X], X + 1j, X[None]):
+        assert_same_error(name, lambda each: getattr(each.fit(X, y), method)(bad))  # noqa: B023
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "BernoulliNB"])
+def test_values_that_are_infinite_are_refused(name):
+    X, y = data(name)
+    bad = X.astype(float)
+    bad[1, 2] = np.inf
+    for each in pair(name):
+        with pytest.raises(ValueError, match=r"infinity"):
+            each.fit(bad, y)
+        each.fit(X, y)
+        with pytest.raises(ValueError, match=r"infinity"):
+            each.predict(bad)
+
+
+def test_infinity_is_above_every_threshold():
+    X = np.array([[1.0, 0.0], [np.inf, 1.0], [0.0, -np.inf], [0.0, 1.0]])
+    ours = tb.BernoulliNB().fit(X, [0, 0, 1, 1])
+    assert ours.feature_count_.tolist() == [[2.0, 1.0], [0.0, 1.0]]
+    theirs = sk.BernoulliNB().fit(np.clip(X, 0.0, 1.0), [0, 0, 1, 1])
+    assert_same(ours.predict_proba(X), theirs.predict_proba(np.clip(X, 0.0, 1.0)))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_labels_must_be_classes(name):
+    X, y = data(name)
+    for each in pair(name):
+        with pytest.raises(ValueError, match="Unknown label type"):
+            each.fit(X, y + 0.5)
+    for missing in (None, np.nan):
+        with pytest.raises((ValueError, TypeError)):
+            getattr(tb, name)().fit(X[:3], np.array(["a", missing, "b"], object))
+
+
+@pytest.mark.parametrize("name", [*COUNTING, "CategoricalNB"])
+@pytest.mark.parametrize("form", [np.asarray, np.float64, sp.csr_matrix, pd.DataFrame])
+def test_negative_values_are_refused(name, form):
+    if name == "CategoricalNB" and form is sp.csr_matrix:
+        form = list
+    X, y = data(name)
+    message = re.escape(f"Negative values in data passed to {name} (input X)")
+    for each in pair(name):
+        with pytest.raises(ValueError, match=message):
+            each.fit(form(X - 1), y)
+        with pytest.raises(ValueError, match=message):
+            each.partial_fit(form(X - 1), y, [0, 1, 2])
+    # scikit-learn scores negative counts without a word
+    ours, theirs = fitted(name, X, y)
+    for each in (ours, theirs) if name == "CategoricalNB" else (ours,):
+        with pytest.raises(ValueError, match=r"[Nn]egative"):
+            each.predict(form(X - 1))
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("prior", [[0.5, 0.5], [0.25] * 4])
+def test_priors_of_another_number_of_classes(name, prior):
+    X, y = data(name)
+    parameters = {"priors" if name == "GaussianNB" else "class_prior": prior}
+    assert_same_error(name, lambda each: each.fit(X, y), **parameters)
+    assert_same_error(name, lambda each: each.partial_fit(X, y, [0, 1, 2]), **parameters)
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.5, 0.5], [-0.5, 1.0, 0.5], [0.1, 0.1, 0.1]])
+def test_priors_that_are_none(prior):
+    X, y = data("GaussianNB")
+    assert_same_error("GaussianNB", lambda each: each.fit(X, y), priors=prior)
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+@pytest.mark.parametrize("prior", [[-0.5, 1.0, 0.5], [0.0, 0.0, 0.0]])
+def test_a_class_prior_that_is_none_is_refused(name, prior):
+    # scikit-learn warns of an invalid logarithm and goes on with NaN
+    X, y = data(name)
+    with pytest.raises(ValueError, match="riors"):
+        getattr(tb, name)(class_prior=prior).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("where", [0, slice(None)])
+def test_negative_weights_are_refused(name, where):
+    # scikit-learn counts backwards
+    X, y = data(name)
+    weights = np.ones(len(y))
+    weights[where] = -1.0
+    with pytest.raises(ValueError, match="weight of row 0 is -1"):
+        getattr(tb, name)().fit(X, y, weights)
+
+
+BAD_PARAMETERS = [
+    *[("GaussianNB", {"var_smoothing": v}) for v in (-1, "x", None)],
+    ("GaussianNB", {"priors": "abc"}),
+    *[(name, {"alpha": v}) for name in DISCRETE for v in (-1, "x", None)],
+    *[(name, {"alpha": v}) for name in SPARSE for v in ([1.0, 2.0], [1.0, -0.1, 1.0, 1.0])],
+    ("CategoricalNB", {"alpha": [1.0, 2.0, 3.0, 4.0]}),
+    *[(name, {key: "x"}) for name in DISCRETE for key in ("fit_prior", "force_alpha")],
+    *[(name, {"fit_prior": None}) for name in DISCRETE],
+    *[(name, {"class_prior": 0.5}) for name in DISCRETE],
+    ("ComplementNB", {"norm": "x"}),
+    *[("BernoulliNB", {"binarize": v}) for v in (-1, "x")],
+    *[("CategoricalNB", {"min_categories": v}) for v in (0, -1, "x", 2.0, [1.5] * 4, [[9] * 4])],
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), BAD_PARAMETERS)
+def test_bad_parameters(name, parameters):
+    X, y = data(name)
+    ours, theirs = (outcome(lambda each: each.fit(X, y), each) for each in pair(name, **parameters))
+    assert type(ours) is type(theirs)
+    assert str(ours) == str(theirs)
+
+
+def test_min_categories_of_another_number_of_columns():
+    X, y = data("CategoricalNB")
+    with pytest.raises(ValueError, match=r"'min_categories' should have shape \(4,\)"):
+        tb.CategoricalNB(min_categories=[3, 3]).fit(X, y)
