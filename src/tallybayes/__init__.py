@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         MixedNB,
         MultinomialNB,
         NaiveBayes,
+        TextNB,
     )
     from tallybayes.families import (
         AdditiveFloor,
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
         Multinomial,
         Poisson,
         RelativeFloor,
+        Text,
     )
     from tallybayes.model import Model, Normal, estimate, stated
     from tallybayes.priors import Empirical, Fixed, Uniform
     from tallybayes.schema import Binary, Categories, Count, Numeric, Schema
     from tallybayes.tallies import Tally
+    from tallybayes.tokenizer import Idf, Words
 
 _HOMES = {
     "tallybayes.errors": ("TallyBayesError", "TallyBayesWarning"),
@@ -47,6 +50,7 @@ _HOMES = {
         "MixedNB",
         "MultinomialNB",
         "NaiveBayes",
+        "TextNB",
     ),
     "tallybayes.families": (
         "AdditiveFloor",
@@ -59,11 +63,13 @@ _HOMES = {
         "Multinomial",
         "Poisson",
         "RelativeFloor",
+        "Text",
     ),
     "tallybayes.model": ("Model", "Normal", "estimate", "stated"),
     "tallybayes.priors": ("Empirical", "Fixed", "Uniform"),
     "tallybayes.schema": ("Binary", "Categories", "Count", "Numeric", "Schema"),
     "tallybayes.tallies": ("Tally",),
+    "tallybayes.tokenizer": ("Idf", "Words"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -84,6 +90,7 @@ __all__ = [
     "Fixed",
     "Gaussian",
     "GaussianNB",
+    "Idf",
     "MixedNB",
     "Model",
     "Multinomial",
@@ -97,7 +104,10 @@ __all__ = [
     "Tally",
     "TallyBayesError",
     "TallyBayesWarning",
+    "Text",
+    "TextNB",
     "Uniform",
+    "Words",
     "estimate",
     "stated",
 ]

@@ -1,7 +1,8 @@
 """Rows made ready for the kernels: one array for each group of columns, labels as codes.
 
-A matrix whose columns are all of one kind passes through as it is. Everything else is laid out
-block by block. (Text is the exception: a column of text gets its codes once, for all rows.)
+A matrix whose columns are all of one kind passes through as it is, and so do documents. Everything
+else is laid out block by block. (A column of categories that are text gets its codes once, for all
+rows.)
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tallybayes.kernels.counting import flaws
 from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
+from tallybayes.tokenizer import Documents, Words
 
 Array = NDArray[Any]
 
@@ -56,7 +58,7 @@ class Sparse(NamedTuple):
         return csr_array(parts, shape=(len(self.indptr) - 1, self.n_columns))
 
 
-Block = Array | Coded | Sparse
+Block = Array | Coded | Sparse | Documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,9 @@ def _passes_through(source: Source, schema: Schema) -> bool:
     """Tell whether the source's memory can go to the kernels as it is."""
     if isinstance(source, SparseMatrix):
         return True
-    if isinstance(source, Table) or len(schema.groups) != 1:
+    if isinstance(source, Table):
+        return all(isinstance(group.kind, Words) for group in schema.groups)
+    if len(schema.groups) != 1:
         return False
     values = source.values
     return bool(values.flags.c_contiguous) and values.dtype in _dtypes(schema.groups[0])
@@ -136,11 +140,19 @@ def _dtype_for(values: Array, group: Group) -> Any:
 
 def _encode(source: Source, schema: Schema, group: Group, rows: slice) -> Block:
     """Lay out one group's columns for some rows."""
+    if isinstance(group.kind, Words) and not isinstance(source, Table):
+        raise TallyBayesError(
+            f"column {schema.names_of(group)[0]!r} is declared as text, but X holds numbers; pass "
+            "a table, or {name: documents}"
+        )
     if isinstance(source, SparseMatrix):
         return _encode_sparse(source, schema, group)
     if isinstance(source, Matrix):
         return _encode_matrix(source, schema, group, rows)
     columns = [source.columns[name] for name in schema.names_of(group)]
+    if isinstance(group.kind, Words):
+        (column,) = columns
+        return Documents(column.texts(rows), f"column {column.name!r}", rows.start)
     if isinstance(group.kind, Categories):
         encoded = [column.codes(rows) for column in columns]
         codes = np.empty((rows.stop - rows.start, len(columns)), np.int64)
@@ -256,6 +268,8 @@ def dense(block: Block) -> Array:
 def take_columns(block: Block, places: Sequence[int]) -> Block:
     """Return the block with only some of its columns."""
     chosen = list(places)
+    if isinstance(block, Documents):
+        return block
     if isinstance(block, Coded):
         labels = None if block.labels is None else tuple(block.labels[k] for k in chosen)
         return Coded(np.ascontiguousarray(block.codes[:, chosen]), labels)

@@ -16,6 +16,7 @@ import numpy as np
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, Table, as_source
 from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.tokenizer import Words
 
 MOST_CATEGORIES = 20
 LEAST_REPEATS = 10
@@ -68,13 +69,13 @@ class Count:
     bag: str = "words"
 
 
-Kind = Numeric | Categories | Binary | Count
-KINDS: tuple[type[Kind], ...] = (Numeric, Categories, Binary, Count)
+Kind = Numeric | Categories | Binary | Count | Words
+KINDS: tuple[type[Kind], ...] = (Numeric, Categories, Binary, Count, Words)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The columns of one kind, which are counted together in one block."""
+    """The columns of one kind, which are counted together in one block; text has one a column."""
 
     kind: Kind
     positions: range | tuple[int, ...]
@@ -132,17 +133,15 @@ class Schema:
                 f"the target {target!r} is also a column; take it out of the columns or give the "
                 "target another name"
             )
-        kinds: list[Kind]
+        declared = {name: kind_of(word, name) for name, word in said.items()}
         if isinstance(source, Table):
-            chosen = [_choose(column) for column in source.columns.values()]
+            chosen = [_settle(c, declared.get(name)) for name, c in source.columns.items()]
         else:
             chosen = _choose_for_matrix(source)
+            for place, name in enumerate(source.names) if said else ():
+                if name in declared:
+                    chosen[place] = declared[name], "declared"
         kinds, reasons = [kind for kind, _ in chosen], [reason for _, reason in chosen]
-        place_of = {name: place for place, name in enumerate(source.names)} if said else {}
-        for name, word in said.items():
-            place = place_of[name]
-            kinds[place] = _with_values_of(kinds[place], kind_of(word, name))
-            reasons[place] = "declared"
         return cls.of(source.names, kinds, reasons, target)
 
     @classmethod
@@ -157,16 +156,17 @@ class Schema:
         if len(kinds) != len(names) or len(set(names)) != len(names):
             raise TallyBayesError("a schema needs one kind for every column, and distinct names")
         declared = {}
-        members: dict[Kind, list[int]] = {}
+        members: dict[tuple[Kind, str], list[int]] = {}
         for place, kind in enumerate(kinds):
             if isinstance(kind, Categories) and kind.values:
                 name = names[place]
                 declared[name] = sorted_labels(kind.values, f"the values of column {name!r}")
                 kind = Categories()
-            members.setdefault(kind, []).append(place)
+            own = names[place] if isinstance(kind, Words) else ""
+            members.setdefault((kind, own), []).append(place)
         groups = tuple(
             Group(kind, range(len(names)) if len(places) == len(names) else tuple(places))
-            for kind, places in sorted(members.items(), key=lambda item: _order(item[0]))
+            for (kind, _), places in sorted(members.items(), key=lambda item: _order(*item[0]))
         )
         why = tuple(reasons) or ("declared",) * len(names)
         return cls(names, groups, declared, why, target)
@@ -174,7 +174,7 @@ class Schema:
     @classmethod
     def same(cls, names: Sequence[str], kind: Kind, *, target: str = "class") -> Schema:
         """Build a schema in which all columns are of one kind: cheap, however many there are."""
-        if isinstance(kind, Categories) and kind.values:
+        if isinstance(kind, Words) or (isinstance(kind, Categories) and kind.values):
             return cls.of(names, [kind] * len(names), target=target)
         return cls(names, (Group(kind, range(len(names))),), {}, ("declared",) * len(names), target)
 
@@ -279,16 +279,18 @@ def kind_of(word: Any, name: str) -> Kind:
     )
 
 
-def _order(kind: Kind) -> tuple[int, str]:
+def _order(kind: Kind, name: str) -> tuple[int, str, str]:
     """Order kinds so that the order of the columns leaves no trace in the groups."""
-    return KINDS.index(type(kind)), repr(kind)
+    return KINDS.index(type(kind)), "" if name else repr(kind), name
 
 
-def _with_values_of(inferred: Kind, said: Kind) -> Kind:
-    """Keep what the data declares (a categorical's values) unless the user says otherwise."""
-    if isinstance(inferred, Categories) and isinstance(said, Categories) and not said.values:
-        return replace(said, values=inferred.values)
-    return said
+def _settle(column: Column, said: Kind | None) -> tuple[Kind, str]:
+    """Take the user's word, with the values that the data declares unless it names others."""
+    if said is None:
+        return _choose(column)
+    if isinstance(said, Categories) and not said.values:
+        return replace(said, values=column.declared), "declared"
+    return said, "declared"
 
 
 def _choose(column: Column) -> tuple[Kind, str]:

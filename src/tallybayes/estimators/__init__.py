@@ -5,6 +5,7 @@ from tallybayes.estimators.discrete_nb import BernoulliNB, ComplementNB, Multino
 from tallybayes.estimators.gaussian_nb import GaussianNB
 from tallybayes.estimators.mixed_nb import MixedNB
 from tallybayes.estimators.naive_bayes import NaiveBayes
+from tallybayes.estimators.text_nb import TextNB
 
 __all__ = [
     "BernoulliNB",
@@ -14,4 +15,5 @@ __all__ = [
     "MixedNB",
     "MultinomialNB",
     "NaiveBayes",
+    "TextNB",
 ]

@@ -23,6 +23,7 @@ from tallybayes.families import (
     Gaussian,
     Multinomial,
     Poisson,
+    Text,
 )
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.smoothing import Unstated, UnstatedWord
@@ -36,6 +37,7 @@ FAMILIES: Mapping[str, Callable[[], Family]] = {
     "multinomial": Multinomial,
     "complement": Complement,
     "poisson": Poisson,
+    "text": Text,
 }
 
 

@@ -6,6 +6,7 @@ from tallybayes.families.counts import Bag, Complement, Multinomial, Poisson, Ra
 from tallybayes.families.gaussian import AdditiveFloor, Gaussian, Normals, RelativeFloor
 from tallybayes.families.parameters import Family, Parameters
 from tallybayes.families.smoothing import ByClass, ByValue
+from tallybayes.families.text import Text, WordWeights
 
 __all__ = [
     "AdditiveFloor",
@@ -25,4 +26,6 @@ __all__ = [
     "RelativeFloor",
     "Switches",
     "Tables",
+    "Text",
+    "WordWeights",
 ]

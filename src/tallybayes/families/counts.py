@@ -16,10 +16,30 @@ from tallybayes.schema import Count
 from tallybayes.tallies import Counts
 
 
-def _shares(block: Counts, alpha: Floats) -> Floats:
+def _shares(sums: Floats, alpha: Floats) -> Floats:
     """Return (n + alpha) / (N + sum of alpha): each column's share of its class's total."""
-    total = block.sums.sum(axis=1, keepdims=True) + alpha.sum()
-    return frequencies(block.sums, np.broadcast_to(alpha, block.sums.shape), total)
+    total = sums.sum(axis=1, keepdims=True) + alpha.sum()
+    return frequencies(sums, np.broadcast_to(alpha, sums.shape), total)
+
+
+def log_shares(sums: Floats, alpha: Floats) -> Floats:
+    """Return the logarithm of each column's share, one alpha a column."""
+    total = sums.sum(axis=1) + alpha.sum()
+    if (total <= 0.0).any():  # a class without any words takes the shares of all together
+        shares = _shares(sums, alpha)
+        # nothing was ever counted, and nothing is added: the bag says nothing
+        return safe_log(shares) if shares.any() else np.zeros(shares.shape)
+    weights = sums + alpha
+    in_place_log(weights)
+    weights -= np.log(total)[:, None]
+    return weights
+
+
+def log_shares_elsewhere(sums: Floats, alpha: Floats) -> Floats:
+    """Return the logarithm of each column's share in all other classes together."""
+    others = sums.sum(axis=0) - sums + alpha
+    logs: Floats = np.log(others / others.sum(axis=1, keepdims=True))
+    return logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +70,7 @@ class Multinomial:
     def estimate(self, block: Counts, columns: Columns) -> Bag:
         """Turn sums into shares of the total."""
         alpha = alpha_of_each(self.alpha, columns.names)
-        total = block.sums.sum(axis=1) + alpha.sum()
-        if (total <= 0.0).any():  # a class without any words takes the shares of all together
-            shares = _shares(block, alpha)
-            # nothing was ever counted, and nothing is added: the bag says nothing
-            return Bag(safe_log(shares) if shares.any() else np.zeros(shares.shape), block, alpha)
-        weights = block.sums + alpha
-        in_place_log(weights)
-        weights -= np.log(total)[:, None]
-        return Bag(weights, block, alpha)
+        return Bag(log_shares(block.sums, alpha), block, alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +111,7 @@ class Complement:
     def estimate(self, block: Counts, columns: Columns) -> Bag:
         """Turn sums into weights of evidence."""
         alpha = alpha_of_each(self.alpha, columns.names)
-        others = block.sums.sum(axis=0) - block.sums + alpha
-        logs = np.log(others / others.sum(axis=1, keepdims=True))
+        logs = log_shares_elsewhere(block.sums, alpha)
         weights = -logs
         if self.norm:  # a single word has a share of one and a sum of zero: it says nothing
             sums = logs.sum(axis=1, keepdims=True)
@@ -159,7 +170,7 @@ class Bag:
         total = self.counted.sums.sum(axis=1)
         lengths = np.divide(total, weight, out=np.zeros(len(weight)), where=weight > 0.0)
         # a multinomial with a Poisson total is a Poisson for every word
-        rates = lengths[:, None] * _shares(self.counted, self.alpha)
+        rates = lengths[:, None] * _shares(self.counted.sums, self.alpha)
         return list(rng.poisson(rates[classes]).T)
 
 

@@ -18,6 +18,7 @@ WORTH_LOADING = 1_000_000  # cells
 WORTH_CALLING = 2_000  # cells, once numba is loaded
 
 _compiled: ModuleType | None = None
+_text: ModuleType | None = None
 _warm: set[tuple[object, ...]] = set()
 
 
@@ -56,6 +57,20 @@ def load_compiled() -> ModuleType:
             print("tallybayes: compiling kernels, once on this machine ...", file=sys.stderr)
         _compiled = loaded
     return _compiled
+
+
+def text_is_loaded() -> bool:
+    """Tell whether the compiled kernels for text are at hand."""
+    return _text is not None
+
+
+def load_text() -> ModuleType:
+    """Import the compiled kernels for text, and those for everything else."""
+    global _text
+    if _text is None:
+        load_compiled()
+        _text = import_module("tallybayes.kernels.compiled_bags")
+    return _text
 
 
 def _is_cached(compiled: ModuleType) -> bool:

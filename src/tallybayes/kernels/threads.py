@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 Result = TypeVar("Result")
 
 # Below this many cells a second thread costs more than it saves.
@@ -57,13 +60,25 @@ def limited_to(threads: int) -> Iterator[None]:
         _limit = before
 
 
-def over_rows(work: Callable[[slice], Result], n_rows: int, n_cells: int) -> list[Result]:
-    """Call `work` on contiguous blocks that together cover the rows, and list the results."""
+def over_rows(
+    work: Callable[[slice], Result],
+    n_rows: int,
+    n_cells: int,
+    sizes: NDArray[np.int64] | None = None,
+) -> list[Result]:
+    """Call `work` on contiguous blocks that together cover the rows, and list the results.
+
+    The blocks have as many rows each, or are even by the sizes of the rows.
+    """
     shares = min(n_cells // SMALLEST_SHARE, n_rows)
     if shares > 1:
         shares = min(shares, available())
     if shares <= 1:
         return [work(slice(0, n_rows))]
     edges = [n_rows * share // shares for share in range(shares + 1)]
+    if sizes is not None:
+        ends = np.cumsum(sizes + 1)
+        inner = np.searchsorted(ends, [ends[-1] * share // shares for share in range(1, shares)])
+        edges[1:-1] = inner.tolist()
     blocks = [slice(start, stop) for start, stop in pairwise(edges)]
     return list(_shared_pool().map(work, blocks))

@@ -2,7 +2,16 @@
 
 from tallybayes.model.estimation import estimate
 from tallybayes.model.factors import Factor
+from tallybayes.model.informative import TellingWord, most_informative
 from tallybayes.model.model import Model
 from tallybayes.model.stated import Normal, stated
 
-__all__ = ["Factor", "Model", "Normal", "estimate", "stated"]
+__all__ = [
+    "Factor",
+    "Model",
+    "Normal",
+    "TellingWord",
+    "estimate",
+    "most_informative",
+    "stated",
+]

@@ -13,6 +13,7 @@ from tallybayes.families import (
     Gaussian,
     Multinomial,
     Poisson,
+    Text,
 )
 from tallybayes.families.parameters import Columns
 from tallybayes.model.factors import Factor
@@ -21,6 +22,7 @@ from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Binary, Categories, Count, Group, Kind, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
+from tallybayes.tokenizer import Words
 
 
 def estimate(
@@ -38,7 +40,7 @@ def estimate(
         What was counted.
     *families
         For all columns of the kind that the family needs; the defaults are ``Gaussian()``,
-        ``Categorical()``, ``Bernoulli()`` and ``Multinomial()``.
+        ``Categorical()``, ``Bernoulli()``, ``Multinomial()`` and ``Text()``.
     columns
         For single columns, by name.
     prior
@@ -120,6 +122,8 @@ def family_for(kind: Kind, families: tuple[Family, ...]) -> Family:
         return Categorical()
     if isinstance(kind, Binary):
         return Bernoulli(threshold=kind.threshold)
+    if isinstance(kind, Words):
+        return Text(kind)
     return Multinomial(bag=kind.bag) if isinstance(kind, Count) else Gaussian()
 
 

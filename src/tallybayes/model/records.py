@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.families import Bag, Normals, Rates, Switches, Tables
+from tallybayes.families import Bag, Normals, Rates, Switches, Tables, WordWeights
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels import plain
 from tallybayes.kernels.choice import is_loaded, load_compiled
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Schema
 from tallybayes.sources.labels import Label
+from tallybayes.tokenizer import Documents
 
 Floats = NDArray[np.float64]
 Posterior = dict[Label, float]
@@ -91,6 +92,19 @@ def _rows_by_label(tables: Tables) -> list[dict[Any, tuple[float, ...]]]:
     return out
 
 
+def _text_scorer(weights: WordWeights) -> Callable[[Any], list[float]]:
+    """Return the function that scores one document."""
+    zeros = np.zeros((1, weights.counted.n_classes))
+
+    def score(document: Any) -> list[float]:
+        out = zeros.copy()
+        weights.add_log_likelihood(Documents([document]), out)
+        scores: list[float] = out[0].tolist()
+        return scores
+
+    return score
+
+
 def _straight_line(
     schema: Schema, classes: tuple[Label, ...], log_prior: Floats, factors: tuple[Factor, ...]
 ) -> Score:
@@ -118,6 +132,11 @@ def _straight_line(
                 tables.append(f"r{k}")
                 space[f"t{k}"], space[f"o{k}"] = rows[j], _other_values(p, j, len(classes))
                 lines.append(f"r{k} = t{k}.get(x) or o{k}(x)")
+            elif isinstance(p, WordWeights):
+                k = len(tables)
+                tables.append(f"r{k}")
+                space[f"t{k}"] = _text_scorer(p)
+                lines.append(f"r{k} = t{k}(x)")
             elif isinstance(p, Normals):
                 mean, scale, height = (part[:, j].tolist() for part in p.curves)
                 start += height  # taken back in the rarer case that the value is missing
@@ -194,6 +213,8 @@ def _gathering(
                 places[None] = 0
                 start += len(p.labels[j])
                 plan[name] = (1, (places, _other_values(p, j, n_classes)))
+        elif isinstance(p, WordWeights):
+            plan[names[0]] = (4, _text_scorer(p))
         elif isinstance(p, Switches):
             off, on = push(p.log_absent.T), push(p.log_present.T)
             plan.update({name: (2, (p.threshold, off + j, on + j)) for j, name in enumerate(names)})
@@ -217,6 +238,7 @@ def _gathering(
         which: list[int] = []
         rows: list[int] = []
         times: list[float] = []
+        joint = start_at.copy()
         for name, x in record.items():
             how, what = plan[name]
             if how == 1:
@@ -234,6 +256,8 @@ def _gathering(
             elif how == 2:
                 rows.append(what[2] if x > what[0] else what[1])
                 times.append(1.0)
+            elif how == 4:
+                joint += what(x)
             else:
                 if x > 0:
                     rows.append(what[0])
@@ -248,7 +272,6 @@ def _gathering(
             values = array([each + 0.0 for each in numbers])
         if values.ndim != 1 or weights.ndim != 1 or values.dtype.kind != "f":
             return None
-        joint = start_at.copy()
         columns, places = array(which, integers), array(rows, integers)
         loops.record(values, columns, places, weights, mean, scale, height, table, joint)
         shares: list[float] = joint[0].tolist()

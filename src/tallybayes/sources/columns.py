@@ -36,6 +36,17 @@ class Column(Protocol):
     def codes(self, rows: slice) -> Encoded:
         """Return the values as codes, -1 where missing."""
 
+    def texts(self, rows: slice) -> Any:
+        """Return the values as text: an Arrow array, or one of objects, None where missing."""
+
+
+def not_text(name: str, what: str) -> TallyBayesError:
+    """Build the error about a column that is to hold text."""
+    return TallyBayesError(
+        f"column {name!r} holds {what}, where text was expected; convert the column with "
+        ".astype(str), or declare it as something else"
+    )
+
 
 def not_numbers(name: str, example: object, row: int) -> TallyBayesError:
     """Build the error about a value in a column that is to hold numbers."""
@@ -101,6 +112,16 @@ class ArrayColumn:
         if self._values.dtype.kind in "biuf":  # quick enough to do again, and nothing is kept
             return encode(self._values[rows], self._where)
         return Encoded(self._encoded.codes[rows], self._encoded.labels)
+
+    def texts(self, rows: slice) -> Any:
+        """Return the values as text, None where missing."""
+        kind = self._values.dtype.kind
+        if kind == "f" and np.isnan(self._values[rows]).all():
+            return np.full(rows.stop - rows.start, None)
+        if kind in "biuf":
+            raise not_text(self.name, f"{self._values.dtype} values")
+        part = self._values[rows]
+        return part if kind == "O" else part.astype(object)
 
 
 class ArrowColumn:
@@ -193,3 +214,17 @@ class ArrowColumn:
     def codes(self, rows: slice) -> Encoded:
         """Return the values as codes, -1 where missing."""
         return Encoded(self._encoded.codes[rows], self._encoded.labels)
+
+    def texts(self, rows: slice) -> Any:
+        """Return the values as text, null where missing."""
+        is_ = self._arrow.types
+        part = self._values[rows.start : rows.stop]
+        if is_.is_dictionary(part.type):
+            part = part.cast(part.type.value_type)
+        kind = part.type
+        if is_.is_null(kind):
+            return np.full(len(part), None)
+        text = is_.is_string(kind) or is_.is_large_string(kind) or is_.is_string_view(kind)
+        if not text and not is_.is_binary(kind) and not is_.is_large_binary(kind):
+            raise not_text(self.name, f"{kind} values")
+        return part

@@ -118,7 +118,7 @@ def as_source(data: Any) -> Source:
             raise TallyBayesError(f"X must have two dimensions; it has the shape {data.shape}")
         return SparseMatrix(data.tocsr())
     if isinstance(data, Mapping):
-        if data and all(np.ndim(value) == 0 and is_scalar(value) for value in data.values()):
+        if data and all(is_scalar(value) for value in data.values()):
             raise TallyBayesError(
                 "X is a single record; pass a list of records, [record], or a mapping of columns"
             )

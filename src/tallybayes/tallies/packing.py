@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.schema import KINDS, Group, Schema
+from tallybayes.schema import KINDS, Group, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.sources.tables import NumberedNames
+from tallybayes.tokenizer import Idf
 
 MOST_COLUMNS = 10_000_000  # far more than anyone has, and few enough to list
 
@@ -38,13 +39,14 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         manifest = json.loads(bytes(data[start:end]).decode())
         arrays = []
         for dtype, shape in manifest["arrays"]:
-            require(dtype in ("<i8", "<f8") and len(shape) <= 2)
+            require(dtype in ("<i8", "<f8", "|u1") and len(shape) <= 2)
             require(all(isinstance(side, int) and side >= 0 for side in shape))
-            size = 8
+            each = np.dtype(dtype).itemsize
+            size = each
             for side in shape:
                 size *= side
             require(len(data) >= end + size)
-            array = np.frombuffer(data, dtype, size // 8, end).reshape(shape)
+            array = np.frombuffer(data, dtype, size // each, end).reshape(shape)
             require(bool(np.isfinite(array).all()))
             arrays.append(array.copy())
             end += size
@@ -107,12 +109,27 @@ def describe(schema: Schema) -> dict[str, Any]:
 
 
 def _options(group: Group) -> dict[str, Any]:
-    return {name: getattr(group.kind, name) for name in group.kind.__slots__}
+    """Return the options of a kind as plain data."""
+    options = {name: getattr(group.kind, name) for name in group.kind.__slots__}
+    if callable(options.get("tokens")):
+        raise TallyBayesError(
+            "tokens is a function, which cannot be stored; only the tokens that have names can"
+        )
+    if isinstance(options.get("idf"), Idf):
+        idf = options["idf"]
+        options["idf"] = dict(zip(idf.terms, idf.values.tolist(), strict=True))
+    return options
+
+
+def _kind_from(name: str, options: dict[str, Any]) -> Kind:
+    """Build the kind that `_options` described."""
+    if options.get("idf") is not None:
+        options = {**options, "idf": Idf(options["idf"])}
+    return {kind.__name__: kind for kind in KINDS}[name](**options)
 
 
 def schema_from(plain: dict[str, Any]) -> Schema:
     """Build the schema that `describe` described."""
-    kinds = {kind.__name__: kind for kind in KINDS}
     names = plain["names"]
     require(isinstance(names, list) or (isinstance(names, int) and 0 <= names <= MOST_COLUMNS))
     names = NumberedNames(names) if isinstance(names, int) else tuple(names)
@@ -122,7 +139,7 @@ def schema_from(plain: dict[str, Any]) -> Schema:
         if places is not None:
             require(all(isinstance(p, int) and 0 <= p < len(names) for p in places))
         positions = range(len(names)) if places is None else tuple(places)
-        groups.append(Group(kinds[group["kind"]](**group["options"]), positions))
+        groups.append(Group(_kind_from(group["kind"], group["options"]), positions))
     require(sum(len(group.positions) for group in groups) == len(names))
     if len(groups) > 1:
         require(len({p for group in groups for p in group.positions}) == len(names))

@@ -23,14 +23,18 @@ from tallybayes.tallies.codes import Codes
 from tallybayes.tallies.counts import Counts
 from tallybayes.tallies.keys import in_columns, refuse_never_counted, spread, weight_left
 from tallybayes.tallies.moments import Moments
+from tallybayes.tallies.words import WordCounts, words_from
+from tallybayes.tokenizer import Words
 
-TallyBlock = Moments | Codes | Counts
+TallyBlock = Moments | Codes | Counts | WordCounts
 
 
-def block_type(group: Group) -> type[Moments] | type[Codes] | type[Counts]:
+def block_type(group: Group) -> type[TallyBlock]:
     """Say how the columns of a group are counted."""
     if isinstance(group.kind, Numeric):
         return Moments
+    if isinstance(group.kind, Words):
+        return WordCounts
     return Codes if isinstance(group.kind, Categories) else Counts
 
 
@@ -266,7 +270,7 @@ class Tally:
             place = {name: k for k, name in enumerate(schema.names_of(group))}
             wide = block_type(group).empty(len(place)).spread([], len(self.classes))
             for mine, part, names in kept:
-                if mine.kind == group.kind:
+                if mine.kind == group.kind and all(name in place for name in names):
                     wide = part.widen([place[name] for name in names], len(place))
             blocks.append(wide)
         return Tally._from_parts(schema, self.classes, self.rows, self.weight, blocks)
@@ -309,9 +313,14 @@ class Tally:
 
     def to_bytes(self) -> bytes:
         """Return a compact form of the tally, to store it or send it elsewhere."""
-        labels: list[list[list[Label]] | None] = []
+        labels: list[Any] = []
         arrays: list[NDArray[Any]] = [self.rows, self.weight]
         for block in self.blocks:
+            if isinstance(block, WordCounts):
+                buckets, parts = block.to_arrays()
+                labels.append(buckets)
+                arrays += parts
+                continue
             codes = isinstance(block, Codes)
             labels.append([list(each) for each in block.labels] if codes else None)  # type: ignore[union-attr]
             arrays += [getattr(block, part) for part in _parts(type(block))]
@@ -335,6 +344,9 @@ class Tally:
             blocks: list[TallyBlock] = []
             for group, labels in zip(schema.groups, manifest["labels"], strict=True):
                 kind, width = block_type(group), len(group.positions)
+                if kind is WordCounts:
+                    blocks.append(words_from(labels, arrays, rows))
+                    continue
                 named: list[Any] = []
                 if kind is Codes:
                     named = [tuple(packing.labels_from(each) for each in labels)]
@@ -347,7 +359,7 @@ class Tally:
                     packing.require(part == "mean" or bool((array >= 0).all()))
                     packing.require(not narrow or array.shape[1] in (1, width))
                     named.append(array)
-                block = kind(*named)
+                block: Any = kind(*named)
                 packing.require(bool((block.rows <= rows[:, None]).all()))
                 packing.require(bool(((block.rows > 0) == (block.weight > 0.0)).all()))
                 if isinstance(block, Counts) and isinstance(group.kind, Binary):
@@ -365,8 +377,11 @@ def _parts(kind: type[TallyBlock]) -> list[str]:
 def _count(schema: Schema, group: Group, block: Block, of: Members, start: int) -> TallyBlock:
     """Count one group's columns."""
     args = (block, of, schema.names_of(group), start)
-    kind = block_type(group)
+    if isinstance(group.kind, Words):
+        return WordCounts.count(*args, group.kind)
+    kind: Any = block_type(group)
     if kind is Counts:
         threshold = group.kind.threshold if isinstance(group.kind, Binary) else None
         return Counts.count(*args, threshold)
-    return kind.count(*args)
+    block_counted: TallyBlock = kind.count(*args)
+    return block_counted

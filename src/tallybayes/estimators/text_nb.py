@@ -1,0 +1,271 @@
+"""`TextNB`: a classifier of documents, from raw text to probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.estimators.base import Floats, shown
+from tallybayes.estimators.table_classifier import TableClassifier
+from tallybayes.families import Text, WordWeights
+from tallybayes.families.text import Event
+from tallybayes.families.vocabulary import chosen
+from tallybayes.sources import Source, Table, as_source
+from tallybayes.sources.labels import Label
+from tallybayes.tallies import WordCounts
+from tallybayes.tallies.words import WEIGHT
+from tallybayes.tokenizer import Idf, Words
+from tallybayes.tokenizer.words import Tokens
+
+COLUMN = "text"
+
+
+class TextNB(TableClassifier):
+    """Naive Bayes for documents.
+
+    Parameters
+    ----------
+    alpha : float
+        Added to every count; 0 is maximum likelihood.
+    event : {"multinomial", "boolean", "bernoulli", "complement"}
+        Whether a word counts every time it occurs, once a document, by its presence and absence,
+        or by how little it belongs to the other classes.
+    prior : "empirical", "uniform", a mapping of classes to probabilities, or a prior
+        What is believed of the classes beforehand.
+    tokens : {"words", "unicode", "whitespace", "characters"} or a function
+        What a document is made of: see `Words`, also for the next five options and for `tf`,
+        `norm` and `buckets`.
+    ngrams : tuple, optional
+        The shortest and the longest run of tokens that counts as a word. When not given, (1, 1),
+        or what the phrases of the vocabulary need.
+    min_length, lowercase, strip_accents, stop_words
+        How documents are spelled, and which tokens are left out.
+    min_df, max_df, max_features, vocabulary, best, by
+        Which of the counted words are used: see `Text`.
+    tf, norm, buckets
+        What a word counts in a document, and whether words keep their names.
+    idf : bool
+        Weigh words by log((1 + N) / (1 + n)) + 1, n of N documents having them. `fit` then goes
+        through the documents twice, because n has to be known first; later batches use the weights
+        of the first fit.
+    positive : label, optional
+        A class that wins only when it is strictly more probable than all others.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels, sorted: the order of all columns of probabilities.
+    vocabulary_ : dict
+        The words that are used, with their places in the next two.
+    feature_count_ : array of shape (classes, words)
+        What was counted: occurrences, or documents for "boolean" and "bernoulli".
+    feature_log_prob_ : array of shape (classes, words)
+        log P(word | class); for "complement" the weight of the word.
+    tally_, model_, schema_
+        Everything that was counted, the model estimated from it, and its one column.
+
+    Examples
+    --------
+    >>> from tallybayes import TextNB
+    >>> model = TextNB().fit(["Buy! Win the lottery!", "See you at lunch"], ["spam", "ham"])
+    >>> model.predict(["Win big!", "lunch?"]).tolist()
+    ['spam', 'ham']
+    >>> model.most_informative(1)["spam"][0].word
+    'buy'
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        event: Event = "multinomial",
+        prior: Any = "empirical",
+        tokens: Tokens = "words",
+        ngrams: tuple[int, int] | None = None,
+        min_length: int | None = None,
+        lowercase: bool = True,
+        strip_accents: bool = False,
+        stop_words: Sequence[str] = (),
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        vocabulary: Iterable[str] | None = None,
+        best: int | None = None,
+        by: Literal["mutual_information", "chi2"] = "mutual_information",
+        tf: str = "count",
+        idf: bool = False,
+        norm: str | None = None,
+        buckets: int | None = None,
+        positive: Label | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.event = event
+        self.prior = prior
+        self.tokens = tokens
+        self.ngrams = ngrams
+        self.min_length = min_length
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
+        self.stop_words = stop_words
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.vocabulary = vocabulary
+        self.best = best
+        self.by = by
+        self.tf = tf
+        self.idf = idf
+        self.norm = norm
+        self.buckets = buckets
+        self.positive = positive
+
+    unseen = "ignore"
+    _idf: Idf | None = None
+
+    def _words(self, **more: Any) -> Words:
+        """Return what is counted."""
+        options: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in ("tokens", "min_length", "lowercase", "strip_accents", "buckets")
+        }
+        ngrams = self.ngrams
+        if ngrams is None:
+            ngrams = (1, 1)
+            if self.vocabulary is not None and self.tokens != "characters":
+                one = Words(**{**options, "buckets": None})
+                sizes = [len(one.terms(phrase)) for phrase in self._vocabulary() or ()]
+                ngrams = (max(min(sizes, default=1), 1), max(max(sizes, default=1), 1))
+        return Words(**options, ngrams=ngrams, stop_words=tuple(self.stop_words), **more)
+
+    def _vocabulary(self) -> Any:
+        given: Any = self.vocabulary
+        return given if given is None or isinstance(given, str) else tuple(given)
+
+    def _text(self, words: Words, **more: Any) -> Text:
+        return Text(
+            words,
+            self.event,
+            min_df=self.min_df,
+            max_df=self.max_df,
+            max_features=self.max_features,
+            best=self.best,
+            by=self.by,
+            **more,
+        )
+
+    @property
+    def columns(self) -> Mapping[str, Text]:
+        """What is said of the one column."""
+        words = self._words(tf=self.tf, norm=self.norm, idf=self._idf)
+        vocabulary = self._vocabulary() if self._idf is None else None
+        return {COLUMN: self._text(words, vocabulary=vocabulary)}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count labelled documents, and forget everything counted before.
+
+        Parameters
+        ----------
+        X
+            The documents: a list, array, or a column of a pandas, polars or Arrow table. A missing
+            document (None) says nothing.
+        y
+            The label of each document.
+        sample_weight
+            How often each document counts; once when not given.
+        """
+        with self._all_or_nothing():
+            self._idf = None
+            X = _listed(X)
+            if self.idf:
+                self._idf = self._idf_of(X, y, sample_weight)
+            return super().fit(X, y, sample_weight)
+
+    def _idf_of(self, X: Any, y: Any, sample_weight: Any) -> Idf:
+        """Go through the documents a first time, to see how many have each word."""
+        text = self._text(self._words(), vocabulary=self._vocabulary())
+        counting = TextNB(**{**self.get_params(), "idf": False, "tf": "count", "norm": None})
+        block = counting.fit(X, y, sample_weight).tally_.blocks[0]
+        assert isinstance(block, WordCounts)
+        weights = WordWeights(text, block, chosen(block, text.selection))
+        documents = block.totals(WEIGHT)
+        if weights.numbers is not None:
+            documents = np.where(weights.numbers >= 0, documents[weights.numbers], 0.0)
+        return Idf.of_counts(weights.terms.texts, documents, float(block.weight.sum()))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Count more documents; any sequence of calls gives what one `fit` on all of them gives.
+
+        With `idf` the first call must be `fit`, and its weights hold for all that follows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes
+            Classes that belong to the model whether or not a document of them arrives; not needed.
+        """
+        if self.idf and vars(self).get("_fitted") is None:
+            raise TallyBayesError(
+                "idf weighs words by the documents that have them, which must be known before "
+                "counting: call fit() with a first batch, then partial_fit()"
+            )
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        """Make the documents the one column of a table."""
+        return as_source({COLUMN: _listed(X)})
+
+    def _set_names(self, names: Sequence[str], named: bool) -> None:
+        """Documents have no columns that scikit-learn could count."""
+
+    @property
+    def _weights(self) -> WordWeights:
+        parameters = self._state().model.factors[0].parameters
+        assert isinstance(parameters, WordWeights)
+        return parameters
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """The words that are used, with their places in the order of the alphabet."""
+        terms = self._weights.terms
+        texts = terms.texts
+        return {texts[number]: place for place, number in enumerate(terms.order.tolist())}
+
+    @property
+    def feature_count_(self) -> Floats:
+        """What was counted of each word (across) in each class (down)."""
+        weights = self._weights
+        return shown(weights.counts_of(weights.terms.order).T)
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """Log P(word | class); for the complement model the weight of the word."""
+        weights = self._weights
+        return shown(weights.log_probabilities(weights.terms.order).T)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = False
+        tags.input_tags.categorical = False
+        return tags
+
+
+def _listed(X: Any) -> Any:
+    """Refuse what is no list of documents, and list what is."""
+    if isinstance(X, str | bytes):
+        raise TallyBayesError("X is a single text; pass a list of documents: [text]")
+    if isinstance(X, Mapping | Table) or getattr(X, "ndim", 1) != 1 or hasattr(X, "columns"):
+        raise TallyBayesError(
+            "X must be documents, one text a row: pass one column, for example df['text']; "
+            "NaiveBayes takes whole tables"
+        )
+    if hasattr(X, "__len__"):
+        return X
+    try:
+        return list(X)
+    except TypeError:
+        raise TallyBayesError(f"X is a {type(X).__name__}; pass a list of documents") from None

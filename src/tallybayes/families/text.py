@@ -1,0 +1,315 @@
+"""Text: which of the counted words are used, and how they become probabilities.
+
+The event models of the literature, with n counts of words, d documents that have a word, D all
+documents, V the number of words used:
+
+- multinomial: P(w | c) = (n + alpha) / (N + alpha V), once for every time the word occurs;
+- boolean: the same with d for n, and each word once a document;
+- bernoulli: P(w | c) = (d + alpha) / (D + 2 alpha), and absent words count too;
+- complement: -log of the multinomial's probability in all other classes together.
+
+The counts hold all of them, so that none costs a pass over the documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from tallybayes.batches import Block
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.families.bernoulli import Bernoulli, Switches
+from tallybayes.families.counts import Complement, log_shares, log_shares_elsewhere
+from tallybayes.families.parameters import Array, Columns, Floats
+from tallybayes.families.smoothing import LAPLACE, Alpha, checked_alpha
+from tallybayes.families.vocabulary import Selection, chosen
+from tallybayes.kernels.choice import loops_for
+from tallybayes.kernels.threads import over_rows
+from tallybayes.sources import NumberedNames
+from tallybayes.tallies import Counts, WordCounts
+from tallybayes.tallies.word_sums import weighted
+from tallybayes.tallies.words import COUNT, WEIGHT
+from tallybayes.tokenizer import Bags, Buckets, Documents, Reading, Terms, Words
+
+Event = Literal["multinomial", "boolean", "bernoulli", "complement"]
+EVENTS = ("multinomial", "boolean", "bernoulli", "complement")
+
+WORDS = Words()
+MOST_CELLS = 40_000_000  # words times classes whose weights are kept; beyond, they are made anew
+WORDS_AT_ONCE = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A column of text. All but `words` is free at estimation.
+
+    Parameters
+    ----------
+    words
+        What was counted. Binds at counting.
+    event : {"multinomial", "boolean", "bernoulli", "complement"}
+        Whether a word counts every time it occurs, once a document, by its presence and absence,
+        or by how little it belongs to the other classes.
+    alpha
+        Added to every count; 0 is maximum likelihood.
+    min_df, max_df
+        The fewest and the most documents that a word may be in: a number of documents, or as a
+        decimal number a share of them.
+    max_features
+        Use only so many words: the most frequent ones.
+    vocabulary
+        Use only these words or phrases, whether or not they were seen.
+    best, by
+        Use only so many words: those that tell most about the class, "by" their
+        "mutual_information" with it or by "chi2".
+
+    Examples
+    --------
+    >>> from tallybayes import Tally, estimate
+    >>> mails = {"mail": ["Buy! Lottery!", "You buy a lottery", "See you"]}
+    >>> tally = Tally.of(mails, ["spam", "spam", "ham"], columns={"mail": Text()})
+    >>> model = estimate(tally, Text(alpha=1, event="boolean"))
+    >>> round(model.posterior_of({"mail": "lottery!"})["spam"], 3)
+    0.8
+    """
+
+    words: Words = WORDS
+    event: Event = "multinomial"
+    alpha: Alpha = LAPLACE
+    min_df: float = 1
+    max_df: float = 1.0
+    max_features: int | None = None
+    vocabulary: tuple[str, ...] | None = None
+    best: int | None = None
+    by: Literal["mutual_information", "chi2"] = "mutual_information"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.words, Words):
+            raise TallyBayesError(f"words is {self.words!r}; give Words(...) with its options")
+        if self.event not in EVENTS:
+            raise TallyBayesError(f"event is {self.event!r}; {did_you_mean(self.event, EVENTS)}")
+        alpha = checked_alpha(self.alpha)
+        if isinstance(alpha, tuple):
+            raise TallyBayesError("alpha must be one number for a column of text")
+        object.__setattr__(self, "alpha", alpha)
+        if self.event == "complement":
+            Complement(alpha=alpha)  # has the error about alpha=0
+        selection = Selection(
+            self.min_df, self.max_df, self.max_features, self.vocabulary, self.best, self.by
+        )
+        object.__setattr__(self, "vocabulary", selection.vocabulary)
+        if selection.vocabulary is not None:
+            selection.check(self.words)
+
+    @property
+    def kind(self) -> Words:
+        """What must have been counted: words."""
+        return self.words
+
+    @property
+    def selection(self) -> Selection:
+        """Which of the counted words are used."""
+        vocabulary = self.vocabulary if self.words.idf is None else self.words.idf.terms
+        return Selection(
+            self.min_df, self.max_df, self.max_features, vocabulary, self.best, self.by
+        )
+
+    def estimate(self, block: WordCounts, columns: Columns) -> WordWeights:
+        """Choose the words and say how their counts become weights."""
+        numbers = chosen(block, self.selection)
+        return WordWeights(self, block, numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class WordWeights:
+    """What each word adds to the score of each class.
+
+    `numbers` are the places among the counted words of those that are used; None stands for all of
+    them, and -1 for a word of a given vocabulary that was never seen.
+    """
+
+    text: Text
+    counted: WordCounts
+    numbers: Array | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is worked out from the rest."""
+        return {name: getattr(self, name) for name in ("text", "counted", "numbers")}
+
+    @cached_property
+    def terms(self) -> Terms | Buckets:
+        """The words that are used."""
+        if self.numbers is None:
+            return self.counted.terms
+        if self.text.selection.vocabulary is not None:
+            return Terms.of(self.text.selection.vocabulary)
+        assert isinstance(self.counted.terms, Terms)
+        return self.counted.terms.take(self.numbers)
+
+    @property
+    def free_parameters(self) -> int:
+        """One less than the words for every class, as they sum to one; all for Bernoulli."""
+        fewer = 0 if self.text.event == "bernoulli" else 1
+        return self.counted.n_classes * max(len(self.terms) - fewer, 0)
+
+    @property
+    def table_entries(self) -> int:
+        """A probability for every class and word; for Bernoulli also that of its absence."""
+        both = 2 if self.text.event == "bernoulli" else 1
+        return both * self.counted.n_classes * len(self.terms)
+
+    @cached_property
+    def _by_word(self) -> Any:
+        """The counts that the event model looks at: a sparse row for each word that is used."""
+        from scipy.sparse import csr_array
+
+        block, part = self.counted, WEIGHT if self._once else COUNT
+        shape = (block.n_classes, len(block.terms))
+        by_class = csr_array((block.sums[:, part], block.indices, block.indptr), shape=shape)
+        by_word = by_class.T.tocsr()
+        if self.numbers is None:
+            return by_word
+        seen = self.numbers >= 0
+        rows = (
+            by_word[np.where(seen, self.numbers, 0)]
+            if shape[1]
+            else csr_array((len(seen), shape[0]))
+        )
+        rows.data[np.repeat(~seen, np.diff(rows.indptr))] = 0.0
+        rows.eliminate_zeros()
+        return rows
+
+    @property
+    def _once(self) -> bool:
+        """Whether a word counts once a document."""
+        return self.text.event in ("boolean", "bernoulli")
+
+    @cached_property
+    def class_totals(self) -> Floats:
+        """The sum of the counts of all words that are used, by class."""
+        return np.asarray(self._by_word.sum(axis=0)).ravel()
+
+    def counts_of(self, words: Array | slice) -> Floats:
+        """Return the counts of some words (down) in each class (across)."""
+        rows: Floats = self._by_word[words].toarray()
+        return rows
+
+    def weights_of(self, words: Array | slice) -> Floats:
+        """Return what one occurrence of some words (down) adds to each class (across)."""
+        if self.text.event == "bernoulli":
+            found = self._switches(words)
+            absent = np.where(np.isneginf(found.log_absent), 0.0, found.log_absent)
+            return np.ascontiguousarray((found.log_present - absent).T)
+        counts = self.counts_of(words)
+        n, rest = len(counts), len(self.terms) - len(counts)
+        alpha = np.full(n, self.text.alpha)
+        sums = np.ascontiguousarray(counts.T)
+        if rest:  # the other words together are one more
+            others = np.maximum(self.class_totals - counts.sum(axis=0), 0.0)
+            sums = np.column_stack([sums, others])
+            alpha = np.append(alpha, rest * alpha[:1])
+        if self.text.event == "complement":
+            return np.ascontiguousarray(-log_shares_elsewhere(sums, alpha)[:, :n].T)
+        return np.ascontiguousarray(log_shares(sums, alpha)[:, :n].T)
+
+    def log_probabilities(self, words: Array | slice) -> Floats:
+        """Return log P(w | c) of some words (down) in each class (across), or what stands for it.
+
+        For Bernoulli this is the probability of presence; for the complement model the weight.
+        """
+        if self.text.event == "bernoulli":
+            return np.ascontiguousarray(self._switches(words).log_present.T)
+        return self.weights_of(words) if self.table is None else self.table[words]
+
+    def _switches(self, words: Array | slice) -> Switches:
+        """Estimate how probable it is that a document has some of the words."""
+        counts = self.counts_of(words)
+        block = Counts(self.counted.rows, self.counted.weight, np.ascontiguousarray(counts.T))
+        return Bernoulli(self.text.alpha).estimate(
+            block, Columns((), NumberedNames(len(counts)), ())
+        )
+
+    @cached_property
+    def table(self) -> Floats | None:
+        """The weights of all words, unless they are too many to keep."""
+        if len(self.terms) * self.counted.n_classes > MOST_CELLS:
+            return None
+        return self.weights_of(slice(None))
+
+    @cached_property
+    def _absence(self) -> tuple[Floats, Array]:
+        """For Bernoulli: the score of a document without words, and the words it must not lack.
+
+        A word that every document of a class has must be there, when nothing is smoothed: the
+        second part marks such words (down) by class (across), and leaves them out of the first.
+        """
+        n = self.counted.n_classes
+        base, required = np.zeros(n), np.zeros((0, n), bool)
+        if self.text.event != "bernoulli":
+            return base, required
+        parts = []
+        for start in range(0, len(self.terms), WORDS_AT_ONCE):
+            some = np.arange(start, min(start + WORDS_AT_ONCE, len(self.terms)))
+            absent = self._switches(some).log_absent
+            impossible = np.isneginf(absent)
+            base += np.where(impossible, 0.0, absent).sum(axis=1)
+            parts.append(impossible.T)
+        if any(part.any() for part in parts):
+            required = np.concatenate(parts)
+        return base, required
+
+    def log_prob(self, block: Block) -> Floats:
+        """Return log P(document | class) for each row, its one column, and class."""
+        assert isinstance(block, Documents)
+        out = np.zeros((len(block), self.counted.n_classes))
+        self.add_log_likelihood(block, out)
+        return out[:, None, :]
+
+    def add_log_likelihood(self, block: Block, out: Floats) -> None:
+        """Add log P(document | class) to `out`, of rows and classes."""
+        assert isinstance(block, Documents)
+        if not len(self.terms):
+            return
+        reading = Reading(block, self.text.words)
+        base, required = self._absence
+        self.table  # noqa: B018  (made once, before the threads ask for it)
+
+        def work(rows: slice) -> None:
+            reader = reading.reader(self.terms)
+            for bags in reader.pieces(np.arange(rows.start, rows.stop)):
+                here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
+                self._score(weighted(bags, self.text.words), out[here], required)
+
+        if reading.compiled:
+            over_rows(work, len(block), reading.n_bytes, reading.sizes())
+        else:
+            work(slice(0, len(block)))
+        if self.text.event == "bernoulli":
+            there = 1.0 if block.missing is None else ~block.missing[:, None]
+            out += there * base
+
+    def _score(self, bags: Bags, out: Floats, required: Array) -> None:
+        """Add the weights of the words in some bags."""
+        table, indices = self.table, bags.indices
+        if table is None:
+            words, indices = np.unique(indices[: bags.indptr[-1]], return_inverse=True)
+            table = self.weights_of(words)
+            indices = indices.astype(np.int32)
+        n = len(bags.indices)
+        loops = loops_for(n, "score_text", bags.data.dtype, self._once)
+        threshold = 0.0 if self._once else None
+        loops.score_sparse(bags.indptr, indices, bags.data, threshold, table, out)
+        if len(required):
+            found = np.zeros(out.shape)
+            must = required.astype(np.float64)
+            loops.score_sparse(bags.indptr, bags.indices, bags.data, 0.0, must, found)
+            out[found < required.sum(axis=0)] = -np.inf
+
+    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
+        """Draw a document for each row, whose classes are given as codes."""
+        from tallybayes.families.writing import documents
+
+        return [documents(self, rng, classes)]

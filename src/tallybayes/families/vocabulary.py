@@ -1,0 +1,177 @@
+"""Which of the counted words a model uses: a view on the tally, at no pass over the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.tallies import WordCounts
+from tallybayes.tallies.words import COUNT, WEIGHT
+from tallybayes.tokenizer import Buckets, Words
+from tallybayes.tokenizer.words import whole
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CRITERIA = ("mutual_information", "chi2")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The options of `Text` that choose words."""
+
+    min_df: float
+    max_df: float
+    max_features: int | None
+    vocabulary: tuple[str, ...] | None
+    best: int | None
+    by: str
+
+    def __post_init__(self) -> None:
+        for name in ("min_df", "max_df"):
+            value: Any = getattr(self, name)
+            share = isinstance(value, float | np.floating) and 0.0 <= value <= 1.0
+            number = hasattr(value, "__index__") and not isinstance(value, bool) and value >= 0
+            if not (share or number):
+                raise TallyBayesError(
+                    f"{name} is {value!r}; give a whole number of documents, or a share of them "
+                    "from 0.0 to 1.0"
+                )
+        for name in ("max_features", "best"):
+            if getattr(self, name) is not None:
+                whole(getattr(self, name), name, 1)
+        if self.by not in CRITERIA:
+            raise TallyBayesError(f"by is {self.by!r}; {did_you_mean(self.by, CRITERIA)}")
+        if self.vocabulary is not None:
+            object.__setattr__(self, "vocabulary", _distinct(self.vocabulary))
+
+    def check(self, words: Words) -> None:
+        """Refuse a vocabulary with terms that are never made."""
+        if words.buckets is not None:
+            raise TallyBayesError("a vocabulary names words, so it cannot go with buckets")
+        for term in self.vocabulary or ():
+            made = words.terms(term)
+            if term not in made:
+                raise TallyBayesError(
+                    f"the vocabulary has {term!r}, which is never counted with {words}: it would "
+                    f"be read as {made}; spell it like that, or change ngrams"
+                )
+
+    @property
+    def everything(self) -> bool:
+        """Whether all words are used that were counted."""
+        all_df = self.min_df in (0, 1) and isinstance(self.min_df, int)
+        return (
+            all_df
+            and isinstance(self.max_df, float)
+            and self.max_df == 1.0
+            and self.max_features is None
+            and self.vocabulary is None
+            and self.best is None
+        )
+
+
+def _distinct(vocabulary: Any) -> tuple[str, ...]:
+    if isinstance(vocabulary, str) or not all(isinstance(term, str) for term in vocabulary):
+        raise TallyBayesError(
+            f"vocabulary is {vocabulary!r}; give a list of words, for example ['free', 'money']"
+        )
+    return tuple(sorted(set(vocabulary)))
+
+
+def chosen(block: WordCounts, selection: Selection) -> Integers | None:
+    """Return the numbers of the words that are used, in the order of the alphabet.
+
+    None stands for all of them, -1 for words of a given vocabulary that were never seen.
+    """
+    if selection.everything:
+        return None
+    if isinstance(block.terms, Buckets):
+        numbers = np.arange(len(block.terms))
+    elif selection.vocabulary is not None:
+        numbers = block.terms.numbers(selection.vocabulary)
+    else:
+        numbers = block.terms.order
+    if selection.vocabulary is None:
+        numbers = numbers[_frequent(block, selection)[numbers]]
+    if selection.max_features is not None:
+        numbers = _top(numbers, _by_number(block.totals(COUNT), numbers), selection.max_features)
+    if selection.best is not None:
+        scores = mutual_information(block) if selection.by == CRITERIA[0] else chi2(block)
+        numbers = _top(numbers, _by_number(scores, numbers), selection.best)
+    if isinstance(block.terms, Buckets) and len(numbers) < len(block.terms):
+        raise TallyBayesError("words without names (buckets) cannot be chosen among; use all")
+    if not len(numbers):
+        raise TallyBayesError(
+            f"no word is left: {len(block.terms)} were counted, and none passes min_df="
+            f"{selection.min_df}, max_df={selection.max_df}"
+        )
+    return numbers
+
+
+def _by_number(values: Floats, numbers: Integers) -> Floats:
+    """Return the value of each word, 0 for those never seen."""
+    return np.where(numbers >= 0, values[numbers], 0.0) if len(values) else np.zeros(len(numbers))
+
+
+def _top(numbers: Integers, values: Floats, n: int) -> Integers:
+    """Return the n with the greatest values, in their order; of equals the first."""
+    best = np.argsort(-values, kind="stable")[:n]
+    return numbers[np.sort(best)]
+
+
+def _frequent(block: WordCounts, selection: Selection) -> NDArray[np.bool_]:
+    """Mark the words that are in enough documents, and not in too many."""
+    df, n_documents = block.totals(WEIGHT), float(block.weight.sum())
+
+    def limit(value: float) -> float:
+        return float(value) * n_documents if isinstance(value, float | np.floating) else value
+
+    least, most = limit(selection.min_df), limit(selection.max_df)
+    if least > most:
+        raise TallyBayesError(
+            f"min_df={selection.min_df} asks for at least {least:g} documents and "
+            f"max_df={selection.max_df} for at most {most:g}; no word can have both"
+        )
+    return (df >= least) & (df <= most)
+
+
+def mutual_information(block: WordCounts) -> Floats:
+    """Return how much it tells about the class, in nats, whether a document has a word."""
+    weight = block.weight[:, 0]
+    total = weight.sum()
+    out = np.zeros(len(block.terms))
+    has = block.totals(WEIGHT)
+
+    def term(both: Floats, a: Floats, b: Any) -> Floats:
+        """Return p log(p / (p_a p_b)), 0 where p is 0."""
+        ratio = np.divide(both * total, a * b, out=np.ones(both.shape), where=both > 0.0)
+        share: Floats = both / total * np.log(ratio)
+        return share
+
+    for c in range(block.n_classes):
+        here = block.of_class(c)
+        both = np.zeros(len(out))
+        both[block.indices[here]] = block.sums[here, WEIGHT]
+        out += term(both, has, weight[c])
+        out += term(np.maximum(weight[c] - both, 0.0), np.maximum(total - has, 0.0), weight[c])
+    return np.maximum(out, 0.0)
+
+
+def chi2(block: WordCounts) -> Floats:
+    """Return the chi-squared statistic of each word's counts against the sizes of the classes."""
+    share = block.weight[:, 0] / block.weight.sum()
+    total = block.totals(COUNT)
+    out = np.zeros(len(total))
+    for c in range(block.n_classes):
+        here = block.of_class(c)
+        observed = np.zeros(len(out))
+        observed[block.indices[here]] = block.sums[here, COUNT]
+        expected = share[c] * total
+        off = (observed - expected) ** 2
+        out += np.divide(off, expected, out=np.zeros(len(out)), where=expected > 0.0)
+    return out

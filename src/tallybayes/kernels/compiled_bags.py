@@ -1,0 +1,262 @@
+"""From documents to bags of terms, and from bags to sums by class. Compiled by numba.
+
+A document goes through small steps, each a loop of its own: cut it into tokens, join tokens into
+n-grams, make a key of each, look the keys up, and put the numbers of the terms into a bag. All
+steps work in buffers handed to them, so nothing is allocated here: when a buffer is too small,
+`bags` says what is lacking and is called again after the caller made room.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import carray
+
+from tallybayes.kernels.compiled_terms import (
+    HASHED,
+    SLACK,
+    Slots,
+    enter,
+    key,
+    mixed,
+    murmur,
+    slot_of,
+)
+from tallybayes.kernels.compiled_tokens import Rules, is_ascii, loop, pointer, tokens
+
+Array = Any
+
+PIECE = 256  # terms that go through the last steps together: their keys stay in the cache
+
+
+class Room(NamedTuple):
+    """Buffers for one document at a time.
+
+    `need` says what was lacking: room for so many terms, letters or entries, or tables of Unicode.
+    """
+
+    text: Array
+    joined: Array
+    inside: Array
+    changes: Array
+    edges: Array
+    low: Array
+    high: Array
+    hashes: Array
+    ids: Array
+    place: Array
+    need: Array
+
+
+@loop
+def _without(stop: Slots, text: Array, n_tokens: int, room: Room) -> int:
+    """Leave out the tokens that are in the table of stop words; return how many are left."""
+    kept = 0
+    for first in range(0, n_tokens, PIECE):
+        count = min(PIECE, n_tokens - first)
+        _keys(text, room.edges, first, 1, count, room)
+        _find(text, room.edges, first, 1, count, room, stop)
+        for q in range(count):
+            room.edges[2 * kept] = room.edges[2 * (first + q)]
+            room.edges[2 * kept + 1] = room.edges[2 * (first + q) + 1]
+            kept += room.ids[q] < 0
+    return kept
+
+
+@loop
+def _joined(text: Array, n_tokens: int, out: Array, edges: Array) -> None:
+    """Write the tokens with one blank between them, so that n-grams are stretches of the text."""
+    w = 0
+    for t in range(n_tokens):
+        begin = edges[2 * t]
+        edges[2 * t] = w
+        for k in range(begin, edges[2 * t + 1]):
+            out[w] = text[k]
+            w += 1
+        edges[2 * t + 1] = w
+        out[w] = 32
+        w += 1
+
+
+@loop
+def _keys(text: Array, edges: Array, first: int, n: int, count: int, room: Room) -> None:
+    """Make the keys of `count` n-grams from the first one on."""
+    for q in range(count):
+        begin = edges[2 * (first + q)]
+        low, high = key(text, begin, edges[2 * (first + q + n) - 1] - begin)
+        room.low[q] = low
+        room.high[q] = high
+        room.hashes[q] = mixed(low, high)
+
+
+@loop
+def _find(
+    text: Array, edges: Array, first: int, n: int, count: int, room: Room, table: Slots
+) -> None:
+    """Look up `count` n-grams whose keys were made; -1 for those that are not in the table."""
+    mask = np.uint64(len(table.slots) - 1)
+    # most terms are where they belong: found without a test that could be guessed wrong
+    for q in range(np.uint64(count)):
+        entry = table.slots[room.hashes[q] & mask]
+        high = room.high[q]
+        there = (entry[0] == room.low[q]) & (entry[1] == high) & (high < HASHED)
+        room.ids[q] = np.int64(entry[2]) - 1 if there else -1
+    for q in range(np.uint64(count)):
+        if room.ids[q] < 0:
+            begin = edges[2 * (first + np.int64(q))]
+            end = edges[2 * (first + np.int64(q) + n) - 1]
+            low, high = room.low[q], room.high[q]
+            slot = slot_of(text, begin, end, low, high, room.hashes[q], table)
+            room.ids[q] = np.int64(table.slots[slot, 2]) - 1
+
+
+@loop
+def _learn(
+    text: Array, edges: Array, first: int, n: int, count: int, room: Room, table: Slots
+) -> None:
+    """Enter those of `count` n-grams that were not found."""
+    for q in range(count):
+        if room.ids[q] >= 0:
+            continue
+        begin, end = edges[2 * (first + q)], edges[2 * (first + q + n) - 1]
+        room.ids[q] = enter(text, begin, end, room.low[q], room.high[q], room.hashes[q], table)
+
+
+@loop
+def _hash(
+    text: Array, edges: Array, first: int, n: int, count: int, buckets: int, ids: Array
+) -> None:
+    """Give `count` n-grams the numbers of their buckets: MurmurHash3 (32 bits), as scikit-learn."""
+    for q in range(count):
+        begin, end = edges[2 * (first + q)], edges[2 * (first + q + n) - 1]
+        hashed = np.int64(murmur(text[begin:end]))
+        ids[q] = abs(hashed - (1 << 32) if hashed >= 1 << 31 else hashed) % buckets
+
+
+@loop
+def _bag(
+    ids: Array, count: int, start: int, w: int, place: Array, indices: Array, data: Array
+) -> int:
+    """Add terms to the bag that begins at `start` and ends before `w`; return its new end.
+
+    `place` remembers where a term stands, from whatever document: it counts if it stands there.
+    """
+    start = np.uint64(start)
+    w = np.uint64(w)
+    for q in range(np.uint64(count)):
+        if ids[q] < 0:
+            continue
+        term = np.uint64(ids[q])
+        at = np.uint64(place[term])
+        if start <= at < w and indices[at] == ids[q]:
+            data[at] += 1
+        else:
+            place[term] = w
+            indices[w] = ids[q]
+            data[w] = 1
+            w += np.uint64(1)
+    return np.int64(w)
+
+
+@loop
+def bags(
+    address: Array,
+    size: Array,
+    finished: int,
+    rules: Rules,
+    stop: Slots,
+    table: Slots,
+    buckets: int,
+    learn: bool,
+    room: Room,
+    indptr: Array,
+    lengths: Array,
+    indices: Array,
+    data: Array,
+) -> int:
+    """Put the documents into bags: the numbers of their terms, each once, and how often.
+
+    With buckets a term's number is its hash; otherwise it comes from the table, and terms that are
+    not in it are learnt or left out. `lengths` tells how many terms of each document are in its
+    bag. Returns the number of documents finished: fewer than all when there is a need.
+    """
+    w = indptr[finished]
+    for i in range(finished, len(address)):
+        source = carray(pointer(address[i]), size[i])
+        if len(rules.pages) == 0 and not is_ascii(source):
+            room.need[3] = 1
+            return i
+        n_tokens = tokens(source, rules, room)
+        text = room.text
+        if stop.size[0]:
+            n_tokens = _without(stop, text, n_tokens, room)
+        if rules.longest > 1 and not rules.characters:
+            _joined(text, n_tokens, room.joined, room.edges)
+            text = room.joined
+        terms = 0
+        letters = 0
+        length = room.edges[2 * n_tokens - 1] - room.edges[0] if n_tokens else 0
+        for n in range(rules.shortest, rules.longest + 1):
+            terms += max(0, n_tokens - n + 1)
+            letters += n * (length + 1)
+        room.need[0] = table.size[0] + terms if learn else 0
+        room.need[1] = table.size[1] + letters + SLACK if learn else 0
+        room.need[2] = w + terms
+        if 2 * room.need[0] > len(table.slots) or room.need[0] + 1 > len(table.edges):
+            return i
+        if room.need[1] > len(table.letters) or room.need[2] > len(indices):
+            return i
+        start = w
+        for n in range(rules.shortest, rules.longest + 1):
+            for first in range(0, n_tokens - n + 1, PIECE):
+                count = min(PIECE, n_tokens - n + 1 - first)
+                if buckets:
+                    _hash(text, room.edges, first, n, count, buckets, room.ids)
+                else:
+                    _keys(text, room.edges, first, n, count, room)
+                    _find(text, room.edges, first, n, count, room, table)
+                    if learn:
+                        _learn(text, room.edges, first, n, count, room, table)
+                w = _bag(room.ids, count, start, w, room.place, indices, data)
+        indptr[i + 1] = w
+        lengths[i] = 0
+        for k in range(start, w):
+            lengths[i] += data[k]
+    return len(address)
+
+
+@loop
+def add_bags(
+    indptr: Array, indices: Array, data: Array, w: Array, sums: Array, touched: Array, n: int
+) -> int:
+    """Add bags of one class to the sums of their terms: documents, their weight, weighted counts.
+
+    Terms whose sums were zero join the first `n` of `touched`; returns how many these are now.
+    """
+    for i in range(len(indptr) - 1):
+        weight = 1.0 if w is None else w[i]
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            term = np.uint64(indices[k])
+            of_term = sums[term]
+            if of_term[0] == 0.0:
+                touched[n] = term
+                n += 1
+            of_term[0] += 1.0
+            of_term[1] += weight
+            of_term[2] += weight * data[k]
+    return n
+
+
+@loop
+def add_sums(indices: Array, more: Array, sums: Array, touched: Array, n: int) -> int:
+    """Do the same with what was already added up."""
+    for k in range(len(indices)):
+        term = np.uint64(indices[k])
+        of_term = sums[term]
+        if of_term[0] == 0.0:
+            touched[n] = term
+            n += 1
+        for part in range(3):
+            of_term[part] += more[k, part]
+    return n

@@ -1,0 +1,358 @@
+"""Counts of words: for each class and word the documents that have it, and how often it occurs.
+
+Most words occur in few classes, so only the pairs that occur are kept: by class the numbers of its
+words, and for each of them three sums. A million words in a hundred classes take memory for the
+pairs that were seen, not for a hundred million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Block
+from tallybayes.kernels.choice import text_is_loaded
+from tallybayes.kernels.counting import Members
+from tallybayes.kernels.threads import over_rows
+from tallybayes.sources.labels import Label
+from tallybayes.tallies.keys import (
+    ROUNDING,
+    TRUSTED,
+    Where,
+    is_whole,
+    refuse_lost_in_rounding,
+    refuse_never_counted,
+    spread,
+    weight_left,
+)
+from tallybayes.tallies.packing import require, take
+from tallybayes.tallies.word_sums import WordSums, fixed_terms, weighted
+from tallybayes.tokenizer import Buckets, Documents, Reading, Terms, Words
+from tallybayes.tokenizer.terms import SLACK
+from tallybayes.tokenizer.words import MOST_BUCKETS
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+NO_TERMS = Terms.of(())
+DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
+WORTH_COMPILED = 2_000  # pairs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordCounts:
+    """The words of one column of text, by class.
+
+    `rows` and `weight` are of the documents that were there. `lengths` are the weighted sums of
+    their lengths in terms, and of the squares of those. The words of class c are
+    ``indices[indptr[c] : indptr[c + 1]]``; each has a row of `sums`: documents that have it, their
+    weight, and the weighted number of times (or what `Words` says it counts instead).
+    """
+
+    terms: Terms | Buckets
+    rows: Integers
+    weight: Floats
+    lengths: Floats
+    indptr: Integers
+    indices: NDArray[np.int32]
+    sums: Floats
+
+    @classmethod
+    def empty(cls, n_columns: int) -> WordCounts:
+        """Return the tally of no documents, and of no classes."""
+        rows, weight = np.zeros((0, 1), np.int64), np.zeros((0, 1))
+        nothing = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, 3))
+        return cls(NO_TERMS, rows, weight, np.zeros((0, 2)), *nothing)
+
+    @classmethod
+    def count(
+        cls, block: Block, of: Members, names: Sequence[str], start: int, words: Words
+    ) -> WordCounts:
+        """Count the words of some documents."""
+        assert isinstance(block, Documents)
+        there = np.ones(len(block), bool) if block.missing is None else ~block.missing
+        if of.w is not None:
+            there &= of.w > 0.0
+        rows = np.flatnonzero(there)
+        rows = rows[np.argsort(of.y[rows], kind="stable")]  # class after class
+        reading = Reading(block, words)
+        if not reading.compiled:
+            return _count(reading, rows, of)
+        sizes = reading.sizes()[rows]
+        parts = over_rows(
+            lambda share: _count(reading, rows[share], of), len(rows), int(sizes.sum()), sizes
+        )
+        total = parts[0]
+        for part in parts[1:]:
+            total = total.plus(part, names)
+        return total
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.rows)
+
+    @property
+    def present(self) -> Integers:
+        """How many rows have a document, in each class (down)."""
+        return self.rows
+
+    def of_class(self, c: int) -> slice:
+        """Return where the words of a class are."""
+        return slice(int(self.indptr[c]), int(self.indptr[c + 1]))
+
+    def totals(self, part: int) -> Floats:
+        """Return one of the sums for each word, over all classes."""
+        weights = self.sums[:, part]
+        return np.bincount(self.indices, weights, len(self.terms)).astype(np.float64)
+
+    def spread(self, places: Sequence[int], n_classes: int) -> WordCounts:
+        """Move the classes to new places, in the same order, among more classes."""
+        sizes = spread(np.diff(self.indptr), places, n_classes)
+        rows, weight = spread(self.rows, places, n_classes), spread(self.weight, places, n_classes)
+        lengths, indptr = spread(self.lengths, places, n_classes), _pointers(sizes)
+        return WordCounts(self.terms, rows, weight, lengths, indptr, self.indices, self.sums)
+
+    def keep(self, classes: NDArray[np.bool_]) -> WordCounts:
+        """Return the block of only some classes."""
+        sizes = np.diff(self.indptr)
+        kept = np.repeat(classes, sizes)
+        return WordCounts(
+            self.terms,
+            self.rows[classes],
+            self.weight[classes],
+            self.lengths[classes],
+            _pointers(sizes[classes]),
+            self.indices[kept],
+            self.sums[kept],
+        ).without_unused()
+
+    def take(self, columns: Sequence[int]) -> WordCounts:
+        """Return the block of its column, or of none."""
+        return self if len(columns) else WordCounts.empty(0).spread([], self.n_classes)
+
+    def widen(self, places: Sequence[int], n_columns: int) -> WordCounts:
+        """Return the block: a column of text has one of its own."""
+        return self
+
+    def without_unused(self) -> WordCounts:
+        """Drop the words that no document has."""
+        if isinstance(self.terms, Buckets):
+            return self
+        used = np.zeros(len(self.terms), bool)
+        used[self.indices] = True
+        if used.all():
+            return self
+        kept = np.flatnonzero(used)
+        numbers = np.cumsum(used, dtype=np.int32) - 1
+        return self._replaced(self.terms.take(kept), numbers[self.indices])
+
+    def _replaced(self, terms: Terms | Buckets, indices: Array) -> WordCounts:
+        """Return the block with other terms and numbers."""
+        head = self.rows, self.weight, self.lengths
+        return WordCounts(terms, *head, self.indptr, indices.astype(np.int32), self.sums)
+
+    def _among(self, other: WordCounts) -> tuple[WordCounts, WordCounts]:
+        """Return both with the same terms."""
+        a, b = self.terms, other.terms
+        if a is b or (isinstance(a, Buckets) and a == b):
+            return self, other
+        if isinstance(b, Terms) and len(b) == 0:
+            return self, other._replaced(a, other.indices)
+        if isinstance(a, Terms) and len(a) == 0:
+            return self._replaced(b, self.indices), other
+        assert isinstance(a, Terms)
+        assert isinstance(b, Terms)
+        terms, numbers = a.plus(b)
+        return self._replaced(terms, self.indices), other._replaced(terms, numbers[other.indices])
+
+    def plus(self, other: WordCounts, names: Sequence[str], reuse: bool = False) -> WordCounts:
+        """Add the counts of other documents."""
+        a, b = self._among(other)
+        parts = _added(a, b, b.sums)
+        lengths = a.lengths + b.lengths
+        return WordCounts(a.terms, a.rows + b.rows, a.weight + b.weight, lengths, *parts)
+
+    def minus(
+        self, other: WordCounts, classes: Sequence[Label], names: Sequence[str]
+    ) -> WordCounts:
+        """Take away documents that were counted here; refuse what cannot be right."""
+        rows, weight = weight_left(
+            self.rows,
+            self.weight,
+            other.rows,
+            other.weight,
+            lambda c, _: f"column {names[0]!r}, class {classes[c]!r}",
+        )
+        a, b = self._among(other)
+        indptr, indices, sums = _added(a, b, -b.sums)
+        of_class = np.repeat(np.arange(len(classes)), np.diff(indptr))
+
+        def where(k: int, _: int) -> str:
+            word = a.terms.texts[indices[k]]
+            return f"column {names[0]!r}, class {classes[of_class[k]]!r}, word {word!r}"
+
+        sums = _left(a, indptr, indices, sums, where)
+        kept = sums[:, DOCUMENTS] > 0.0
+        sizes = np.bincount(of_class[kept], minlength=len(classes))
+        lengths = np.maximum(self.lengths - other.lengths, 0.0) * (rows > 0)
+        left = WordCounts(
+            a.terms, rows, weight, lengths, _pointers(sizes), indices[kept], sums[kept]
+        )
+        return left.without_unused()
+
+    def sorted(self) -> WordCounts:
+        """Return the same counts with the words in the order of the alphabet."""
+        rank = np.empty(len(self.terms), np.int64)
+        rank[self.terms.order] = np.arange(len(self.terms))
+        indices = rank[self.indices].astype(np.int32)
+        of_class = np.repeat(np.arange(self.n_classes), np.diff(self.indptr))
+        order = np.lexsort((indices, of_class))
+        terms = self.terms if isinstance(self.terms, Buckets) else self.terms.take(self.terms.order)
+        head = self.rows, self.weight, self.lengths, self.indptr
+        return WordCounts(terms, *head, indices[order], self.sums[order])
+
+    def to_arrays(self) -> tuple[int | None, list[Array]]:
+        """Return the number of buckets, if there are any, and the arrays that make up the block."""
+        block = self.sorted()
+        names: list[Array] = []
+        if isinstance(block.terms, Terms):
+            names = [block.terms.letters[: block.terms.edges[-1]], block.terms.edges]
+        parts = [block.rows, block.weight, block.lengths, block.indptr]
+        buckets = block.terms.n if isinstance(block.terms, Buckets) else None
+        return buckets, [*names, *parts, block.indices.astype(np.int64), block.sums]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        a, b = self.sorted(), other.sorted()
+        same_terms = a.terms.texts == b.terms.texts if len(a.terms) == len(b.terms) else False
+        return same_terms and all(
+            np.array_equal(getattr(a, part), getattr(b, part))
+            for part in ("rows", "weight", "lengths", "indptr", "indices", "sums")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def words_from(buckets: Any, arrays: list[Array], of_classes: Integers) -> WordCounts:
+    """Build the block that `to_arrays` took apart; anything that cannot be one is an error."""
+    n = len(of_classes)
+    terms: Terms | Buckets
+    if buckets is None:
+        letters = take(arrays, (None,), np.uint8)
+        terms = Terms(
+            np.append(letters, np.zeros(SLACK, np.uint8)), take(arrays, (None,), np.int64)
+        )
+        require(len(terms.edges) > 0 and terms.edges[0] == 0 and terms.edges[-1] == len(letters))
+        require(bool((np.diff(terms.edges) >= 0).all()))
+        require(all(a < b for a, b in pairwise(terms.texts)))
+    else:
+        require(type(buckets) is int and 0 < buckets <= MOST_BUCKETS)
+        terms = Buckets(buckets)
+    rows, weight = take(arrays, (n, 1), np.int64), take(arrays, (n, 1), np.float64)
+    lengths, indptr = take(arrays, (n, 2), np.float64), take(arrays, (n + 1,), np.int64)
+    indices, sums = take(arrays, (None,), np.int64), take(arrays, (None, 3), np.float64)
+    require(bool((rows[:, 0] <= of_classes).all() and (rows >= 0).all() and (lengths >= 0.0).all()))
+    require(bool(((rows > 0) == (weight > 0.0)).all() and (weight >= 0.0).all()))
+    require(indptr[0] == 0 and indptr[-1] == len(indices) == len(sums))
+    require(bool((np.diff(indptr) >= 0).all()))
+    require(bool(((indices >= 0) & (indices < len(terms))).all() and (sums >= 0.0).all()))
+    owner = np.repeat(np.arange(n), np.diff(indptr))
+    inside = np.diff(owner) == 0
+    require(bool((np.diff(indices)[inside] > 0).all()))
+    documents = sums[:, DOCUMENTS]
+    require(bool(((documents >= 1.0) & (documents <= rows[owner, 0])).all()))
+    require(bool((documents == np.rint(documents)).all()))
+    require(bool((sums[:, WEIGHT] <= weight[owner, 0] * (1.0 + 1e-9)).all()))
+    require(buckets is not None or len(np.unique(indices)) == len(terms))
+    return WordCounts(terms, rows, weight, lengths, indptr, indices.astype(np.int32), sums)
+
+
+def _pointers(sizes: Array) -> Integers:
+    """Return where each class begins when they stand one behind the other."""
+    pointers = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=pointers[1:])
+    return pointers
+
+
+def _count(reading: Reading, rows: Integers, of: Members) -> WordCounts:
+    """Count some documents, which stand class after class."""
+    y, n_classes = of.y[rows], len(of.rows)
+    w = None if of.w is None else of.w[rows]
+    bounds = np.searchsorted(y, np.arange(n_classes + 1))
+    reader = reading.reader(fixed_terms(reading.words))
+    sums = WordSums(reading.compiled)
+    found: list[tuple[Array, Floats]] = [(np.zeros(0, np.int32), np.zeros((0, 3)))] * n_classes
+    lengths = np.zeros((n_classes, 2))
+    for bags in reader.pieces(rows, bounds):
+        c = int(y[bags.rows.start])
+        w_here = None if w is None else w[bags.rows]
+        length = bags.lengths.astype(np.float64)
+        weight = np.ones(len(length)) if w_here is None else w_here
+        lengths[c] += (weight @ length, weight @ length**2)
+        sums.make_room(reader.n_terms)
+        sums.add_bags(weighted(bags, reading.words), w_here)
+        if bags.rows.stop == bounds[c + 1]:
+            found[c] = sums.take_out()
+    counted = np.bincount(y, minlength=n_classes).astype(np.int64)
+    weights = counted if w is None else np.bincount(y, w, n_classes)
+    indptr = _pointers(np.array([len(indices) for indices, _ in found]))
+    return WordCounts(
+        reader.terms,
+        counted[:, None],
+        weights.astype(np.float64)[:, None],
+        lengths,
+        indptr,
+        np.concatenate([indices for indices, _ in found]),
+        np.concatenate([sums for _, sums in found]),
+    ).without_unused()
+
+
+def _added(
+    a: WordCounts, b: WordCounts, sums_of_b: Floats
+) -> tuple[Integers, NDArray[np.int32], Floats]:
+    """Add up the sums of two blocks with the same terms, class by class."""
+    size = len(a.indices) + len(b.indices)
+    sums = WordSums(text_is_loaded() and size >= WORTH_COMPILED)
+    sums.make_room(len(a.terms))
+    found = []
+    for c in range(a.n_classes):
+        sums.add(a.indices[a.of_class(c)], a.sums[a.of_class(c)])
+        sums.add(b.indices[b.of_class(c)], sums_of_b[b.of_class(c)])
+        found.append(sums.take_out())
+    if not found:
+        return a.indptr, a.indices, a.sums
+    indptr = _pointers(np.array([len(indices) for indices, _ in found]))
+    return (
+        indptr,
+        np.concatenate([indices for indices, _ in found]),
+        np.concatenate([of_class for _, of_class in found]),
+    )
+
+
+def _left(a: WordCounts, indptr: Integers, indices: Array, sums: Floats, where: Where) -> Floats:
+    """Check what is left of a block after others were taken away; refuse what cannot be right."""
+    before = np.zeros(sums.shape)
+    table = np.zeros((len(a.terms), 3))
+    for c in range(a.n_classes):
+        mine, here = a.of_class(c), slice(int(indptr[c]), int(indptr[c + 1]))
+        table[a.indices[mine]] = a.sums[mine]
+        before[here] = table[indices[here]]
+        table[a.indices[mine]] = 0.0
+    away = before - sums
+    # whole counts cancel exactly; fractions leave rounding error behind
+    whole = is_whole(before, away)
+    noise = np.where(whole, 0.0, 1e-12 * before)
+    gone = sums[:, [DOCUMENTS]] == 0.0
+    wrong = (sums < -noise) | (gone & (np.abs(sums) > np.maximum(noise, TRUSTED * before)))
+    refuse_never_counted(wrong, where)
+    lost = ~gone & (away > 0.0) & (ROUNDING * before > TRUSTED * sums)
+    refuse_lost_in_rounding(lost & ~whole, where)
+    return np.where(gone, 0.0, np.maximum(sums, 0.0))

@@ -1,0 +1,73 @@
+"""Inverse document frequencies: words that few documents have weigh more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError, number
+from tallybayes.tokenizer.terms import Terms
+
+Floats = NDArray[np.float64]
+
+
+class Idf:
+    """A weight for every word: idf = log((1 + N) / (1 + n)) + 1 when made from counts.
+
+    N is the number of documents, n that of documents with the word. Weights have to be known before
+    documents can be counted by them: that takes one pass over the documents to find n, and another
+    one to count.
+
+    Parameters
+    ----------
+    weights
+        The weight of each word.
+
+    Examples
+    --------
+    >>> Idf({"lottery": 2.5, "the": 1.0})
+    Idf(2 words)
+    """
+
+    __slots__ = ("_digest", "_terms", "terms", "values")
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
+            raise TallyBayesError("Idf takes a mapping of words to weights")
+        self.terms = tuple(sorted(weights))
+        self._terms: Terms | None = None
+        self.values: Floats = np.array(
+            [number(weights[w], f"the idf of {w!r}", least=0.0) for w in self.terms], np.float64
+        )
+        letters = blake2b("\0".join(self.terms).encode("utf-8", "surrogatepass"))
+        letters.update(self.values.tobytes())
+        self._digest = letters.digest()
+
+    @classmethod
+    def of_counts(cls, terms: list[str], documents: Floats, n_documents: float) -> Idf:
+        """Return the weights that follow from the number of documents with each word."""
+        values = np.log((1.0 + n_documents) / (1.0 + documents)) + 1.0
+        return cls(dict(zip(terms, values.tolist(), strict=True)))
+
+    @property
+    def as_terms(self) -> Terms:
+        """The words by number."""
+        if self._terms is None:
+            self._terms = Terms.of(self.terms)
+        return self._terms
+
+    def __reduce__(self) -> Any:
+        return Idf, (dict(zip(self.terms, self.values.tolist(), strict=True)),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Idf) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        return f"Idf({len(self.terms)} words)"

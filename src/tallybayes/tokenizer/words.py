@@ -1,0 +1,226 @@
+"""What is counted about a text: which tokens, which n-grams, and how often they count.
+
+`Words.terms` is the definition, in Python's own terms. Documents in bulk take a compiled path that
+gives the same answer.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.tokenizer.idf import Idf
+
+Tokens = Literal["words", "unicode", "whitespace", "characters"] | Callable[[str], Iterable[str]]
+
+MOST_WORDS, MOST_CHARACTERS = 5, 10
+MOST_BUCKETS = 2**30
+_BLANKS = re.compile(r"\s\s+")
+_NAMES = ("words", "unicode", "whitespace", "characters")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    r"""A text, counted by its words. Families: Text. Everything said here binds at counting.
+
+    Parameters
+    ----------
+    tokens : {"words", "unicode", "whitespace", "characters"} or a function
+        "words" are runs of letters, digits and underscores: those of Python's ``\w``. "unicode"
+        words keep the marks and joiners that many scripts write inside a word (Hindi, Arabic).
+        "whitespace" splits at white space only. "characters" takes every character, and a run of
+        white space as one blank. A function gets the text (spelled as the other options say) and
+        returns tokens; that is slow.
+    ngrams
+        The shortest and the longest run of tokens that is a term: (1, 2) counts words and pairs.
+    min_length
+        Tokens with fewer characters are left out. When not given, 2 for "words" and "unicode",
+        otherwise 1.
+    lowercase
+        Turn the text to lower case.
+    strip_accents
+        Take accents off letters, and resolve ligatures and other compatibility characters (NFKD).
+    stop_words
+        Words that are left out, before n-grams are made.
+    buckets
+        Do not keep words but this many buckets, into which they fall by a hash: bounded memory for
+        endless streams. Words then have numbers, no names.
+    tf : {"count", "log"}
+        What a word that occurs f times in a document counts: f, or log(1 + f).
+    norm : "l2", optional
+        Divide what the words of a document count by their Euclidean norm.
+    idf : Idf, optional
+        Multiply by these weights, and leave out words that have none; see `Idf`.
+
+    Examples
+    --------
+    >>> Words().terms("You! Lottery! a LOTTERY!!")
+    ['you', 'lottery', 'lottery']
+    >>> Words(tokens="whitespace", ngrams=(1, 2)).terms("to be")
+    ['to', 'be', 'to be']
+    """
+
+    tokens: Tokens = "words"
+    ngrams: tuple[int, int] = (1, 1)
+    min_length: int | None = None
+    lowercase: bool = True
+    strip_accents: bool = False
+    stop_words: tuple[str, ...] = ()
+    buckets: int | None = None
+    tf: Literal["count", "log"] = "count"
+    norm: Literal["l2"] | None = None
+    idf: Idf | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.tokens) and self.tokens not in _NAMES:
+            raise TallyBayesError(f"tokens is {self.tokens!r}; {did_you_mean(self.tokens, _NAMES)}")
+        object.__setattr__(self, "ngrams", self._checked_ngrams())
+        if self.min_length is not None:
+            object.__setattr__(self, "min_length", whole(self.min_length, "min_length", 1))
+        if self.buckets is not None:
+            buckets = whole(self.buckets, "buckets", 1, MOST_BUCKETS)
+            object.__setattr__(self, "buckets", buckets)
+            if self.idf is not None:
+                raise TallyBayesError("idf needs words by name, so it cannot go with buckets")
+        stop: Any = self.stop_words
+        if isinstance(stop, str) or not all(isinstance(w, str) for w in self.stop_words):
+            raise TallyBayesError(
+                f"stop_words is {self.stop_words!r}; give a list of words, for example "
+                "['the', 'of']"
+            )
+        object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
+        if self.tokens == "characters" and (self.stop_words or self.min_length is not None):
+            raise TallyBayesError("stop_words and min_length are for words, not for characters")
+        for name, value, known in (
+            ("tf", self.tf, ("count", "log")),
+            ("norm", self.norm, (None, "l2")),
+        ):
+            if value not in known:
+                raise TallyBayesError(f"{name} is {value!r}; it must be one of {known}")
+
+    def _checked_ngrams(self) -> tuple[int, int]:
+        most = MOST_CHARACTERS if self.tokens == "characters" else MOST_WORDS
+        try:
+            shortest, longest = self.ngrams
+            shortest, longest = whole(shortest, "ngrams", 1), whole(longest, "ngrams", 1, most)
+        except (TypeError, ValueError):
+            shortest, longest = 1, 0
+        if shortest > longest:
+            raise TallyBayesError(
+                f"ngrams is {self.ngrams!r}; give the shortest and the longest, for example (1, 2);"
+                f" {most} is the longest possible"
+            )
+        return shortest, longest
+
+    @property
+    def least(self) -> int:
+        """The number of characters that a token must have."""
+        if self.min_length is not None:
+            return self.min_length
+        return 2 if self.tokens in ("words", "unicode") else 1
+
+    @property
+    def reweighted(self) -> bool:
+        """Whether a word counts other than by how often it occurs."""
+        return self.tf != "count" or self.norm is not None or self.idf is not None
+
+    def terms(self, document: str) -> list[str]:
+        """Return the terms of a document: its tokens, or the n-grams of them."""
+        return analyzer(self)(document)
+
+
+def whole(value: Any, name: str, least: int, most: int = sys.maxsize) -> int:
+    """Return the value as an integer within limits."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value <= most:
+        wanted = f"a whole number from {least}" + (f" to {most}" if most < sys.maxsize else "")
+        raise TallyBayesError(f"{name} is {value!r}; it must be {wanted}")
+    return int(value)
+
+
+@cache
+def word_pattern(unicode: bool) -> str:
+    """Return the pattern of a character that belongs to words."""
+    return rf"[\w{marks()}]" if unicode else r"\w"
+
+
+@cache
+def marks() -> str:
+    """Return, as ranges of a pattern, the marks and joiners that belong to words."""
+    ranges: list[list[int]] = []
+    for code in range(sys.maxunicode + 1):
+        if unicodedata.category(chr(code))[0] == "M" or code in (0x200C, 0x200D):
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+def without_accents(text: str) -> str:
+    """Resolve compatibility characters and drop all combining ones."""
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+@cache
+def splitter(words: Words) -> Callable[[str], list[str]]:
+    """Return the function that spells and cuts a document, before stop words and n-grams."""
+    how, least = words.tokens, words.least
+
+    def spelled(document: str) -> str:
+        text = document.lower() if words.lowercase else document
+        return without_accents(text) if words.strip_accents else text
+
+    if how == "characters":
+        return lambda document: list(_BLANKS.sub(" ", spelled(document)))
+    if how in ("words", "unicode"):
+        pattern = re.compile(f"{word_pattern(how == 'unicode')}{{{least},}}")
+        return lambda document: pattern.findall(spelled(document))
+    cut = str.split if how == "whitespace" else how
+    assert callable(cut)
+
+    def split(document: str) -> list[str]:
+        found = list(cut(spelled(document)))
+        for token in found:
+            if not isinstance(token, str):
+                raise TallyBayesError(
+                    f"the tokens function returned a {type(token).__name__}; it must return text"
+                )
+        return [token for token in found if len(token) >= least]
+
+    return split
+
+
+@cache
+def stop_tokens(words: Words) -> frozenset[str]:
+    """Return the tokens that the stop words are made of."""
+    return frozenset(token for word in words.stop_words for token in splitter(words)(word))
+
+
+@cache
+def analyzer(words: Words) -> Callable[[str], list[str]]:
+    """Return the function that makes terms of a document."""
+    split, stop = splitter(words), stop_tokens(words)
+    shortest, longest = words.ngrams
+    glue = "" if words.tokens == "characters" else " "
+
+    def analyze(document: str) -> list[str]:
+        tokens = split(document)
+        if stop:
+            tokens = [token for token in tokens if token not in stop]
+        if longest == 1:
+            return tokens
+        return [
+            glue.join(tokens[k : k + n])
+            for n in range(shortest, longest + 1)
+            for k in range(len(tokens) - n + 1)
+        ]
+
+    return analyze
