@@ -20,48 +20,38 @@ def spam_filter() -> None:
     """Model seven mails by their words, and see why that needs smoothing."""
     heading("1. The mail server's spam filter (multinomial)")
     mails = [
-        ("hi see you at dinner", "not spam"),
-        ("buy lottery", "spam"),
-        ("hi wanna have dinner", "not spam"),
-        ("hi you nice dinner today", "not spam"),
-        ("wanna get rich today", "spam"),
-        ("lottery dinner", "not spam"),
-        ("win lottery get rich today", "spam"),
+        ("Hi see you at dinner.", "not spam"),
+        ("Buy lottery!", "spam"),
+        ("Hi, wanna have dinner?", "not spam"),
+        ("Hi you, nice dinner today!", "not spam"),
+        ("Wanna get rich today?", "spam"),
+        ("Lottery dinner?", "not spam"),
+        ("Win lottery; get rich today!", "spam"),
     ]
-    vocabulary = list(dict.fromkeys(word for text, _ in mails for word in text.split()))
-
-    def counts(text: str) -> list[int]:
-        return [text.split().count(word) for word in vocabulary]
-
-    labels = [label for _, label in mails]
-    table = {word: [counts(text)[k] for text, _ in mails] for k, word in enumerate(vocabulary)}
-    words = {word: tb.Multinomial() for word in vocabulary}
-    tally = tb.Tally.of(table, labels, columns=words, target="label")
-
-    sums = tally.blocks[0].sums.astype(int)
-    print(f"{len(mails)} mails, a vocabulary of {len(vocabulary)} words. Counted:\n")
+    texts, labels = [text for text, _ in mails], [label for _, label in mails]
+    model = tb.TextNB(positive="spam").fit(texts, labels)
+    place, counts = model.vocabulary_, model.feature_count_.astype(int)
+    print(f"{len(mails)} mails, a vocabulary of {len(place)} words. Counted:\n")
     shown = ["buy", "lottery", "you", "dinner", "today"]
     print("            " + "".join(f"{word:>9}" for word in shown) + "    all words")
-    for label, row in zip(tally.classes, sums, strict=True):
-        cells = "".join(f"{row[vocabulary.index(word)]:>9}" for word in shown)
+    for label, row in zip(model.classes_, counts, strict=True):
+        cells = "".join(f"{row[place[word]]:>9}" for word in shown)
         print(f"  {label:<10}{cells}{row.sum():>13}")
 
-    mail = "you lottery lottery lottery"
-    rows = {word: [n] for word, n in zip(vocabulary, counts(mail), strict=True)}
+    mail = "You! Lottery! Lottery! Lottery!!"
     for alpha in (0, 1):
-        model = tb.estimate(tally, tb.Multinomial(alpha=alpha), positive="spam")
-        print(f'\nA new mail, "You! Lottery! Lottery! Lottery!!", with alpha = {alpha}:')
-        for label, row, n, score in zip(
-            tally.classes, sums, tally.rows, model.scores(rows)[0], strict=True
-        ):
-            you, lottery = (row[vocabulary.index(word)] + alpha for word in ("you", "lottery"))
-            total = row.sum() + alpha * len(vocabulary)
+        model = tb.TextNB(alpha, positive="spam").fit(texts, labels)
+        print(f'\nA new mail, "{mail}", with alpha = {alpha}:')
+        scores = model.model_.scores({"text": [mail]})[0]
+        for label, row, score in zip(model.classes_, counts, scores, strict=True):
+            n, total = labels.count(label), row.sum() + alpha * len(place)
+            you, lottery = (row[place[word]] + alpha for word in ("you", "lottery"))
             working = f"{n}/7 x {you}/{total} x ({lottery}/{total})^3"
-            exact = Fraction(int(n), 7) * Fraction(int(you), int(total))
+            exact = Fraction(n, 7) * Fraction(int(you), int(total))
             exact *= Fraction(int(lottery), int(total)) ** 3
             print(f"  s({label:<8}) = {working:<26} = {exact!s:<15} = {score:.7f}")
-        posterior = dict(zip(model.classes, model.posterior(rows)[0], strict=True))
-        print(f"  P(spam | mail) = {posterior['spam']:.4f}: the mail is {model.predict(rows)[0]}.")
+        posterior = model.model_.posterior_of({"text": mail})["spam"]
+        print(f"  P(spam | mail) = {posterior:.4f}: the mail is {model.predict([mail])[0]}.")
     print("\nWithout smoothing, one word never seen in spam outweighs everything else.")
 
 

@@ -14,6 +14,7 @@ import tallybayes as tb
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 ESTIMATORS = (ROOT / "docs" / "estimators.md").read_text()
+TEXT = (ROOT / "docs" / "text.md").read_text()
 ARITHMETIC = (ROOT / "docs" / "arithmetic.md").read_text()
 
 
@@ -21,7 +22,7 @@ def python_blocks(text):
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/estimators.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/estimators.md", "docs/text.md"])
 def test_the_code_on_a_page_runs_from_top_to_bottom(page):
     space = {}
     for block in python_blocks((ROOT / page).read_text()):
@@ -61,7 +62,17 @@ def test_every_option_of_naive_bayes_is_on_the_page(option):
     assert re.search(rf"^\| `{option}` \|", ESTIMATORS, flags=re.MULTILINE)
 
 
-FAMILIES = [tb.Gaussian, tb.Categorical, tb.Bernoulli, tb.Multinomial, tb.Complement, tb.Poisson]
+@pytest.mark.parametrize("options", [tb.Words, tb.Text], ids=lambda each: each.__name__)
+def test_every_option_of_text_is_on_its_page(options):
+    for option in dataclasses.fields(options):
+        if option.name != "words":
+            assert re.search(rf"^\|.*`{option.name}`.*\|", TEXT, flags=re.MULTILINE), option.name
+
+
+FAMILIES = [
+    *(tb.Gaussian, tb.Categorical, tb.Bernoulli, tb.Multinomial, tb.Complement, tb.Poisson),
+    *(tb.Text, tb.Words),
+]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
@@ -85,3 +96,15 @@ def test_the_summary_on_the_estimators_page_is_what_is_printed():
     space = {}
     exec(block, space)
     assert space["model"].summary().splitlines() == shown
+
+
+def test_the_telling_words_on_the_page_are_what_is_printed(capsys):
+    space = {}
+    blocks = python_blocks(TEXT)
+    exec(blocks[0], space)
+    capsys.readouterr()
+    exec(blocks[1], space)
+    shown = [line[2:] for line in blocks[1].splitlines() if line.startswith("# ")]
+    assert capsys.readouterr().out.splitlines() == shown
+    posterior = space["model"].predict_proba(["You! Lottery! Lottery! Lottery!!"])
+    assert posterior.tolist() == [[pytest.approx(0.36, abs=0.005), pytest.approx(0.64, abs=0.005)]]

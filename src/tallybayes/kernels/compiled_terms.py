@@ -118,14 +118,23 @@ def enter(text: Array, begin: int, end: int, low: Any, high: Any, hashed: Any, t
 
 
 @loop
-def enter_all(letters: Array, edges: Array, table: Slots, ids: Array) -> None:
+def enter_all(letters: Array, edges: Array, table: Slots, hashes: Array, ids: Array) -> None:
     """Enter terms into a table that has room for them, and write the numbers they have there.
 
-    Keys are read eight bytes at a time, so 16 bytes must follow the last letter.
+    `hashes` is a buffer for some terms: their slots are brought into the cache together.
     """
-    for t in range(len(edges) - 1):
-        low, high = key(letters, edges[t], edges[t + 1] - edges[t])
-        ids[t] = enter(letters, edges[t], edges[t + 1], low, high, mixed(low, high), table)
+    mask = np.uint64(len(table.slots) - 1)
+    n = len(edges) - 1
+    for first in range(0, n, len(hashes)):
+        last = min(first + len(hashes), n)
+        for t in range(first, last):
+            low, high = key(letters, edges[t], edges[t + 1] - edges[t])
+            hashes[t - first] = mixed(low, high)
+        for t in range(first, last):
+            ids[t] = np.int64(table.slots[hashes[t - first] & mask, 2])
+        for t in range(first, last):
+            low, high = key(letters, edges[t], edges[t + 1] - edges[t])
+            ids[t] = enter(letters, edges[t], edges[t + 1], low, high, hashes[t - first], table)
 
 
 @loop

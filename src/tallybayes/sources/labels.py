@@ -165,11 +165,9 @@ def _encode_floats(array: NDArray[Any]) -> Encoded:
 
 def _encode_objects(values: Sequence[Any], where: str) -> Encoded:
     """Encode Python values in one pass; missing ones get -1."""
-    code_of: dict[Any, int] = {}
     try:
-        codes = np.fromiter(
-            (code_of.setdefault(value, len(code_of)) for value in values), np.int32, len(values)
-        )
+        code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
+        codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
     except TypeError:
         raise _unusable(values, where) from None
     # NaN is unequal to itself, so several may have codes of their own: all are missing

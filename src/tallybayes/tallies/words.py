@@ -319,14 +319,20 @@ def _added(
     a: WordCounts, b: WordCounts, sums_of_b: Floats
 ) -> tuple[Integers, NDArray[np.int32], Floats]:
     """Add up the sums of two blocks with the same terms, class by class."""
-    size = len(a.indices) + len(b.indices)
-    sums = WordSums(text_is_loaded() and size >= WORTH_COMPILED)
-    sums.make_room(len(a.terms))
-    found = []
-    for c in range(a.n_classes):
-        sums.add(a.indices[a.of_class(c)], a.sums[a.of_class(c)])
-        sums.add(b.indices[b.of_class(c)], sums_of_b[b.of_class(c)])
-        found.append(sums.take_out())
+    sizes = np.diff(a.indptr) + np.diff(b.indptr)
+    size = int(sizes.sum())
+
+    def work(classes: slice) -> list[tuple[Array, Floats]]:
+        sums = WordSums(text_is_loaded() and size >= WORTH_COMPILED)
+        sums.make_room(len(a.terms))
+        found = []
+        for c in range(classes.start, classes.stop):
+            sums.add(a.indices[a.of_class(c)], a.sums[a.of_class(c)])
+            sums.add(b.indices[b.of_class(c)], sums_of_b[b.of_class(c)])
+            found.append(sums.take_out())
+        return found
+
+    found = [each for part in over_rows(work, a.n_classes, size, sizes) for each in part]
     if not found:
         return a.indptr, a.indices, a.sums
     indptr = _pointers(np.array([len(indices) for indices, _ in found]))
