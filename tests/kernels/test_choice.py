@@ -15,7 +15,9 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def unloaded(monkeypatch):
     monkeypatch.setattr(choice, "_compiled", None)
+    monkeypatch.setattr(choice, "_text", None)
     monkeypatch.setattr(choice, "_warm", set())
+    monkeypatch.setattr(choice, "_calls", {})
 
 
 @pytest.mark.usefixtures("unloaded")
@@ -40,6 +42,25 @@ def test_a_kernel_that_was_compiled_for_a_type_is_used_for_a_single_cell_of_it()
     assert choice.loops_for(1, "a kernel", "float64") is not plain
     assert choice.loops_for(1, "a kernel", "float32") is plain
     assert choice.loops_for(1, "another kernel", "float64") is plain
+
+
+@pytest.mark.usefixtures("unloaded")
+def test_a_kernel_that_is_called_often_is_compiled_once_others_are():
+    for _ in range(2 * choice.OFTEN):
+        assert choice.loops_for(1, "a kernel") is plain
+    choice.load_compiled()
+    found = [choice.loops_for(1, "a kernel") is plain for _ in range(2 * choice.OFTEN)]
+    assert found == [True] * choice.OFTEN + [False] * choice.OFTEN
+
+
+@pytest.mark.usefixtures("unloaded")
+def test_kernels_for_text_are_announced_too(monkeypatch):
+    choice.load_compiled()
+    stderr = Terminal()
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setattr(choice, "_is_cached", lambda _: False)
+    choice.load_text()
+    assert "compiling kernels" in stderr.getvalue()
 
 
 @pytest.mark.usefixtures("unloaded")

@@ -60,7 +60,9 @@ class Family(Protocol):
 
 
 def in_place_log(values: Floats) -> None:
-    """Replace each row's values by their logarithms, -inf at zero, on all threads."""
+    """Replace values by their logarithms, -inf at zero, on all threads."""
+    if values.flags.f_contiguous:
+        values = values.T
 
     def work(rows: slice) -> None:
         with np.errstate(divide="ignore"):

@@ -13,6 +13,7 @@ The counts hold all of them, so that none costs a pass over the documents.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -40,6 +41,8 @@ EVENTS = ("multinomial", "boolean", "bernoulli", "complement")
 WORDS = Words()
 MOST_CELLS = 40_000_000  # words times classes whose weights are kept; beyond, they are made anew
 WORDS_AT_ONCE = 100_000
+READERS = 8
+LONGEST_KEPT = 1_000_000  # bytes of a document, for which a reader keeps buffers
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,7 @@ class WordWeights:
         counts = self.counts_of(words)
         n, rest = len(counts), len(self.terms) - len(counts)
         alpha = np.full(n, self.text.alpha)
-        sums = np.ascontiguousarray(counts.T)
+        sums = counts.T
         if rest:  # the other words together are one more
             others = np.maximum(self.class_totals - counts.sum(axis=0), 0.0)
             sums = np.column_stack([sums, others])
@@ -238,6 +241,11 @@ class WordWeights:
         if len(self.terms) * self.counted.n_classes > MOST_CELLS:
             return None
         return self.weights_of(slice(None))
+
+    @cached_property
+    def _idle(self) -> tuple[deque[Any], deque[Any]]:
+        """A few readers that wait for the next documents, plain and compiled."""
+        return deque(maxlen=READERS), deque(maxlen=READERS)
 
     @cached_property
     def _absence(self) -> tuple[Floats, Array]:
@@ -278,13 +286,16 @@ class WordWeights:
         self.table  # noqa: B018  (made once, before the threads ask for it)
 
         def work(rows: slice) -> None:
-            reader = reading.reader(self.terms)
-            for bags in reader.pieces(np.arange(rows.start, rows.stop)):
+            idle = self._idle[reading.compiled]
+            reader = idle.pop() if idle else reading.reader(self.terms)
+            for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
                 here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
                 self._score(weighted(bags, self.text.words), out[here], required)
+            if reader.longest <= LONGEST_KEPT:
+                idle.append(reader)
 
         if reading.compiled:
-            over_rows(work, len(block), reading.n_bytes, reading.sizes())
+            over_rows(work, len(block), reading.n_bytes, reading.sizes)
         else:
             work(slice(0, len(block)))
         if self.text.event == "bernoulli":

@@ -11,30 +11,37 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from tallybayes.kernels import plain
 
 WORTH_LOADING = 1_000_000  # cells
 WORTH_CALLING = 2_000  # cells, once numba is loaded
+OFTEN = 50  # calls with fewer cells that make it worth while too
 
 _compiled: ModuleType | None = None
 _text: ModuleType | None = None
 _warm: set[tuple[object, ...]] = set()
+_calls: dict[tuple[object, ...], int] = {}
 
 
 def loops_for(n_cells: int, *used: object) -> ModuleType:
     """Return the module of kernels, `compiled` or `plain`, that suits so many cells.
 
     `used` names the kernel and the types it is used for: if it has been compiled for them, it is
-    the faster one for a single cell too.
+    the faster one for a single cell too; so it is compiled when it is called often.
     """
     if used in _warm:
         return load_compiled()
-    if n_cells >= (WORTH_LOADING if _compiled is None else WORTH_CALLING):
-        if used:
-            _warm.add(used)
-        return load_compiled()
-    return plain
+    large = n_cells >= (WORTH_LOADING if _compiled is None else WORTH_CALLING)
+    if _compiled is not None and used and not large:
+        _calls[used] = _calls.get(used, 0) + 1
+        large = _calls[used] > OFTEN
+    if not large:
+        return plain
+    if used:
+        _warm.add(used)
+    return load_compiled()
 
 
 def is_loaded() -> bool:
@@ -49,13 +56,10 @@ def expect(n_cells: int) -> None:
 
 
 def load_compiled() -> ModuleType:
-    """Import the compiled kernels; on a terminal, say so when they have yet to be compiled."""
+    """Import the compiled kernels for numbers, categories and counts."""
     global _compiled
     if _compiled is None:
-        loaded = import_module("tallybayes.kernels.compiled")
-        if sys.stderr.isatty() and not _is_cached(loaded):
-            print("tallybayes: compiling kernels, once on this machine ...", file=sys.stderr)
-        _compiled = loaded
+        _compiled = _imported("compiled", "moments")
     return _compiled
 
 
@@ -69,11 +73,20 @@ def load_text() -> ModuleType:
     global _text
     if _text is None:
         load_compiled()
-        _text = import_module("tallybayes.kernels.compiled_bags")
+        _text = _imported("compiled_bags", "bags")
     return _text
 
 
-def _is_cached(compiled: ModuleType) -> bool:
-    """Tell whether numba has compiled kernels on this machine before."""
-    folder = getattr(getattr(compiled.moments, "_cache", None), "cache_path", None)
-    return folder is not None and any(Path(folder).glob("compiled.*.nbi"))
+def _imported(name: str, kernel: str) -> ModuleType:
+    """Import a module of kernels; say so on a terminal if one of them has yet to be compiled."""
+    module = import_module(f"tallybayes.kernels.{name}")
+    if sys.stderr.isatty() and not _is_cached(getattr(module, kernel)):
+        print("tallybayes: compiling kernels, once on this machine ...", file=sys.stderr)
+    return module
+
+
+def _is_cached(kernel: Any) -> bool:
+    """Tell whether numba has compiled a kernel on this machine before."""
+    folder = getattr(getattr(kernel, "_cache", None), "cache_path", None)
+    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-*.nbi"
+    return folder is not None and any(Path(folder).glob(name))

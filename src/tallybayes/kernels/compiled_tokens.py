@@ -22,7 +22,8 @@ _with_gil = njit(cache=True, error_model="numpy")
 _as_utf8 = types.ExternalFunction(
     "PyUnicode_AsUTF8AndSize", types.intp(types.intp, types.CPointer(types.int64))
 )
-_clear_error = types.ExternalFunction("PyErr_Clear", types.void())
+_as_bytes = types.ExternalFunction("PyBytes_AsString", types.intp(types.intp))
+_n_bytes = types.ExternalFunction("PyBytes_Size", types.intp(types.intp))
 
 _U8 = np.uint8
 _HIGH = np.uint64(0x8080808080808080)
@@ -77,15 +78,14 @@ def load64(typing: Any, buffer: Any, place: Any) -> Any:
 
 
 @_with_gil
-def addresses(objects: Array, address: Array, size: Array) -> int:
-    """Find the UTF-8 form of Python strings; return how many have none (lone surrogates)."""
-    without = 0
+def addresses(objects: Array, encoded: Array, address: Array, size: Array) -> None:
+    """Find the bytes of Python objects: str in ASCII, and bytes where they are marked `encoded`."""
     for i in range(len(objects)):
-        address[i] = _as_utf8(objects[i], size[i:].ctypes)
-        if address[i] == 0:
-            _clear_error()
-            without += 1
-    return without
+        if encoded[i]:
+            address[i] = _as_bytes(objects[i])
+            size[i] = _n_bytes(objects[i])
+        else:
+            address[i] = _as_utf8(objects[i], size[i:].ctypes)
 
 
 @inline

@@ -52,7 +52,8 @@ class WordSums:
     def make_room(self, n_terms: int) -> None:
         """Grow with the number of terms."""
         if n_terms > len(self._sums):
-            sums, touched = np.zeros((2 * n_terms, 3)), np.empty(2 * n_terms, np.int32)
+            room = n_terms * 3 // 2
+            sums, touched = np.zeros((room, 3)), np.empty(room, np.int32)
             sums[: len(self._sums)] = self._sums
             touched[: self._n] = self._touched[: self._n]
             self._sums, self._touched = sums, touched

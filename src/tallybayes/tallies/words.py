@@ -84,7 +84,7 @@ class WordCounts:
         reading = Reading(block, words)
         if not reading.compiled:
             return _count(reading, rows, of)
-        sizes = reading.sizes()[rows]
+        sizes = reading.sizes[rows]
         parts = over_rows(
             lambda share: _count(reading, rows[share], of), len(rows), int(sizes.sum()), sizes
         )
@@ -291,7 +291,7 @@ def _count(reading: Reading, rows: Integers, of: Members) -> WordCounts:
     sums = WordSums(reading.compiled)
     found: list[tuple[Array, Floats]] = [(np.zeros(0, np.int32), np.zeros((0, 3)))] * n_classes
     lengths = np.zeros((n_classes, 2))
-    for bags in reader.pieces(rows, bounds):
+    for bags in reading.bags(reader, rows, bounds):
         c = int(y[bags.rows.start])
         w_here = None if w is None else w[bags.rows]
         length = bags.lengths.astype(np.float64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ WORTH_LOADING = 4_000_000  # bytes of text that pay for loading the compiled rea
 WORTH_CALLING = 200  # bytes, once it is loaded
 BYTES_IN_A_PIECE = 1_000_000
 ENTRIES_IN_A_PIECE = 250_000  # to begin with
+MOST_REMEMBERED = 100_000  # terms whose buckets a plain reader need not work out again
 
 
 class Bags(NamedTuple):
@@ -48,16 +50,16 @@ class PlainReader:
     ----------
     words
         What terms are.
-    texts
-        The documents.
     known
         Terms that have numbers, others being left out; buckets; or None to learn all terms.
     """
 
-    def __init__(self, words: Words, texts: list[str], known: Known) -> None:
-        self._texts, self._known = texts, known
+    longest = 0  # bytes of a document for which there are buffers
+
+    def __init__(self, words: Words, known: Known) -> None:
+        self._known = known
         self._terms_of = analyzer(words)
-        self._number_of: dict[str, int] = dict(known.number_of) if isinstance(known, Terms) else {}
+        self._number_of: dict[str, int] = known.number_of if isinstance(known, Terms) else {}
 
     @property
     def n_terms(self) -> int:
@@ -69,15 +71,15 @@ class PlainReader:
         """The terms that have numbers by now."""
         return Terms.of(self._number_of) if self._known is None else self._known
 
-    def pieces(self, rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
+    def pieces(self, texts: list[str], rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
         """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
-        sizes = np.array([len(self._texts[row]) for row in rows.tolist()], np.int64)
+        sizes = np.array([len(texts[row]) for row in rows.tolist()], np.int64)
         for here in _pieces(sizes, bounds):
             indptr: list[int] = [0]
             indices: list[int] = []
             data: list[int] = []
             for row in rows[here].tolist():
-                bag = Counter(self._numbers(self._terms_of(self._texts[row])))
+                bag = Counter(self._numbers(self._terms_of(texts[row])))
                 indices += bag
                 data += bag.values()
                 indptr.append(len(indices))
@@ -91,6 +93,8 @@ class PlainReader:
         if known is None:
             return [number_of.setdefault(term, len(number_of)) for term in terms]
         if isinstance(known, Buckets):
+            if len(number_of) > MOST_REMEMBERED:
+                number_of.clear()
             for term in set(terms) - number_of.keys():
                 hashed = murmur(term.encode())
                 number_of[term] = min(hashed, 2**32 - hashed) % known.n
@@ -100,14 +104,16 @@ class PlainReader:
 class CompiledReader:
     """Reads documents where they are in memory, with the compiled kernels."""
 
-    def __init__(self, words: Words, memory: Memory, known: Known) -> None:
-        self._words, self._memory, self._known = words, memory, known
+    def __init__(self, words: Words, known: Known) -> None:
+        self._words, self._known = words, known
         self._kernels = load_text()
         self._rules = self._rules_with(unicode=words.tokens == "characters")
-        self._stop = Terms.of(stop_tokens(words)).table
+        self._stop = _stop_table(words)
         self._table = known.table if isinstance(known, Terms) else empty_table(0, 65_536)
         self._indices = np.empty(ENTRIES_IN_A_PIECE, np.int32)
         self._data = np.empty(ENTRIES_IN_A_PIECE, np.int32)
+        self.longest = 0
+        self._room: Any = None
 
     @property
     def n_terms(self) -> int:
@@ -144,7 +150,7 @@ class CompiledReader:
 
     def _new_room(self) -> Any:
         """Return buffers for the longest of the documents."""
-        size = self._longest * self._growth + 64
+        size = self.longest * self._growth + 64
         piece = self._kernels.PIECE
         places = self._known.n if isinstance(self._known, Buckets) else len(self._table.edges)
         inside = np.empty(size, np.uint8)
@@ -163,26 +169,30 @@ class CompiledReader:
             np.zeros(4, np.int64),
         )
 
-    def pieces(self, rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
+    def pieces(
+        self, documents: Documents, rows: Array, bounds: Array | None = None
+    ) -> Iterator[Bags]:
         """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
-        address, size = self._memory.address[rows], self._memory.size[rows]
-        self._longest = int(size.max(initial=0))
-        self._room = self._new_room()
-        for here in _pieces(size, bounds):
+        for here in _pieces(documents.sizes[rows], bounds):
+            memory = documents.memory(rows[here])
+            longest = int(memory.size.max(initial=0))
+            if self._room is None or longest > self.longest:
+                self.longest = max(longest, 2 * self.longest)
+                self._room = self._new_room()
             n = here.stop - here.start
             indptr, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
-            done = self._read(address[here], size[here], 0, indptr, lengths)
+            done = self._read(memory, 0, indptr, lengths)
             while done < n:
                 self._make_room(int(indptr[done]))
-                done = self._read(address[here], size[here], done, indptr, lengths)
+                done = self._read(memory, done, indptr, lengths)
             yield Bags(here, indptr, self._indices, self._data, lengths)
 
-    def _read(self, address: Array, size: Array, done: int, indptr: Array, lengths: Array) -> int:
+    def _read(self, memory: Memory, done: int, indptr: Array, lengths: Array) -> int:
         """Read on from a document; return how many are done, fewer than all if room is lacking."""
         known = self._known
         read: int = self._kernels.bags(
-            address,
-            size,
+            memory.address,
+            memory.size,
             done,
             self._rules,
             self._stop,
@@ -206,8 +216,8 @@ class CompiledReader:
         if self._known is None:
             more_slots = 2 * terms > len(table.slots)
             if more_slots or letters > len(table.letters):
-                slots = 4 * terms if more_slots else len(table.slots)
-                self._table = empty_table(slots, max(2 * letters, len(table.letters)), fill=table)
+                slots = 2 * terms if more_slots else len(table.slots)
+                self._table = empty_table(slots, max(letters * 3 // 2, len(table.letters)), table)
         if entries > len(self._indices):
             for name in ("_indices", "_data"):
                 wider = np.empty(2 * entries, np.int32)
@@ -234,25 +244,25 @@ Reader = PlainReader | CompiledReader
 
 
 class Reading:
-    """Documents that are about to be read, in the form that suits how many there are."""
+    """Documents that are about to be read, in the way that suits how many there are."""
 
     def __init__(self, documents: Documents, words: Words) -> None:
-        self.words = words
-        size = documents.n_bytes
+        self.words, self.sizes = words, documents.sizes
+        self.n_bytes = int(self.sizes.sum())
         worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
-        self.compiled = size >= worth and not callable(words.tokens)
-        self._documents: Any = documents.memory() if self.compiled else documents.strings()
-        self.n_bytes = size
-
-    def sizes(self) -> Array:
-        """Return the bytes of each document, more or less."""
-        if self.compiled:
-            sizes: Array = self._documents.size
-            return sizes
-        return np.array([len(text) for text in self._documents], np.int64)
+        self.compiled = self.n_bytes >= worth and not callable(words.tokens)
+        self._documents: Any = documents if self.compiled else documents.strings()
 
     def reader(self, known: Known) -> Reader:
-        """Return a reader of these documents: one for each thread."""
-        kind: Any = CompiledReader if self.compiled else PlainReader
-        reader: Reader = kind(self.words, self._documents, known)
-        return reader
+        """Return a reader that suits these documents: one for each thread."""
+        return (CompiledReader if self.compiled else PlainReader)(self.words, known)
+
+    def bags(self, reader: Reader, rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
+        """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
+        return reader.pieces(self._documents, rows, bounds)
+
+
+@cache
+def _stop_table(words: Words) -> Any:
+    """Return the stop words in a table that the compiled kernels look them up in."""
+    return Terms.of(stop_tokens(words)).table

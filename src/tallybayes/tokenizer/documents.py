@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError
 
 Array = NDArray[Any]
+Integers = NDArray[np.int64]
 
 
 class Memory(NamedTuple):
     """Where the bytes of each document are, and who keeps them there."""
 
-    address: NDArray[np.int64]
-    size: NDArray[np.int64]
+    address: Integers
+    size: Integers
     owner: Any
 
 
@@ -70,12 +72,12 @@ class Documents:
     def __len__(self) -> int:
         return len(self._texts if self._arrow is None else self._arrow)
 
-    @property
-    def n_bytes(self) -> int:
-        """About how many bytes there are."""
+    @cached_property
+    def sizes(self) -> Integers:
+        """The size of each document: bytes if it is in Arrow's memory, otherwise characters."""
         if self._arrow is not None:
-            return int(self._arrow.nbytes)
-        return sum(map(len, self._texts.tolist()))
+            return self._arrow_memory.size
+        return np.fromiter(map(len, self._texts.tolist()), np.int64, len(self))
 
     def strings(self) -> list[str]:
         """Return the documents as Python strings."""
@@ -90,25 +92,23 @@ class Documents:
             found = [None if each is None else each.decode("utf-8", "replace") for each in raw]
         return [text or "" for text in found]
 
-    def memory(self) -> Memory:
-        """Return where the documents are, as UTF-8."""
-        return self._arrow_memory() if self._arrow is not None else self._python_memory()
-
-    def _python_memory(self) -> Memory:
+    def memory(self, rows: Array) -> Memory:
+        """Return where the documents of these rows are, as UTF-8."""
+        if self._arrow is not None:
+            every = self._arrow_memory
+            return Memory(every.address[rows], every.size[rows], every.owner)
         from tallybayes.kernels.compiled_tokens import addresses
 
-        texts = self._texts
-        n = len(texts)
-        address, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        if not n:
-            return Memory(address, size, texts)
-        if addresses(_pointers(texts), address, size):
-            texts = texts.copy()
-            for row in np.flatnonzero(address == 0).tolist():
-                texts[row] = _whole(texts[row])
-            addresses(_pointers(texts), address, size)
-        return Memory(address, size, texts)
+        objects = self._texts[rows]
+        encoded = ~np.fromiter(map(str.isascii, objects.tolist()), bool, len(objects))
+        for row in np.flatnonzero(encoded).tolist():
+            # ASCII is UTF-8 already; a str would keep the UTF-8 of anything else for ever
+            objects[row] = _whole(objects[row]).encode()
+        address, size = np.zeros(len(objects), np.int64), np.zeros(len(objects), np.int64)
+        addresses(_pointers(objects), encoded, address, size)
+        return Memory(address, size, objects)
 
+    @cached_property
     def _arrow_memory(self) -> Memory:
         import pyarrow
 
@@ -137,7 +137,7 @@ class Documents:
 def _pointers(objects: Array) -> Array:
     """Return where the objects of an array are: an array of objects is one of their addresses."""
     raw: Any = (ctypes.c_char * objects.nbytes).from_address(objects.ctypes.data)
-    return np.frombuffer(raw, np.intp)
+    return np.frombuffer(raw, np.intp) if len(objects) else np.zeros(0, np.intp)
 
 
 def _with_offsets(chunk: Any) -> Any:
