@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import tallybayes as tb
-from tallybayes.tallies import Codes, Counts, Moments
+from tallybayes.tallies import Codes, Counts, Moments, WordCounts
 
 NAN = float("nan")
 
@@ -63,6 +63,11 @@ def table(*names):
 NUMBERS = st.integers(-800, 800).map(lambda n: n / 8) | st.just(NAN) | st.sampled_from([1.0, 2.0])
 COUNTS = st.sampled_from([0.0, 0.0, 1.0, 2.0, 7.0, 0.25])
 WORDS = st.sampled_from(["red", "green", "blue", "", None])
+DOCUMENTS = st.sampled_from([
+    "Buy! Win the lottery!", "you buy, you win: lottery lottery", "see you at lunch", "über über",
+    "", "!", "a b", None,
+])  # fmt: skip
+WEIGHED = tb.Idf({"lottery": 2.5, "you": 0.75, "lunch": 1.0, "never": 3.0})
 THREE = ("x0", "x1", "x2")
 TWO = ("x0", "x1")
 
@@ -92,6 +97,18 @@ REGISTRY = (
         [tb.Count("a"), tb.Categories(), tb.Binary(), tb.Numeric(), tb.Count("b")]),
         (COUNTS, WORDS, st.sampled_from([0, 1, None]), NUMBERS, st.sampled_from([0, 3, None])),
         table("visits", "colour", "on", "income", "mails")),
+    Registered("text", same_kind(("mail",), tb.Words()), (DOCUMENTS,), table("mail")),
+    Registered("pairs of words by their log", same_kind(("mail",), tb.Words(
+        ngrams=(1, 2), tf="log")), (DOCUMENTS,), table("mail")),
+    Registered("words in buckets", same_kind(("mail",), tb.Words(buckets=16)),
+               (DOCUMENTS,), table("mail")),
+    Registered("words by their idf", same_kind(("mail",), tb.Words(idf=WEIGHED, norm="l2")),
+               (DOCUMENTS,), table("mail")),
+    Registered("two texts", same_kind(("subject", "body"), tb.Words()),
+               (DOCUMENTS,) * 2, table("subject", "body")),
+    Registered("text beside others", tb.Schema.of(
+        ("income", "mail", "colour"), [tb.Numeric(), tb.Words(), tb.Categories()]),
+        (NUMBERS, DOCUMENTS, WORDS), table("income", "mail", "colour")),
 )  # fmt: skip
 
 
@@ -99,7 +116,7 @@ EPS = np.finfo(float).eps
 
 
 def assert_same(ours, expected, tolerance=1e-12):
-    """Two tallies are the same: counts bit for bit, moments within the tolerance.
+    """Two tallies are the same: counts bit for bit, moments and logs within the tolerance.
 
     A mean is a float, known to eps |mean|: where that is much of the deviation, an M2 merged from
     means cannot be better than eps |mean| / deviation. An M2 of zero stays exactly zero.
@@ -110,6 +127,9 @@ def assert_same(ours, expected, tolerance=1e-12):
     np.testing.assert_array_equal(ours.weight, expected.weight, strict=True)
     for a, b in zip(ours.blocks, expected.blocks, strict=True):
         assert type(a) is type(b)
+        if isinstance(a, WordCounts):
+            assert_same_words(a, b, tolerance)
+            continue
         np.testing.assert_array_equal(a.rows, b.rows, strict=True)
         np.testing.assert_array_equal(a.weight, b.weight, strict=True)
         if isinstance(a, Codes):
@@ -122,6 +142,29 @@ def assert_same(ours, expected, tolerance=1e-12):
             assert (np.abs(a.mean - b.mean) <= tolerance * (np.abs(b.mean) + deviation)).all()
             rounding = 8 * EPS * np.abs(b.mean) * np.sqrt(b.m2 * b.weight)
             assert (np.abs(a.m2 - b.m2) <= np.maximum(tolerance * b.m2, rounding)).all()
+
+
+def assert_same_words(ours, expected, tolerance):
+    """The same words, documents, weights and lengths bit for bit; what words count may be logs."""
+    np.testing.assert_array_equal(ours.rows, expected.rows, strict=True)
+    np.testing.assert_array_equal(ours.weight, expected.weight, strict=True)
+    np.testing.assert_array_equal(ours.lengths, expected.lengths, strict=True)
+    for c in range(ours.n_classes):
+        mine, theirs = words_of(ours, c), words_of(expected, c)
+        assert mine.keys() == theirs.keys()
+        for word, (*documents, count) in mine.items():
+            assert documents == theirs[word][:2]
+            assert count == pytest.approx(theirs[word][2], rel=tolerance, abs=0.0)
+    if isinstance(ours.terms, type(expected.terms)):
+        assert sorted(ours.terms.texts) == sorted(expected.terms.texts)
+
+
+def words_of(block, c):
+    """Return the three sums of each word of a class."""
+    here = block.of_class(c)
+    texts = [block.terms.texts[number] for number in block.indices[here].tolist()]
+    assert len(set(texts)) == len(texts)
+    return dict(zip(texts, block.sums[here].tolist(), strict=True))
 
 
 @pytest.fixture(scope="session")

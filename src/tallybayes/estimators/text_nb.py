@@ -8,14 +8,14 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.base import Floats, shown
+from tallybayes.estimators.base import Fitted, Floats, shown
+from tallybayes.estimators.columns import Wishes
 from tallybayes.estimators.table_classifier import TableClassifier
 from tallybayes.families import Text, WordWeights
 from tallybayes.families.text import Event
-from tallybayes.families.vocabulary import chosen
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
-from tallybayes.tallies import WordCounts
+from tallybayes.tallies import Tally
 from tallybayes.tallies.words import WEIGHT
 from tallybayes.tokenizer import Idf, Words
 from tallybayes.tokenizer.words import Tokens
@@ -144,24 +144,25 @@ class TextNB(TableClassifier):
         given: Any = self.vocabulary
         return given if given is None or isinstance(given, str) else tuple(given)
 
-    def _text(self, words: Words, **more: Any) -> Text:
+    def _text(self, words: Words) -> Text:
+        """Return which of the counted words are used, and how."""
+        if words.idf is not None:  # only those were counted that are used
+            return Text(words, self.event)
         return Text(
             words,
             self.event,
             min_df=self.min_df,
             max_df=self.max_df,
             max_features=self.max_features,
+            vocabulary=self._vocabulary(),
             best=self.best,
             by=self.by,
-            **more,
         )
 
     @property
     def columns(self) -> Mapping[str, Text]:
         """What is said of the one column."""
-        words = self._words(tf=self.tf, norm=self.norm, idf=self._idf)
-        vocabulary = self._vocabulary() if self._idf is None else None
-        return {COLUMN: self._text(words, vocabulary=vocabulary)}
+        return {COLUMN: self._text(self._words(tf=self.tf, norm=self.norm, idf=self._idf))}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count labelled documents, and forget everything counted before.
@@ -179,21 +180,27 @@ class TextNB(TableClassifier):
         with self._all_or_nothing():
             self._idf = None
             X = _listed(X)
-            if self.idf:
+            if self._twice:
                 self._idf = self._idf_of(X, y, sample_weight)
             return super().fit(X, y, sample_weight)
 
+    @property
+    def _twice(self) -> bool:
+        """Whether the words and their weights have to be known before counting."""
+        chosen_words = not self._text(self._words()).selection.everything
+        return bool(self.idf) or (self.norm is not None and chosen_words)
+
     def _idf_of(self, X: Any, y: Any, sample_weight: Any) -> Idf:
         """Go through the documents a first time, to see how many have each word."""
-        text = self._text(self._words(), vocabulary=self._vocabulary())
         counting = TextNB(**{**self.get_params(), "idf": False, "tf": "count", "norm": None})
-        block = counting.fit(X, y, sample_weight).tally_.blocks[0]
-        assert isinstance(block, WordCounts)
-        weights = WordWeights(text, block, chosen(block, text.selection))
-        documents = block.totals(WEIGHT)
+        weights = counting.fit(X, y, sample_weight)._weights
+        words = weights.terms.texts
+        if not self.idf:
+            return Idf(dict.fromkeys(words, 1.0))
+        documents, n = weights.counted.totals(WEIGHT), float(weights.counted.weight.sum())
         if weights.numbers is not None:
-            documents = np.where(weights.numbers >= 0, documents[weights.numbers], 0.0)
-        return Idf.of_counts(weights.terms.texts, documents, float(block.weight.sum()))
+            documents = np.append(documents, 0.0)[weights.numbers]  # the last is for -1
+        return Idf.of_counts(words, documents, n)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count more documents; any sequence of calls gives what one `fit` on all of them gives.
@@ -207,16 +214,27 @@ class TextNB(TableClassifier):
         classes
             Classes that belong to the model whether or not a document of them arrives; not needed.
         """
-        if self.idf and vars(self).get("_fitted") is None:
+        if self._twice and vars(self).get("_fitted") is None:
             raise TallyBayesError(
-                "idf weighs words by the documents that have them, which must be known before "
-                "counting: call fit() with a first batch, then partial_fit()"
+                "idf, and norm with a choice of words, need to know the words of the documents "
+                "before they are counted: call fit() with a first batch, then partial_fit()"
             )
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _source(self, X: Any, *, reset: bool) -> Source:
         """Make the documents the one column of a table."""
         return as_source({COLUMN: _listed(X)})
+
+    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+        """Say how a model is estimated; what is counted must still be what was counted before."""
+        text = self.columns[COLUMN]
+        if text.kind != tally.schema.kind(COLUMN):
+            raise TallyBayesError(
+                f"the documents so far were counted as {tally.schema.kind(COLUMN)}, but now the "
+                f"parameters say {text.kind}; call fit() to count anew"
+            )
+        self._wish = Wishes(None, self.columns)
+        return super()._fitted_from(tally, announced)
 
     def _set_names(self, names: Sequence[str], named: bool) -> None:
         """Documents have no columns that scikit-learn could count."""

@@ -14,11 +14,12 @@ The counts hold all of them, so that none costs a pass over the documents.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.batches import Block
 from tallybayes.errors import TallyBayesError, did_you_mean
@@ -27,6 +28,7 @@ from tallybayes.families.counts import Complement, log_shares, log_shares_elsewh
 from tallybayes.families.parameters import Array, Columns, Floats
 from tallybayes.families.smoothing import LAPLACE, Alpha, checked_alpha
 from tallybayes.families.vocabulary import Selection, chosen
+from tallybayes.families.writing import documents
 from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
 from tallybayes.sources import NumberedNames
@@ -41,6 +43,7 @@ EVENTS = ("multinomial", "boolean", "bernoulli", "complement")
 WORDS = Words()
 MOST_CELLS = 40_000_000  # words times classes whose weights are kept; beyond, they are made anew
 WORDS_AT_ONCE = 100_000
+PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
 READERS = 8
 LONGEST_KEPT = 1_000_000  # bytes of a document, for which a reader keeps buffers
 
@@ -106,6 +109,11 @@ class Text:
         object.__setattr__(self, "vocabulary", selection.vocabulary)
         if selection.vocabulary is not None:
             selection.check(self.words)
+        if not selection.everything and (self.words.idf or self.words.norm):
+            raise TallyBayesError(
+                "with idf or norm the words must be chosen before documents are counted: use "
+                "TextNB, which goes through them twice, or Words(idf=Idf({word: weight, ...}))"
+            )
 
     @property
     def kind(self) -> Words:
@@ -122,35 +130,25 @@ class Text:
 
     def estimate(self, block: WordCounts, columns: Columns) -> WordWeights:
         """Choose the words and say how their counts become weights."""
-        numbers = chosen(block, self.selection)
-        return WordWeights(self, block, numbers)
+        return WordWeights(self, block, *chosen(block, self.selection))
 
 
 @dataclass(frozen=True, eq=False)
 class WordWeights:
     """What each word adds to the score of each class.
 
-    `numbers` are the places among the counted words of those that are used; None stands for all of
-    them, and -1 for a word of a given vocabulary that was never seen.
+    `terms` are the words that are used, and `numbers` their places among those that were counted:
+    None stands for all of them, and -1 for a word of a given vocabulary that was never seen.
     """
 
     text: Text
     counted: WordCounts
+    terms: Terms | Buckets
     numbers: Array | None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
-        return {name: getattr(self, name) for name in ("text", "counted", "numbers")}
-
-    @cached_property
-    def terms(self) -> Terms | Buckets:
-        """The words that are used."""
-        if self.numbers is None:
-            return self.counted.terms
-        if self.text.selection.vocabulary is not None:
-            return Terms.of(self.text.selection.vocabulary)
-        assert isinstance(self.counted.terms, Terms)
-        return self.counted.terms.take(self.numbers)
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def free_parameters(self) -> int:
@@ -176,11 +174,9 @@ class WordWeights:
         if self.numbers is None:
             return by_word
         seen = self.numbers >= 0
-        rows = (
-            by_word[np.where(seen, self.numbers, 0)]
-            if shape[1]
-            else csr_array((len(seen), shape[0]))
-        )
+        if not shape[1]:
+            return csr_array((len(seen), shape[0]))
+        rows = by_word[np.where(seen, self.numbers, 0)]
         rows.data[np.repeat(~seen, np.diff(rows.indptr))] = 0.0
         rows.eliminate_zeros()
         return rows
@@ -287,10 +283,16 @@ class WordWeights:
 
         def work(rows: slice) -> None:
             idle = self._idle[reading.compiled]
-            reader = idle.pop() if idle else reading.reader(self.terms)
+            try:
+                reader = idle.pop()
+            except IndexError:
+                reader = reading.reader(self.terms)
             for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
                 here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
-                self._score(weighted(bags, self.text.words), out[here], required)
+                there = True if block.missing is None else ~block.missing[here, None]
+                self._score(weighted(bags, self.text.words), out[here])
+                if len(required):
+                    out[here][self._lacking(bags, required) & there] = -np.inf
             if reader.longest <= LONGEST_KEPT:
                 idle.append(reader)
 
@@ -302,25 +304,26 @@ class WordWeights:
             there = 1.0 if block.missing is None else ~block.missing[:, None]
             out += there * base
 
-    def _score(self, bags: Bags, out: Floats, required: Array) -> None:
+    def _lacking(self, bags: Bags, required: Array) -> NDArray[np.bool_]:
+        """Mark the bags (down) that lack words they must have in each class (across)."""
+        found = np.zeros((len(bags.lengths), required.shape[1]))
+        must = required.astype(np.float64)
+        loops = loops_for(bags.indptr[-1])
+        loops.score_sparse(bags.indptr, bags.indices, bags.data, PRESENT, must, found)
+        lacking: NDArray[np.bool_] = found < must.sum(axis=0)
+        return lacking
+
+    def _score(self, bags: Bags, out: Floats) -> None:
         """Add the weights of the words in some bags."""
         table, indices = self.table, bags.indices
         if table is None:
             words, indices = np.unique(indices[: bags.indptr[-1]], return_inverse=True)
             table = self.weights_of(words)
             indices = indices.astype(np.int32)
-        n = len(bags.indices)
-        loops = loops_for(n, "score_text", bags.data.dtype, self._once)
-        threshold = 0.0 if self._once else None
+        loops = loops_for(int(bags.indptr[-1]), "score_text", bags.data.dtype, self._once)
+        threshold = PRESENT if self._once else None
         loops.score_sparse(bags.indptr, indices, bags.data, threshold, table, out)
-        if len(required):
-            found = np.zeros(out.shape)
-            must = required.astype(np.float64)
-            loops.score_sparse(bags.indptr, bags.indices, bags.data, 0.0, must, found)
-            out[found < required.sum(axis=0)] = -np.inf
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a document for each row, whose classes are given as codes."""
-        from tallybayes.families.writing import documents
-
         return [documents(self, rng, classes)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.tallies import WordCounts
 from tallybayes.tallies.words import COUNT, WEIGHT
-from tallybayes.tokenizer import Buckets, Words
+from tallybayes.tokenizer import Buckets, Terms, Words
 from tallybayes.tokenizer.words import whole
 
 Floats = NDArray[np.float64]
@@ -62,11 +62,15 @@ class Selection:
                 )
 
     @property
+    def any_df(self) -> bool:
+        """Whether one document is enough."""
+        return self.min_df in (0, 1) and not isinstance(self.min_df, float | np.floating)
+
+    @property
     def everything(self) -> bool:
         """Whether all words are used that were counted."""
-        all_df = self.min_df in (0, 1) and isinstance(self.min_df, int)
         return (
-            all_df
+            self.any_df
             and isinstance(self.max_df, float)
             and self.max_df == 1.0
             and self.max_features is None
@@ -83,34 +87,36 @@ def _distinct(vocabulary: Any) -> tuple[str, ...]:
     return tuple(sorted(set(vocabulary)))
 
 
-def chosen(block: WordCounts, selection: Selection) -> Integers | None:
-    """Return the numbers of the words that are used, in the order of the alphabet.
+def chosen(block: WordCounts, selection: Selection) -> tuple[Terms | Buckets, Integers | None]:
+    """Return the words that are used, in the order of the alphabet, and their numbers.
 
     None stands for all of them, -1 for words of a given vocabulary that were never seen.
     """
     if selection.everything:
-        return None
+        return block.terms, None
     if isinstance(block.terms, Buckets):
-        numbers = np.arange(len(block.terms))
-    elif selection.vocabulary is not None:
-        numbers = block.terms.numbers(selection.vocabulary)
+        raise TallyBayesError("words without names (buckets) cannot be chosen among; use all")
+    given = selection.vocabulary
+    if given is not None:
+        numbers = block.terms.numbers(given)
     else:
-        numbers = block.terms.order
-    if selection.vocabulary is None:
-        numbers = numbers[_frequent(block, selection)[numbers]]
+        numbers = block.terms.order[_frequent(block, selection)[block.terms.order]]
+    kept = np.arange(len(numbers))
     if selection.max_features is not None:
-        numbers = _top(numbers, _by_number(block.totals(COUNT), numbers), selection.max_features)
+        totals = _by_number(block.totals(COUNT), numbers)
+        kept = _top(kept, totals, selection.max_features)
     if selection.best is not None:
         scores = mutual_information(block) if selection.by == CRITERIA[0] else chi2(block)
-        numbers = _top(numbers, _by_number(scores, numbers), selection.best)
-    if isinstance(block.terms, Buckets) and len(numbers) < len(block.terms):
-        raise TallyBayesError("words without names (buckets) cannot be chosen among; use all")
-    if not len(numbers):
+        kept = _top(kept, _by_number(scores, numbers[kept]), selection.best)
+    if not len(kept) and len(block.terms):
         raise TallyBayesError(
             f"no word is left: {len(block.terms)} were counted, and none passes min_df="
             f"{selection.min_df}, max_df={selection.max_df}"
         )
-    return numbers
+    numbers = numbers[kept]
+    if given is not None:
+        return Terms.of([given[place] for place in kept.tolist()]), numbers
+    return block.terms.take(numbers), numbers
 
 
 def _by_number(values: Floats, numbers: Integers) -> Floats:
@@ -118,10 +124,10 @@ def _by_number(values: Floats, numbers: Integers) -> Floats:
     return np.where(numbers >= 0, values[numbers], 0.0) if len(values) else np.zeros(len(numbers))
 
 
-def _top(numbers: Integers, values: Floats, n: int) -> Integers:
+def _top(places: Integers, values: Floats, n: int) -> Integers:
     """Return the n with the greatest values, in their order; of equals the first."""
     best = np.argsort(-values, kind="stable")[:n]
-    return numbers[np.sort(best)]
+    return places[np.sort(best)]
 
 
 def _frequent(block: WordCounts, selection: Selection) -> NDArray[np.bool_]:
@@ -132,6 +138,8 @@ def _frequent(block: WordCounts, selection: Selection) -> NDArray[np.bool_]:
         return float(value) * n_documents if isinstance(value, float | np.floating) else value
 
     least, most = limit(selection.min_df), limit(selection.max_df)
+    if selection.any_df:  # whatever weights the documents have
+        least = 0.0
     if least > most:
         raise TallyBayesError(
             f"min_df={selection.min_df} asks for at least {least:g} documents and "

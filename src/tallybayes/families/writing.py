@@ -17,11 +17,10 @@ def documents(weights: Any, rng: np.random.Generator, classes: Array) -> Array:
         raise TallyBayesError("words without names (buckets) make no documents")
     texts = np.array(weights.terms.texts, dtype=object)
     words = weights.text.words
-    alone = np.ones(len(texts), bool)
-    if words.ngrams != (1, 1) and words.tokens != "characters":
-        alone = np.array([" " not in text for text in texts], bool)
-        alone |= not alone.any()  # longer n-grams repeat the single words, if there are any
-    usable = np.flatnonzero(alone)
+    shortest, glue = words.ngrams[0], "" if words.tokens == "characters" else " "
+    sizes = np.array([len(t) if not glue else t.count(" ") + 1 for t in texts], np.int64)
+    # longer n-grams repeat the shorter ones
+    usable = np.flatnonzero(sizes == shortest if (sizes == shortest).any() else sizes > 0)
     out = np.empty(len(classes), object)
     if not len(usable):
         out[:] = ""
@@ -32,15 +31,13 @@ def documents(weights: Any, rng: np.random.Generator, classes: Array) -> Array:
         for row, numbers in zip(
             rows.tolist(), draw(weights, rng, c, usable, len(rows)), strict=True
         ):
-            out[row] = " ".join(texts[numbers].tolist())
+            out[row] = glue.join(texts[numbers].tolist())
     return out
 
 
 def _present(weights: Any, rng: np.random.Generator, c: int, usable: Array, n: int) -> list[Array]:
     """Draw which words are there, each on its own."""
-    alpha = float(weights.text.alpha)
-    total = weights.counted.weight[c, 0] + 2.0 * alpha
-    p = (weights.counts_of(usable)[:, c] + alpha) / total if total else np.zeros(len(usable))
+    p = np.exp(weights.log_probabilities(usable)[:, c])
     return [usable[rng.random(len(usable)) < p] for _ in range(n)]
 
 
@@ -64,10 +61,14 @@ def _lengths(weights: Any, rng: np.random.Generator, c: int, n: int) -> Array:
     if not rows:
         return np.zeros(n, np.int64)
     mean, square = (block.lengths[c] / rows).tolist()
-    if weights.text.words.ngrams != (1, 1):  # as many single tokens as terms of all lengths
-        orders = weights.text.words.ngrams[1] - weights.text.words.ngrams[0] + 1
-        mean, square = mean / orders, square / orders**2
-    more = square - mean**2 - mean
+    variance = max(square - mean**2, 0.0)
+    shortest, longest = weights.text.words.ngrams
+    # t tokens make t - n + 1 terms of n tokens; drawn are terms of the shortest length
+    orders = longest - shortest + 1
+    overlap = sum(range(shortest - 1, longest))
+    if mean > 0.0:
+        mean = (mean + overlap) / orders / shortest
+    more = variance / (orders * shortest) ** 2 - mean
     rates: Floats = np.full(n, mean)
     if more > 1e-9 * max(mean, 1.0) and mean > 0.0:
         rates = rng.gamma(mean**2 / more, more / mean, n)

@@ -56,7 +56,8 @@ def most_informative(
     classes = list(model.classes)
     places = list(range(len(classes)))
     if between is not None:
-        if len(tuple(between)) != 2 or between[0] == between[1]:
+        pair = isinstance(between, tuple | list) and len(between) == 2
+        if not pair or between[0] == between[1]:
             raise TallyBayesError(f"between is {between!r}; give two different classes")
         for label in between:
             if label not in classes:

@@ -116,8 +116,9 @@ class ArrayColumn:
     def texts(self, rows: slice) -> Any:
         """Return the values as text, None where missing."""
         kind = self._values.dtype.kind
-        if kind == "f" and np.isnan(self._values[rows]).all():
-            return np.full(rows.stop - rows.start, None)
+        nothing = not len(self._values)  # an empty list has no type of its own
+        if nothing or (kind == "f" and np.isnan(self._values[rows]).all()):
+            return np.full(len(self._values[rows]), None)
         if kind in "biuf":
             raise not_text(self.name, f"{self._values.dtype} values")
         part = self._values[rows]

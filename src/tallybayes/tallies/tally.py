@@ -270,7 +270,7 @@ class Tally:
             place = {name: k for k, name in enumerate(schema.names_of(group))}
             wide = block_type(group).empty(len(place)).spread([], len(self.classes))
             for mine, part, names in kept:
-                if mine.kind == group.kind and all(name in place for name in names):
+                if names and mine.kind == group.kind and all(name in place for name in names):
                     wide = part.widen([place[name] for name in names], len(place))
             blocks.append(wide)
         return Tally._from_parts(schema, self.classes, self.rows, self.weight, blocks)
@@ -344,8 +344,9 @@ class Tally:
             blocks: list[TallyBlock] = []
             for group, labels in zip(schema.groups, manifest["labels"], strict=True):
                 kind, width = block_type(group), len(group.positions)
-                if kind is WordCounts:
-                    blocks.append(words_from(labels, arrays, rows))
+                if isinstance(group.kind, Words):
+                    packing.require(width == 1)
+                    blocks.append(words_from(group.kind, labels, arrays, rows))
                     continue
                 named: list[Any] = []
                 if kind is Codes:

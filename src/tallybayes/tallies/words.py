@@ -34,7 +34,6 @@ from tallybayes.tallies.packing import require, take
 from tallybayes.tallies.word_sums import WordSums, fixed_terms, weighted
 from tallybayes.tokenizer import Buckets, Documents, Reading, Terms, Words
 from tallybayes.tokenizer.terms import SLACK
-from tallybayes.tokenizer.words import MOST_BUCKETS
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -43,6 +42,7 @@ Integers = NDArray[np.int64]
 NO_TERMS = Terms.of(())
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
 WORTH_COMPILED = 2_000  # pairs
+NOTHING: tuple[Array, Floats] = np.zeros(0, np.int32), np.zeros((0, 3))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,6 +199,10 @@ class WordCounts:
             return f"column {names[0]!r}, class {classes[of_class[k]]!r}, word {word!r}"
 
         sums = _left(a, indptr, indices, sums, where)
+        # documents that stay cannot all have been without the word
+        many = sums[:, [DOCUMENTS]] > rows[of_class]
+        heavy = sums[:, [WEIGHT]] > weight[of_class] * (1.0 + TRUSTED)
+        refuse_never_counted(many | heavy, where)
         kept = sums[:, DOCUMENTS] > 0.0
         sizes = np.bincount(of_class[kept], minlength=len(classes))
         lengths = np.maximum(self.lengths - other.lengths, 0.0) * (rows > 0)
@@ -232,8 +236,8 @@ class WordCounts:
         if not isinstance(other, WordCounts):
             return NotImplemented
         a, b = self.sorted(), other.sorted()
-        same_terms = a.terms.texts == b.terms.texts if len(a.terms) == len(b.terms) else False
-        return same_terms and all(
+        nothing = len(a.indices) == len(b.indices) == 0
+        return (nothing or a.terms == b.terms) and all(
             np.array_equal(getattr(a, part), getattr(b, part))
             for part in ("rows", "weight", "lengths", "indptr", "indices", "sums")
         )
@@ -241,9 +245,10 @@ class WordCounts:
     __hash__ = None  # type: ignore[assignment]
 
 
-def words_from(buckets: Any, arrays: list[Array], of_classes: Integers) -> WordCounts:
+def words_from(kind: Words, buckets: Any, arrays: list[Array], of_classes: Integers) -> WordCounts:
     """Build the block that `to_arrays` took apart; anything that cannot be one is an error."""
     n = len(of_classes)
+    require(buckets == kind.buckets or (buckets is None and not len(arrays[0])))
     terms: Terms | Buckets
     if buckets is None:
         letters = take(arrays, (None,), np.uint8)
@@ -254,7 +259,6 @@ def words_from(buckets: Any, arrays: list[Array], of_classes: Integers) -> WordC
         require(bool((np.diff(terms.edges) >= 0).all()))
         require(all(a < b for a, b in pairwise(terms.texts)))
     else:
-        require(type(buckets) is int and 0 < buckets <= MOST_BUCKETS)
         terms = Buckets(buckets)
     rows, weight = take(arrays, (n, 1), np.int64), take(arrays, (n, 1), np.float64)
     lengths, indptr = take(arrays, (n, 2), np.float64), take(arrays, (n + 1,), np.int64)
@@ -289,7 +293,7 @@ def _count(reading: Reading, rows: Integers, of: Members) -> WordCounts:
     bounds = np.searchsorted(y, np.arange(n_classes + 1))
     reader = reading.reader(fixed_terms(reading.words))
     sums = WordSums(reading.compiled)
-    found: list[tuple[Array, Floats]] = [(np.zeros(0, np.int32), np.zeros((0, 3)))] * n_classes
+    found = [NOTHING] * n_classes
     lengths = np.zeros((n_classes, 2))
     for bags in reading.bags(reader, rows, bounds):
         c = int(y[bags.rows.start])
@@ -303,16 +307,8 @@ def _count(reading: Reading, rows: Integers, of: Members) -> WordCounts:
             found[c] = sums.take_out()
     counted = np.bincount(y, minlength=n_classes).astype(np.int64)
     weights = counted if w is None else np.bincount(y, w, n_classes)
-    indptr = _pointers(np.array([len(indices) for indices, _ in found]))
-    return WordCounts(
-        reader.terms,
-        counted[:, None],
-        weights.astype(np.float64)[:, None],
-        lengths,
-        indptr,
-        np.concatenate([indices for indices, _ in found]),
-        np.concatenate([sums for _, sums in found]),
-    ).without_unused()
+    head = counted[:, None], weights.astype(np.float64)[:, None], lengths
+    return WordCounts(reader.terms, *head, *_stacked(found)).without_unused()
 
 
 def _added(
@@ -332,15 +328,16 @@ def _added(
             found.append(sums.take_out())
         return found
 
-    found = [each for part in over_rows(work, a.n_classes, size, sizes) for each in part]
-    if not found:
-        return a.indptr, a.indices, a.sums
-    indptr = _pointers(np.array([len(indices) for indices, _ in found]))
-    return (
-        indptr,
-        np.concatenate([indices for indices, _ in found]),
-        np.concatenate([of_class for _, of_class in found]),
-    )
+    return _stacked([each for part in over_rows(work, a.n_classes, size, sizes) for each in part])
+
+
+def _stacked(
+    found: Sequence[tuple[Array, Floats]],
+) -> tuple[Integers, NDArray[np.int32], Floats]:
+    """Put the words of one class behind those of another."""
+    indptr = _pointers(np.array([len(indices) for indices, _ in found], np.int64))
+    indices, sums = zip(NOTHING, *found, strict=True)
+    return indptr, np.concatenate(indices), np.concatenate(sums)
 
 
 def _left(a: WordCounts, indptr: Integers, indices: Array, sums: Floats, where: Where) -> Floats:

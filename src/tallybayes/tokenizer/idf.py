@@ -30,7 +30,7 @@ class Idf:
     Examples
     --------
     >>> Idf({"lottery": 2.5, "the": 1.0})
-    Idf(2 words)
+    Idf(2 words, 5d1a94)
     """
 
     __slots__ = ("_digest", "_terms", "terms", "values")
@@ -39,11 +39,14 @@ class Idf:
         if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
             raise TallyBayesError("Idf takes a mapping of words to weights")
         self.terms = tuple(sorted(weights))
+        for word in self.terms:
+            if any("\ud800" <= letter <= "\udfff" for letter in word):
+                raise TallyBayesError(f"Idf has the word {word!r}, which is no text")
         self._terms: Terms | None = None
         self.values: Floats = np.array(
             [number(weights[w], f"the idf of {w!r}", least=0.0) for w in self.terms], np.float64
         )
-        letters = blake2b("\0".join(self.terms).encode("utf-8", "surrogatepass"))
+        letters = blake2b("\0".join(self.terms).encode())
         letters.update(self.values.tobytes())
         self._digest = letters.digest()
 
@@ -70,4 +73,4 @@ class Idf:
         return hash(self._digest)
 
     def __repr__(self) -> str:
-        return f"Idf({len(self.terms)} words)"
+        return f"Idf({len(self.terms)} words, {self._digest.hex()[:6]})"

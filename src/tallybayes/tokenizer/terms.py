@@ -44,6 +44,16 @@ class Terms:
     def __len__(self) -> int:
         return len(self.edges) - 1
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Terms):
+            return NotImplemented
+        end = self.edges[-1]
+        return np.array_equal(self.edges, other.edges) and np.array_equal(
+            self.letters[:end], other.letters[:end]
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
         return {"letters": self.letters, "edges": self.edges}

@@ -10,7 +10,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -75,12 +75,17 @@ class Words:
     buckets: int | None = None
     tf: Literal["count", "log"] = "count"
     norm: Literal["l2"] | None = None
-    idf: Idf | None = field(default=None, repr=False)
+    idf: Idf | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.tokens) and self.tokens not in _NAMES:
             raise TallyBayesError(f"tokens is {self.tokens!r}; {did_you_mean(self.tokens, _NAMES)}")
         object.__setattr__(self, "ngrams", self._checked_ngrams())
+        for name in ("lowercase", "strip_accents"):
+            if not isinstance(getattr(self, name), bool):
+                raise TallyBayesError(
+                    f"{name} is {getattr(self, name)!r}; it must be True or False"
+                )
         if self.min_length is not None:
             object.__setattr__(self, "min_length", whole(self.min_length, "min_length", 1))
         if self.buckets is not None:

@@ -1,0 +1,283 @@
+"""Text against scikit-learn on what its vectorizers count, and against exact fractions."""
+
+from fractions import Fraction
+from math import log
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+from sklearn.preprocessing import normalize
+
+import tallybayes as tb
+from tallybayes.families import text
+from tallybayes.kernels import threads
+from tallybayes.tokenizer import bags
+
+RNG = np.random.default_rng(7)
+VOCABULARY = np.array([f"w{k:02d}" for k in range(60)])
+
+
+def corpus(n, n_classes=3):
+    """Documents whose words lean to their class; some are empty."""
+    y = RNG.integers(0, n_classes, n)
+    lean = RNG.dirichlet(np.full(60, 0.3), n_classes)
+    documents = [
+        " ".join(VOCABULARY[RNG.choice(60, size=RNG.poisson(9), p=lean[c])]) for c in y.tolist()
+    ]
+    return [*documents, ""], np.append(y, 0)
+
+
+TRAIN, Y = corpus(80)
+TEST = [*corpus(30)[0], "unknown words only", "w00 w00 unknown w59", "!"]
+WEIGHTS = RNG.integers(0, 4, len(Y)).astype(float)
+WEIGHTS[:3] = 1.0
+EVENTS = {
+    "multinomial": (MultinomialNB, False),
+    "boolean": (MultinomialNB, True),
+    "bernoulli": (BernoulliNB, True),
+    "complement": (ComplementNB, False),
+}
+
+
+@pytest.fixture(scope="module", params=["plain", "compiled"], autouse=True)
+def reader(request):
+    """Read with the plain tokenizer and with the compiled one, by several threads."""
+    with pytest.MonkeyPatch.context() as patch:
+        worth = 0 if request.param == "compiled" else float("inf")
+        patch.setattr(bags, "WORTH_LOADING", worth)
+        patch.setattr(bags, "WORTH_CALLING", worth)
+        patch.setattr(threads, "SMALLEST_SHARE", 50)
+        with threads.limited_to(3):
+            yield request.param
+
+
+def tally(documents, y, weights=None, words=text.WORDS):
+    return tb.Tally.of({"mail": documents}, y, weights, columns={"mail": words})
+
+
+def joint(counted, family, documents, prior=None):
+    return tb.estimate(counted, family, prior=prior).joint_log_likelihood({"mail": documents})
+
+
+def expected_joint(event, alpha, weights=None, uniform=False):
+    """What scikit-learn says of the test documents."""
+    peer, binary = EVENTS[event]
+    vectorizer = CountVectorizer(binary=binary).fit(
+        [d for d, w in zip(TRAIN, weights, strict=True) if w] if weights is not None else TRAIN
+    )
+    options = {} if event == "complement" else {"fit_prior": not uniform}
+    model = peer(alpha=alpha, **options)
+    model.fit(vectorizer.transform(TRAIN), Y, sample_weight=weights)
+    return model.predict_joint_log_proba(vectorizer.transform(TEST))
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("alpha", [0.01, 0.5, 1.0, 10.0])
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli"])
+def test_scores_are_those_of_scikit_learn(event, alpha, weights):
+    got = joint(tally(TRAIN, Y, weights), tb.Text(event=event, alpha=alpha), TEST)
+    np.testing.assert_allclose(got, expected_joint(event, alpha, weights), rtol=1e-10)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 10.0])
+def test_complement_with_a_uniform_prior_is_that_of_scikit_learn(alpha, weights):
+    counted = tally(TRAIN, Y, weights)
+    got = joint(counted, tb.Text(event="complement", alpha=alpha), TEST, tb.Uniform()) + log(3)
+    expected = expected_joint("complement", alpha, weights)
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli"])
+def test_a_uniform_prior_is_that_of_scikit_learn(event):
+    got = joint(tally(TRAIN, Y), tb.Text(event=event), TEST, tb.Uniform())
+    np.testing.assert_allclose(got, expected_joint(event, 1.0, uniform=True), rtol=1e-10)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_a_model_too_large_for_a_table_gives_the_same_scores(event, alpha, monkeypatch):
+    if event == "complement" and not alpha:
+        return
+    counted, family = tally(TRAIN, Y), tb.Text(event=event, alpha=alpha)
+    expected = joint(counted, family, [*TEST, None])
+    monkeypatch.setattr(text, "MOST_CELLS", 10)
+    monkeypatch.setattr(text, "WORDS_AT_ONCE", 7)
+    model = tb.estimate(counted, family)
+    got = model.joint_log_likelihood({"mail": [*TEST, None]})
+    np.testing.assert_allclose(got, expected, rtol=1e-10)
+    assert model.factors[0].parameters.table is None
+
+
+SMALL = ["a b b", "b c", "b b", "c a"]
+LABELS = ["p", "p", "p", "q"]
+LETTERS = tb.Words(tokens="whitespace")
+
+
+def logs(shares):
+    return [log(share) if share else -np.inf for share in shares]
+
+
+@pytest.mark.parametrize(
+    ("event", "document", "shares"),
+    [
+        # of p: a 1, b 5, c 1 of 7 words; of q: a 1, c 1 of 2
+        ("multinomial", "a b b", (Fraction(1 * 5 * 5, 7**3), 0)),
+        ("multinomial", "a c", (Fraction(1, 49), Fraction(1, 4))),
+        ("multinomial", "never", (1, 1)),
+        # of p: a 1, b 3, c 1 of 5 documents' words; of q: a 1, c 1 of 2
+        ("boolean", "a b b", (Fraction(1 * 3, 25), 0)),
+        # every document of p has b; every one of q has a and c, and none has b
+        ("bernoulli", "a b b", (Fraction(1, 3) * Fraction(2, 3), 0)),
+        ("bernoulli", "c a", (0, 1)),
+        ("bernoulli", "b", (Fraction(2, 3) * Fraction(2, 3), 0)),
+        ("bernoulli", "", (0, 0)),
+        ("bernoulli", "never", (0, 0)),
+    ],
+)
+@pytest.mark.parametrize("large", [False, True], ids=["table", "no table"])
+def test_alpha_0_is_maximum_likelihood(event, document, shares, large, monkeypatch):
+    monkeypatch.setattr(text, "MOST_CELLS", 0 if large else 10**6)
+    counted = tally(SMALL, LABELS, words=LETTERS)
+    got = joint(counted, tb.Text(LETTERS, event=event, alpha=0), [document])[0]
+    prior = (Fraction(3, 4), Fraction(1, 4))
+    expected = logs(p * Fraction(s) for p, s in zip(prior, shares, strict=True))
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_a_missing_document_says_nothing(event, alpha):
+    if event == "complement" and not alpha:
+        return
+    counted = tally([*SMALL, None], [*LABELS, "q"], words=LETTERS)
+    family = tb.Text(LETTERS, event=event, alpha=alpha)
+    got = joint(counted, family, ["a b", None, "c", None])
+    np.testing.assert_allclose(got[[1, 3]], np.log([[0.6, 0.4]] * 2), rtol=1e-12)
+    without = joint(tally(SMALL, LABELS, words=LETTERS), family, ["a b", "c"])
+    shift = np.log([0.6 / 0.75, 0.4 / 0.25])  # the row counts for the prior, and only for it
+    np.testing.assert_allclose(got[[0, 2]], without + shift, rtol=1e-12)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_an_empty_document_is_not_missing(event):
+    counted = tally([*SMALL, ""], [*LABELS, "q"], words=LETTERS)
+    got = joint(counted, tb.Text(LETTERS, event=event), [""])[0] - np.log([0.6, 0.4])
+    # of p and q: the documents that have a, b, c, of three and of two
+    absent = [(3 / 5) * (1 / 5) * (3 / 5), (2 / 4) * (3 / 4) * (2 / 4)]
+    expected = np.log(absent) if event == "bernoulli" else np.zeros(2)
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli"])
+def test_a_class_without_documents_takes_the_shares_of_all_when_nothing_is_added(event):
+    counted = tally([*SMALL, None], [*LABELS, "r"], words=LETTERS)
+    got = joint(counted, tb.Text(LETTERS, event=event, alpha=0), ["a b"], tb.Uniform())[0]
+    share = {
+        "multinomial": Fraction(2, 9) * Fraction(5, 9),
+        "boolean": Fraction(2, 7) * Fraction(3, 7),
+        "bernoulli": Fraction(2, 4) * Fraction(3, 4) * Fraction(2, 4),
+    }[event]
+    assert got[2] == pytest.approx(log(share / 3), rel=1e-12)
+
+
+def matrix_of(words):
+    """What scikit-learn makes of the training and test documents: counts reweighted."""
+    vectorizer = CountVectorizer()
+    train, test = vectorizer.fit_transform(TRAIN).astype(float), vectorizer.transform(TEST)
+    test = test.astype(float)
+    if words.tf == "log":
+        for each in (train, test):
+            each.data = np.log1p(each.data)
+    if words.idf is not None:
+        order = [words.idf.terms.index(term) for term in vectorizer.get_feature_names_out()]
+        train, test = (each.multiply(words.idf.values[order]).tocsr() for each in (train, test))
+    if words.norm == "l2":
+        train, test = normalize(train), normalize(test)
+    return train, test
+
+
+def own_idf():
+    vectorizer = CountVectorizer()
+    weights = TfidfTransformer().fit(vectorizer.fit_transform(TRAIN)).idf_
+    return tb.Idf(dict(zip(vectorizer.get_feature_names_out(), weights.tolist(), strict=True)))
+
+
+REWEIGHTED = [
+    tb.Words(tf="log"),
+    tb.Words(norm="l2"),
+    tb.Words(idf=own_idf()),
+    tb.Words(tf="log", norm="l2", idf=own_idf()),
+]
+
+
+@pytest.mark.parametrize("words", REWEIGHTED, ids=["log", "l2", "idf", "all"])
+@pytest.mark.parametrize("event", ["multinomial", "complement"])
+def test_words_may_count_by_logarithm_norm_and_idf(words, event):
+    train, test = matrix_of(words)
+    peer = EVENTS[event][0](alpha=0.3, fit_prior=False).fit(train, Y)
+    expected = peer.predict_joint_log_proba(test)
+    got = joint(tally(TRAIN, Y, words=words), tb.Text(words, event, 0.3), TEST, tb.Uniform())
+    if event == "complement":
+        got += log(3)
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_idf_and_norm_are_those_of_the_tfidf_transformer():
+    words = tb.Words(idf=own_idf(), norm="l2")
+    vectorizer, transformer = CountVectorizer(), TfidfTransformer()
+    train = transformer.fit_transform(vectorizer.fit_transform(TRAIN))
+    test = transformer.transform(vectorizer.transform(TEST))
+    expected = MultinomialNB().fit(train, Y).predict_joint_log_proba(test)
+    got = joint(tally(TRAIN, Y, words=words), tb.Text(words), TEST)
+    np.testing.assert_allclose(got, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("event", ["boolean", "bernoulli"])
+@pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])
+def test_whether_a_word_is_there_does_not_depend_on_what_it_counts(event, weight):
+    words = tb.Words(idf=tb.Idf({"free": weight, "money": 1.0}))
+    documents, y = ["free", "free money", "money"], ["s", "s", "h"]
+    got = joint(tally(documents, y, words=words), tb.Text(words, event), ["free", "money"])
+    expected = joint(tally(documents, y), tb.Text(event=event), ["free", "money"])
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_log_prob_is_the_score_without_the_prior(event, log_prob):
+    model = tb.estimate(tally(TRAIN, Y), tb.Text(event=event))
+    got = log_prob(model, {"mail": [*TEST, None]})
+    assert got.shape == (len(TEST) + 1, 1, 3)
+    joined = model.joint_log_likelihood({"mail": [*TEST, None]})
+    np.testing.assert_allclose(got[:, 0] + np.log(model.prior), joined, rtol=1e-12)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_parameters_are_one_less_than_words_but_for_bernoulli(event):
+    words = len(CountVectorizer().fit(TRAIN).vocabulary_)
+    model = tb.estimate(tally(TRAIN, Y), tb.Text(event=event))
+    bernoulli = event == "bernoulli"
+    assert model.free_parameters == 2 + 3 * (words - (not bernoulli))
+    assert model.table_entries == 3 + 3 * words * (2 if bernoulli else 1)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_text_without_any_words_says_nothing(event):
+    model = tb.estimate(tally(["!", "", None], ["p", "p", "q"]), tb.Text(event=event))
+    got = model.posterior({"mail": ["word", "", None]})
+    np.testing.assert_allclose(got, [[2 / 3, 1 / 3]] * 3, rtol=1e-12)
+
+
+def test_errors_say_what_to_give():
+    for options, message in [
+        ({"event": "binomial"}, "event is 'binomial'"),
+        ({"event": "complement", "alpha": 0}, "alpha > 0"),
+        ({"alpha": (1, 2)}, "one number"),
+        ({"alpha": -1}, "alpha"),
+        ({"words": "words"}, "give Words"),
+    ]:
+        with pytest.raises(tb.TallyBayesError, match=message):
+            tb.Text(**options)
+    with pytest.raises(tb.TallyBayesError, match="applies to no column"):
+        tb.estimate(tally(TRAIN, Y), tb.Text(tb.Words(ngrams=(1, 2))))

@@ -1,0 +1,279 @@
+"""Views on the vocabulary against scikit-learn, hand computations, and filtered documents."""
+
+from collections import Counter
+from math import log
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import chi2, mutual_info_classif
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+
+import tallybayes as tb
+from tallybayes.families import vocabulary
+from tallybayes.tokenizer import bags
+
+WORDS = tb.Words(tokens="whitespace")
+
+
+def tie_free(n_words=24):
+    """Documents in which no two words occur equally often, nor tell equally much."""
+    rng = np.random.default_rng(11)
+    n = 6 * n_words
+    y = rng.integers(0, 3, n)
+    documents = [[] for _ in range(n)]
+    for k in range(n_words):
+        lean = rng.dirichlet(np.ones(3))[y]
+        where = rng.choice(n, size=3 + 5 * k, replace=False, p=lean / lean.sum())
+        for row in where.tolist():
+            documents[row].append(f"w{k:02d}")
+        documents[where[0]] += [f"w{k:02d}"] * (k % 3)
+    return [" ".join(each) for each in documents], y
+
+
+DOCUMENTS, Y = tie_free()
+PAIRS = tb.Words(tokens="whitespace", ngrams=(1, 2))
+TALLY = tb.Tally.of({"mail": DOCUMENTS}, Y, columns={"mail": WORDS})
+VECTORIZER = {"token_pattern": r"\S+"}
+PEERS = {
+    "multinomial": MultinomialNB,
+    "boolean": MultinomialNB,
+    "bernoulli": BernoulliNB,
+    "complement": ComplementNB,
+}
+EVENTS = list(PEERS)
+
+
+def words_of(model):
+    terms = model.factors[0].parameters.terms
+    return sorted(terms.texts)
+
+
+def view(tally=TALLY, words=WORDS, **options):
+    return tb.estimate(tally, tb.Text(words, **options))
+
+
+OPTIONS = [
+    {"min_df": 20},
+    {"max_df": 60},
+    {"min_df": 0.25},
+    {"max_df": 0.4},
+    {"min_df": 0.1, "max_df": 70},
+    {"min_df": 30, "max_df": 0.7},
+    {"min_df": 0},
+    {"min_df": 0.0},
+    {"max_df": 1.0},
+    {"max_features": 5},
+    {"max_features": 1000},
+    {"min_df": 10, "max_df": 0.5, "max_features": 7},
+]
+
+
+def vectorized(min_df=1, **options):
+    """CountVectorizer wants at least one document as a number, where ours takes 0 as well."""
+    least = 1 if min_df == 0 and isinstance(min_df, int) else min_df
+    return CountVectorizer(min_df=least, **options, **VECTORIZER)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_frequent_words_are_those_of_scikit_learn(options):
+    expected = vectorized(**options).fit(DOCUMENTS).get_feature_names_out()
+    assert words_of(view(**options)) == expected.tolist()
+    assert len(expected) > 0
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[-1], {"best": 6, "by": "chi2"}], ids=str)
+def test_a_view_is_the_model_of_documents_with_only_those_words(event, options):
+    model = view(event=event, alpha=0.5, **options)
+    kept = set(words_of(model))
+    assert 0 < len(kept) < 24
+    filtered = [" ".join(w for w in document.split() if w in kept) for document in DOCUMENTS]
+    counted = tb.Tally.of({"mail": filtered}, Y, columns={"mail": WORDS})
+    expected = tb.estimate(counted, tb.Text(WORDS, event=event, alpha=0.5))
+    X = {"mail": [*DOCUMENTS[:20], "w00 w05 w11 never w23 w23", ""]}
+    got = model.joint_log_likelihood(X)
+    np.testing.assert_allclose(got, expected.joint_log_likelihood(X), rtol=1e-12)
+    assert model.free_parameters == expected.free_parameters
+
+
+def test_a_view_costs_no_recount(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("a document was read")
+
+    monkeypatch.setattr(bags.Reading, "__init__", refuse)
+    before = TALLY.to_bytes()
+    for options in (*OPTIONS, {"best": 3}, {"best": 3, "by": "chi2"}, {"vocabulary": ["w01"]}):
+        assert words_of(view(**options))
+    assert TALLY.to_bytes() == before
+
+
+BINARY = CountVectorizer(binary=True, **VECTORIZER)
+COUNTS = CountVectorizer(**VECTORIZER)
+
+
+@pytest.mark.parametrize("n", [1, 4, 15, 24, 99])
+@pytest.mark.parametrize("by", ["mutual_information", "chi2"])
+def test_the_best_words_are_those_of_scikit_learn(n, by):
+    if by == "chi2":
+        scores = chi2(COUNTS.fit_transform(DOCUMENTS), Y)[0]
+    else:
+        has = BINARY.fit_transform(DOCUMENTS)
+        scores = mutual_info_classif(has, Y, discrete_features=True)
+    assert len(np.unique(scores.round(12))) == len(scores)  # no ties
+    names = sorted({w for document in DOCUMENTS for w in document.split()})
+    expected = sorted(names[k] for k in np.argsort(-scores)[:n].tolist())
+    assert words_of(view(best=n, by=by)) == expected
+
+
+def test_scores_are_those_of_scikit_learn_to_the_last_digits():
+    (block,) = TALLY.blocks
+    order = block.terms.order
+    has, counts = BINARY.fit_transform(DOCUMENTS), COUNTS.fit_transform(DOCUMENTS)
+    ours = vocabulary.mutual_information(block)[order]
+    expected = mutual_info_classif(has, Y, discrete_features=True)
+    np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(vocabulary.chi2(block)[order], chi2(counts, Y)[0], rtol=1e-12)
+
+
+def test_mutual_information_by_hand():
+    documents = ["win now", "win", "win", "see now", "see you", "you you win"]
+    labels = ["s", "s", "s", "h", "h", "h"]
+    tally = tb.Tally.of({"mail": documents}, labels, columns={"mail": WORDS})
+    (block,) = tally.blocks
+    for number, word in enumerate(block.terms.texts):
+        both = Counter(
+            (word in d.split(), label) for d, label in zip(documents, labels, strict=True)
+        )
+        has = Counter(word in d.split() for d in documents)
+        expected = sum(
+            n / 6 * log(n * 6 / (has[yes] * labels.count(label)))
+            for (yes, label), n in both.items()
+        )
+        assert vocabulary.mutual_information(block)[number] == pytest.approx(expected, rel=1e-12)
+
+
+def test_of_words_that_tell_the_same_the_first_in_the_alphabet_are_used():
+    tally = tb.Tally.of({"mail": ["zz bb aa", "cc"]}, ["s", "h"], columns={"mail": WORDS})
+    for options in ({"best": 2}, {"best": 2, "by": "chi2"}, {"max_features": 2}):
+        assert words_of(view(tally, **options)) == ["aa", "bb"]
+
+
+def test_weights_are_repetitions_of_documents():
+    documents, labels, weights = ["aa bb", "bb cc", "dd"], ["s", "h", "h"], [3.0, 1.0, 0.5]
+    tally = tb.Tally.of({"mail": documents}, labels, weights, columns={"mail": WORDS})
+    assert words_of(view(tally, min_df=2)) == ["aa", "bb"]
+    assert words_of(view(tally, min_df=0.5)) == ["aa", "bb"]
+    assert words_of(view(tally, min_df=1)) == ["aa", "bb", "cc", "dd"]  # 1 is all that were seen
+    assert words_of(view(tally, max_df=3)) == ["aa", "cc", "dd"]
+    assert words_of(view(tally, max_features=1)) == ["bb"]
+
+
+VOCABULARY = ("never", "w01", "w05 w11", "w20")
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_given_vocabulary_is_used_whether_or_not_it_was_seen(event):
+    tally = tb.Tally.of({"mail": DOCUMENTS}, Y, columns={"mail": PAIRS})
+    model = view(tally, PAIRS, vocabulary=VOCABULARY, event=event)
+    assert words_of(model) == sorted(VOCABULARY)
+    fewer = event != "bernoulli"
+    assert model.free_parameters == 2 + 3 * (4 - fewer)
+    X = {"mail": ["w01 w05 w11 w11", "never ever w20", "w05 w12 w11"]}
+    counts = CountVectorizer(vocabulary=sorted(VOCABULARY), ngram_range=(1, 2), **VECTORIZER)
+    once = event in ("boolean", "bernoulli")
+    train, test = (counts.fit_transform(each) for each in (DOCUMENTS, X["mail"]))
+    if once:
+        train, test = (train > 0).astype(int), (test > 0).astype(int)
+    peer = PEERS[event]().fit(train, Y)
+    got, expected = model.joint_log_likelihood(X), peer.predict_joint_log_proba(test)
+    if event == "complement":  # there scikit-learn leaves the prior out
+        got = got - np.log(model.prior)
+    np.testing.assert_allclose(got, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("options", [{"best": 2}, {"max_features": 2}, {"best": 1, "by": "chi2"}])
+def test_the_best_of_a_given_vocabulary_are_used(options):
+    given = ("never", "w02", "w12", "w23")
+    filtered = [" ".join(w for w in document.split() if w in given) for document in DOCUMENTS]
+    counted = tb.Tally.of({"mail": filtered}, Y, columns={"mail": WORDS})
+    model, expected = view(vocabulary=given, **options), view(counted, **options)
+    assert words_of(model) == words_of(expected)
+    X = {"mail": ["w02 w12 w23 w23", "never", ""]}
+    np.testing.assert_allclose(model.joint_log_likelihood(X), expected.joint_log_likelihood(X))
+    assert model.free_parameters == expected.free_parameters
+
+
+IDF = tb.Words(tokens="whitespace", idf=tb.Idf({"w02": 1.5, "w12": 1.0, "w20": 2.0, "never": 9.0}))
+
+
+def test_words_with_an_idf_are_those_that_have_one():
+    counted = tb.Tally.of({"mail": DOCUMENTS}, Y, columns={"mail": IDF})
+    model = view(counted, IDF)
+    kept = ["never", "w02", "w12", "w20"]
+    assert words_of(model) == kept
+    weights = dict(zip(IDF.idf.terms, IDF.idf.values.tolist(), strict=True))
+    counts = CountVectorizer(vocabulary=kept, **VECTORIZER).fit_transform(DOCUMENTS).toarray()
+    counts = counts * np.array([weights[w] for w in kept])
+    sums = np.array([counts[c == Y].sum(axis=0) for c in range(3)]) + 1.0
+    shares = np.log(sums / sums.sum(axis=1, keepdims=True))
+    for word in kept:
+        expected = weights[word] * shares[:, kept.index(word)] + np.log(model.prior)
+        got = model.joint_log_likelihood({"mail": [word]})[0]
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("words", [IDF, tb.Words(norm="l2")], ids=["idf", "norm"])
+@pytest.mark.parametrize("options", [{"min_df": 2}, {"max_features": 2}, {"vocabulary": ["w02"]}])
+def test_words_that_depend_on_each_other_are_chosen_before_counting(words, options):
+    with pytest.raises(tb.TallyBayesError, match="before documents are counted: use TextNB"):
+        tb.Text(words, **options)
+
+
+def test_all_buckets_can_be_used_but_none_chosen():
+    words = tb.Words(buckets=4)
+    tally = tb.Tally.of({"mail": ["one two", "three"]}, ["a", "b"], columns={"mail": words})
+    assert view(tally, words).joint_log_likelihood({"mail": ["one"]}).shape == (1, 2)
+    for options in ({"best": 1}, {"max_features": 2}, {"min_df": 2}):
+        with pytest.raises(tb.TallyBayesError, match="buckets"):
+            view(tally, words, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_df": 10**6}, r"no word is left|no word can have both"),
+        ({"min_df": 1000, "max_df": 2000}, "no word is left"),
+        ({"min_df": 50, "max_df": 10}, "no word can have both"),
+        ({"min_df": 0.9, "max_df": 0.1}, "no word can have both"),
+        ({"vocabulary": ()}, "no word is left"),
+    ],
+    ids=str,
+)
+def test_a_view_of_nothing_is_an_error(options, message):
+    with pytest.raises(tb.TallyBayesError, match=message):
+        view(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_df": -1}, "min_df is -1"),
+        ({"min_df": 1.5}, r"min_df is 1\.5"),
+        ({"max_df": True}, "max_df is True"),
+        ({"max_df": "1"}, "max_df is '1'"),
+        ({"max_features": 0}, "max_features is 0"),
+        ({"best": 2.5}, r"best is 2\.5"),
+        ({"by": "chi"}, r"by is 'chi'.*chi2"),
+        ({"vocabulary": "free money"}, "vocabulary is 'free money'; give a list"),
+        ({"vocabulary": ["free", 3]}, "give a list"),
+        ({"vocabulary": ["Free"]}, r"'Free', which is never counted.*\['free'\]"),
+        ({"vocabulary": ["free money"]}, "'free money', which is never counted"),
+        ({"vocabulary": ["a"], "words": tb.Words()}, "'a', which is never counted"),
+        ({"vocabulary": ["free"], "words": tb.Words(buckets=4)}, "buckets"),
+    ],
+    ids=str,
+)
+def test_options_that_cannot_be_meant_are_an_error(options, message):
+    with pytest.raises(tb.TallyBayesError, match=message):
+        tb.Text(**{"words": WORDS, **options})

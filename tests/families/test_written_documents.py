@@ -1,0 +1,173 @@
+"""Documents drawn from a model come close to what it says: within 5 standard errors."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+
+N = 6_000
+ERRORS = 5.0
+DOCUMENTS = [
+    "win win lottery", "buy lottery", "win big now buy", "lottery",
+    "see you", "see you at lunch now", "lunch you", "see see see you now at lunch you lunch",
+]  # fmt: skip
+Y = ["spam"] * 4 + ["ham"] * 4
+VOCABULARY = {"win", "lottery", "buy", "big", "now", "see", "you", "at", "lunch"}
+
+
+def model_of(documents=DOCUMENTS, y=Y, words=None, prior=None, **options):
+    words = words or tb.Words()
+    tally = tb.Tally.of({"mail": documents}, y, columns={"mail": words})
+    return tb.estimate(tally, tb.Text(words, **options), prior=prior)
+
+
+def drawn(model, given=None, words=None, seed=3, n=N):
+    """Return the tokens of each document, and the classes."""
+    sample = model.sample(n, given, seed=seed)
+    assert all(isinstance(document, str) for document in sample["mail"].tolist())
+    words = words or tb.Words()
+    return [words.terms(document) for document in sample["mail"].tolist()], sample["class"]
+
+
+def close(values, mean, spread):
+    """The mean of the values is near the one expected, given their standard deviation."""
+    assert abs(np.mean(values) - mean) <= ERRORS * spread / np.sqrt(len(values)) + 1e-12
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
+def test_documents_are_made_of_words_of_the_vocabulary(event):
+    documents, y = drawn(model_of(event=event), n=500)
+    assert {word for document in documents for word in document} <= VOCABULARY
+    assert set(y.tolist()) == {"spam", "ham"}
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.parametrize("event", ["multinomial", "boolean"])
+def test_words_have_the_shares_of_their_class(event, alpha):
+    model = model_of(event=event, alpha=alpha)
+    for label in ("spam", "ham"):
+        bags = [d.split() for d, c in zip(DOCUMENTS, Y, strict=True) if c == label]
+        if event == "boolean":
+            bags = [sorted(set(bag)) for bag in bags]
+        counts = Counter(word for bag in bags for word in bag)
+        total = counts.total() + alpha * len(VOCABULARY)
+        found = Counter(w for d in drawn(model, {"class": label})[0] for w in d)
+        for word in VOCABULARY:
+            p = (counts[word] + alpha) / total
+            spread = np.sqrt(p * (1 - p) / found.total())
+            assert abs(found[word] / found.total() - p) <= ERRORS * spread
+
+
+@pytest.mark.parametrize("label", ["spam", "ham"])
+def test_lengths_have_the_mean_of_their_class_and_at_least_its_spread(label):
+    lengths = np.array([len(d.split()) for d, c in zip(DOCUMENTS, Y, strict=True) if c == label])
+    mean, variance = lengths.mean(), lengths.var()
+    documents, _ = drawn(model_of(), {"class": label})
+    found = np.array([len(document) for document in documents])
+    expected = max(variance, mean)  # no number of Poisson spreads less
+    close(found, mean, np.sqrt(expected))
+    assert found.var() == pytest.approx(expected, rel=0.15)
+    assert (variance > mean) == (label == "ham")  # both cases are there
+
+
+def test_weights_count_for_lengths():
+    tally = tb.Tally.of(
+        {"mail": ["aa", "aa bb cc dd"]}, [0, 0], [1, 3], columns={"mail": tb.Words()}
+    )
+    documents, _ = drawn(tb.estimate(tally))
+    close([len(document) for document in documents], 13 / 4, np.sqrt(13 / 4))
+
+
+def test_present_words_are_drawn_on_their_own():
+    model = model_of(event="bernoulli", alpha=1)
+    for label in ("spam", "ham"):
+        mine = [set(d.split()) for d, c in zip(DOCUMENTS, Y, strict=True) if c == label]
+        documents, _ = drawn(model, {"class": label})
+        assert all(len(set(document)) == len(document) for document in documents)
+        for word in VOCABULARY:
+            p = (sum(word in each for each in mine) + 1) / (len(mine) + 2)
+            close([word in document for document in documents], p, np.sqrt(p * (1 - p)))
+    both = np.mean(["lottery" in d and "win" in d for d in drawn(model, {"class": "spam"})[0]])
+    assert both == pytest.approx(4 / 6 * 3 / 6, abs=0.04)
+
+
+def test_classes_are_drawn_by_what_is_given():
+    model = model_of()
+    p = model.posterior_of({"mail": "lottery lunch lunch"})["spam"]
+    assert abs(p - 0.5) > 0.1
+    sample = model.sample(N, {"mail": "lottery lunch lunch"}, seed=5)
+    assert set(sample["mail"].tolist()) == {"lottery lunch lunch"}
+    close(sample["class"] == "spam", p, np.sqrt(p * (1 - p)))
+
+
+def test_text_is_drawn_beside_other_columns():
+    table = {"mail": DOCUMENTS, "size": [1.0, 2.0, 3.0, 4.0, 50.0, 60.0, 70.0, 80.0]}
+    model = tb.estimate(tb.Tally.of(table, Y, columns={"mail": tb.Words()}))
+    sample = model.sample(300, {"size": 65.0}, seed=1)
+    assert set(sample["class"].tolist()) == {"ham"}
+    sample = model.sample(2000, {"mail": "lottery lottery win"}, seed=1)
+    assert np.mean(sample["size"]) < 30
+    assert list(sample) == ["mail", "size", "class"]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_a_class_without_documents_has_empty_ones(alpha):
+    model = model_of([*DOCUMENTS, None], [*Y, "other"], alpha=alpha)
+    documents, _ = drawn(model, {"class": "other"}, n=50)
+    assert documents == [[]] * 50
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_a_class_without_documents_has_the_words_that_the_model_expects(alpha):
+    model = model_of([*DOCUMENTS, None], [*Y, "other"], event="bernoulli", alpha=alpha)
+    documents, _ = drawn(model, {"class": "other"})
+    for word in ("lottery", "you", "big"):
+        share = sum(word in document.split() for document in DOCUMENTS) / 8
+        p = 0.5 if alpha else share  # without smoothing, that of all classes together
+        close([word in document for document in documents], p, np.sqrt(p * (1 - p)))
+
+
+def test_a_class_of_empty_documents_has_empty_ones():
+    documents, _ = drawn(model_of([*DOCUMENTS, "", "!"], [*Y, "o", "o"]), {"class": "o"}, n=50)
+    assert documents == [[]] * 50
+
+
+@pytest.mark.parametrize("longest", [2, 3])
+def test_models_of_phrases_write_as_many_single_words(longest):
+    words = tb.Words(ngrams=(1, longest))
+    documents = ["one two three four five six", "two three four five", "six one two three four"]
+    model = model_of(documents, [0, 0, 0], words)
+    found, _ = drawn(model)
+    assert {w for document in found for w in document} <= {*" ".join(documents).split()}
+    close([len(document) for document in found], 5.0, np.sqrt(5.0))
+
+
+def test_a_view_writes_only_its_words():
+    found, _ = drawn(model_of(vocabulary=("lottery", "lunch", "never")), n=300)
+    assert {w for document in found for w in document} == {"lottery", "lunch", "never"}
+    found, _ = drawn(model_of(min_df=3), n=300)
+    assert {w for d in found for w in d} == {"lottery", "now", "see", "you", "lunch"}
+
+
+@pytest.mark.parametrize("tokens", ["whitespace", "unicode", "characters"])
+def test_documents_read_back_as_words_of_the_vocabulary(tokens):
+    words = tb.Words(tokens=tokens, lowercase=False)
+    documents = ["ab!c", "cab!", "Über-b"]
+    found, _ = drawn(model_of(documents, [0, 0, 1], words), words=words, n=200)
+    known = {term for document in documents for term in words.terms(document)}
+    assert {term for document in found for term in document} <= known
+    assert sum(map(len, found)) > 100
+
+
+def test_a_seed_makes_the_draw_repeatable():
+    first, again, other = (model_of().sample(20, seed=s)["mail"].tolist() for s in (1, 1, 2))
+    assert first == again
+    assert first != other
+    assert model_of().sample(0, seed=1)["mail"].tolist() == []
+
+
+def test_buckets_write_nothing():
+    with pytest.raises(tb.TallyBayesError, match="buckets"):
+        model_of(words=tb.Words(buckets=8)).sample(1)

@@ -1,0 +1,284 @@
+"""Counts of words against brute force: `collections.Counter` over the terms of each document."""
+
+from collections import Counter, defaultdict
+from math import log1p, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from tallybayes.kernels import threads
+from tallybayes.tokenizer import bags
+
+DOCUMENTS = [
+    "Buy! Win the lottery!", "you buy, you win: lottery lottery", "see you at lunch",
+    "", "!?", "a b c", "Über Straße naïve", "दिल्ली में Ελλάδα", "x" * 300 + " yy",
+    "the the the the", "snake_case 42 4 42", None,
+]  # fmt: skip
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from("abc"),
+        st.sampled_from([0.0, 0.25, 1.0, 2.0, 3.0]),
+        st.lists(st.sampled_from([d for d in DOCUMENTS if d]), max_size=3).map(" ".join)
+        | st.sampled_from(DOCUMENTS),
+    ),
+    max_size=10,
+)
+KINDS = [
+    tb.Words(),
+    tb.Words(ngrams=(1, 2), stop_words=("the", "you")),
+    tb.Words(tokens="unicode", strip_accents=True),
+    tb.Words(tokens="whitespace", lowercase=False, min_length=3),
+    tb.Words(tokens="characters", ngrams=(2, 3)),
+    tb.Words(tf="log"),
+    tb.Words(norm="l2"),
+    tb.Words(idf=tb.Idf({"lottery": 2.5, "you": 0.75, "über": 1.0, "never": 3.0}), norm="l2"),
+    tb.Words(tokens=str.split),
+]
+law = settings(max_examples=12, deadline=None)
+IDS = ["words", "pairs", "unicode", "whitespace", "characters", "log", "norm", "idf", "function"]
+READERS = ["plain", "compiled", "threads"]
+
+
+@pytest.fixture(scope="module", params=READERS)
+def reader(request):
+    return request.param
+
+
+def tally(rows, words, names=("mail",)):
+    """Count rows of a label, a weight and documents."""
+    schema = tb.Schema.of(names, [words] * len(names))
+    table = {name: [row[2 + k] for row in rows] for k, name in enumerate(names)}
+    return tb.Tally.of(table, [row[0] for row in rows], [row[1] for row in rows], schema=schema)
+
+
+def read_by(reader, rows, words):
+    """Count with the plain reader, the compiled one, or several compiled ones at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        worth = float("inf") if reader == "plain" else 0
+        patch.setattr(bags, "WORTH_LOADING", worth)
+        patch.setattr(bags, "WORTH_CALLING", worth)
+        patch.setattr(threads, "SMALLEST_SHARE", 1 if reader == "threads" else 10**9)
+        with threads.limited_to(5):
+            return tally(rows, words)
+
+
+def what_counts(terms, words):
+    """Return what each term of a document counts."""
+    known = dict(zip(words.idf.terms, words.idf.values.tolist(), strict=True)) if words.idf else {}
+    found = Counter(term for term in terms if not words.idf or term in known)
+    counts = {t: log1p(f) if words.tf == "log" else float(f) for t, f in found.items()}
+    counts = {t: f * known.get(t, 1.0) for t, f in counts.items()}
+    norm = sqrt(sum(f * f for f in counts.values())) if words.norm else 1.0
+    return {t: f / (norm or 1.0) for t, f in counts.items()}, sum(found.values())
+
+
+def brute_force(rows, words):
+    """Return by class the rows, weight and lengths of documents, and the sums of each word."""
+    head = defaultdict(lambda: np.zeros(4))
+    sums = defaultdict(lambda: np.zeros(3))
+    for label, weight, document in rows:
+        if document is None or not weight:
+            continue
+        counts, length = what_counts(words.terms(document), words)
+        head[label] += (1, weight, weight * length, weight * length**2)
+        for term, count in counts.items():
+            sums[label, term] += (1, weight, weight * count)
+    return head, sums
+
+
+def assert_counted(got, rows, words):
+    """The block holds what brute force finds, and nothing else."""
+    head, sums = brute_force(rows, words)
+    (block,) = got.blocks
+    assert got.classes == tuple(sorted({label for label, weight, _ in rows if weight}))
+    found = {}
+    for c, label in enumerate(got.classes):
+        ours = [block.rows[c, 0], block.weight[c, 0], *block.lengths[c]]
+        assert ours == head[label].tolist()
+        here = block.of_class(c)
+        for number, three in zip(block.indices[here], block.sums[here].tolist(), strict=True):
+            assert (label, block.terms.texts[number]) not in found
+            found[label, block.terms.texts[number]] = three
+    assert found.keys() == sums.keys()
+    assert set(block.terms.texts) == {term for _, term in sums}
+    for pair, three in sums.items():
+        assert found[pair] == pytest.approx(three.tolist(), rel=1e-12)
+        assert found[pair][:2] == three[:2].tolist()
+
+
+@pytest.mark.parametrize("words", KINDS, ids=IDS)
+@law
+@given(rows=ROWS.filter(bool))
+def test_words_are_counted_as_a_counter_counts_them(reader, words, rows):
+    if callable(words.tokens) and reader != "plain":
+        return
+    assert_counted(read_by(reader, rows, words), rows, words)
+
+
+@law
+@given(rows=ROWS.filter(bool), n=st.sampled_from([1, 7, 64]))
+def test_buckets_hold_all_words_that_fall_into_them(reader, rows, n):
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    words = tb.Words(buckets=n)
+    got = read_by(reader, rows, words)
+    hashed = HashingVectorizer(
+        n_features=n, alternate_sign=False, norm=None, tokenizer=words.terms, token_pattern=None,
+        lowercase=False,
+    )  # fmt: skip
+    (block,) = got.blocks
+    assert len(block.terms) == n
+    for c, label in enumerate(got.classes):
+        mine = [row for row in rows if row[0] == label and row[1] and row[2] is not None]
+        expected = np.zeros((n, 3))
+        for _, weight, document in mine:
+            counts = hashed.transform([document]).toarray()[0]
+            expected += np.stack([counts > 0, weight * (counts > 0), weight * counts], axis=1)
+        here = block.of_class(c)
+        ours = np.zeros((n, 3))
+        ours[block.indices[here]] = block.sums[here]
+        np.testing.assert_array_equal(ours, expected)
+
+
+def test_long_lists_are_read_in_pieces_and_shares_as_one(reader, monkeypatch):
+    rng = np.random.default_rng(5)
+    vocabulary = np.array([f"w{k}" for k in range(3000)])
+    rows = [
+        (int(k % 3), 1.0, " ".join(vocabulary[rng.integers(0, 3000, rng.integers(0, 60))]))
+        for k in range(400)
+    ]
+    monkeypatch.setattr(bags, "BYTES_IN_A_PIECE", 500)
+    monkeypatch.setattr(bags, "ENTRIES_IN_A_PIECE", 4)
+    words = tb.Words()
+    got = read_by(reader, rows, words)
+    assert_counted(got, rows, words)
+    # blocks of more than 2000 words are added by compiled loops, once those are loaded
+    parts = [read_by(reader, rows[k::2], words) for k in range(2)]
+    assert parts[0] + parts[1] == got
+    assert got - parts[1] == parts[0]
+
+
+def test_classes_without_words_and_without_documents_are_there():
+    rows = [("a", 1.0, "one two"), ("b", 2.0, "!"), ("c", 1.0, None), ("d", 0.0, "three")]
+    got = tally(rows, tb.Words())
+    (block,) = got.blocks
+    assert got.classes == ("a", "b", "c")
+    assert block.rows.tolist() == [[1], [1], [0]]
+    assert block.weight.tolist() == [[1.0], [2.0], [0.0]]
+    assert block.lengths.tolist() == [[2.0, 4.0], [0.0, 0.0], [0.0, 0.0]]
+    assert block.indptr.tolist() == [0, 2, 2, 2]
+    assert sorted(block.terms.texts) == ["one", "two"]
+
+
+@pytest.mark.parametrize("words", [tb.Words(), tb.Words(buckets=8)], ids=["names", "buckets"])
+def test_no_rows_are_the_empty_tally(words):
+    schema = tb.Schema.of(("mail",), [words])
+    nothing = tb.Tally.of({"mail": []}, [], schema=schema)
+    assert nothing.classes == ()
+    assert nothing == tb.Tally(schema)
+
+
+@pytest.mark.parametrize("words", [tb.Words(), tb.Words(buckets=8)], ids=["names", "buckets"])
+def test_a_tally_that_forgot_everything_is_the_empty_one(words):
+    got = tally([("a", 2.0, "one two"), ("b", 1.0, None)], words)
+    got.forget({"mail": ["one two", None]}, ["a", "b"], [2.0, 1.0])
+    assert got == tb.Tally(got.schema)
+
+
+def test_words_that_nobody_has_any_more_leave_the_vocabulary():
+    got = tally([("a", 1.0, "one two"), ("a", 1.0, "two three"), ("b", 1.0, "four")], tb.Words())
+    got.forget({"mail": ["one two", "four"]}, ["a", "b"])
+    assert sorted(got.blocks[0].terms.texts) == ["three", "two"]
+    assert got == tally([("a", 1.0, "two three")], tb.Words())
+
+
+REFUSED = {
+    "a word never counted": ("a", 1.0, "one four"),
+    "a word of another class": ("a", 1.0, "five"),
+    "more often than counted": ("a", 1.0, "one one one one"),
+    "another weight": ("b", 2.0, "five"),
+    "a class never counted": ("z", 1.0, "one"),
+    "a class without documents": ("c", 1.0, "one"),
+    "an empty document, where none was": ("a", 1.0, ""),
+    "a missing document, where none was": ("a", 1.0, None),
+    "a document, where one was missing": ("c", 1.0, ""),
+}
+
+
+@pytest.mark.parametrize("row", REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("words", [tb.Words(), tb.Words(tf="log")], ids=["count", "log"])
+def test_what_was_never_counted_cannot_be_forgotten(row, words):
+    rows = [("a", 1.0, "one two"), ("a", 1.0, "one three"), ("b", 1.0, "five"), ("c", 1.0, None)]
+    got = tally(rows, words)
+    before = got.to_bytes()
+    with pytest.raises(tb.TallyBayesError, match=r"never counted|not counted"):
+        got.forget({"mail": [row[2]]}, [row[0]], [row[1]])
+    assert got.to_bytes() == before
+    assert tb.Tally.from_bytes(before) == got
+
+
+def test_a_refusal_names_the_column_the_class_and_the_word():
+    got = tally([("spam", 1.0, "one two"), ("spam", 1.0, "two")], tb.Words())
+    with pytest.raises(tb.TallyBayesError, match=r"'mail'.*'spam'.*'four'"):
+        got.forget({"mail": ["two four"]}, ["spam"])
+
+
+@law
+@given(rows=ROWS.filter(bool), more=ROWS)
+def test_a_tally_under_more_columns_of_text_had_none_there(rows, more):
+    words, other = tb.Words(), tb.Words(ngrams=(1, 2))
+    narrow, one = tally(rows, words), tb.Schema.of(("mail",), [words])
+    new = tb.Schema.of(("body", "mail", "subject"), [words, words, other])
+    wide = one.joined(new)
+    got = narrow.under(wide)
+    empty = [None] * len(rows)
+    table = {"mail": [row[2] for row in rows], "body": empty, "subject": empty}
+    weights = [row[1] for row in rows]
+    expected = tb.Tally.of(table, [row[0] for row in rows], weights, schema=wide)
+    assert got == expected
+    both = got + tally([(c, w, d, d) for c, w, d in more], words, ("mail", "body")).under(wide)
+    mails = wide.places["mail"][0]
+    assert both.blocks[mails] == tally([*rows, *more], words).blocks[0]
+    assert tb.Tally.from_bytes(both.to_bytes()) == both
+
+
+@pytest.mark.parametrize("kept", ["body", "mail"])
+def test_a_column_without_documents_may_go_and_the_others_keep_their_words(kept):
+    table = {"body": [None], "mail": [None], kept: ["one two"]}
+    schema = tb.Schema.of(("body", "mail"), [tb.Words()] * 2)
+    got = tb.Tally.of(table, ["a"], schema=schema).under(tb.Schema.of((kept,), [tb.Words()]))
+    assert sorted(got.blocks[0].terms.texts) == ["one", "two"]
+    assert got.blocks[0].rows.tolist() == [[1]]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        tb.Words(ngrams=(1, 2)),
+        tb.Words(tf="log"),
+        tb.Words(buckets=4),
+        tb.Words(lowercase=False),
+        tb.Words(idf=tb.Idf({"one": 1.0})),
+        tb.Words(stop_words=("one",)),
+    ],
+    ids=str,
+)
+def test_words_counted_in_different_ways_do_not_add_up(other):
+    mine, theirs = tally([("a", 1.0, "one")], tb.Words()), tally([("a", 1.0, "one")], other)
+    for operation in (lambda a, b: a + b, lambda a, b: a - b):
+        with pytest.raises(tb.TallyBayesError, match="'mail' was counted as"):
+            operation(mine, theirs)
+    with pytest.raises(tb.TallyBayesError, match="'mail'"):
+        mine.schema.joined(theirs.schema)
+
+
+def test_an_error_about_two_idfs_tells_them_apart():
+    mine, theirs = (
+        tally([("a", 1.0, "one")], tb.Words(idf=tb.Idf(weights)))
+        for weights in ({"one": 1.0}, {"one": 2.0, "two": 1.0})
+    )
+    with pytest.raises(tb.TallyBayesError, match="idf"):
+        mine + theirs
