@@ -22,7 +22,9 @@ def python_blocks(text):
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/estimators.md", "docs/text.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/guide.md", "docs/estimators.md", "docs/text.md"]
+)
 def test_the_code_on_a_page_runs_from_top_to_bottom(page):
     space = {}
     for block in python_blocks((ROOT / page).read_text()):

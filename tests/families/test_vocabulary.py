@@ -246,7 +246,7 @@ def test_all_buckets_can_be_used_but_none_chosen():
         ({"min_df": 1000, "max_df": 2000}, "no word is left"),
         ({"min_df": 50, "max_df": 10}, "no word can have both"),
         ({"min_df": 0.9, "max_df": 0.1}, "no word can have both"),
-        ({"vocabulary": ()}, "no word is left"),
+        ({"vocabulary": ()}, "give a list of words"),
     ],
     ids=str,
 )

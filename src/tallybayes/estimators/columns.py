@@ -149,7 +149,8 @@ def families_for(
         if hasattr(word, "estimate") and name in schema.places
     }
     for_all = (wish.of_all,) if hasattr(wish.of_all, "estimate") else ()
-    defaults = (family_for(group.kind, for_all) for group in schema.groups)
+    # several columns of text may be of one kind
+    defaults = dict.fromkeys(family_for(group.kind, for_all) for group in schema.groups)
     return tuple(smoothed(family, alpha, unseen) for family in defaults), stated
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -88,11 +88,11 @@ class TextNB(TableClassifier):
         min_length: int | None = None,
         lowercase: bool = True,
         strip_accents: bool = False,
-        stop_words: Sequence[str] = (),
+        stop_words: Sequence[str] | None = None,
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
-        vocabulary: Iterable[str] | None = None,
+        vocabulary: Sequence[str] | None = None,
         best: int | None = None,
         by: Literal["mutual_information", "chi2"] = "mutual_information",
         tf: str = "count",
@@ -136,13 +136,11 @@ class TextNB(TableClassifier):
             ngrams = (1, 1)
             if self.vocabulary is not None and self.tokens != "characters":
                 one = Words(**{**options, "buckets": None})
-                sizes = [len(one.terms(phrase)) for phrase in self._vocabulary() or ()]
-                ngrams = (max(min(sizes, default=1), 1), max(max(sizes, default=1), 1))
-        return Words(**options, ngrams=ngrams, stop_words=tuple(self.stop_words), **more)
-
-    def _vocabulary(self) -> Any:
-        given: Any = self.vocabulary
-        return given if given is None or isinstance(given, str) else tuple(given)
+                phrases = Text(vocabulary=self.vocabulary).vocabulary or ()  # type: ignore[arg-type]
+                sizes = [len(one.terms(phrase)) for phrase in phrases]
+                ngrams = (max(min(sizes), 1), max(max(sizes), 1))
+        stop_words: Any = () if self.stop_words is None else self.stop_words
+        return Words(**options, ngrams=ngrams, stop_words=stop_words, **more)
 
     def _text(self, words: Words) -> Text:
         """Return which of the counted words are used, and how."""
@@ -154,7 +152,7 @@ class TextNB(TableClassifier):
             min_df=self.min_df,
             max_df=self.max_df,
             max_features=self.max_features,
-            vocabulary=self._vocabulary(),
+            vocabulary=self.vocabulary,  # type: ignore[arg-type]
             best=self.best,
             by=self.by,
         )
@@ -228,10 +226,11 @@ class TextNB(TableClassifier):
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
         """Say how a model is estimated; what is counted must still be what was counted before."""
         text = self.columns[COLUMN]
-        if text.kind != tally.schema.kind(COLUMN):
+        late = " with weights by idf" if self._twice and self._idf is None else ""
+        if late or text.kind != tally.schema.kind(COLUMN):
             raise TallyBayesError(
                 f"the documents so far were counted as {tally.schema.kind(COLUMN)}, but now the "
-                f"parameters say {text.kind}; call fit() to count anew"
+                f"parameters say {text.kind}{late}; call fit() to count anew"
             )
         self._wish = Wishes(None, self.columns)
         return super()._fitted_from(tally, announced)
@@ -281,9 +280,8 @@ def _listed(X: Any) -> Any:
             "X must be documents, one text a row: pass one column, for example df['text']; "
             "NaiveBayes takes whole tables"
         )
-    if hasattr(X, "__len__"):
-        return X
-    try:
-        return list(X)
-    except TypeError:
-        raise TallyBayesError(f"X is a {type(X).__name__}; pass a list of documents") from None
+    if isinstance(X, set | frozenset) or not hasattr(X, "__iter__"):
+        raise TallyBayesError(f"X is a {type(X).__name__}; pass a list of documents, in order")
+    if getattr(getattr(X, "dtype", None), "kind", "O") in "biufc" and len(X):
+        raise TallyBayesError(f"X holds {X.dtype} values, where text was expected; pass documents")
+    return X if hasattr(X, "__len__") else list(X)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.families.bernoulli import Bernoulli, Switches
-from tallybayes.families.counts import Complement, log_shares, log_shares_elsewhere
+from tallybayes.families.counts import log_shares, log_shares_elsewhere
 from tallybayes.families.parameters import Array, Columns, Floats
 from tallybayes.families.smoothing import LAPLACE, Alpha, checked_alpha
 from tallybayes.families.vocabulary import Selection, chosen
@@ -101,8 +101,11 @@ class Text:
         if isinstance(alpha, tuple):
             raise TallyBayesError("alpha must be one number for a column of text")
         object.__setattr__(self, "alpha", alpha)
-        if self.event == "complement":
-            Complement(alpha=alpha)  # has the error about alpha=0
+        if self.event == "complement" and alpha <= 0.0:
+            raise TallyBayesError(
+                "event='complement' needs alpha > 0: a word never seen outside a class would "
+                "otherwise be infinite evidence for it"
+            )
         selection = Selection(
             self.min_df, self.max_df, self.max_features, self.vocabulary, self.best, self.by
         )

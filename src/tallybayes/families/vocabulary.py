@@ -80,11 +80,13 @@ class Selection:
 
 
 def _distinct(vocabulary: Any) -> tuple[str, ...]:
-    if isinstance(vocabulary, str) or not all(isinstance(term, str) for term in vocabulary):
+    many = hasattr(vocabulary, "__iter__") and not isinstance(vocabulary, str)
+    words = tuple(vocabulary) if many else ()
+    if not words or not all(isinstance(word, str) for word in words):
         raise TallyBayesError(
             f"vocabulary is {vocabulary!r}; give a list of words, for example ['free', 'money']"
         )
-    return tuple(sorted(set(vocabulary)))
+    return tuple(sorted(set(words)))
 
 
 def chosen(block: WordCounts, selection: Selection) -> tuple[Terms | Buckets, Integers | None]:

@@ -226,6 +226,7 @@ class ArrowColumn:
         if is_.is_null(kind):
             return np.full(len(part), None)
         text = is_.is_string(kind) or is_.is_large_string(kind) or is_.is_string_view(kind)
-        if not text and not is_.is_binary(kind) and not is_.is_large_binary(kind):
+        raw = is_.is_binary(kind) or is_.is_large_binary(kind) or is_.is_binary_view(kind)
+        if not text and not raw and not is_.is_fixed_size_binary(kind):
             raise not_text(self.name, f"{kind} values")
         return part

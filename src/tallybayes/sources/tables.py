@@ -212,7 +212,8 @@ def _matrix(data: Any) -> Source:
     if values.ndim != 2:
         raise TallyBayesError(
             f"X must have two dimensions, rows and columns; it has the shape {values.shape}. "
-            "Pass a table, a mapping of columns, or X.reshape(-1, 1) for a single column"
+            "Pass a table, a mapping of columns, or X.reshape(-1, 1) for a single column; TextNB "
+            "takes a list of documents"
         )
     if values.dtype.kind in "UT" and isinstance(data, list | tuple):
         columns = zip(*data, strict=True)  # NumPy has turned the numbers among them into text

@@ -18,7 +18,7 @@ from tallybayes.kernels.choice import load_text, text_is_loaded
 from tallybayes.kernels.plain_text import murmur
 from tallybayes.tokenizer.documents import Documents, Memory
 from tallybayes.tokenizer.terms import Buckets, Terms, empty_table, from_table
-from tallybayes.tokenizer.words import Words, analyzer, stop_tokens
+from tallybayes.tokenizer.words import Words, analyzer, in_utf8, stop_tokens
 
 Array = NDArray[Any]
 Known = Terms | Buckets | None
@@ -59,6 +59,7 @@ class PlainReader:
     def __init__(self, words: Words, known: Known) -> None:
         self._known = known
         self._terms_of = analyzer(words)
+        self._foreign = callable(words.tokens)
         self._number_of: dict[str, int] = known.number_of if isinstance(known, Terms) else {}
 
     @property
@@ -89,6 +90,8 @@ class PlainReader:
             yield Bags(here, pointers, np.array(indices, np.int32), counts, lengths)
 
     def _numbers(self, terms: list[str]) -> list[int]:
+        if self._foreign:
+            terms = [in_utf8(term) for term in terms]
         known, number_of = self._known, self._number_of
         if known is None:
             return [number_of.setdefault(term, len(number_of)) for term in terms]

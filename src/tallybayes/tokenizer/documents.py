@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.tokenizer.words import in_utf8
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
@@ -62,9 +63,10 @@ class Documents:
             elif text is None or type(text).__name__ == "NAType" or _is_nan(text):
                 fixed[row], missing[row] = "", True
             else:
+                hint = "join tokens with ' '.join(tokens)" if isinstance(text, list | tuple) else ""
                 raise TallyBayesError(
-                    f"{where}: row {start + row} is a {type(text).__name__}, where text was "
-                    "expected; convert it with str()"
+                    f"{where}: row {start + row} holds {type(text).__name__}, where text was "
+                    f"expected; {hint or 'convert it with str()'}"
                 )
         self.missing = missing if missing.any() else None
         return fixed
@@ -82,7 +84,7 @@ class Documents:
     def strings(self) -> list[str]:
         """Return the documents as Python strings."""
         if self._arrow is None:
-            return [_whole(text) for text in self._texts.tolist()]
+            return [in_utf8(text) for text in self._texts.tolist()]
         import pyarrow
 
         try:
@@ -103,7 +105,7 @@ class Documents:
         encoded = ~np.fromiter(map(str.isascii, objects.tolist()), bool, len(objects))
         for row in np.flatnonzero(encoded).tolist():
             # ASCII is UTF-8 already; a str would keep the UTF-8 of anything else for ever
-            objects[row] = _whole(objects[row]).encode()
+            objects[row] = in_utf8(objects[row]).encode()
         address, size = np.zeros(len(objects), np.int64), np.zeros(len(objects), np.int64)
         addresses(_pointers(objects), encoded, address, size)
         return Memory(address, size, objects)
@@ -146,16 +148,10 @@ def _with_offsets(chunk: Any) -> Any:
 
     is_ = pyarrow.types
     plain = (is_.is_string, is_.is_large_string, is_.is_binary, is_.is_large_binary)
-    return chunk if any(each(chunk.type) for each in plain) else chunk.cast(pyarrow.large_string())
-
-
-def _whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which have no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    if any(each(chunk.type) for each in plain):
+        return chunk
+    text = is_.is_string_view(chunk.type)
+    return chunk.cast(pyarrow.large_string() if text else pyarrow.large_binary())
 
 
 def _is_nan(value: Any) -> bool:

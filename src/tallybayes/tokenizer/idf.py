@@ -30,7 +30,7 @@ class Idf:
     Examples
     --------
     >>> Idf({"lottery": 2.5, "the": 1.0})
-    Idf(2 words, 5d1a94)
+    Idf(2 words, afdd75)
     """
 
     __slots__ = ("_digest", "_terms", "terms", "values")
@@ -46,9 +46,8 @@ class Idf:
         self.values: Floats = np.array(
             [number(weights[w], f"the idf of {w!r}", least=0.0) for w in self.terms], np.float64
         )
-        letters = blake2b("\0".join(self.terms).encode())
-        letters.update(self.values.tobytes())
-        self._digest = letters.digest()
+        parts = [repr(self.terms).encode(), self.values.tobytes()]
+        self._digest = blake2b(b"".join(parts)).digest()
 
     @classmethod
     def of_counts(cls, terms: list[str], documents: Floats, n_documents: float) -> Idf:

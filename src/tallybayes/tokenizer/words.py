@@ -10,7 +10,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ _BLANKS = re.compile(r"\s\s+")
 _NAMES = ("words", "unicode", "whitespace", "characters")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Words:
     r"""A text, counted by its words. Families: Text. Everything said here binds at counting.
 
@@ -52,7 +52,8 @@ class Words:
         Do not keep words but this many buckets, into which they fall by a hash: bounded memory for
         endless streams. Words then have numbers, no names.
     tf : {"count", "log"}
-        What a word that occurs f times in a document counts: f, or log(1 + f).
+        What a word that occurs f times in a document counts: f, or log(1 + f) (scikit-learn's
+        sublinear tf is 1 + log(f)).
     norm : "l2", optional
         Divide what the words of a document count by their Euclidean norm.
     idf : Idf, optional
@@ -93,13 +94,7 @@ class Words:
             object.__setattr__(self, "buckets", buckets)
             if self.idf is not None:
                 raise TallyBayesError("idf needs words by name, so it cannot go with buckets")
-        stop: Any = self.stop_words
-        if isinstance(stop, str) or not all(isinstance(w, str) for w in self.stop_words):
-            raise TallyBayesError(
-                f"stop_words is {self.stop_words!r}; give a list of words, for example "
-                "['the', 'of']"
-            )
-        object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
+        object.__setattr__(self, "stop_words", self._checked_stop_words())
         if self.tokens == "characters" and (self.stop_words or self.min_length is not None):
             raise TallyBayesError("stop_words and min_length are for words, not for characters")
         for name, value, known in (
@@ -108,6 +103,20 @@ class Words:
         ):
             if value not in known:
                 raise TallyBayesError(f"{name} is {value!r}; it must be one of {known}")
+
+    def __repr__(self) -> str:
+        given = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
+        said = [f"{name}={value!r}" for name, value, default in given if value != default]
+        return f"Words({', '.join(said)})"
+
+    def _checked_stop_words(self) -> tuple[str, ...]:
+        given: Any = self.stop_words
+        words = tuple(given) if hasattr(given, "__iter__") and not isinstance(given, str) else None
+        if words is None or not all(isinstance(word, str) for word in words):
+            raise TallyBayesError(
+                f"stop_words is {given!r}; give a list of words, for example ['the', 'of'], or ()"
+            )
+        return tuple(sorted({in_utf8(word) for word in words}))
 
     def _checked_ngrams(self) -> tuple[int, int]:
         most = MOST_CHARACTERS if self.tokens == "characters" else MOST_WORDS
@@ -146,6 +155,15 @@ def whole(value: Any, name: str, least: int, most: int = sys.maxsize) -> int:
         wanted = f"a whole number from {least}" + (f" to {most}" if most < sys.maxsize else "")
         raise TallyBayesError(f"{name} is {value!r}; it must be {wanted}")
     return int(value)
+
+
+def in_utf8(text: str) -> str:
+    """Replace halves of surrogate pairs, which have no UTF-8, by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 @cache
@@ -192,11 +210,13 @@ def splitter(words: Words) -> Callable[[str], list[str]]:
     assert callable(cut)
 
     def split(document: str) -> list[str]:
-        found = list(cut(spelled(document)))
+        found: Any = cut(spelled(document))
+        found = list(found) if hasattr(found, "__iter__") else [found]
         for token in found:
             if not isinstance(token, str):
+                kind = type(token).__name__
                 raise TallyBayesError(
-                    f"the tokens function returned a {type(token).__name__}; it must return text"
+                    f"the tokens function gave {kind}; it must give a list of str"
                 )
         return [token for token in found if len(token) >= least]
 

@@ -1,0 +1,232 @@
+"""Text beside other columns in `NaiveBayes`: the factors of separate models, with one prior."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn.naive_bayes as sk
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+
+import tallybayes as tb
+from tallybayes import NaiveBayes, Text, TextNB, Words
+
+ROWS = 60
+RNG = np.random.default_rng(0)
+Y = np.array(["ham", "odd", "spam"])[RNG.integers(0, 3, ROWS)]
+WORDS = np.array(["win", "lottery", "dinner", "see", "you", "rich", "café"])
+
+
+def texts(size):
+    return [" ".join(RNG.choice(WORDS, RNG.integers(0, size))) for _ in range(ROWS)]
+
+
+TABLE = {
+    "subject": texts(4),
+    "length": RNG.normal(10.0, 3.0, ROWS),
+    "body": texts(12),
+    "folder": RNG.choice(["inbox", "junk"], ROWS).tolist(),
+}
+COLUMNS = {"subject": "text", "body": Text(Words(ngrams=(1, 2)), event="boolean")}
+
+
+def only(*names, table=TABLE):
+    return {name: table[name] for name in names}
+
+
+def likelihood(model, X):
+    """Log P(x | c): the joint one without the prior."""
+    return model.predict_joint_log_proba(X) - np.log(model.model_.prior)
+
+
+@pytest.fixture
+def model():
+    return NaiveBayes(COLUMNS).fit(TABLE, Y)
+
+
+def test_the_factors_are_those_of_separate_models(model):
+    numbers = NaiveBayes().fit(only("length", "folder"), Y)
+    subject = make_pipeline(CountVectorizer(), sk.MultinomialNB()).fit(TABLE["subject"], Y)
+    body = make_pipeline(CountVectorizer(ngram_range=(1, 2), binary=True), sk.MultinomialNB())
+    body.fit(TABLE["body"], Y)
+    prior = np.log(np.unique(Y, return_counts=True)[1] / ROWS)
+    expected = numbers.predict_joint_log_proba(only("length", "folder")) - 2 * prior
+    for name, pipeline in (("subject", subject), ("body", body)):
+        counts = pipeline[0].transform(TABLE[name])
+        expected = expected + pipeline[1].predict_joint_log_proba(counts)
+    got = model.predict_joint_log_proba(TABLE)
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
+def test_one_column_of_text_is_what_text_nb_is(event):
+    table = NaiveBayes({"body": Text(event=event)}, alpha=0.4).fit(only("body"), Y)
+    alone = TextNB(alpha=0.4, event=event).fit(TABLE["body"], Y)
+    got, expected = table.predict_log_proba(only("body")), alone.predict_log_proba(TABLE["body"])
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"subject": "text", "body": "text"},
+        {("subject", "body"): "text"},
+        {"subject": Text(), "body": Text(event="bernoulli")},
+        {"subject": Words(), "body": Words()},
+        "text",
+    ],
+    ids=str,
+)
+def test_two_columns_of_text_may_be_counted_alike_and_keep_their_words_apart(columns):
+    table = only("subject", "body")
+    model = NaiveBayes(columns).fit(table, Y)
+    event = "bernoulli" if "bernoulli" in str(columns) else "multinomial"
+    subject = TextNB().fit(TABLE["subject"], Y)
+    body = TextNB(event=event).fit(TABLE["body"], Y)
+    expected = likelihood(subject, TABLE["subject"]) + likelihood(body, TABLE["body"])
+    np.testing.assert_allclose(likelihood(model, table), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_alpha_reaches_the_text_and_a_stated_one_stays():
+    columns = {"subject": Text(alpha=3.0), "body": Text(Words(ngrams=(1, 2)))}
+    table = only("subject", "body")
+    model = NaiveBayes(columns, alpha=0.25).fit(table, Y)
+    subject = TextNB(alpha=3.0).fit(TABLE["subject"], Y)
+    body = TextNB(alpha=0.25, ngrams=(1, 2)).fit(TABLE["body"], Y)
+    expected = likelihood(subject, TABLE["subject"]) + likelihood(body, TABLE["body"])
+    np.testing.assert_allclose(likelihood(model, table), expected, rtol=1e-10, atol=1e-10)
+
+
+FORMS = {
+    "records": lambda t: [dict(zip(t, row, strict=True)) for row in zip(*t.values(), strict=True)],
+    "pandas": pd.DataFrame,
+    "pandas, string": lambda t: pd.DataFrame(t).astype({"body": "string", "subject": object}),
+    "polars": pl.DataFrame,
+    "Arrow": lambda t: pl.DataFrame(t).to_arrow(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_tables_in_any_form(model, form):
+    made = FORMS[form](TABLE)
+    other = NaiveBayes(COLUMNS).fit(made, Y)
+    expected = model.predict_log_proba(TABLE)
+    np.testing.assert_allclose(other.predict_log_proba(made), expected, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(model.predict_log_proba(made), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_a_single_record_has_the_posterior_of_its_row(model):
+    expected = model.predict_proba(TABLE)
+    for row in range(5):
+        record = {name: values[row] for name, values in TABLE.items()}
+        got = model.model_.posterior_of(record)
+        assert list(got.values()) == pytest.approx(expected[row].tolist(), rel=1e-10)
+
+
+def test_a_record_without_a_text_leaves_its_factor_out(model):
+    rest = NaiveBayes(COLUMNS["body"]).fit(only("body"), Y)
+    got = model.model_.posterior_of({"body": "win lottery"})
+    assert list(got.values()) == pytest.approx(rest.predict_proba({"body": ["win lottery"]})[0])
+
+
+@pytest.mark.parametrize("form", ["pandas", "pandas, string", "polars", "records"])
+def test_a_missing_text_leaves_its_factor_out(form):
+    gone = np.arange(ROWS) % 3 == 0
+    bodies = [None if missing else text for missing, text in zip(gone, TABLE["body"], strict=True)]
+    table = {"body": bodies, "subject": TABLE["subject"]}
+    model = NaiveBayes(COLUMNS).fit(FORMS[form](table), Y)
+    seen = [text for text in bodies if text is not None]
+    body = TextNB(ngrams=(1, 2), event="boolean").fit(seen, Y[~gone])
+    subject = TextNB().fit(TABLE["subject"], Y)
+    there = np.where(gone[:, None], 0.0, likelihood(body, TABLE["body"]))
+    expected = there + likelihood(subject, TABLE["subject"])
+    got = likelihood(model, FORMS[form](table))
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10)
+
+
+def batch(rows, *names):
+    return {name: TABLE[name][rows] for name in names or TABLE}, Y[rows]
+
+
+def assert_same(a, b):
+    assert set(a.schema_.names) == set(b.schema_.names)
+    got, expected = a.predict_log_proba(TABLE), b.predict_log_proba(TABLE)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_batches_merging_and_forgetting_give_what_one_fit_gives(model):
+    first, second = batch(slice(0, 25)), batch(slice(25, None))
+    stream = NaiveBayes(COLUMNS).partial_fit(*first).partial_fit(*second)
+    assert_same(stream, model)
+    a, b = NaiveBayes(COLUMNS).partial_fit(*first), NaiveBayes(COLUMNS).partial_fit(*second)
+    assert_same(a + b, model)
+    assert_same(stream.forget(*second), NaiveBayes(COLUMNS).fit(*first))
+    assert_same(pickle.loads(pickle.dumps(a)).merge(b), model)
+
+
+def test_a_column_of_text_may_arrive_later_in_a_stream():
+    first = batch(slice(0, 25), "length", "folder", "subject")
+    stream = NaiveBayes(COLUMNS).partial_fit(*first).partial_fit(*batch(slice(25, None)))
+    before = [None] * 25
+    whole = {**TABLE, "body": [*before, *TABLE["body"][25:]]}
+    assert_same(stream, NaiveBayes(COLUMNS).fit(whole, Y))
+
+
+def test_models_merge_when_only_one_of_them_has_a_column_of_text():
+    a = NaiveBayes(COLUMNS).partial_fit(*batch(slice(0, 25), "length", "folder", "subject"))
+    b = NaiveBayes(COLUMNS).partial_fit(*batch(slice(25, None)))
+    whole = {**TABLE, "body": [*[None] * 25, *TABLE["body"][25:]]}
+    assert_same(a + b, NaiveBayes(COLUMNS).fit(whole, Y))
+    assert_same(b + a, NaiveBayes(COLUMNS).fit(whole, Y))
+
+
+def test_text_that_is_not_declared_is_a_category(model):
+    assert isinstance(NaiveBayes().fit(only("body"), Y).schema_.kind("body"), tb.Categories)
+    assert isinstance(model.schema_.kind("body"), Words)
+
+
+def test_the_words_that_tell_most_need_a_column_when_there_are_several(model):
+    with pytest.raises(tb.TallyBayesError, match="say which column of text: 'body', 'subject'"):
+        model.most_informative()
+    with pytest.raises(tb.TallyBayesError, match="'bod' is not a column of text; did you mean 'bo"):
+        model.most_informative(column="bod")
+    best = model.most_informative(3, column="subject")
+    assert {word.word for words in best.values() for word in words} <= set(WORDS)
+
+
+def test_the_summary_names_the_family_of_each_column(model):
+    lines = {line.split()[0]: line for line in model.summary().splitlines()[2:]}
+    assert "Text(alpha=1.0)" in lines["subject"]
+    assert "event='boolean'" in lines["body"]
+    assert "ngrams=(1, 2)" in lines["body"]
+    assert "Gaussian" in lines["length"]
+
+
+MISTAKES = {
+    "misspelled": ({"body": "texts"}, TABLE, "is 'texts'; did you mean 'text'"),
+    "numbers": ({"length": "text"}, TABLE, "column 'length' holds float64 values, where text"),
+    "no such column": ({"bodi": "text"}, TABLE, "there is no column 'bodi'.*'body'"),
+    "numbers in the middle": (
+        {"body": "text"}, {"body": [*TABLE["body"][:-1], 5]}, "column 'body': row 59 holds int",
+    ),
+    "an option of Words": ({"body": Text}, {"body": [[]] * ROWS}, "column 'body'.*list"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_name_the_column_and_change_nothing(mistake):
+    columns, table, match = MISTAKES[mistake]
+    model = NaiveBayes(columns)
+    with pytest.raises(tb.TallyBayesError, match=match):
+        model.fit(table, Y)
+    assert "_fitted" not in vars(model)
+
+
+def test_a_refused_batch_changes_nothing(model):
+    before = model.tally_.to_bytes()
+    bad = {**TABLE, "subject": [*TABLE["subject"][:-1], 7]}
+    with pytest.raises(tb.TallyBayesError, match="column 'subject': row 59 holds int"):
+        model.partial_fit(bad, Y)
+    assert model.tally_.to_bytes() == before

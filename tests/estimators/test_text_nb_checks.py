@@ -1,0 +1,218 @@
+"""`TextNB` inside scikit-learn's tools: its checks, searches, pipelines and pictures."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import sklearn.naive_bayes as sk
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import VotingClassifier
+from sklearn.exceptions import SkipTestWarning
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.validation import validate_data
+
+from tallybayes import TextNB
+
+# The checks' data are matrices, of which TextNB says in its tags that it takes none: scikit-learn
+# leaves it out. So the checks that need no data are called one by one, and all the others see a
+# pipeline that spells every number of a row as a word before TextNB reads it.
+WITHOUT_DATA = [
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_do_not_raise_errors_in_init_or_set_params,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_mixin_order,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_set_params,
+    estimator_checks.check_valid_tag_types,
+    estimator_checks.check_estimator_tags_renamed,
+]
+
+
+@pytest.mark.parametrize("check", WITHOUT_DATA, ids=lambda check: check.__name__)
+def test_checks_that_need_no_data(check):
+    check("TextNB", TextNB())
+
+
+def test_scikit_learn_leaves_out_what_takes_no_matrices():
+    with pytest.warns(SkipTestWarning, match="Can't test estimator TextNB"):
+        check_estimator(TextNB())
+
+
+class Spelled(TransformerMixin, BaseEstimator):
+    """Spells the numbers of a row: the second column's 0.52 is the word x1_5."""
+
+    def fit(self, X, y=None):
+        validate_data(self, X)
+        return self
+
+    def transform(self, X):
+        X = validate_data(self, X, reset=False)
+        return [
+            " ".join(
+                f"x{j}_{np.floor(value * 2):.0f}".replace("-", "m") for j, value in enumerate(row)
+            )
+            for row in X
+        ]
+
+
+PIPELINES = [
+    Pipeline([("spell", Spelled()), ("text", TextNB(**options))])
+    for options in (
+        {},
+        {"event": "bernoulli", "buckets": 512},
+        {"event": "complement", "idf": True},
+    )
+]
+IN_PLACE = "a pipeline fits its steps in place; scikit-learn expects this of every pipeline"
+EXPECTED = {
+    "check_dont_overwrite_parameters": IN_PLACE,
+    "check_estimators_overwrite_params": IN_PLACE,
+}
+
+
+@parametrize_with_checks(PIPELINES, expected_failed_checks=lambda _: EXPECTED)
+def test_checks_of_a_pipeline_that_spells_numbers(estimator, check):
+    check(estimator)
+
+
+RNG = np.random.default_rng(3)
+WORDS = np.array([f"word{k}" for k in range(40)])
+Y = np.array(["ham", "maybe", "spam"])[RNG.integers(0, 3, 150)]
+SHIFT = np.unique(Y, return_inverse=True)[1]
+X = [
+    " ".join(
+        RNG.choice(
+            WORDS, RNG.integers(1, 10), p=RNG.dirichlet(np.ones(40) + (np.arange(40) % 3 == s))
+        )
+    )
+    for s in SHIFT
+]
+FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
+
+
+def theirs(**options):
+    return make_pipeline(CountVectorizer(**options), sk.MultinomialNB())
+
+
+def test_a_search_over_smoothing_events_and_ngrams_finds_what_pipelines_find():
+    grid = {
+        "alpha": [0.05, 1.0, 10.0],
+        "ngrams": [(1, 1), (1, 2)],
+        "event": ["multinomial", "boolean"],
+    }
+    ours = GridSearchCV(TextNB(), grid, cv=FOLDS).fit(X, Y)
+    their_grid = {
+        "multinomialnb__alpha": grid["alpha"],
+        "countvectorizer__ngram_range": grid["ngrams"],
+        "countvectorizer__binary": [False, True],
+    }
+    expected = GridSearchCV(theirs(), their_grid, cv=FOLDS).fit(X, Y)
+
+    def scores(search, *names):
+        keys = [tuple(p[name] for name in names) for p in search.cv_results_["params"]]
+        return dict(zip(keys, search.cv_results_["mean_test_score"], strict=True))
+
+    got = scores(ours, "alpha", "ngrams", "event")
+    for (alpha, ngrams, binary), score in scores(expected, *their_grid).items():
+        assert got[alpha, ngrams, "boolean" if binary else "multinomial"] == pytest.approx(score)
+    assert ours.best_score_ == pytest.approx(expected.best_score_)
+
+
+def test_probabilities_by_cross_validation():
+    ours, expected = (
+        cross_val_predict(each, X, Y, cv=FOLDS, method="predict_proba")
+        for each in (TextNB(), theirs())
+    )
+    np.testing.assert_allclose(ours, expected, rtol=1e-10)
+
+
+def test_two_processes():
+    scores = cross_val_score(TextNB(), X, Y, cv=FOLDS, n_jobs=2)
+    np.testing.assert_allclose(scores, cross_val_score(theirs(), X, Y, cv=FOLDS))
+
+
+def test_calibration():
+    ours, expected = (
+        CalibratedClassifierCV(each, cv=FOLDS).fit(X, Y).predict_proba(X)
+        for each in (TextNB(), theirs())
+    )
+    np.testing.assert_allclose(ours, expected, rtol=1e-6)
+
+
+def test_a_pipeline_that_prepares_texts():
+    upper = FunctionTransformer(partial(map_list, str.upper))
+    pipeline = make_pipeline(upper, TextNB(lowercase=False)).fit(X, Y)
+    np.testing.assert_allclose(pipeline.predict_proba(X), theirs().fit(X, Y).predict_proba(X))
+    assert "WORD1" in pipeline[-1].vocabulary_
+    weights = np.arange(150) % 3
+    pipeline.fit(X, Y, textnb__sample_weight=weights)
+    expected = theirs().fit(X, Y, multinomialnb__sample_weight=weights)
+    np.testing.assert_allclose(pipeline.predict_proba(X), expected.predict_proba(X))
+
+
+def map_list(function, texts):
+    return [function(text) for text in texts]
+
+
+def test_voting():
+    vote = VotingClassifier([("a", TextNB()), ("b", TextNB(event="bernoulli"))], voting="soft")
+    bernoulli = make_pipeline(CountVectorizer(), sk.BernoulliNB())
+    expected = VotingClassifier([("a", theirs()), ("b", bernoulli)], voting="soft")
+    got = vote.fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(got, expected.fit(X, Y).predict_proba(X), rtol=1e-10)
+
+
+def test_the_score_is_the_accuracy():
+    assert TextNB().fit(X, Y).score(X, Y) == theirs().fit(X, Y).score(X, Y)
+
+
+def test_parameters_are_got_and_set():
+    model = TextNB(0.5, ngrams=(1, 2), stop_words=["the"], prior={"a": 0.5, "b": 0.5})
+    parameters = model.get_params()
+    assert parameters["alpha"] == 0.5
+    assert parameters["ngrams"] == (1, 2)
+    assert parameters["stop_words"] == ["the"]  # as it was given
+    assert clone(model).get_params() == parameters
+    assert TextNB().set_params(**parameters).get_params() == parameters
+    with pytest.raises(ValueError, match="Invalid parameter 'ngram_range'"):
+        model.set_params(ngram_range=(1, 2))
+
+
+def test_what_it_is():
+    assert is_classifier(TextNB())
+    tags = get_tags(TextNB()).input_tags
+    assert tags.string
+    assert not tags.two_d_array
+    assert not tags.sparse
+
+
+def test_its_representation_has_what_is_not_the_default():
+    assert repr(TextNB()) == "TextNB()"
+    assert repr(TextNB(0.5, event="boolean")) == "TextNB(alpha=0.5, event='boolean')"
+
+
+def test_its_picture_has_the_summary_once_it_is_fitted():
+    assert "150 rows" not in TextNB()._repr_html_()
+    picture = TextNB(event="bernoulli").fit(X, Y)._repr_html_()
+    assert "150 rows" in picture
+    assert "event=&#x27;bernoulli&#x27;" in picture
+
+
+def test_its_summary():
+    lines = TextNB(0.5, event="boolean", min_df=2).fit(X, Y).summary().splitlines()
+    n = np.unique(Y, return_counts=True)[1]
+    assert lines[0] == f"150 rows: {n[0]} 'ham', {n[1]} 'maybe', {n[2]} 'spam'"
+    assert lines[2].split(maxsplit=1)[1].startswith("Text(event='boolean', alpha=0.5, min_df=2)")

@@ -1,0 +1,244 @@
+"""TextNB beside scikit-learn: a vectorizer and a naive Bayes classifier in a pipeline.
+
+Known differences, which these tests keep out of the way: of words that are equally frequent,
+`max_features` keeps the first in the alphabet (scikit-learn any); weights count as repetitions also
+for `min_df`, `max_df` and `idf`, of which scikit-learn's vectorizers know nothing.
+"""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import sklearn.naive_bayes as sk
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from tallybayes import TextNB
+from tallybayes.tokenizer import bags
+
+ASCII = ["the", "The", "lottery", "WIN!", "a", "of", "dinner", "rich?", "x1", "snake_case", "42"]
+MIXED = [
+    "Straße", "ÉTÉ", "été", "naïve", "İstanbul", "Ὀδυσσεύς", "слово", "СЛОВО", "नमस्ते", "中文字",
+    "日本", "שלום", "مرحبا", "ﬁne", "e\u0301t", "\U0001d49c\U0001d4d1", "🎉", "ǅungla", "\u200d",
+    "\u00a0", "\u2028",
+]  # fmt: skip
+SEPARATORS = [" ", "  ", "\n", ", ", "-", "\t \t", "'", "\u3000", "."]
+
+
+def corpus(seed, words=ASCII, rows=60, classes=3):
+    """Documents of random words, some of them empty, and labels that have to do with them."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, classes, rows)
+    labels[:classes] = range(classes)
+    documents = []
+    for label in labels:
+        chance = rng.dirichlet(np.ones(len(words)) * 0.5 + (np.arange(len(words)) % 3 == label))
+        picked = rng.choice(words, rng.integers(0, 12), p=chance)
+        documents.append("".join(word + rng.choice(SEPARATORS) for word in picked))
+    return documents, np.array(["ham", "maybe", "spam", "tofu", "void"])[labels]
+
+
+@contextmanager
+def path(name):
+    """Read documents with the compiled kernels, or with Python's own functions."""
+    with pytest.MonkeyPatch.context() as patch:
+        for threshold in ("WORTH_LOADING", "WORTH_CALLING"):
+            patch.setattr(bags, threshold, 0 if name == "compiled" else 2**62)
+        yield
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def each_path(request):
+    with path(request.param):
+        yield
+
+
+def assert_close(ours, theirs):
+    np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+
+
+def assert_same(ours, theirs, new, named=True):
+    """Compare a fitted TextNB with a fitted pipeline, on some documents."""
+    classifier = theirs[-1]
+    if named:
+        assert ours.vocabulary_ == theirs[0].vocabulary_
+    assert ours.classes_.tolist() == classifier.classes_.tolist()
+    assert_close(ours.feature_count_, classifier.feature_count_)
+    assert_close(ours.feature_log_prob_, classifier.feature_log_prob_)
+    expected = theirs.predict_log_proba(new)
+    assert_close(ours.predict_log_proba(new), expected)
+    assert_close(ours.predict_proba(new), theirs.predict_proba(new))
+    ranked = np.sort(expected, axis=1)
+    clear = (
+        np.ones(len(expected), bool)
+        if expected.shape[1] == 1
+        else ranked[:, -1] - ranked[:, -2] > 1e-9
+    )
+    np.testing.assert_array_equal(ours.predict(new)[clear], theirs.predict(new)[clear])
+
+
+NEW = ["", "unknown words only", "the lottery", "Win win WIN rich", "été Straße слово 中文字 of of"]
+EVENTS = {
+    "multinomial": ({}, {}, sk.MultinomialNB),
+    "boolean": ({"event": "boolean"}, {"binary": True}, sk.MultinomialNB),
+    "bernoulli": ({"event": "bernoulli"}, {}, sk.BernoulliNB),
+    "complement": ({"event": "complement", "prior": "uniform"}, {}, sk.ComplementNB),
+}
+SPELLINGS = {
+    "defaults": ({}, {}),
+    "pairs": ({"ngrams": (1, 2)}, {"ngram_range": (1, 2)}),
+    "only triples": ({"ngrams": (3, 3)}, {"ngram_range": (3, 3)}),
+    "one letter": ({"min_length": 1}, {"token_pattern": r"\w+"}),
+    "four letters": ({"min_length": 4}, {"token_pattern": r"\w{4,}"}),
+    "capitals": ({"lowercase": False}, {"lowercase": False}),
+    "accents": ({"strip_accents": True}, {"strip_accents": "unicode"}),
+    "stop words": ({"stop_words": ["the", "été"]}, {"stop_words": ["the", "été"]}),
+    "stop words and pairs": (
+        {"stop_words": ["of", "the"], "ngrams": (1, 2)},
+        {"stop_words": ["of", "the"], "ngram_range": (1, 2)},
+    ),
+    "white space": (
+        {"tokens": "whitespace"},
+        {"tokenizer": str.split, "token_pattern": None},
+    ),
+    "characters": (
+        {"tokens": "characters", "ngrams": (1, 3)},
+        {"analyzer": "char", "ngram_range": (1, 3)},
+    ),
+    "accents off characters": (
+        {"tokens": "characters", "ngrams": (2, 2), "strip_accents": True},
+        {"analyzer": "char", "ngram_range": (2, 2), "strip_accents": "unicode"},
+    ),
+    "a function": ({"tokens": str.split}, {"tokenizer": str.split, "token_pattern": None}),
+    "a vocabulary": (
+        {"vocabulary": ["dinner", "lottery", "never"]},
+        {"vocabulary": ["dinner", "lottery", "never"]},
+    ),
+    "a vocabulary of phrases": (
+        {"vocabulary": ["the lottery", "lottery"]},
+        {"vocabulary": ["lottery", "the lottery"], "ngram_range": (1, 2)},
+    ),
+    "min_df": ({"min_df": 3}, {"min_df": 3}),
+    "min_df as a share": ({"min_df": 0.1}, {"min_df": 0.1}),
+    "max_df": ({"max_df": 15}, {"max_df": 15}),
+    "max_df as a share": ({"max_df": 0.35, "min_df": 2}, {"max_df": 0.35, "min_df": 2}),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("how", ["plain", "compiled", "compiled, ascii"])
+def test_the_same_as_a_pipeline(event, spelling, how):
+    words = ASCII if how.endswith("ascii") else [*ASCII, *MIXED]
+    options, sk_options, classifier = EVENTS[event]
+    more, sk_more = SPELLINGS[spelling]
+    documents, labels = corpus(1, words)
+    vectorizer = CountVectorizer(**sk_options, **sk_more)
+    theirs = make_pipeline(vectorizer, classifier(alpha=0.7)).fit(documents, labels)
+    with path(how.split(",")[0]):
+        ours = TextNB(alpha=0.7, **options, **more).fit(documents, labels)
+        assert_same(ours, theirs, [*NEW, *corpus(2, words)[0]])
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("classes", [1, 2, 5])
+@pytest.mark.parametrize("prior", ["empirical", "uniform", "stated"])
+def test_weights_priors_and_any_number_of_classes(event, classes, prior):
+    options, sk_options, classifier = EVENTS[event]
+    documents, labels = corpus(3, [*ASCII, *MIXED], 80, classes)
+    weights = np.random.default_rng(4).uniform(0.1, 3.0, 80)
+    names = np.unique(labels).tolist()
+    shares = np.arange(1.0, classes + 1) / np.arange(1.0, classes + 1).sum()
+    stated = dict(zip(names, shares.tolist(), strict=True))
+    mine = {"prior": stated if prior == "stated" else prior}
+    their = {"uniform": {"fit_prior": False}, "stated": {"class_prior": shares}}.get(prior, {})
+    if event == "complement":  # scikit-learn's has no regard to the prior
+        mine, their = {"prior": "uniform"}, {}
+    ours = TextNB(**{**options, **mine}).fit(documents, labels, weights)
+    theirs = make_pipeline(CountVectorizer(**sk_options), classifier(**their))
+    theirs.fit(documents, labels, **{f"{theirs.steps[-1][0]}__sample_weight": weights})
+    assert_same(ours, theirs, [*NEW, *documents])
+
+
+@pytest.mark.parametrize("event", ["multinomial", "bernoulli"])
+def test_the_most_frequent_words(event):
+    options, _, classifier = EVENTS[event]
+    documents, labels = corpus(5, [*ASCII, *MIXED], 200)
+    totals = np.asarray(CountVectorizer().fit_transform(documents).sum(axis=0)).ravel()
+    ranked = np.sort(totals)[::-1]
+    sizes = [k for k in range(1, len(ranked)) if ranked[k - 1] > ranked[k]]  # no ties at the edge
+    assert len(sizes) > 5
+    for size in sizes:
+        ours = TextNB(max_features=size, **options).fit(documents, labels)
+        theirs = make_pipeline(CountVectorizer(max_features=size), classifier())
+        assert_same(ours, theirs.fit(documents, labels), [*NEW, *documents])
+
+
+# TfidfVectorizer(sublinear_tf=True) takes 1 + log f; tf="log" is log(1 + f).
+WEIGHTED = {
+    "idf": ({"idf": True}, (TfidfVectorizer(norm=None),)),
+    "idf, l2": ({"idf": True, "norm": "l2"}, (TfidfVectorizer(),)),
+    "l2": ({"norm": "l2"}, (TfidfVectorizer(use_idf=False),)),
+    "idf, l2, pairs, min_df": (
+        {"idf": True, "norm": "l2", "ngrams": (1, 2), "min_df": 2},
+        (TfidfVectorizer(ngram_range=(1, 2), min_df=2),),
+    ),
+    "idf, a vocabulary": (
+        {"idf": True, "vocabulary": ["dinner", "lottery"]},
+        (TfidfVectorizer(vocabulary=["dinner", "lottery"], norm=None),),
+    ),
+    "log": ({"tf": "log"}, (CountVectorizer(), FunctionTransformer(np.log1p))),
+}
+
+
+@pytest.mark.usefixtures("each_path")
+@pytest.mark.parametrize("event", ["multinomial", "complement"])
+@pytest.mark.parametrize("weighting", WEIGHTED)
+def test_weighted_words(event, weighting):
+    options, _, classifier = EVENTS[event]
+    more, steps = WEIGHTED[weighting]
+    documents, labels = corpus(6, [*ASCII, *MIXED], 80)
+    ours = TextNB(alpha=0.3, **options, **more).fit(documents, labels)
+    theirs = make_pipeline(*steps, classifier(alpha=0.3)).fit(documents, labels)
+    assert_same(ours, theirs, [*NEW, *corpus(7)[0]])
+
+
+@pytest.mark.usefixtures("each_path")
+@pytest.mark.parametrize("buckets", [1, 7, 64, 2**16])
+@pytest.mark.parametrize("event", EVENTS)
+def test_buckets_are_those_of_the_hashing_vectorizer(event, buckets):
+    options, sk_options, classifier = EVENTS[event]
+    documents, labels = corpus(8, [*ASCII, *MIXED], 80)
+    hashing = HashingVectorizer(
+        n_features=buckets, alternate_sign=False, norm=None, ngram_range=(1, 2), **sk_options
+    )
+    ours = TextNB(buckets=buckets, ngrams=(1, 2), **options).fit(documents, labels)
+    theirs = make_pipeline(hashing, classifier()).fit(documents, labels)
+    assert_same(ours, theirs, [*NEW, *documents], named=False)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    documents=st.lists(st.text(max_size=25) | st.sampled_from(corpus(9, MIXED)[0]), min_size=1),
+    new=st.lists(st.text(max_size=25), min_size=1, max_size=5),
+    data=st.data(),
+)
+def test_any_text_at_all(documents, new, data):
+    rows = len(documents)
+    labels = data.draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows))
+    spelling = data.draw(st.sampled_from(sorted(SPELLINGS)[:12]))
+    event = data.draw(st.sampled_from(sorted(EVENTS)))
+    how = data.draw(st.sampled_from(["plain", "compiled"]))
+    options, sk_options, classifier = EVENTS[event]
+    more, sk_more = SPELLINGS[spelling]
+    vectorizer = CountVectorizer(**sk_options, **sk_more)
+    try:
+        vectorizer.fit(documents)
+    except ValueError:  # no words at all
+        assume(False)
+    theirs = make_pipeline(vectorizer, classifier()).fit(documents, labels)
+    with path(how):
+        assert_same(TextNB(**options, **more).fit(documents, labels), theirs, [*new, *documents])

@@ -1,0 +1,112 @@
+"""What the tests of the tokenizer share: texts that are hard to read, and bags with names."""
+
+# ruff: noqa: RUF001 - letters that look like others are the point
+
+import re
+from collections import Counter
+from unittest.mock import patch
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tallybayes import Words
+from tallybayes.tokenizer.bags import Reading
+from tallybayes.tokenizer.documents import Documents
+from tallybayes.tokenizer.terms import Buckets
+
+BLANKS = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+HARD = [
+    *("", "a", "B", "zZ", "_", "7", "the", "The", "THE", "x1", "Straße", "I", "i"),
+    *("Σ", "σ", "ς", "ΟΔΟΣ", "ΑΣ.", "Σ'", "'Σ", "aΣ\u0345", "\xadΣ", "Σ\u200d", "AΣ:B", "ʰΣ"),
+    *("İ", "ı", "ſ", "K", "ß", "ẞ", "ǅ", "\u0130Σ", "Å", "é", "e\u0301", "\u0301", "ÉCOLE"),
+    *("ﬁ", "ﷺ", "Ⅷ", "Ⓐ", "½", "²", "㎏", "\u1e9b\u0323", "가", "각", "豈", "ﾊﾟ", "𝐀", "𐐀"),
+    *("नमस्ते", "क्\u200dष", "می\u200cخواهم", "שָׁלוֹם", "مَرْحَبًا", "ไทย", "日本語", "中", "\u200f"),
+    *("👩\u200d👩\u200d👧", "👍🏽", "🇩🇪", "❤\ufe0f", "\U0001f600", "\U000e0001", "\U0010ffff"),
+    *("\x00", "\x01", "\x7f", "\x80", "\ufeff", "\ufffd", "\ufffe", "\ud800", "\udfff", "\ud83d"),
+    *("-", ".", ",", "'", "!", "@", "`", "{", "[", "/", ":", "^", "  ", "\r\n", " \u3000 "),
+    *BLANKS,
+]
+EVERY_CHARACTER = st.characters(exclude_categories=())
+texts = st.lists(st.one_of(st.sampled_from(HARD), EVERY_CHARACTER), max_size=14).map("".join)
+STOP = ("the", "x1", "école", "7", "सस")
+
+
+@st.composite
+def some_words(draw, **fixed):
+    """Options of all kinds."""
+    tokens = draw(st.sampled_from(["words", "unicode", "whitespace", "characters"]))
+    options = {
+        "tokens": tokens,
+        "ngrams": draw(st.sampled_from([(1, 1), (1, 2), (2, 2), (1, 3), (2, 5)])),
+        "lowercase": draw(st.booleans()),
+        "strip_accents": draw(st.booleans()),
+    }
+    if tokens != "characters":
+        options["min_length"] = draw(st.sampled_from([None, 1, 2, 3, 5]))
+        options["stop_words"] = draw(st.sampled_from([(), STOP]))
+    return Words(**options | fixed)
+
+
+def whole(text):
+    """Join surrogate pairs, and replace halves of them: what of a text can be written as UTF-8."""
+    pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+    joined = pair.sub(
+        lambda m: chr(((ord(m[0][0]) & 0x3FF) << 10 | ord(m[0][1]) & 0x3FF) + 65536), text
+    )
+    return re.sub("[\ud800-\udfff]", "\ufffd", joined)
+
+
+def reading_of(words, documents, compiled):
+    """Return documents about to be read by the one reader or the other."""
+    documents = documents if isinstance(documents, Documents) else Documents(documents)
+    worth = 0 if compiled else np.inf
+    with patch.multiple("tallybayes.tokenizer.bags", WORTH_LOADING=worth, WORTH_CALLING=worth):
+        reading = Reading(documents, words)
+    assert reading.compiled == compiled
+    return reading, len(documents)
+
+
+def read(reader, reading, n, rows=None, bounds=None):
+    """Return the bag of each document, by the numbers of terms, once their lengths were checked."""
+    rows = np.arange(n) if rows is None else rows
+    found = []
+    for piece in reading.bags(reader, rows, bounds):
+        assert piece.rows.start == len(found)
+        for k in range(piece.rows.stop - piece.rows.start):
+            here = slice(piece.indptr[k], piece.indptr[k + 1])
+            numbers, counts = piece.indices[here].tolist(), piece.data[here].tolist()
+            assert len(set(numbers)) == len(numbers)
+            assert sum(counts) == piece.lengths[k]
+            found.append(dict(zip(numbers, counts, strict=True)))
+    assert len(found) == len(rows)
+    return found
+
+
+def named(reader, found):
+    """Put the names of terms into bags."""
+    if isinstance(reader.terms, Buckets):
+        return found
+    names = reader.terms.texts
+    assert len(names) == len(set(names)) == reader.n_terms
+    return [{names[number]: count for number, count in bag.items()} for bag in found]
+
+
+def compiled_bags(words, documents, known=None, **how):
+    """Read documents with the compiled reader."""
+    reading, n = reading_of(words, documents, compiled=True)
+    reader = reading.reader(known)
+    return named(reader, read(reader, reading, n, **how))
+
+
+def plain_bags(words, documents, known=None, **how):
+    """Read documents with the reader in plain Python."""
+    reading, n = reading_of(words, documents, compiled=False)
+    reader = reading.reader(known)
+    return named(reader, read(reader, reading, n, **how))
+
+
+def defined_bags(words, documents):
+    """Count what `Words.terms` says of each text."""
+    return [Counter(words.terms(whole(text))) for text in documents]

@@ -1,0 +1,186 @@
+"""Bags of documents of every size, cut into pieces anywhere."""
+
+# ruff: noqa: RUF001 - letters that look like others are the point
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallybayes import Words
+from tallybayes.tokenizer import bags as module
+from tallybayes.tokenizer.bags import Reading
+from tallybayes.tokenizer.documents import Documents
+from tallybayes.tokenizer.terms import Buckets, Terms
+from tokenizer.readers import compiled_bags, named, plain_bags, read, reading_of
+
+MB = 1_000_000
+READERS = [plain_bags, compiled_bags]
+
+
+@pytest.mark.parametrize("tokens", ["words", "unicode", "whitespace"])
+def test_ten_megabytes_without_a_space_are_one_term(tokens):
+    assert compiled_bags(Words(tokens), ["x" * 10 * MB]) == [{"x" * 10 * MB: 1}]
+
+
+@pytest.mark.parametrize("tokens", ["words", "unicode", "whitespace"])
+@pytest.mark.parametrize("blank", [" ", "\u3000"], ids=ascii)
+def test_ten_megabytes_of_spaces_have_no_terms(tokens, blank):
+    text = blank * (10 * MB // len(blank.encode()))
+    assert compiled_bags(Words(tokens), [text, "ab", text]) == [{}, {"ab": 1}, {}]
+
+
+def test_ten_megabytes_of_spaces_are_one_character():
+    assert compiled_bags(Words("characters"), [" " * 10 * MB]) == [{" ": 1}]
+
+
+def test_ten_megabytes_of_letters_are_few_characters():
+    found = compiled_bags(Words("characters", (1, 2)), ["ab" * 5 * MB])
+    assert found == [{"a": 5 * MB, "b": 5 * MB, "ab": 5 * MB, "ba": 5 * MB - 1}]
+
+
+def test_ten_megabytes_of_words_are_counted():
+    found = compiled_bags(Words(ngrams=(1, 2)), ["to be " * 1_700_000])
+    n = 1_700_000
+    assert found == [{"to": n, "be": n, "to be": n, "be to": n - 1}]
+
+
+NASTY = {
+    "NULs": "\0" * 100_000,
+    "NULs between words": "ab\0cd\0\0" * 20_000,
+    "combining marks": "e" + "\u0301" * 100_000,
+    "marks of no letter": "\u0301" * 100_000,
+    "emoji and joiners": "👩\u200d👩\u200d👧\u200d👦👍🏽🇩🇪❤\ufe0f" * 5_000,
+    "right to left": "\u202eשָׁלוֹם مَرْحَبًا\u202c " * 5_000,
+    "sigmas": "Σ" * 50_000 + " ΑΣ" * 20_000 + "Α" + "'" * 20_000 + "Σ" + "." * 20_000,
+    "dotted capitals": "İ" * 50_000,
+    "ligatures": "ﬃﷺ㎏" * 10_000,
+    "replacements": "\ufffd" * 50_000 + "a\ufffdb " * 10_000,
+    "half surrogates": "\ud800\udfff\udc00a" * 20_000,
+    "mixed blanks": " \t\u2028\xa0\x1c\x85" * 20_000,
+    "single letters": "a b c d " * 20_000,
+    "four bytes each": "\U0010ffff\U00010400" * 20_000,
+    "one word in a desert": " " * 100_000 + "Ab" + "\n" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
+@pytest.mark.parametrize("tokens", ["words", "unicode", "whitespace", "characters"])
+def test_nasty_texts_are_read_as_python_reads_them(text, tokens):
+    for strip_accents in (False, True):
+        words = Words(tokens, (1, 2), strip_accents=strip_accents)
+        assert compiled_bags(words, [text]) == plain_bags(words, [text])
+
+
+@pytest.mark.parametrize("size", [1, 2, 13, 14, 15, 16, 17, 31, 32, 33, 1000])
+def test_long_words_make_long_pairs(size):
+    rng = np.random.default_rng(size)
+    letters = ["".join(rng.choice(list("abé"), size)) for _ in range(8)]
+    text = " ".join(rng.choice(letters, 300))
+    words = Words("whitespace", (1, 5))
+    assert compiled_bags(words, [text]) == [Counter(words.terms(text))]
+
+
+@pytest.mark.parametrize("n", [255, 256, 257, 511, 512, 513, 1024, 70_000])
+def test_the_table_of_terms_grows_in_the_middle_of_a_piece(n):
+    """It begins with room for 512; terms keep the numbers that they had."""
+    texts = ["first word", *(f"w{k} again{k % 700}" for k in range(n)), "first word"]
+    found = compiled_bags(Words(), texts)
+    assert found == [Counter(text.split()) for text in texts]
+
+
+def test_the_table_of_terms_grows_in_the_middle_of_a_document():
+    text = " ".join(f"w{k % 40_000}" for k in range(100_000))
+    for texts in ([text], ["short one", text, "short one"], [text, text + " more"]):
+        found = compiled_bags(Words(ngrams=(1, 2)), texts)
+        assert found == [Counter(Words(ngrams=(1, 2)).terms(each)) for each in texts]
+
+
+def test_room_for_letters_grows_without_more_terms():
+    texts = [chr(97 + k) * 50_000 for k in range(20)]
+    assert compiled_bags(Words(), texts) == [{text: 1} for text in texts]
+
+
+def test_unicode_may_begin_late():
+    """Its tables are made when the first such document comes, in whatever piece that is."""
+    texts = ["plain ascii"] * 1000 + ["ÄPFEL ΟΔΟΣ"] + ["plain again"] * 1000
+    expected = [Counter(text.lower().split()) for text in texts]
+    for bounds in (None, np.array([1000, 1001, 2001]), np.array([7, 1005, 2001])):
+        assert compiled_bags(Words(), texts, bounds=bounds) == expected
+
+
+@pytest.mark.parametrize("read_them", READERS)
+def test_empty_documents_by_the_thousand(read_them):
+    texts = [""] * 50_000
+    texts[777] = texts[49_999] = "ab"
+    found = read_them(Words(), texts)
+    assert [row for row, bag in enumerate(found) if bag] == [777, 49_999]
+    assert found[777] == found[49_999] == {"ab": 1}
+
+
+@pytest.mark.parametrize("read_them", READERS)
+@pytest.mark.parametrize("size", [1, 10, 30, 10**6])
+def test_documents_may_be_larger_than_a_piece(read_them, size, monkeypatch):
+    monkeypatch.setattr(module, "BYTES_IN_A_PIECE", size)
+    monkeypatch.setattr(module, "ENTRIES_IN_A_PIECE", 3)
+    texts = ["", "ab", "ab cd " * 40, "é" * 300, "", "gh " * 9, "x" * 29, "y" * 30]
+    assert read_them(Words(), texts) == [Counter(text.split()) for text in texts]
+
+
+@given(
+    st.lists(st.text("ab ", max_size=12), max_size=12), st.integers(1, 40), st.data(), st.booleans()
+)
+def test_a_piece_ends_at_each_bound_and_none_is_too_large(texts, size, data, compiled):
+    bounds = sorted(data.draw(st.sets(st.integers(1, max(1, len(texts) - 1)))) | {len(texts)})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "BYTES_IN_A_PIECE", size)
+        reading, n = reading_of(Words("characters"), texts, compiled)
+        pieces = [
+            (bags.rows.start, bags.rows.stop)
+            for bags in reading.bags(reading.reader(None), np.arange(n), np.array(bounds))
+        ]
+    stops = [stop for _, stop in pieces]
+    assert [start for start, _ in pieces] == [0, *stops][: len(pieces)]
+    assert not texts or set(bounds) <= set(stops)
+    for start, stop in pieces:
+        assert stop - start == 1 or sum(map(len, texts[start:stop])) <= size
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("known", [None, Terms.of(["ab", "äö", "gone"]), Buckets(64)], ids=str)
+def test_a_reader_reads_on_where_it_stopped(compiled, known):
+    """One set of documents after another, short and long, with and without Unicode."""
+    sets = [["ab cd"], ["x" * 5000, "ab ab"], [], ["ÄÖ ab"], ["äö " * 900], [""], ["cd ab", "new"]]
+    sets += [[" ".join(f"w{k}" for k in range(2000))], ["ab w1999 äö"]]
+    words = Words()
+    reader, found = None, []
+    for texts in sets:
+        reading, n = reading_of(words, texts, compiled)
+        reader = reader or reading.reader(known)
+        found.append(read(reader, reading, n))
+    every = plain_bags(words, [text for texts in sets for text in texts], known)
+    assert named(reader, [bag for bags in found for bag in bags]) == every
+
+
+def test_reading_with_known_terms_does_not_change_them():
+    known = Terms.of(["ab"])
+    for read_them in READERS:
+        assert read_them(Words(), ["ab cd " * 700], known) == [{"ab": 700}]
+    assert known.texts == ["ab"]
+    assert known.number_of == {"ab": 0}
+    assert known.table.size.tolist() == [1, 2]
+
+
+def test_nothing_is_known():
+    for read_them in READERS:
+        assert read_them(Words(), ["ab cd", ""], Terms.of([])) == [{}, {}]
+
+
+def test_how_much_text_decides_who_reads_it(monkeypatch):
+    monkeypatch.setattr(module, "WORTH_LOADING", 10)
+    monkeypatch.setattr(module, "WORTH_CALLING", 10)
+    assert not Reading(Documents(["ab cd"]), Words()).compiled
+    assert Reading(Documents(["ab cd"] * 2), Words()).compiled
+    assert not Reading(Documents(["ab cd"] * 2), Words(str.split)).compiled

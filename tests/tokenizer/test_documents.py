@@ -1,0 +1,208 @@
+"""Documents come as Python or Arrow holds them, and say the same either way."""
+
+import gc
+import re
+from decimal import Decimal
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallybayes import Words
+from tallybayes.errors import TallyBayesError
+from tallybayes.tokenizer.documents import Documents
+from tallybayes.tokenizer.terms import Terms
+from tokenizer.readers import HARD, compiled_bags, plain_bags, some_words, texts, whole
+
+TEXT_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
+BINARY_TYPES = [pa.binary(), pa.large_binary(), pa.binary_view()]
+ENDS = [None, float("nan"), np.float32("nan"), np.nan, pd.NA]
+TEXTS = ["One two", None, "", "zwei ÄPFEL", "ΟΔΟΣ", None, "\x00 nul", "\U0001f600 ok", "end"]
+
+
+def chunked(rows, kind, cuts):
+    """Return rows as an Arrow array in chunks, some of them empty, each a slice of a longer one."""
+    edges = [0, *sorted(cuts), len(rows)]
+    chunks = []
+    for first, last in pairwise(edges):
+        longer = pa.array([*["before"] * 3, *rows[first:last], "after"]).cast(kind)
+        chunks.append(longer.slice(3, last - first))
+    return pa.chunked_array(chunks, kind)
+
+
+@pytest.mark.parametrize("kind", [*TEXT_TYPES, *BINARY_TYPES], ids=str)
+@pytest.mark.parametrize("cuts", [[], [0], [3, 3, 4], [1, 2, 3, 9]], ids=str)
+def test_arrow_says_what_a_list_says(kind, cuts):
+    table = chunked(TEXTS, kind, cuts)
+    words = Words(ngrams=(1, 2), min_length=1)
+    expected = compiled_bags(words, TEXTS)
+    assert compiled_bags(words, Documents(table)) == expected
+    assert plain_bags(words, Documents(table)) == expected
+    assert Documents(table).strings() == [text or "" for text in TEXTS]
+    np.testing.assert_array_equal(Documents(table).missing, [text is None for text in TEXTS])
+
+
+@given(
+    some_words(),
+    st.lists(st.one_of(st.none(), texts.map(whole)), max_size=8),
+    st.sampled_from([*TEXT_TYPES, pa.binary(), pa.large_binary()]),
+    st.data(),
+)
+def test_arrow_says_what_a_list_says_in_any_slices(words, rows, kind, data):
+    cuts = data.draw(st.lists(st.integers(0, len(rows)), max_size=4))
+    documents = Documents(chunked(rows, kind, cuts))
+    expected = plain_bags(words, [row or "" for row in rows])
+    assert compiled_bags(words, documents) == expected
+    assert plain_bags(words, documents) == expected
+
+
+def test_an_arrow_dictionary_says_what_a_list_says():
+    table = pa.chunked_array([pa.array(TEXTS).dictionary_encode()])
+    assert compiled_bags(Words(), Documents(table)) == compiled_bags(Words(), TEXTS)
+
+
+@pytest.mark.parametrize("kind", [*BINARY_TYPES, pa.binary(3)], ids=str)
+def test_bytes_in_arrow_need_not_be_text(kind):
+    rows = [b"ab\xff", b"\xce\xa3\xce", b"\xed\xa0\x80"]
+    documents = Documents(pa.chunked_array([pa.array(rows, kind)]))
+    decoded = [row.decode("utf-8", "replace") for row in rows]
+    assert documents.strings() == decoded
+    words = Words("whitespace")
+    assert compiled_bags(words, documents) == [{text.lower(): 1} for text in decoded]
+
+
+def test_text_in_arrow_that_is_no_text_is_read_without_harm():
+    """Arrow does not look at the bytes that it is handed."""
+    offsets = pa.py_buffer(np.array([0, 2, 3, 5], np.int32))
+    wrong = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"a\xff\xceb\x80")])
+    documents = Documents(pa.chunked_array([wrong]))
+    assert documents.strings() == ["a\ufffd", "\ufffd", "b\ufffd"]
+    assert compiled_bags(Words("characters"), documents)[0] == {"a": 1, "\ufffd": 1}
+
+
+@pytest.mark.parametrize("kind", [*TEXT_TYPES, pa.null()], ids=str)
+def test_nothing_but_missing_texts(kind):
+    documents = Documents(pa.chunked_array([pa.array([None, None], kind)]))
+    assert documents.missing.tolist() == [True, True]
+    assert compiled_bags(Words(), documents) == plain_bags(Words(), documents) == [{}, {}]
+
+
+def test_what_stands_behind_a_missing_text_is_not_read():
+    """Arrow allows any bytes there."""
+    offsets = pa.py_buffer(np.array([0, 2, 7], np.int32))
+    bits = pa.py_buffer(b"\x01")
+    array = pa.Array.from_buffers(pa.string(), 2, [bits, offsets, pa.py_buffer(b"okghost")])
+    assert compiled_bags(Words(), Documents(pa.chunked_array([array]))) == [{"ok": 1}, {}]
+
+
+def test_no_documents_at_all():
+    for none in ([], np.array([], object), pa.chunked_array([], pa.string())):
+        documents = Documents(none)
+        assert len(documents) == 0
+        assert compiled_bags(Words(), documents) == plain_bags(Words(), documents) == []
+
+
+@pytest.mark.parametrize("missing", ENDS, ids=repr)
+def test_marks_of_what_is_missing(missing):
+    documents = Documents(["one", missing, b"two", ""])
+    assert documents.missing.tolist() == [False, True, False, False]
+    assert documents.strings() == ["one", "", "two", ""]
+    assert compiled_bags(Words(), documents) == [{"one": 1}, {}, {"two": 1}, {}]
+
+
+def test_nothing_is_marked_where_nothing_is_missing():
+    assert Documents(["", "a"]).missing is None
+    assert Documents([b"", "a"]).missing is None
+    assert Documents(pa.chunked_array([["", "a"]])).missing is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "row", "kind"),
+    [
+        (["a", "b", 3], 2, "int"),
+        (["a", 2.5], 1, "float"),
+        ([True], 0, "bool"),
+        (["a", None, ["b"]], 2, "list"),
+        ([["a"]], 0, "list"),
+        ([["a", "b"], ["c", "d"]], 0, "list"),
+        (np.array(["a", np.float64(1.0)], object), 1, "float64"),
+        ([("a", "b")], 0, "tuple"),
+        (["a", {"b": 1}], 1, "dict"),
+        (["a", Decimal(1)], 1, "Decimal"),
+        (["a", pd.Timestamp(0)], 1, "Timestamp"),
+        (np.array([1, 2]), 0, "int"),
+    ],
+    ids=str,
+)
+def test_a_row_that_is_no_text_is_named(rows, row, kind):
+    with pytest.raises(TallyBayesError, match=f"^column 'x': row {100 + row} holds {kind}, where"):
+        Documents(rows, "column 'x'", 100)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.array(["Ab cd", "Éf", ""]),
+        np.array(["Ab cd", "Éf", ""], object),
+        np.array(["Ab cd", "-", "Éf", "-", "", "-"], object)[::2],
+        [np.str_("Ab cd"), "Éf", ""],
+        [b"Ab cd", bytearray("Éf".encode()), b""],
+        np.array([b"Ab cd", "Éf".encode(), b""]),
+        ("Ab cd", "Éf", ""),
+        pd.Series(["Ab cd", "Éf", ""], index=[5, 6, 7]),
+        pd.Series(["Ab cd", "Éf", ""], dtype=object),
+        pa.array(["Ab cd", "Éf", ""]),
+    ],
+    ids=lambda rows: f"{type(rows).__name__} {getattr(rows, 'dtype', '')}",
+)
+def test_sequences_of_all_kinds(rows):
+    assert Documents(rows).strings() == ["Ab cd", "Éf", ""]
+    assert compiled_bags(Words(), Documents(rows)) == [{"ab": 1, "cd": 1}, {"éf": 1}, {}]
+
+
+@given(st.lists(texts, max_size=6))
+def test_halves_of_surrogate_pairs_are_replaced_and_nothing_else(rows):
+    assert Documents(rows).strings() == [whole(text) for text in rows]
+
+
+def test_reading_leaves_the_texts_as_they_were():
+    rows = np.array([*HARD, "a\ud800b"], object)
+    before = rows.copy()
+    compiled_bags(Words(strip_accents=True), Documents(rows))
+    assert all(new is old for new, old in zip(rows, before, strict=True))
+
+
+def test_texts_are_kept_as_long_as_they_are_read():
+    """They are read by address, though nobody else holds them."""
+
+    def documents():
+        rows = [f"Wörd{k} {'é' * (k % 50)}\ud800" for k in range(3000)]
+        return Documents(np.array(rows, object)), [Words().terms(whole(row)) for row in rows]
+
+    held, expected = documents()
+    gc.collect()
+    junk = [b"x" * (k % 200) for k in range(10_000)]
+    found = compiled_bags(Words(), held)
+    assert [sorted(bag) for bag in found] == [sorted(set(terms)) for terms in expected]
+    assert len(junk) == 10_000
+
+
+def test_rows_in_any_order_and_more_than_once():
+    rows = np.array([4, 0, 0, 3, 8, 1])
+    for documents in (TEXTS, Documents(chunked(TEXTS, pa.string(), [2, 5]))):
+        every = plain_bags(Words(min_length=1), documents)
+        expected = [every[row] for row in rows]
+        known = Terms.of(sorted({term for bag in every for term in bag}))
+        for read in (plain_bags, compiled_bags):
+            assert read(Words(min_length=1), documents, known, rows=rows) == expected
+
+
+def test_a_number_in_a_row_of_many_is_found():
+    rows = ["text"] * 5000
+    rows[4321] = 7
+    with pytest.raises(TallyBayesError, match=re.escape("the documents: row 4321 holds int")):
+        Documents(rows)

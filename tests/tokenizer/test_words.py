@@ -1,0 +1,198 @@
+"""The terms of a text are those that Python and scikit-learn find in it."""
+
+# ruff: noqa: RUF001 - letters that look like others are the point
+
+import re
+import unicodedata
+from itertools import groupby
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+
+from tallybayes import Idf, Words
+from tallybayes.errors import TallyBayesError
+from tokenizer.readers import BLANKS, HARD, STOP, texts
+
+NGRAMS = [(1, 1), (1, 2), (2, 2), (2, 3), (1, 5)]
+EVERYTHING = " ".join(HARD) + "".join(HARD) + "-".join(HARD)
+
+
+def theirs(**options):
+    return CountVectorizer(**options).build_analyzer()
+
+
+@given(texts)
+def test_words_are_those_of_the_usual_pattern_in_lower_case(text):
+    assert Words().terms(text) == re.findall(r"(?u)\b\w\w+\b", text.lower())
+
+
+@pytest.mark.parametrize("ngrams", NGRAMS)
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("strip_accents", [True, False])
+def test_words_are_those_of_scikit_learn(ngrams, lowercase, strip_accents):
+    ours = Words(ngrams=ngrams, lowercase=lowercase, strip_accents=strip_accents)
+    analyze = theirs(
+        ngram_range=ngrams,
+        lowercase=lowercase,
+        strip_accents="unicode" if strip_accents else None,
+    )
+    for text in [EVERYTHING, *HARD]:
+        assert ours.terms(text) == analyze(text)
+
+
+@given(texts, st.sampled_from(NGRAMS), st.integers(1, 6), st.booleans())
+def test_words_of_some_length_are_those_of_a_pattern(text, ngrams, least, strip_accents):
+    ours = Words(ngrams=ngrams, min_length=least, strip_accents=strip_accents)
+    analyze = theirs(
+        ngram_range=ngrams,
+        token_pattern=rf"(?u)\b\w{{{least},}}\b",
+        strip_accents="unicode" if strip_accents else None,
+    )
+    assert ours.terms(text) == analyze(text)
+
+
+@given(texts, st.sampled_from(NGRAMS))
+def test_stop_words_are_left_out_before_pairs_are_made(text, ngrams):
+    ours = Words(ngrams=ngrams, stop_words=STOP, min_length=1)
+    analyze = theirs(ngram_range=ngrams, stop_words=list(STOP), token_pattern=r"\w+")
+    assert ours.terms(text) == analyze(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "terms"),
+    [
+        ({"stop_words": ["The"]}, "the cat, THE dog", ["cat", "dog"]),
+        ({"stop_words": ["école"], "strip_accents": True}, "École ecole école a", []),
+        ({"stop_words": ["don't"], "min_length": 1}, "don t do", ["do"]),
+        ({"stop_words": ["The"], "lowercase": False}, "the The", ["the"]),
+        ({"stop_words": ["a b"], "tokens": "whitespace"}, "a b c a", ["c"]),
+    ],
+)
+def test_stop_words_are_spelled_and_cut_as_the_text_is(options, text, terms):
+    assert Words(**options).terms(text) == terms
+
+
+@given(texts, st.sampled_from([*NGRAMS, (3, 10)]), st.booleans(), st.booleans())
+def test_characters_are_those_of_scikit_learn(text, ngrams, lowercase, strip_accents):
+    ours = Words("characters", ngrams, lowercase=lowercase, strip_accents=strip_accents)
+    analyze = theirs(
+        analyzer="char",
+        ngram_range=ngrams,
+        lowercase=lowercase,
+        strip_accents="unicode" if strip_accents else None,
+    )
+    assert ours.terms(text) == analyze(text)
+
+
+def test_a_run_of_white_space_is_one_blank_and_a_single_one_stays_what_it_is():
+    assert Words("characters").terms("a\nb \n c") == ["a", "\n", "b", " ", "c"]
+
+
+@given(texts, st.sampled_from(NGRAMS))
+def test_tokens_between_white_space_are_those_of_split(text, ngrams):
+    shortest, longest = ngrams
+    found = text.split()
+    runs = [
+        " ".join(found[k : k + n])
+        for n in range(shortest, longest + 1)
+        for k in range(len(found) - n + 1)
+    ]
+    assert Words("whitespace", ngrams, lowercase=False).terms(text) == runs
+    assert Words("whitespace").terms(text) == text.lower().split()
+
+
+@pytest.mark.parametrize("blank", BLANKS, ids=ascii)
+def test_all_kinds_of_white_space_separate_tokens(blank):
+    for tokens in ("words", "unicode", "whitespace"):
+        assert Words(tokens).terms(f"ab{blank}cd") == ["ab", "cd"]
+
+
+@given(texts, st.integers(1, 4))
+def test_unicode_words_keep_marks_and_joiners(text, least):
+    def belongs(char):
+        mark = unicodedata.category(char).startswith("M")
+        return mark or char.isalnum() or char in "_\u200c\u200d"
+
+    runs = ["".join(run) for inside, run in groupby(text.lower(), belongs) if inside]
+    found = Words("unicode", min_length=least).terms(text)
+    assert found == [run for run in runs if len(run) >= least]
+
+
+@pytest.mark.parametrize("word", ["नमस्ते", "مَرْحَبًا", "שָׁלוֹם", "می\u200cخواهم", "e\u0301cole"])
+def test_a_unicode_word_is_one_word_in_every_script(word):
+    assert Words("unicode").terms(f"¿{word}?") == [word]
+    assert Words("words", min_length=1).terms(word) != [word]
+
+
+@given(texts)
+def test_a_function_gets_the_text_as_it_is_spelled(text):
+    def by_comma(document):
+        return iter(document.split(","))
+
+    ours = Words(by_comma, (1, 2), strip_accents=True, min_length=2)
+    analyze = theirs(
+        tokenizer=lambda document: [t for t in document.split(",") if len(t) > 1],
+        token_pattern=None,
+        ngram_range=(1, 2),
+        strip_accents="unicode",
+    )
+    assert ours.terms(text) == analyze(text)
+
+
+def test_a_function_must_return_text():
+    with pytest.raises(TallyBayesError, match="returned a int; it must return text"):
+        Words(lambda text: [1, 2]).terms("a b")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tokens": "word"}, "tokens is 'word'; did you mean 'words'"),
+        ({"tokens": 5}, "tokens is 5; known: 'words', 'unicode', 'whitespace', 'characters'"),
+        ({"tokens": None}, "tokens is None; known"),
+        ({"ngrams": (2, 1)}, r"ngrams is \(2, 1\); give the shortest and the longest"),
+        ({"ngrams": (0, 1)}, r"ngrams is \(0, 1\)"),
+        ({"ngrams": (1, 6)}, "5 is the longest possible"),
+        ({"ngrams": (1, 11), "tokens": "characters"}, "10 is the longest possible"),
+        ({"ngrams": 2}, "ngrams is 2; .* for example"),
+        ({"ngrams": (1, 2, 3)}, r"ngrams is \(1, 2, 3\)"),
+        ({"ngrams": (1.0, 2.0)}, r"ngrams is \(1.0, 2.0\)"),
+        ({"ngrams": None}, "ngrams is None"),
+        ({"min_length": 0}, "min_length is 0; it must be a whole number from 1"),
+        ({"min_length": True}, "min_length is True"),
+        ({"min_length": "2"}, "min_length is '2'"),
+        ({"buckets": 0}, "buckets is 0; it must be a whole number from 1 to 1073741824"),
+        ({"buckets": 2**31}, "buckets is 2147483648"),
+        ({"buckets": 10.0}, "buckets is 10.0"),
+        ({"stop_words": "english"}, "stop_words is 'english'; give a list of words"),
+        ({"stop_words": ["a", 1]}, "stop_words is .* give a list of words"),
+        ({"stop_words": None}, "stop_words is None; give a list of words"),
+        ({"stop_words": 5}, "stop_words is 5; give a list of words"),
+        ({"tokens": "characters", "stop_words": ["a"]}, "not for characters"),
+        ({"tokens": "characters", "min_length": 1}, "not for characters"),
+        ({"lowercase": "no"}, "lowercase is 'no'"),
+        ({"strip_accents": "unicode"}, "strip_accents is 'unicode'"),
+        ({"strip_accents": "ascii"}, "strip_accents is 'ascii'"),
+        ({"tf": "binary"}, "tf is 'binary'; it must be one of"),
+        ({"norm": "l1"}, "norm is 'l1'; it must be one of"),
+    ],
+    ids=str,
+)
+def test_an_option_that_makes_no_sense_is_named(options, message):
+    with pytest.raises(TallyBayesError, match=message):
+        Words(**options)
+
+
+def test_idf_cannot_go_with_buckets():
+    with pytest.raises(TallyBayesError, match="idf needs words by name"):
+        Words(buckets=8, idf=Idf({"a": 1.0}))
+
+
+@pytest.mark.parametrize("make", [list, set, tuple, frozenset, iter, dict.fromkeys])
+def test_stop_words_may_come_in_any_form(make):
+    words = Words(stop_words=make(["the", "of", "the"]))
+    assert words.terms("The end of the line") == ["end", "line"]
+    assert words == Words(stop_words=["of", "the"])
+    assert hash(words) == hash(Words(stop_words=["of", "the"]))
