@@ -145,7 +145,7 @@ OPTIONS = {
     "positive": ({"positive": "span"}, "positive class 'span' is not a class; did you mean 'spam'"),
     "a function that returns nothing": ({"tokens": lambda text: None}, "tokens function returned"),
     "a function that returns numbers": (
-        {"tokens": lambda text: [1]}, "tokens function returned a int; it must return text",
+        {"tokens": lambda text: [1]}, "tokens function returned int; it must return a list",
     ),
 }  # fmt: skip
 
@@ -160,9 +160,12 @@ def test_no_stop_words_may_be_said_as_scikit_learn_does():
     assert "the" in TextNB(stop_words=None).fit(DOCUMENTS, LABELS).vocabulary_
 
 
-def test_a_vocabulary_may_be_any_iterable():
-    model = TextNB(vocabulary=(word for word in ["win", "rich"])).fit(DOCUMENTS, LABELS)
+@pytest.mark.parametrize("form", [list, tuple, set, np.array, dict.fromkeys])
+def test_a_vocabulary_comes_in_any_form_that_can_be_read_again(form):
+    model = TextNB(vocabulary=form(["win", "rich"])).fit(DOCUMENTS, LABELS)
     assert model.vocabulary_ == {"rich": 0, "win": 1}
+    with pytest.raises(ValueError, match="give a list of words"):
+        TextNB(vocabulary=iter(["win"])).fit(DOCUMENTS, LABELS)
 
 
 COUNTED = {

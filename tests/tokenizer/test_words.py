@@ -142,7 +142,7 @@ def test_a_function_gets_the_text_as_it_is_spelled(text):
 
 
 def test_a_function_must_return_text():
-    with pytest.raises(TallyBayesError, match="returned a int; it must return text"):
+    with pytest.raises(TallyBayesError, match="returned int; it must return a list of text"):
         Words(lambda text: [1, 2]).terms("a b")
 
 

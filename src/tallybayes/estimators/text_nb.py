@@ -13,6 +13,7 @@ from tallybayes.estimators.columns import Wishes
 from tallybayes.estimators.table_classifier import TableClassifier
 from tallybayes.families import Text, WordWeights
 from tallybayes.families.text import Event
+from tallybayes.families.vocabulary import as_vocabulary
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -136,8 +137,7 @@ class TextNB(TableClassifier):
             ngrams = (1, 1)
             if self.vocabulary is not None and self.tokens != "characters":
                 one = Words(**{**options, "buckets": None})
-                phrases = Text(vocabulary=self.vocabulary).vocabulary or ()  # type: ignore[arg-type]
-                sizes = [len(one.terms(phrase)) for phrase in phrases]
+                sizes = [len(one.terms(phrase)) for phrase in as_vocabulary(self.vocabulary)]
                 ngrams = (max(min(sizes), 1), max(max(sizes), 1))
         stop_words: Any = () if self.stop_words is None else self.stop_words
         return Words(**options, ngrams=ngrams, stop_words=stop_words, **more)

@@ -47,7 +47,7 @@ class Selection:
         if self.by not in CRITERIA:
             raise TallyBayesError(f"by is {self.by!r}; {did_you_mean(self.by, CRITERIA)}")
         if self.vocabulary is not None:
-            object.__setattr__(self, "vocabulary", _distinct(self.vocabulary))
+            object.__setattr__(self, "vocabulary", as_vocabulary(self.vocabulary))
 
     def check(self, words: Words) -> None:
         """Refuse a vocabulary with terms that are never made."""
@@ -79,8 +79,9 @@ class Selection:
         )
 
 
-def _distinct(vocabulary: Any) -> tuple[str, ...]:
-    many = hasattr(vocabulary, "__iter__") and not isinstance(vocabulary, str)
+def as_vocabulary(vocabulary: Any) -> tuple[str, ...]:
+    """Return the words of a vocabulary, each once, in the order of the alphabet."""
+    many = hasattr(vocabulary, "__len__") and not isinstance(vocabulary, str)
     words = tuple(vocabulary) if many else ()
     if not words or not all(isinstance(word, str) for word in words):
         raise TallyBayesError(

@@ -214,9 +214,9 @@ def splitter(words: Words) -> Callable[[str], list[str]]:
         found = list(found) if hasattr(found, "__iter__") else [found]
         for token in found:
             if not isinstance(token, str):
-                kind = type(token).__name__
                 raise TallyBayesError(
-                    f"the tokens function gave {kind}; it must give a list of str"
+                    f"the tokens function returned {type(token).__name__}; it must return a list "
+                    "of text"
                 )
         return [token for token in found if len(token) >= least]
 
