@@ -20,7 +20,7 @@ from tallybayes.kernels.counting import flaws
 from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
-from tallybayes.tokenizer import Documents, Words
+from tallybayes.tokenizer import Documents, Words, expect_text
 
 Array = NDArray[Any]
 
@@ -82,9 +82,19 @@ def batches(source: Source, schema: Schema) -> Iterator[Batch]:
         step = max(n_rows, 1)
     else:
         step = max(1, min(ROWS_IN_A_BLOCK, CELLS_IN_A_BLOCK // max(n_columns, 1)))
+    if step < n_rows and isinstance(source, Table):
+        _expect_text(source, schema)
     for start in range(0, max(n_rows, 1), step):
         rows = slice(start, min(start + step, n_rows))
         yield Batch(rows, tuple(_encode(source, schema, group, rows) for group in schema.groups))
+
+
+def _expect_text(source: Table, schema: Schema) -> None:
+    """Prepare for the documents of all batches together."""
+    for group in schema.groups:
+        if isinstance(group.kind, Words) and not callable(group.kind.tokens):
+            texts = source.columns[schema.names_of(group)[0]].texts(slice(0, source.n_rows))
+            expect_text(int(Documents(texts).sizes.sum()))
 
 
 def _check_columns(source: Table, schema: Schema) -> None:

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class TallyBayesError(ValueError):
@@ -44,6 +45,14 @@ def number(value: object, what: str, least: float = -math.inf, above: float = -m
         wanted += "" if above == -math.inf else f", greater than {above:g}"
         raise TallyBayesError(f"{what} is {value!r}; it must be {wanted}")
     return found
+
+
+def whole(value: Any, what: str, least: int, most: int = sys.maxsize) -> int:
+    """Return the value as a whole number within limits."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value <= most:
+        wanted = f"a whole number from {least}" + (f" to {most}" if most < sys.maxsize else "")
+        raise TallyBayesError(f"{what} is {value!r}; it must be {wanted}")
+    return int(value)
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

@@ -201,8 +201,8 @@ class Schema:
                 kinds[name] = Categories((*mine.values, *kind.values))
             elif mine != kind:
                 raise TallyBayesError(
-                    f"column {name!r} is {mine} on one side and {kind} on the other; declare it "
-                    f"on both with columns={{{name!r}: ...}}"
+                    f"column {name!r} is {mine} on one side and {kind} on the other; count it "
+                    "alike on both (options, or columns={...})"
                 )
         return Schema.of(tuple(kinds), list(kinds.values()), list(reasons.values()), self.target)
 
@@ -275,7 +275,7 @@ def kind_of(word: Any, name: str) -> Kind:
         return kind
     raise TallyBayesError(
         f"column {name!r} is declared as {word!r}; expected a kind such as Numeric() or "
-        "Categories(), or a family such as Gaussian()"
+        "Categories(), or a family such as Gaussian() or Text()"
     )
 
 

@@ -372,3 +372,9 @@ def test_one_word_for_all_columns_holds_for_columns_that_come_later():
     row = {"width": [1], "height": [1]}
     ratio = np.exp(model.predict_joint_log_proba(row))[0] / 0.5
     np.testing.assert_allclose(ratio, [(4 + 2) / 10 * (2 + 2) / 7, (4 + 2) / 10 * (2 + 2) / 7])
+
+
+def test_a_family_with_a_stated_prior_guess_goes_for_all_columns():
+    guess = tb.Categorical(m=1, p=tb.ByValue({"u": 0.5, "v": 0.5}))
+    model = tb.NaiveBayes(columns=guess).fit({"a": ["u", "v"], "b": ["v", "u"]}, ["x", "y"])
+    assert model.predict({"a": ["u"], "b": ["v"]}).tolist() == ["x"]

@@ -230,3 +230,14 @@ def test_a_refused_batch_changes_nothing(model):
     with pytest.raises(tb.TallyBayesError, match="column 'subject': row 59 holds int"):
         model.partial_fit(bad, Y)
     assert model.tally_.to_bytes() == before
+
+
+def test_many_short_texts_beside_other_columns_are_worth_the_compiled_reader(monkeypatch):
+    """What is worth while is decided for the whole table, not for each batch of it."""
+    loaded = []
+    monkeypatch.setattr("tallybayes.batches.ROWS_IN_A_BLOCK", 10)
+    monkeypatch.setattr("tallybayes.tokenizer.bags.WORTH_LOADING", 150)
+    monkeypatch.setattr("tallybayes.tokenizer.bags.load_text", lambda: loaded.append(1))
+    table = {"note": ["free money"] * 20, "size": np.arange(20.0)}
+    tb.Tally.of(table, ["a", "b"] * 10, columns={"note": tb.Words()})
+    assert loaded

@@ -33,8 +33,8 @@ IN_THE_DOCUMENTS = {
     "numbers of pandas": (pd.Series([1, 2, 3]), "int64 values, where text was expected"),
     "numbers of Arrow": (pa.array([1, 2, 3]), "int64 values, where text was expected"),
     "a number among texts": (["aa", "bb", 3], "row 2 holds int, where text was expected"),
-    "a number": (5, "X is a int; pass a list of documents"),
-    "nothing": (None, "X is a NoneType; pass a list of documents"),
+    "a number": (5, "X is of type int; pass a list of documents"),
+    "nothing": (None, "X is of type NoneType; pass a list of documents"),
     "a set, which has no order": (set(DOCUMENTS), "pass a list of documents"),
 }  # fmt: skip
 
@@ -121,7 +121,7 @@ OPTIONS = {
     ),
     "a vocabulary as text": ({"vocabulary": "win rich"}, f"vocabulary is 'win rich'; {A_LIST}"),
     "a vocabulary of numbers": ({"vocabulary": [1, 2]}, A_LIST),
-    "a vocabulary in capitals": ({"vocabulary": ["Win"]}, r"'Win', which is never.*\['win'\]"),
+    "a vocabulary in capitals": ({"vocabulary": ["Win"]}, r"'Win', which .*\['win'\]"),
     "a vocabulary without words": ({"vocabulary": []}, "vocabulary"),
     "vocabulary and buckets": (
         {"vocabulary": ["win"], "buckets": 8}, "a vocabulary names words.*buckets",

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.preprocessing import normalize
 
 import tallybayes as tb
-from tallybayes.families import text
+from tallybayes.families import word_weights
 from tallybayes.kernels import threads
 from tallybayes.tokenizer import bags
 
@@ -52,8 +52,8 @@ def reader(request):
             yield request.param
 
 
-def tally(documents, y, weights=None, words=text.WORDS):
-    return tb.Tally.of({"mail": documents}, y, weights, columns={"mail": words})
+def tally(documents, y, weights=None, words=None):
+    return tb.Tally.of({"mail": documents}, y, weights, columns={"mail": words or tb.Words()})
 
 
 def joint(counted, family, documents, prior=None):
@@ -102,8 +102,8 @@ def test_a_model_too_large_for_a_table_gives_the_same_scores(event, alpha, monke
         return
     counted, family = tally(TRAIN, Y), tb.Text(event=event, alpha=alpha)
     expected = joint(counted, family, [*TEST, None])
-    monkeypatch.setattr(text, "MOST_CELLS", 10)
-    monkeypatch.setattr(text, "WORDS_AT_ONCE", 7)
+    monkeypatch.setattr(word_weights, "MOST_CELLS", 10)
+    monkeypatch.setattr(word_weights, "WORDS_AT_ONCE", 7)
     model = tb.estimate(counted, family)
     got = model.joint_log_likelihood({"mail": [*TEST, None]})
     np.testing.assert_allclose(got, expected, rtol=1e-10)
@@ -138,7 +138,7 @@ def logs(shares):
 )
 @pytest.mark.parametrize("large", [False, True], ids=["table", "no table"])
 def test_alpha_0_is_maximum_likelihood(event, document, shares, large, monkeypatch):
-    monkeypatch.setattr(text, "MOST_CELLS", 0 if large else 10**6)
+    monkeypatch.setattr(word_weights, "MOST_CELLS", 0 if large else 10**6)
     counted = tally(SMALL, LABELS, words=LETTERS)
     got = joint(counted, tb.Text(LETTERS, event=event, alpha=0), [document])[0]
     prior = (Fraction(3, 4), Fraction(1, 4))
@@ -281,3 +281,20 @@ def test_errors_say_what_to_give():
             tb.Text(**options)
     with pytest.raises(tb.TallyBayesError, match="applies to no column"):
         tb.estimate(tally(TRAIN, Y), tb.Text(tb.Words(ngrams=(1, 2))))
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "complement", "bernoulli"])
+def test_a_large_model_scores_documents_without_a_known_word(monkeypatch, event):
+    monkeypatch.setattr(word_weights, "MOST_CELLS", 1)
+    block = tb.Tally.of({"mail": ["aa", "bb", None]}, list("xyz"), columns={"mail": tb.Words()})
+    model = tb.estimate(block, tb.Text(event=event))
+    row = model.posterior({"mail": ["nothing known"]})[0]
+    assert row.sum() == pytest.approx(1.0)
+    if event != "bernoulli":
+        np.testing.assert_allclose(row, 1 / 3)
+
+
+def test_bernoulli_uses_a_vocabulary_that_nobody_wrote():
+    model = tb.TextNB(event="bernoulli", vocabulary=["ab"]).fit(["", "", ""], ["x", "x", "y"])
+    # 2/3 (1 - 1/4) against 1/3 (1 - 1/3)
+    np.testing.assert_allclose(model.predict_proba([""]), [[9 / 13, 4 / 13]])

@@ -153,3 +153,26 @@ def test_fitting_does_not_copy_the_matrix(rng, monkeypatch, kind, weighted):
     finally:
         tracemalloc.stop()
     assert peak < 0.05 * X.nbytes
+
+
+def test_work_inside_of_work_does_not_wait_for_workers():
+    """All workers of the pool would otherwise wait for a free one."""
+
+    def inner(rows):
+        return rows.stop - rows.start
+
+    def outer(rows):
+        return sum(threads.over_rows(inner, 40, 100 * threads.SMALLEST_SHARE))
+
+    with threads.limited_to(40):
+        found = threads.over_rows(outer, 40, 100 * threads.SMALLEST_SHARE)
+    assert found == [40] * 40
+
+
+def test_blocks_are_even_by_the_sizes_of_the_rows():
+    sizes = np.array([10**6, 1, 1, 1, 1, 10**6])
+    with threads.limited_to(2):
+        blocks = threads.over_rows(lambda rows: rows, 6, 10**9, sizes)
+    assert [rows.start for rows in blocks] == [0, blocks[1].start]
+    assert blocks[0].stop == blocks[1].start in range(1, 6)
+    assert blocks[1].stop == 6

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
+import tallybayes as tb
+import tallybayes.tokenizer.words as words_module
 from tallybayes import Idf, Words
 from tallybayes.errors import TallyBayesError
 from tokenizer.readers import BLANKS, HARD, STOP, texts
@@ -65,13 +67,38 @@ def test_stop_words_are_left_out_before_pairs_are_made(text, ngrams):
     [
         ({"stop_words": ["The"]}, "the cat, THE dog", ["cat", "dog"]),
         ({"stop_words": ["école"], "strip_accents": True}, "École ecole école a", []),
-        ({"stop_words": ["don't"], "min_length": 1}, "don t do", ["do"]),
+        ({"stop_words": ["don't"], "min_length": 1}, "don t do", ["don", "t", "do"]),
         ({"stop_words": ["The"], "lowercase": False}, "the The", ["the"]),
-        ({"stop_words": ["a b"], "tokens": "whitespace"}, "a b c a", ["c"]),
+        ({"stop_words": ["a b"], "tokens": "whitespace"}, "a b c a", ["a", "b", "c", "a"]),
     ],
 )
-def test_stop_words_are_spelled_and_cut_as_the_text_is(options, text, terms):
+def test_stop_words_are_whole_tokens_spelled_as_the_text_is(options, text, terms):
     assert Words(**options).terms(text) == terms
+
+
+def test_stop_words_that_do_nothing_are_named():
+    with pytest.warns(tb.TallyBayesWarning, match=r"2 stop words .* \"don't\".*\['don'\]"):
+        Words(stop_words=["don't", "see you", "a", "the"]).check_stop_words()
+    Words(stop_words=["a", "i", "the", "The"]).check_stop_words()  # too short: left out anyway
+
+
+class Unhashable:
+    __hash__ = None
+
+    def __call__(self, text):
+        return text.split()
+
+
+def test_a_tokens_function_must_be_hashable():
+    with pytest.raises(tb.TallyBayesError, match="must be hashable"):
+        Words(Unhashable())
+
+
+def test_what_is_worked_out_for_one_way_to_read_is_not_kept_for_ever():
+    before = words_module._analyzer.cache_info().currsize
+    for k in range(50):
+        Words(idf=tb.Idf({"a": 1.0 + k})).terms("a b")
+    assert words_module._analyzer.cache_info().currsize <= before + 1
 
 
 @given(texts, st.sampled_from([*NGRAMS, (3, 10)]), st.booleans(), st.booleans())
@@ -171,7 +198,7 @@ def test_a_function_must_return_text():
         ({"stop_words": None}, "stop_words is None; give a list of words"),
         ({"stop_words": 5}, "stop_words is 5; give a list of words"),
         ({"tokens": "characters", "stop_words": ["a"]}, "not for characters"),
-        ({"tokens": "characters", "min_length": 1}, "not for characters"),
+        ({"tokens": "characters", "min_length": 2}, "not for characters"),
         ({"lowercase": "no"}, "lowercase is 'no'"),
         ({"strip_accents": "unicode"}, "strip_accents is 'unicode'"),
         ({"strip_accents": "ascii"}, "strip_accents is 'ascii'"),

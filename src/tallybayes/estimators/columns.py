@@ -149,8 +149,11 @@ def families_for(
         if hasattr(word, "estimate") and name in schema.places
     }
     for_all = (wish.of_all,) if hasattr(wish.of_all, "estimate") else ()
-    # several columns of text may be of one kind
-    defaults = dict.fromkeys(family_for(group.kind, for_all) for group in schema.groups)
+    defaults: list[Family] = []
+    for group in schema.groups:
+        family = family_for(group.kind, for_all)
+        if family not in defaults:  # several columns of text may be of one kind
+            defaults.append(family)
     return tuple(smoothed(family, alpha, unseen) for family in defaults), stated
 
 

@@ -168,7 +168,7 @@ class TableClassifier(TallyClassifier):
         between: tuple[Label, Label] | None = None,
         column: str | None = None,
     ) -> dict[Label, list[TellingWord]]:
-        """Return for each class the n words of a text that speak most for it.
+        """Return for each class up to n words that were seen in it and speak most for it.
 
         Parameters
         ----------
@@ -254,6 +254,11 @@ class TableClassifier(TallyClassifier):
         """Open the rows; learn (`reset`) or compare their number and names."""
         if isinstance(X, str | Path) or hasattr(X, "collect"):
             as_source(X)  # has the errors about what must be read or collected first
+        if _is_text(X):
+            raise TallyBayesError(
+                "X is a list of texts; TextNB takes that, and NaiveBayes a table with a column of "
+                "text: {'text': X} with columns={'text': 'text'}"
+            )
         if not is_table(X):
             X = checked_matrix(self, unmixed(X), reset=reset, dtype=None, accept_sparse="csr")
             source = as_source(X)
@@ -315,6 +320,12 @@ class TableClassifier(TallyClassifier):
         tags.input_tags.sparse = True
         tags.input_tags.string = True
         return tags
+
+
+def _is_text(X: Any) -> bool:
+    """Tell whether X is texts in a row instead of rows and columns."""
+    first = X[0] if isinstance(X, list | tuple | np.ndarray) and len(X) else None
+    return isinstance(first, str)
 
 
 def _prior(prior: Any) -> Prior:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.estimators.base import Fitted, Floats, shown
 from tallybayes.estimators.columns import Wishes
 from tallybayes.estimators.table_classifier import TableClassifier
@@ -65,8 +65,10 @@ class TextNB(TableClassifier):
         What was counted: occurrences, or documents for "boolean" and "bernoulli".
     feature_log_prob_ : array of shape (classes, words)
         log P(word | class); for "complement" the weight of the word.
+    idf_ : Idf or None
+        The weights of the words, with `idf`.
     tally_, model_, schema_
-        Everything that was counted, the model estimated from it, and its one column.
+        Everything that was counted, the model estimated from it, and its one column, "text".
 
     Examples
     --------
@@ -135,7 +137,7 @@ class TextNB(TableClassifier):
         ngrams = self.ngrams
         if ngrams is None:
             ngrams = (1, 1)
-            if self.vocabulary is not None and self.tokens != "characters":
+            if self.vocabulary is not None:
                 one = Words(**{**options, "buckets": None})
                 sizes = [len(one.terms(phrase)) for phrase in as_vocabulary(self.vocabulary)]
                 ngrams = (max(min(sizes), 1), max(max(sizes), 1))
@@ -180,19 +182,30 @@ class TextNB(TableClassifier):
             X = _listed(X)
             if self._twice:
                 self._idf = self._idf_of(X, y, sample_weight)
-            return super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight)
+            if not len(self._weights.terms):
+                warn(
+                    f"no document has a word: tokens of fewer than {self._words().least} characters "
+                    "and stop words are left out",
+                    TallyBayesWarning,
+                )
+            return self
 
     @property
     def _twice(self) -> bool:
         """Whether the words and their weights have to be known before counting."""
-        chosen_words = not self._text(self._words()).selection.everything
-        return bool(self.idf) or (self.norm is not None and chosen_words)
+        if not isinstance(self.idf, bool):
+            raise TallyBayesError(f"idf is {self.idf!r}; it must be True or False")
+        chosen_words = not self._text(self._words()).takes_all
+        return self.idf or (self.norm is not None and chosen_words)
 
     def _idf_of(self, X: Any, y: Any, sample_weight: Any) -> Idf:
         """Go through the documents a first time, to see how many have each word."""
         counting = TextNB(**{**self.get_params(), "idf": False, "tf": "count", "norm": None})
         weights = counting.fit(X, y, sample_weight)._weights
         words = weights.terms.texts
+        if not words:
+            raise TallyBayesError("no document has a word, so none can be weighed by idf or norm")
         if not self.idf:
             return Idf(dict.fromkeys(words, 1.0))
         documents, n = weights.counted.totals(WEIGHT), float(weights.counted.weight.sum())
@@ -244,6 +257,15 @@ class TextNB(TableClassifier):
         assert isinstance(parameters, WordWeights)
         return parameters
 
+    def posterior_of(self, document: str) -> dict[Label, float]:
+        """Return P(c | document) of one document."""
+        return self._state().model.posterior_of({COLUMN: document})
+
+    @property
+    def idf_(self) -> Idf | None:
+        """The weights of the words, if there are any: ``Words(idf=model.idf_)`` uses them too."""
+        return self._idf
+
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The words that are used, with their places in the order of the alphabet."""
@@ -259,9 +281,11 @@ class TextNB(TableClassifier):
 
     @property
     def feature_log_prob_(self) -> Floats:
-        """Log P(word | class); for the complement model the weight of the word."""
+        """The log of P(word | class); for the complement model the weight of the word."""
         weights = self._weights
-        return shown(weights.log_probabilities(weights.terms.order).T)
+        complement = weights.text.event == "complement"
+        found = weights.weights_of if complement else weights.log_probabilities
+        return shown(found(weights.terms.order).T)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -281,7 +305,7 @@ def _listed(X: Any) -> Any:
             "NaiveBayes takes whole tables"
         )
     if isinstance(X, set | frozenset) or not hasattr(X, "__iter__"):
-        raise TallyBayesError(f"X is a {type(X).__name__}; pass a list of documents, in order")
+        raise TallyBayesError(f"X is of type {type(X).__name__}; pass a list of documents")
     if getattr(getattr(X, "dtype", None), "kind", "O") in "biufc" and len(X):
         raise TallyBayesError(f"X holds {X.dtype} values, where text was expected; pass documents")
     return X if hasattr(X, "__len__") else list(X)

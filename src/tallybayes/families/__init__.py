@@ -6,7 +6,8 @@ from tallybayes.families.counts import Bag, Complement, Multinomial, Poisson, Ra
 from tallybayes.families.gaussian import AdditiveFloor, Gaussian, Normals, RelativeFloor
 from tallybayes.families.parameters import Family, Parameters
 from tallybayes.families.smoothing import ByClass, ByValue
-from tallybayes.families.text import Text, WordWeights
+from tallybayes.families.text import Text
+from tallybayes.families.word_weights import WordWeights
 
 __all__ = [
     "AdditiveFloor",

@@ -22,23 +22,35 @@ def _shares(sums: Floats, alpha: Floats) -> Floats:
     return frequencies(sums, np.broadcast_to(alpha, sums.shape), total)
 
 
-def log_shares(sums: Floats, alpha: Floats) -> Floats:
-    """Return the logarithm of each column's share, one alpha a column."""
-    total = sums.sum(axis=1) + alpha.sum()
+def _totals(block: Counts, alpha: Floats) -> tuple[Floats, float]:
+    """Return the totals of the classes, and of the alphas."""
+    return block.sums.sum(axis=1), float(alpha.sum())
+
+
+def log_shares(sums: Floats, alpha: Floats, totals: Floats, alphas: float) -> Floats:
+    """Return the logarithm of each column's share, one alpha a column.
+
+    `totals` of the classes, and the sum of the `alphas`, are those of all columns, of which these
+    may be some.
+    """
+    total = totals + alphas
     if (total <= 0.0).any():  # a class without any words takes the shares of all together
-        shares = _shares(sums, alpha)
-        # nothing was ever counted, and nothing is added: the bag says nothing
-        return safe_log(shares) if shares.any() else np.zeros(shares.shape)
+        pooled = totals.sum()
+        if not pooled:  # nothing was ever counted, and nothing is added: the bag says nothing
+            return np.zeros(sums.shape)
+        sums = np.where((total > 0.0)[:, None], sums, sums.sum(axis=0))
+        total = np.where(total > 0.0, total, pooled)
     weights = sums + alpha
     in_place_log(weights)
     weights -= np.log(total)[:, None]
     return weights
 
 
-def log_shares_elsewhere(sums: Floats, alpha: Floats) -> Floats:
+def log_shares_elsewhere(sums: Floats, alpha: Floats, totals: Floats, alphas: float) -> Floats:
     """Return the logarithm of each column's share in all other classes together."""
     others = sums.sum(axis=0) - sums + alpha
-    logs: Floats = np.log(others / others.sum(axis=1, keepdims=True))
+    total = totals.sum() - totals + alphas
+    logs: Floats = np.log(others / total[:, None])
     return logs
 
 
@@ -70,7 +82,7 @@ class Multinomial:
     def estimate(self, block: Counts, columns: Columns) -> Bag:
         """Turn sums into shares of the total."""
         alpha = alpha_of_each(self.alpha, columns.names)
-        return Bag(log_shares(block.sums, alpha), block, alpha)
+        return Bag(log_shares(block.sums, alpha, *_totals(block, alpha)), block, alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +123,7 @@ class Complement:
     def estimate(self, block: Counts, columns: Columns) -> Bag:
         """Turn sums into weights of evidence."""
         alpha = alpha_of_each(self.alpha, columns.names)
-        logs = log_shares_elsewhere(block.sums, alpha)
+        logs = log_shares_elsewhere(block.sums, alpha, *_totals(block, alpha))
         weights = -logs
         if self.norm:  # a single word has a share of one and a sum of zero: it says nothing
             sums = logs.sum(axis=1, keepdims=True)

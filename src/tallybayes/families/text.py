@@ -13,39 +13,23 @@ The counts hold all of them, so that none costs a pass over the documents.
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tallybayes.batches import Block
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families.bernoulli import Bernoulli, Switches
-from tallybayes.families.counts import log_shares, log_shares_elsewhere
-from tallybayes.families.parameters import Array, Columns, Floats
+from tallybayes.families.parameters import Columns
 from tallybayes.families.smoothing import LAPLACE, Alpha, checked_alpha
-from tallybayes.families.vocabulary import Selection, chosen
-from tallybayes.families.writing import documents
-from tallybayes.kernels.choice import loops_for
-from tallybayes.kernels.threads import over_rows
-from tallybayes.sources import NumberedNames
-from tallybayes.tallies import Counts, WordCounts
-from tallybayes.tallies.word_sums import weighted
-from tallybayes.tallies.words import COUNT, WEIGHT
-from tallybayes.tokenizer import Bags, Buckets, Documents, Reading, Terms, Words
+from tallybayes.families.vocabulary import as_vocabulary, check_choice, check_vocabulary, chosen
+from tallybayes.families.word_weights import WordWeights
+from tallybayes.tallies import WordCounts
+from tallybayes.tokenizer import Words
 
 Event = Literal["multinomial", "boolean", "bernoulli", "complement"]
 EVENTS = ("multinomial", "boolean", "bernoulli", "complement")
 
 WORDS = Words()
-MOST_CELLS = 40_000_000  # words times classes whose weights are kept; beyond, they are made anew
-WORDS_AT_ONCE = 100_000
-PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
-READERS = 8
-LONGEST_KEPT = 1_000_000  # bytes of a document, for which a reader keeps buffers
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +90,11 @@ class Text:
                 "event='complement' needs alpha > 0: a word never seen outside a class would "
                 "otherwise be infinite evidence for it"
             )
-        selection = Selection(
-            self.min_df, self.max_df, self.max_features, self.vocabulary, self.best, self.by
-        )
-        object.__setattr__(self, "vocabulary", selection.vocabulary)
-        if selection.vocabulary is not None:
-            selection.check(self.words)
-        if not selection.everything and (self.words.idf or self.words.norm):
+        check_choice(self)
+        if self.vocabulary is not None:
+            object.__setattr__(self, "vocabulary", as_vocabulary(self.vocabulary))
+            check_vocabulary(self.vocabulary, self.words)
+        if not self.takes_all and (self.words.idf or self.words.norm):
             raise TallyBayesError(
                 "with idf or norm the words must be chosen before documents are counted: use "
                 "TextNB, which goes through them twice, or Words(idf=Idf({word: weight, ...}))"
@@ -124,209 +106,17 @@ class Text:
         return self.words
 
     @property
-    def selection(self) -> Selection:
-        """Which of the counted words are used."""
-        vocabulary = self.vocabulary if self.words.idf is None else self.words.idf.terms
-        return Selection(
-            self.min_df, self.max_df, self.max_features, vocabulary, self.best, self.by
-        )
+    def any_df(self) -> bool:
+        """Whether one document is enough."""
+        return self.min_df in (0, 1) and not isinstance(self.min_df, float | np.floating)
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether all words are used that were counted."""
+        choice = self.max_features, self.vocabulary, self.best
+        no_limit = isinstance(self.max_df, float | np.floating) and self.max_df == 1.0
+        return self.any_df and no_limit and choice == (None, None, None)
 
     def estimate(self, block: WordCounts, columns: Columns) -> WordWeights:
         """Choose the words and say how their counts become weights."""
-        return WordWeights(self, block, *chosen(block, self.selection))
-
-
-@dataclass(frozen=True, eq=False)
-class WordWeights:
-    """What each word adds to the score of each class.
-
-    `terms` are the words that are used, and `numbers` their places among those that were counted:
-    None stands for all of them, and -1 for a word of a given vocabulary that was never seen.
-    """
-
-    text: Text
-    counted: WordCounts
-    terms: Terms | Buckets
-    numbers: Array | None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is worked out from the rest."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-    @property
-    def free_parameters(self) -> int:
-        """One less than the words for every class, as they sum to one; all for Bernoulli."""
-        fewer = 0 if self.text.event == "bernoulli" else 1
-        return self.counted.n_classes * max(len(self.terms) - fewer, 0)
-
-    @property
-    def table_entries(self) -> int:
-        """A probability for every class and word; for Bernoulli also that of its absence."""
-        both = 2 if self.text.event == "bernoulli" else 1
-        return both * self.counted.n_classes * len(self.terms)
-
-    @cached_property
-    def _by_word(self) -> Any:
-        """The counts that the event model looks at: a sparse row for each word that is used."""
-        from scipy.sparse import csr_array
-
-        block, part = self.counted, WEIGHT if self._once else COUNT
-        shape = (block.n_classes, len(block.terms))
-        by_class = csr_array((block.sums[:, part], block.indices, block.indptr), shape=shape)
-        by_word = by_class.T.tocsr()
-        if self.numbers is None:
-            return by_word
-        seen = self.numbers >= 0
-        if not shape[1]:
-            return csr_array((len(seen), shape[0]))
-        rows = by_word[np.where(seen, self.numbers, 0)]
-        rows.data[np.repeat(~seen, np.diff(rows.indptr))] = 0.0
-        rows.eliminate_zeros()
-        return rows
-
-    @property
-    def _once(self) -> bool:
-        """Whether a word counts once a document."""
-        return self.text.event in ("boolean", "bernoulli")
-
-    @cached_property
-    def class_totals(self) -> Floats:
-        """The sum of the counts of all words that are used, by class."""
-        return np.asarray(self._by_word.sum(axis=0)).ravel()
-
-    def counts_of(self, words: Array | slice) -> Floats:
-        """Return the counts of some words (down) in each class (across)."""
-        rows: Floats = self._by_word[words].toarray()
-        return rows
-
-    def weights_of(self, words: Array | slice) -> Floats:
-        """Return what one occurrence of some words (down) adds to each class (across)."""
-        if self.text.event == "bernoulli":
-            found = self._switches(words)
-            absent = np.where(np.isneginf(found.log_absent), 0.0, found.log_absent)
-            return np.ascontiguousarray((found.log_present - absent).T)
-        counts = self.counts_of(words)
-        n, rest = len(counts), len(self.terms) - len(counts)
-        alpha = np.full(n, self.text.alpha)
-        sums = counts.T
-        if rest:  # the other words together are one more
-            others = np.maximum(self.class_totals - counts.sum(axis=0), 0.0)
-            sums = np.column_stack([sums, others])
-            alpha = np.append(alpha, rest * alpha[:1])
-        if self.text.event == "complement":
-            return np.ascontiguousarray(-log_shares_elsewhere(sums, alpha)[:, :n].T)
-        return np.ascontiguousarray(log_shares(sums, alpha)[:, :n].T)
-
-    def log_probabilities(self, words: Array | slice) -> Floats:
-        """Return log P(w | c) of some words (down) in each class (across), or what stands for it.
-
-        For Bernoulli this is the probability of presence; for the complement model the weight.
-        """
-        if self.text.event == "bernoulli":
-            return np.ascontiguousarray(self._switches(words).log_present.T)
-        return self.weights_of(words) if self.table is None else self.table[words]
-
-    def _switches(self, words: Array | slice) -> Switches:
-        """Estimate how probable it is that a document has some of the words."""
-        counts = self.counts_of(words)
-        block = Counts(self.counted.rows, self.counted.weight, np.ascontiguousarray(counts.T))
-        return Bernoulli(self.text.alpha).estimate(
-            block, Columns((), NumberedNames(len(counts)), ())
-        )
-
-    @cached_property
-    def table(self) -> Floats | None:
-        """The weights of all words, unless they are too many to keep."""
-        if len(self.terms) * self.counted.n_classes > MOST_CELLS:
-            return None
-        return self.weights_of(slice(None))
-
-    @cached_property
-    def _idle(self) -> tuple[deque[Any], deque[Any]]:
-        """A few readers that wait for the next documents, plain and compiled."""
-        return deque(maxlen=READERS), deque(maxlen=READERS)
-
-    @cached_property
-    def _absence(self) -> tuple[Floats, Array]:
-        """For Bernoulli: the score of a document without words, and the words it must not lack.
-
-        A word that every document of a class has must be there, when nothing is smoothed: the
-        second part marks such words (down) by class (across), and leaves them out of the first.
-        """
-        n = self.counted.n_classes
-        base, required = np.zeros(n), np.zeros((0, n), bool)
-        if self.text.event != "bernoulli":
-            return base, required
-        parts = []
-        for start in range(0, len(self.terms), WORDS_AT_ONCE):
-            some = np.arange(start, min(start + WORDS_AT_ONCE, len(self.terms)))
-            absent = self._switches(some).log_absent
-            impossible = np.isneginf(absent)
-            base += np.where(impossible, 0.0, absent).sum(axis=1)
-            parts.append(impossible.T)
-        if any(part.any() for part in parts):
-            required = np.concatenate(parts)
-        return base, required
-
-    def log_prob(self, block: Block) -> Floats:
-        """Return log P(document | class) for each row, its one column, and class."""
-        assert isinstance(block, Documents)
-        out = np.zeros((len(block), self.counted.n_classes))
-        self.add_log_likelihood(block, out)
-        return out[:, None, :]
-
-    def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add log P(document | class) to `out`, of rows and classes."""
-        assert isinstance(block, Documents)
-        if not len(self.terms):
-            return
-        reading = Reading(block, self.text.words)
-        base, required = self._absence
-        self.table  # noqa: B018  (made once, before the threads ask for it)
-
-        def work(rows: slice) -> None:
-            idle = self._idle[reading.compiled]
-            try:
-                reader = idle.pop()
-            except IndexError:
-                reader = reading.reader(self.terms)
-            for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
-                here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
-                there = True if block.missing is None else ~block.missing[here, None]
-                self._score(weighted(bags, self.text.words), out[here])
-                if len(required):
-                    out[here][self._lacking(bags, required) & there] = -np.inf
-            if reader.longest <= LONGEST_KEPT:
-                idle.append(reader)
-
-        if reading.compiled:
-            over_rows(work, len(block), reading.n_bytes, reading.sizes)
-        else:
-            work(slice(0, len(block)))
-        if self.text.event == "bernoulli":
-            there = 1.0 if block.missing is None else ~block.missing[:, None]
-            out += there * base
-
-    def _lacking(self, bags: Bags, required: Array) -> NDArray[np.bool_]:
-        """Mark the bags (down) that lack words they must have in each class (across)."""
-        found = np.zeros((len(bags.lengths), required.shape[1]))
-        must = required.astype(np.float64)
-        loops = loops_for(bags.indptr[-1])
-        loops.score_sparse(bags.indptr, bags.indices, bags.data, PRESENT, must, found)
-        lacking: NDArray[np.bool_] = found < must.sum(axis=0)
-        return lacking
-
-    def _score(self, bags: Bags, out: Floats) -> None:
-        """Add the weights of the words in some bags."""
-        table, indices = self.table, bags.indices
-        if table is None:
-            words, indices = np.unique(indices[: bags.indptr[-1]], return_inverse=True)
-            table = self.weights_of(words)
-            indices = indices.astype(np.int32)
-        loops = loops_for(int(bags.indptr[-1]), "score_text", bags.data.dtype, self._once)
-        threshold = PRESENT if self._once else None
-        loops.score_sparse(bags.indptr, indices, bags.data, threshold, table, out)
-
-    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
-        """Draw a document for each row, whose classes are given as codes."""
-        return [documents(self, rng, classes)]
+        return WordWeights(self, block, *chosen(block, self))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.tallies import WordCounts
 from tallybayes.tallies.words import COUNT, WEIGHT
 from tallybayes.tokenizer import Buckets, Terms, Words
-from tallybayes.tokenizer.words import whole
+
+if TYPE_CHECKING:
+    from tallybayes.families.text import Text
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -20,63 +22,48 @@ Integers = NDArray[np.int64]
 CRITERIA = ("mutual_information", "chi2")
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The options of `Text` that choose words."""
+def check_choice(text: Text) -> None:
+    """Refuse options that choose words in a way that cannot be."""
+    for name in ("min_df", "max_df"):
+        value: Any = getattr(text, name)
+        share = isinstance(value, float | np.floating) and 0.0 <= value <= 1.0
+        number = hasattr(value, "__index__") and not isinstance(value, bool) and value >= 0
+        if not (share or number):
+            raise TallyBayesError(
+                f"{name} is {value!r}; give a whole number of documents, or a share of them from "
+                "0.0 to 1.0"
+            )
+    for name in ("max_features", "best"):
+        if getattr(text, name) is not None:
+            whole(getattr(text, name), name, 1)
+    if text.by not in CRITERIA:
+        raise TallyBayesError(f"by is {text.by!r}; {did_you_mean(text.by, CRITERIA)}")
 
-    min_df: float
-    max_df: float
-    max_features: int | None
-    vocabulary: tuple[str, ...] | None
-    best: int | None
-    by: str
 
-    def __post_init__(self) -> None:
-        for name in ("min_df", "max_df"):
-            value: Any = getattr(self, name)
-            share = isinstance(value, float | np.floating) and 0.0 <= value <= 1.0
-            number = hasattr(value, "__index__") and not isinstance(value, bool) and value >= 0
-            if not (share or number):
-                raise TallyBayesError(
-                    f"{name} is {value!r}; give a whole number of documents, or a share of them "
-                    "from 0.0 to 1.0"
-                )
-        for name in ("max_features", "best"):
-            if getattr(self, name) is not None:
-                whole(getattr(self, name), name, 1)
-        if self.by not in CRITERIA:
-            raise TallyBayesError(f"by is {self.by!r}; {did_you_mean(self.by, CRITERIA)}")
-        if self.vocabulary is not None:
-            object.__setattr__(self, "vocabulary", as_vocabulary(self.vocabulary))
+@lru_cache(8)  # a long vocabulary is not read again in every batch
+def check_vocabulary(vocabulary: tuple[str, ...], words: Words) -> None:
+    """Refuse a vocabulary with terms that are never made."""
+    if words.buckets is not None:
+        raise TallyBayesError("a vocabulary names words, so it cannot go with buckets")
+    for term in vocabulary:
+        made = words.terms(term)
+        if term not in made:
+            raise TallyBayesError(
+                f"the vocabulary has {term!r}, which {words} never counts: it would be read as "
+                f"{made}; {_remedy(term, made, words)}"
+            )
 
-    def check(self, words: Words) -> None:
-        """Refuse a vocabulary with terms that are never made."""
-        if words.buckets is not None:
-            raise TallyBayesError("a vocabulary names words, so it cannot go with buckets")
-        for term in self.vocabulary or ():
-            made = words.terms(term)
-            if term not in made:
-                raise TallyBayesError(
-                    f"the vocabulary has {term!r}, which is never counted with {words}: it would "
-                    f"be read as {made}; spell it like that, or change ngrams"
-                )
 
-    @property
-    def any_df(self) -> bool:
-        """Whether one document is enough."""
-        return self.min_df in (0, 1) and not isinstance(self.min_df, float | np.floating)
-
-    @property
-    def everything(self) -> bool:
-        """Whether all words are used that were counted."""
+def _remedy(term: str, made: list[str], words: Words) -> str:
+    """Say what to do about a term that is never counted."""
+    if words.lowercase and made == words.terms(term.lower()) and term != term.lower():
+        return f"write {term.lower()!r}, or set lowercase=False"
+    if not made:
         return (
-            self.any_df
-            and isinstance(self.max_df, float)
-            and self.max_df == 1.0
-            and self.max_features is None
-            and self.vocabulary is None
-            and self.best is None
+            f"a token needs {words.least} characters or more of those that belong to words, and "
+            "must not be a stop word: see min_length, tokens and stop_words"
         )
+    return f"write {made[0]!r}, or change ngrams or tokens (now {words.tokens!r})"
 
 
 def as_vocabulary(vocabulary: Any) -> tuple[str, ...]:
@@ -87,34 +74,39 @@ def as_vocabulary(vocabulary: Any) -> tuple[str, ...]:
         raise TallyBayesError(
             f"vocabulary is {vocabulary!r}; give a list of words, for example ['free', 'money']"
         )
+    return _in_order(words)
+
+
+@lru_cache(8)
+def _in_order(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(set(words)))
 
 
-def chosen(block: WordCounts, selection: Selection) -> tuple[Terms | Buckets, Integers | None]:
+def chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | None]:
     """Return the words that are used, in the order of the alphabet, and their numbers.
 
     None stands for all of them, -1 for words of a given vocabulary that were never seen.
     """
-    if selection.everything:
+    given = text.vocabulary if text.words.idf is None else text.words.idf.terms
+    if text.takes_all and given is None:
         return block.terms, None
     if isinstance(block.terms, Buckets):
         raise TallyBayesError("words without names (buckets) cannot be chosen among; use all")
-    given = selection.vocabulary
     if given is not None:
         numbers = block.terms.numbers(given)
     else:
-        numbers = block.terms.order[_frequent(block, selection)[block.terms.order]]
+        numbers = block.terms.order[_frequent(block, text)[block.terms.order]]
     kept = np.arange(len(numbers))
-    if selection.max_features is not None:
+    if text.max_features is not None:
         totals = _by_number(block.totals(COUNT), numbers)
-        kept = _top(kept, totals, selection.max_features)
-    if selection.best is not None:
-        scores = mutual_information(block) if selection.by == CRITERIA[0] else chi2(block)
-        kept = _top(kept, _by_number(scores, numbers[kept]), selection.best)
+        kept = _top(kept, totals, text.max_features)
+    if text.best is not None:
+        scores = mutual_information(block) if text.by == CRITERIA[0] else chi2(block)
+        kept = _top(kept, _by_number(scores, numbers[kept]), text.best)
     if not len(kept) and len(block.terms):
         raise TallyBayesError(
             f"no word is left: {len(block.terms)} were counted, and none passes min_df="
-            f"{selection.min_df}, max_df={selection.max_df}"
+            f"{text.min_df}, max_df={text.max_df}"
         )
     numbers = numbers[kept]
     if given is not None:
@@ -133,22 +125,23 @@ def _top(places: Integers, values: Floats, n: int) -> Integers:
     return places[np.sort(best)]
 
 
-def _frequent(block: WordCounts, selection: Selection) -> NDArray[np.bool_]:
+def _frequent(block: WordCounts, text: Text) -> NDArray[np.bool_]:
     """Mark the words that are in enough documents, and not in too many."""
     df, n_documents = block.totals(WEIGHT), float(block.weight.sum())
 
     def limit(value: float) -> float:
         return float(value) * n_documents if isinstance(value, float | np.floating) else value
 
-    least, most = limit(selection.min_df), limit(selection.max_df)
-    if selection.any_df:  # whatever weights the documents have
+    least, most = limit(text.min_df), limit(text.max_df)
+    if text.any_df:  # whatever weights the documents have
         least = 0.0
     if least > most:
         raise TallyBayesError(
-            f"min_df={selection.min_df} asks for at least {least:g} documents and "
-            f"max_df={selection.max_df} for at most {most:g}; no word can have both"
+            f"min_df={text.min_df} asks for at least {least:g} documents and "
+            f"max_df={text.max_df} for at most {most:g}; no word can have both"
         )
-    return (df >= least) & (df <= most)
+    slack = 1e-9 * n_documents  # sums of weights are rounded
+    return (df >= least - slack) & (df <= most + slack)
 
 
 def mutual_information(block: WordCounts) -> Floats:
@@ -175,7 +168,7 @@ def mutual_information(block: WordCounts) -> Floats:
 
 def chi2(block: WordCounts) -> Floats:
     """Return the chi-squared statistic of each word's counts against the sizes of the classes."""
-    share = block.weight[:, 0] / block.weight.sum()
+    share = block.weight[:, 0] / max(block.weight.sum(), 1e-300)
     total = block.totals(COUNT)
     out = np.zeros(len(total))
     for c in range(block.n_classes):

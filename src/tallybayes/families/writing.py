@@ -46,8 +46,9 @@ def _repeated(weights: Any, rng: np.random.Generator, c: int, usable: Array, n: 
     shares = weights.counts_of(usable)[:, c] + float(weights.text.alpha)
     if not shares.sum() > 0.0:
         shares = weights.counts_of(usable).sum(axis=1)
-    shares = shares / shares.sum()
-    return [rng.choice(usable, size=length, p=shares) for length in _lengths(weights, rng, c, n)]
+    ends = np.cumsum(shares)
+    drawn = (rng.random(length) * ends[-1] for length in _lengths(weights, rng, c, n).tolist())
+    return [usable[np.searchsorted(ends, places, side="right")] for places in drawn]
 
 
 def _lengths(weights: Any, rng: np.random.Generator, c: int, n: int) -> Array:

@@ -15,7 +15,6 @@ from numba import carray
 
 from tallybayes.kernels.compiled_terms import (
     HASHED,
-    SLACK,
     Slots,
     enter,
     key,
@@ -24,6 +23,7 @@ from tallybayes.kernels.compiled_terms import (
     slot_of,
 )
 from tallybayes.kernels.compiled_tokens import Rules, is_ascii, loop, pointer, tokens
+from tallybayes.kernels.plain_text import SLACK
 
 Array = Any
 
@@ -160,6 +160,19 @@ def _bag(
 
 
 @loop
+def _has_room(
+    room: Room, table: Slots, learn: bool, n: int, first: int, count: int, w: int, entries: int
+) -> bool:
+    """Tell whether `count` n-grams fit, should all of them be new; if not, say what is needed."""
+    length = room.edges[2 * (first + count + n) - 3] - room.edges[2 * first]
+    room.need[0] = table.size[0] + count if learn else 0
+    room.need[1] = table.size[1] + n * (length + count) + SLACK if learn else 0
+    room.need[2] = w + count
+    enough = 2 * room.need[0] <= len(table.slots) and room.need[0] < len(table.edges)
+    return enough and room.need[1] <= len(table.letters) and room.need[2] <= entries
+
+
+@loop
 def bags(
     address: Array,
     size: Array,
@@ -194,23 +207,13 @@ def bags(
         if rules.longest > 1 and not rules.characters:
             _joined(text, n_tokens, room.joined, room.edges)
             text = room.joined
-        terms = 0
-        letters = 0
-        length = room.edges[2 * n_tokens - 1] - room.edges[0] if n_tokens else 0
-        for n in range(rules.shortest, rules.longest + 1):
-            terms += max(0, n_tokens - n + 1)
-            letters += n * (length + 1)
-        room.need[0] = table.size[0] + terms if learn else 0
-        room.need[1] = table.size[1] + letters + SLACK if learn else 0
-        room.need[2] = w + terms
-        if 2 * room.need[0] > len(table.slots) or room.need[0] + 1 > len(table.edges):
-            return i
-        if room.need[1] > len(table.letters) or room.need[2] > len(indices):
-            return i
         start = w
         for n in range(rules.shortest, rules.longest + 1):
             for first in range(0, n_tokens - n + 1, PIECE):
                 count = min(PIECE, n_tokens - n + 1 - first)
+                # what has been learnt stays learnt when the document is read again
+                if not _has_room(room, table, learn, n, first, count, w, len(indices)):
+                    return i
                 if buckets:
                     _hash(text, room.edges, first, n, count, buckets, room.ids)
                 else:

@@ -16,8 +16,6 @@ from tallybayes.kernels.compiled_tokens import inline, load64, loop
 
 Array = Any
 
-SLACK = 16  # bytes that may be read behind the last letter
-
 _8 = np.uint64(8)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 HASHED = np.uint64(0xFF00000000000000)
@@ -139,7 +137,7 @@ def enter_all(letters: Array, edges: Array, table: Slots, hashes: Array, ids: Ar
 
 @loop
 def move(old: Array, new: Array) -> None:
-    """Move the entries of a table's slots to a table of more slots."""
+    """Move the entries of a table to one with another number of slots."""
     mask = np.uint64(len(new) - 1)
     for k in range(len(old)):
         if old[k, 2] == 0:

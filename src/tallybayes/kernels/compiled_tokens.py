@@ -103,36 +103,31 @@ def is_ascii(source: Array) -> bool:
 @inline
 def _decode(source: Array, k: int) -> tuple[int, int]:
     """Return the code point at k and its length in bytes; U+FFFD for what is no UTF-8."""
-    n = len(source)
+    left = len(source) - k
     b = np.int64(source[k])
     if b < 0x80:
         return b, 1
-    if b < 0xC2 or b > 0xF4:
+    if b < 0xC2 or b > 0xF4 or left < 2:
         return 0xFFFD, 1
-    least, most = 0x80, 0xBF
+    second = np.int64(source[k + 1])
     if b < 0xE0:
-        more, code = 1, b & 0x1F
-    elif b < 0xF0:
-        more, code = 2, b & 0x0F
-        if b == 0xE0:
-            least = 0xA0
-        elif b == 0xED:
-            most = 0x9F
-    else:
-        more, code = 3, b & 0x07
-        if b == 0xF0:
-            least = 0x90
-        elif b == 0xF4:
-            most = 0x8F
-    for j in range(1, more + 1):
-        if k + j >= n:
-            return 0xFFFD, j
-        b = np.int64(source[k + j])
-        if b < least or b > most:
-            return 0xFFFD, j
-        code = (code << 6) | (b & 0x3F)
-        least, most = 0x80, 0xBF
-    return code, more + 1
+        if (second & 0xC0) != 0x80:
+            return 0xFFFD, 1
+        return (b & 0x1F) << 6 | second & 0x3F, 2
+    # some second bytes would spell a shorter form, a surrogate, or more than there is
+    least = 0xA0 if b == 0xE0 else 0x90 if b == 0xF0 else 0x80
+    most = 0x9F if b == 0xED else 0x8F if b == 0xF4 else 0xBF
+    if second < least or second > most:
+        return 0xFFFD, 1
+    if left < 3 or (source[k + 2] & 0xC0) != 0x80:
+        return 0xFFFD, 2
+    code = second & 0x3F
+    code = code << 6 | np.int64(source[k + 2]) & 0x3F
+    if b < 0xF0:
+        return (b & 0x0F) << 12 | code, 3
+    if left < 4 or (source[k + 3] & 0xC0) != 0x80:
+        return 0xFFFD, 3
+    return (b & 0x07) << 18 | code << 6 | np.int64(source[k + 3]) & 0x3F, 4
 
 
 @inline
@@ -186,8 +181,12 @@ def _spell(source: Array, rules: Rules, out: Array) -> int:
         code, length = _decode(source, k)
         spelling = _entry(rules, code) >> KIND_BITS
         if spelling == SAME and code != 0xFFFD:
-            for j in range(length):
-                out[w + j] = source[k + j]
+            out[w] = b
+            out[w + 1] = source[k + 1]
+            if length > 2:
+                out[w + 2] = source[k + 2]
+            if length > 3:
+                out[w + 3] = source[k + 3]
             w += length
         else:
             if spelling == SIGMA:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+SLACK = 16  # bytes that may be read behind the last letter of terms
+
 
 def add_bags(
     indptr: Array,

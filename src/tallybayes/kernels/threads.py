@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ Result = TypeVar("Result")
 
 # Below this many cells a second thread costs more than it saves.
 SMALLEST_SHARE = 100_000
+NAME = "tallybayes"
 
 _pool: ThreadPoolExecutor | None = None
 _limit: int | None = None
@@ -36,7 +38,7 @@ def available() -> int:
 def _shared_pool() -> ThreadPoolExecutor:
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix="tallybayes")
+        _pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix=NAME)
     return _pool
 
 
@@ -73,7 +75,8 @@ def over_rows(
     shares = min(n_cells // SMALLEST_SHARE, n_rows)
     if shares > 1:
         shares = min(shares, available())
-    if shares <= 1:
+    # a worker that waited for other workers might wait for ever
+    if shares <= 1 or threading.current_thread().name.startswith(NAME):
         return [work(slice(0, n_rows))]
     edges = [n_rows * share // shares for share in range(shares + 1)]
     if sizes is not None:

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.families import WordWeights
 from tallybayes.families.parameters import safe_log
+from tallybayes.families.word_weights import WORDS_AT_ONCE
 from tallybayes.kernels.scoring import log_sum_exp
 from tallybayes.model.model import Model
 from tallybayes.sources.labels import Label
-from tallybayes.tokenizer.words import whole
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ def most_informative(
     between: tuple[Label, Label] | None = None,
     column: str | None = None,
 ) -> dict[Label, list[TellingWord]]:
-    """Return for each class the n words that speak most for it.
+    """Return for each class up to n words that were seen in it and speak most for it.
 
     A word is weighed by log P(w | c) - log P(w | other classes), the others mixed by their priors.
 
@@ -66,22 +66,28 @@ def most_informative(
         places = [classes.index(label) for label in between]
     elif len(classes) < 2:
         raise TallyBayesError("there is only one class, so no word tells anything")
-    order = weights.terms.order
-    logs = weights.log_probabilities(order)[:, places]
-    counts = weights.counts_of(order)[:, places]
     log_prior = safe_log(model.prior)[places]
-    texts = weights.terms.texts
-    out: dict[Label, list[TellingWord]] = {}
-    for k, place in enumerate(places):
-        others = [j for j in range(len(places)) if j != k]
-        ratio = _against(logs, log_prior, k, others)
-        elsewhere = counts[:, others].sum(axis=1)
-        best = np.argsort(-ratio, kind="stable")[:n].tolist()
-        out[classes[place]] = [
-            TellingWord(texts[order[w]], float(ratio[w]), float(counts[w, k]), float(elsewhere[w]))
-            for w in best
-        ]
-    return out
+    found: dict[Label, list[TellingWord]] = {classes[place]: [] for place in places}
+    order, texts = weights.terms.order, weights.terms.texts
+    for start in range(0, len(order), WORDS_AT_ONCE):
+        words = order[start : start + WORDS_AT_ONCE]
+        logs = weights.log_probabilities(words)[:, places]
+        counts = weights.counts_of(words)[:, places]
+        for k, place in enumerate(places):
+            others = [j for j in range(len(places)) if j != k]
+            ratio = _against(logs, log_prior, k, others)
+            telling = np.flatnonzero((ratio > 0.0) & (counts[:, k] > 0.0))
+            best = telling[np.lexsort((-counts[telling, k], -ratio[telling]))][:n]
+            found[classes[place]] += [
+                TellingWord(texts[words[w]], *map(float, (ratio[w], counts[w, k], elsewhere)))
+                for w, elsewhere in zip(best.tolist(), counts[best][:, others].sum(1), strict=True)
+            ]
+    return {label: _best(telling_words, n) for label, telling_words in found.items()}
+
+
+def _best(words: list[TellingWord], n: int) -> list[TellingWord]:
+    """Return those of the greatest ratios, then counts, then in the order of the alphabet."""
+    return sorted(words, key=lambda word: (-word.log_ratio, -word.here))[:n]
 
 
 def _against(logs: Floats, log_prior: Floats, k: int, others: list[int]) -> Floats:

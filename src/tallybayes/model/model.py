@@ -261,6 +261,10 @@ class Model:
         """
         if not isinstance(n, int | np.integer) or n < 0:
             raise TallyBayesError(f"n is {n!r}; the number of records must be 0 or more")
+        if not isinstance(given, Mapping | None):
+            raise TallyBayesError(
+                f"given is {given!r}; give a mapping: {{{self.schema.target!r}: label}}"
+            )
         fixed = dict(given or {})
         rng = np.random.default_rng(seed)
         label = fixed.pop(self.schema.target, None)

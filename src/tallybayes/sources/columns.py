@@ -43,8 +43,8 @@ class Column(Protocol):
 def not_text(name: str, what: str) -> TallyBayesError:
     """Build the error about a column that is to hold text."""
     return TallyBayesError(
-        f"column {name!r} holds {what}, where text was expected; convert the column with "
-        ".astype(str), or declare it as something else"
+        f"column {name!r} holds {what}, where text was expected; convert them to text with str, or "
+        "declare the column as something else"
     )
 
 

@@ -23,7 +23,8 @@ from tallybayes.tallies.codes import Codes
 from tallybayes.tallies.counts import Counts
 from tallybayes.tallies.keys import in_columns, refuse_never_counted, spread, weight_left
 from tallybayes.tallies.moments import Moments
-from tallybayes.tallies.words import WordCounts, words_from
+from tallybayes.tallies.word_packing import words_from, words_to_arrays
+from tallybayes.tallies.words import WordCounts
 from tallybayes.tokenizer import Words
 
 TallyBlock = Moments | Codes | Counts | WordCounts
@@ -317,7 +318,7 @@ class Tally:
         arrays: list[NDArray[Any]] = [self.rows, self.weight]
         for block in self.blocks:
             if isinstance(block, WordCounts):
-                buckets, parts = block.to_arrays()
+                buckets, parts = words_to_arrays(block)
                 labels.append(buckets)
                 arrays += parts
                 continue

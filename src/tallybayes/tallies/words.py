@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,10 +29,9 @@ from tallybayes.tallies.keys import (
     spread,
     weight_left,
 )
-from tallybayes.tallies.packing import require, take
 from tallybayes.tallies.word_sums import WordSums, fixed_terms, weighted
 from tallybayes.tokenizer import Buckets, Documents, Reading, Terms, Words
-from tallybayes.tokenizer.terms import SLACK
+from tallybayes.tokenizer.terms import WORTH_COMPILED
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -41,7 +39,6 @@ Integers = NDArray[np.int64]
 
 NO_TERMS = Terms.of(())
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
-WORTH_COMPILED = 2_000  # pairs
 NOTHING: tuple[Array, Floats] = np.zeros(0, np.int32), np.zeros((0, 3))
 
 
@@ -76,6 +73,7 @@ class WordCounts:
     ) -> WordCounts:
         """Count the words of some documents."""
         assert isinstance(block, Documents)
+        words.check_stop_words()
         there = np.ones(len(block), bool) if block.missing is None else ~block.missing
         if of.w is not None:
             there &= of.w > 0.0
@@ -156,7 +154,9 @@ class WordCounts:
     def _replaced(self, terms: Terms | Buckets, indices: Array) -> WordCounts:
         """Return the block with other terms and numbers."""
         head = self.rows, self.weight, self.lengths
-        return WordCounts(terms, *head, self.indptr, indices.astype(np.int32), self.sums)
+        return WordCounts(
+            terms, *head, self.indptr, indices.astype(np.int32, copy=False), self.sums
+        )
 
     def _among(self, other: WordCounts) -> tuple[WordCounts, WordCounts]:
         """Return both with the same terms."""
@@ -222,16 +222,6 @@ class WordCounts:
         head = self.rows, self.weight, self.lengths, self.indptr
         return WordCounts(terms, *head, indices[order], self.sums[order])
 
-    def to_arrays(self) -> tuple[int | None, list[Array]]:
-        """Return the number of buckets, if there are any, and the arrays that make up the block."""
-        block = self.sorted()
-        names: list[Array] = []
-        if isinstance(block.terms, Terms):
-            names = [block.terms.letters[: block.terms.edges[-1]], block.terms.edges]
-        parts = [block.rows, block.weight, block.lengths, block.indptr]
-        buckets = block.terms.n if isinstance(block.terms, Buckets) else None
-        return buckets, [*names, *parts, block.indices.astype(np.int64), block.sums]
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WordCounts):
             return NotImplemented
@@ -243,40 +233,6 @@ class WordCounts:
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def words_from(kind: Words, buckets: Any, arrays: list[Array], of_classes: Integers) -> WordCounts:
-    """Build the block that `to_arrays` took apart; anything that cannot be one is an error."""
-    n = len(of_classes)
-    require(buckets == kind.buckets or (buckets is None and not len(arrays[0])))
-    terms: Terms | Buckets
-    if buckets is None:
-        letters = take(arrays, (None,), np.uint8)
-        terms = Terms(
-            np.append(letters, np.zeros(SLACK, np.uint8)), take(arrays, (None,), np.int64)
-        )
-        require(len(terms.edges) > 0 and terms.edges[0] == 0 and terms.edges[-1] == len(letters))
-        require(bool((np.diff(terms.edges) >= 0).all()))
-        require(all(a < b for a, b in pairwise(terms.texts)))
-    else:
-        terms = Buckets(buckets)
-    rows, weight = take(arrays, (n, 1), np.int64), take(arrays, (n, 1), np.float64)
-    lengths, indptr = take(arrays, (n, 2), np.float64), take(arrays, (n + 1,), np.int64)
-    indices, sums = take(arrays, (None,), np.int64), take(arrays, (None, 3), np.float64)
-    require(bool((rows[:, 0] <= of_classes).all() and (rows >= 0).all() and (lengths >= 0.0).all()))
-    require(bool(((rows > 0) == (weight > 0.0)).all() and (weight >= 0.0).all()))
-    require(indptr[0] == 0 and indptr[-1] == len(indices) == len(sums))
-    require(bool((np.diff(indptr) >= 0).all()))
-    require(bool(((indices >= 0) & (indices < len(terms))).all() and (sums >= 0.0).all()))
-    owner = np.repeat(np.arange(n), np.diff(indptr))
-    inside = np.diff(owner) == 0
-    require(bool((np.diff(indices)[inside] > 0).all()))
-    documents = sums[:, DOCUMENTS]
-    require(bool(((documents >= 1.0) & (documents <= rows[owner, 0])).all()))
-    require(bool((documents == np.rint(documents)).all()))
-    require(bool((sums[:, WEIGHT] <= weight[owner, 0] * (1.0 + 1e-9)).all()))
-    require(buckets is not None or len(np.unique(indices)) == len(terms))
-    return WordCounts(terms, rows, weight, lengths, indptr, indices.astype(np.int32), sums)
 
 
 def _pointers(sizes: Array) -> Integers:

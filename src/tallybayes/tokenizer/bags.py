@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from tallybayes.kernels.choice import load_text, text_is_loaded
 from tallybayes.kernels.plain_text import murmur
 from tallybayes.tokenizer.documents import Documents, Memory
 from tallybayes.tokenizer.terms import Buckets, Terms, empty_table, from_table
-from tallybayes.tokenizer.words import Words, analyzer, in_utf8, stop_tokens
+from tallybayes.tokenizer.words import KEPT, Words, analyzer, in_utf8, stop_tokens
 
 Array = NDArray[Any]
 Known = Terms | Buckets | None
@@ -111,7 +111,7 @@ class CompiledReader:
         self._words, self._known = words, known
         self._kernels = load_text()
         self._rules = self._rules_with(unicode=words.tokens == "characters")
-        self._stop = _stop_table(words)
+        self._stop = _stop_table(stop_tokens(words))
         self._table = known.table if isinstance(known, Terms) else empty_table(0, 65_536)
         self._indices = np.empty(ENTRIES_IN_A_PIECE, np.int32)
         self._data = np.empty(ENTRIES_IN_A_PIECE, np.int32)
@@ -246,6 +246,12 @@ def _pieces(sizes: Array, bounds: Array | None) -> Iterator[slice]:
 Reader = PlainReader | CompiledReader
 
 
+def expect_text(n_bytes: int) -> None:
+    """Prepare for so many bytes in all, even if they arrive in small batches."""
+    if n_bytes >= WORTH_LOADING:
+        load_text()
+
+
 class Reading:
     """Documents that are about to be read, in the way that suits how many there are."""
 
@@ -265,7 +271,7 @@ class Reading:
         return reader.pieces(self._documents, rows, bounds)
 
 
-@cache
-def _stop_table(words: Words) -> Any:
+@lru_cache(KEPT)
+def _stop_table(stop: frozenset[str]) -> Any:
     """Return the stop words in a table that the compiled kernels look them up in."""
-    return Terms.of(stop_tokens(words)).table
+    return Terms.of(stop).table

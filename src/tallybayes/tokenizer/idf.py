@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -38,22 +38,28 @@ class Idf:
     def __init__(self, weights: Mapping[str, float]) -> None:
         if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
             raise TallyBayesError("Idf takes a mapping of words to weights")
-        self.terms = tuple(sorted(weights))
-        for word in self.terms:
-            if any("\ud800" <= letter <= "\udfff" for letter in word):
-                raise TallyBayesError(f"Idf has the word {word!r}, which is no text")
+        terms = sorted(weights)
+        values = [number(weights[w], f"the idf of {w!r}", least=0.0) for w in terms]
+        self._settle(terms, np.array(values, np.float64))
+
+    def _settle(self, terms: list[str], values: Floats) -> None:
+        self.terms, self.values = tuple(terms), values
+        values.flags.writeable = False
+        try:
+            "".join(terms).encode()
+        except UnicodeEncodeError:
+            raise TallyBayesError("Idf has half a surrogate pair, which is no text") from None
         self._terms: Terms | None = None
-        self.values: Floats = np.array(
-            [number(weights[w], f"the idf of {w!r}", least=0.0) for w in self.terms], np.float64
-        )
-        parts = [repr(self.terms).encode(), self.values.tobytes()]
-        self._digest = blake2b(b"".join(parts)).digest()
+        self._digest = blake2b(repr(self.terms).encode() + values.tobytes()).digest()
 
     @classmethod
-    def of_counts(cls, terms: list[str], documents: Floats, n_documents: float) -> Idf:
+    def of_counts(cls, terms: Sequence[str], documents: Floats, n_documents: float) -> Idf:
         """Return the weights that follow from the number of documents with each word."""
-        values = np.log((1.0 + n_documents) / (1.0 + documents)) + 1.0
-        return cls(dict(zip(terms, values.tolist(), strict=True)))
+        order = sorted(range(len(terms)), key=terms.__getitem__)
+        idf = cls.__new__(cls)
+        values = np.log((1.0 + n_documents) / (1.0 + documents[order])) + 1.0
+        idf._settle([terms[k] for k in order], values)
+        return idf
 
     @property
     def as_terms(self) -> Terms:

@@ -86,10 +86,10 @@ def spelling(words: str, lowercase: bool, strip_accents: bool) -> Spelling:
     pages: dict[bytes, int] = {}
     rows = entries.astype(np.int32).reshape(-1, 256)
     page_of = np.array([pages.setdefault(row.tobytes(), len(pages)) for row in rows], np.uint16)
-    distinct = np.frombuffer(b"".join(pages), np.int32)
+    distinct = np.frombuffer(b"".join(pages), np.int32).copy()
     encoded = [each.encode() for each in spellings]
     edges = np.concatenate([[0], np.cumsum([len(each) for each in encoded])]).astype(np.int64)
-    letters = np.frombuffer(b"".join(encoded), np.uint8)
+    letters = np.frombuffer(b"".join(encoded), np.uint8).copy()
     return Spelling(page_of, distinct, letters, edges, math.ceil(growth))
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.kernels.choice import is_loaded
+from tallybayes.kernels.choice import text_is_loaded
+from tallybayes.kernels.plain_text import SLACK
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
 
-SLACK = 16  # bytes after the last letter, so that keys can be read eight bytes at a time
 FEWEST_SLOTS = 1024
 TERMS_AT_ONCE = 256
 WORTH_COMPILED = 2_000  # terms, once the compiled kernels are loaded
@@ -36,7 +36,7 @@ class Terms:
     def of(cls, words: Iterable[str]) -> Terms:
         """Return words by number; they must be distinct."""
         encoded = [word.encode() for word in words]
-        letters = np.frombuffer(b"".join([*encoded, bytes(SLACK)]), np.uint8)
+        letters = np.frombuffer(b"".join([*encoded, bytes(SLACK)]), np.uint8).copy()
         edges = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(each) for each in encoded], out=edges[1:])
         return cls(letters, edges)
@@ -107,7 +107,7 @@ class Terms:
 
     def plus(self, other: Terms) -> tuple[Terms, Integers]:
         """Return the words of both, those of `other` behind, and the numbers that those have."""
-        if is_loaded() and len(self) + len(other) >= WORTH_COMPILED:
+        if text_is_loaded() and len(self) + len(other) >= WORTH_COMPILED:
             return self._entered(other)
         number_of = dict(self.number_of)
         numbers = np.array([number_of.setdefault(w, len(number_of)) for w in other.texts], np.int64)
@@ -175,6 +175,7 @@ def empty_table(slots: int, letters: int, fill: Any = None) -> Any:
 def from_table(table: Any) -> Terms:
     """Return the terms that are in a table, which nobody may change any more."""
     n, size = table.size.tolist()
+    table.letters[size : size + SLACK] = 0
     terms = Terms(table.letters[: size + SLACK], table.edges[: n + 1])
     vars(terms)["table"] = table
     return terms

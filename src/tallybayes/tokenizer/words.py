@@ -10,17 +10,19 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
-from functools import cache
+from dataclasses import dataclass, fields, replace
+from functools import cache, lru_cache
 from typing import Any, Literal
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn, whole
 from tallybayes.tokenizer.idf import Idf
 
 Tokens = Literal["words", "unicode", "whitespace", "characters"] | Callable[[str], Iterable[str]]
 
 MOST_WORDS, MOST_CHARACTERS = 5, 10
 MOST_BUCKETS = 2**30
+KEPT = 64  # ways to read, with what was worked out for them
+LONGEST = 10_000  # characters that min_length may ask for
 _BLANKS = re.compile(r"\s\s+")
 _NAMES = ("words", "unicode", "whitespace", "characters")
 
@@ -47,7 +49,7 @@ class Words:
     strip_accents
         Take accents off letters, and resolve ligatures and other compatibility characters (NFKD).
     stop_words
-        Words that are left out, before n-grams are made.
+        Tokens that are left out, before n-grams are made; they are spelled like the text.
     buckets
         Do not keep words but this many buckets, into which they fall by a hash: bounded memory for
         endless streams. Words then have numbers, no names.
@@ -81,6 +83,8 @@ class Words:
     def __post_init__(self) -> None:
         if not callable(self.tokens) and self.tokens not in _NAMES:
             raise TallyBayesError(f"tokens is {self.tokens!r}; {did_you_mean(self.tokens, _NAMES)}")
+        if getattr(self.tokens, "__hash__", None) is None:
+            raise TallyBayesError("the tokens function must be hashable: give it a __hash__")
         object.__setattr__(self, "ngrams", self._checked_ngrams())
         for name in ("lowercase", "strip_accents"):
             if not isinstance(getattr(self, name), bool):
@@ -88,15 +92,20 @@ class Words:
                     f"{name} is {getattr(self, name)!r}; it must be True or False"
                 )
         if self.min_length is not None:
-            object.__setattr__(self, "min_length", whole(self.min_length, "min_length", 1))
+            object.__setattr__(self, "min_length", whole(self.min_length, "min_length", 1, LONGEST))
         if self.buckets is not None:
             buckets = whole(self.buckets, "buckets", 1, MOST_BUCKETS)
             object.__setattr__(self, "buckets", buckets)
             if self.idf is not None:
                 raise TallyBayesError("idf needs words by name, so it cannot go with buckets")
         object.__setattr__(self, "stop_words", self._checked_stop_words())
-        if self.tokens == "characters" and (self.stop_words or self.min_length is not None):
+        if self.tokens == "characters" and (self.stop_words or self.least > 1):
             raise TallyBayesError("stop_words and min_length are for words, not for characters")
+        if not isinstance(self.idf, Idf | None):
+            raise TallyBayesError(
+                f"idf is {self.idf!r}; give the weights of the words, Idf({{word: weight, ...}}); "
+                "TextNB(idf=True) works them out"
+            )
         for name, value, known in (
             ("tf", self.tf, ("count", "log")),
             ("norm", self.norm, (None, "l2")),
@@ -148,13 +157,17 @@ class Words:
         """Return the terms of a document: its tokens, or the n-grams of them."""
         return analyzer(self)(document)
 
-
-def whole(value: Any, name: str, least: int, most: int = sys.maxsize) -> int:
-    """Return the value as an integer within limits."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value <= most:
-        wanted = f"a whole number from {least}" + (f" to {most}" if most < sys.maxsize else "")
-        raise TallyBayesError(f"{name} is {value!r}; it must be {wanted}")
-    return int(value)
+    def check_stop_words(self) -> None:
+        """Warn of stop words that are no tokens, so that they do nothing."""
+        split = splitter(self)
+        odd = [word for word in stop_tokens(self) if split(word) not in ([], [word])]
+        if odd and not callable(self.tokens):
+            first = min(odd)
+            warn(
+                f"{len(odd)} stop words are never tokens, so they do nothing: {first!r}, for "
+                f"example, is read as {split(first)}",
+                TallyBayesWarning,
+            )
 
 
 def in_utf8(text: str) -> str:
@@ -193,14 +206,41 @@ def without_accents(text: str) -> str:
 
 
 @cache
+def speller(lowercase: bool, strip_accents: bool) -> Callable[[str], str]:
+    """Return the function that spells a text."""
+
+    def spelled(text: str) -> str:
+        text = text.lower() if lowercase else text
+        return without_accents(text) if strip_accents else text
+
+    return spelled
+
+
+def _as_read(words: Words) -> Words:
+    """Return the words without what does not matter until they are counted."""
+    return replace(words, idf=None, tf="count", norm=None, buckets=None)
+
+
 def splitter(words: Words) -> Callable[[str], list[str]]:
     """Return the function that spells and cuts a document, before stop words and n-grams."""
+    return _splitter(_as_read(words))
+
+
+def stop_tokens(words: Words) -> frozenset[str]:
+    """Return the stop words as they are spelled."""
+    spelled = speller(words.lowercase, words.strip_accents)
+    return frozenset(spelled(word) for word in words.stop_words)
+
+
+def analyzer(words: Words) -> Callable[[str], list[str]]:
+    """Return the function that makes terms of a document."""
+    return _analyzer(_as_read(words))
+
+
+@lru_cache(KEPT)
+def _splitter(words: Words) -> Callable[[str], list[str]]:
     how, least = words.tokens, words.least
-
-    def spelled(document: str) -> str:
-        text = document.lower() if words.lowercase else document
-        return without_accents(text) if words.strip_accents else text
-
+    spelled = speller(words.lowercase, words.strip_accents)
     if how == "characters":
         return lambda document: list(_BLANKS.sub(" ", spelled(document)))
     if how in ("words", "unicode"):
@@ -211,28 +251,21 @@ def splitter(words: Words) -> Callable[[str], list[str]]:
 
     def split(document: str) -> list[str]:
         found: Any = cut(spelled(document))
-        found = list(found) if hasattr(found, "__iter__") else [found]
-        for token in found:
-            if not isinstance(token, str):
-                raise TallyBayesError(
-                    f"the tokens function returned {type(token).__name__}; it must return a list "
-                    "of text"
-                )
+        many = hasattr(found, "__iter__") and not isinstance(found, str)
+        found = list(found) if many else [found]
+        if not many or not all(isinstance(token, str) for token in found):
+            odd = found[0] if not many else next(t for t in found if not isinstance(t, str))
+            raise TallyBayesError(
+                f"the tokens function returned {type(odd).__name__}; it must return a list of text"
+            )
         return [token for token in found if len(token) >= least]
 
     return split
 
 
-@cache
-def stop_tokens(words: Words) -> frozenset[str]:
-    """Return the tokens that the stop words are made of."""
-    return frozenset(token for word in words.stop_words for token in splitter(words)(word))
-
-
-@cache
-def analyzer(words: Words) -> Callable[[str], list[str]]:
-    """Return the function that makes terms of a document."""
-    split, stop = splitter(words), stop_tokens(words)
+@lru_cache(KEPT)
+def _analyzer(words: Words) -> Callable[[str], list[str]]:
+    split, stop = _splitter(words), stop_tokens(words)
     shortest, longest = words.ngrams
     glue = "" if words.tokens == "characters" else " "
 

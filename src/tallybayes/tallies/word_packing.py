@@ -1,0 +1,64 @@
+"""The bytes form of word counts: their arrays, checked when they are read."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.kernels.plain_text import SLACK
+from tallybayes.tallies.packing import require, take
+from tallybayes.tallies.words import DOCUMENTS, WEIGHT, WordCounts
+from tallybayes.tokenizer import Buckets, Terms, Words
+
+Array = NDArray[Any]
+Integers = NDArray[np.int64]
+
+
+def words_to_arrays(counts: WordCounts) -> tuple[int | None, list[Array]]:
+    """Return the number of buckets, if there are any, and the arrays that make up the block."""
+    block = counts.sorted()
+    names: list[Array] = []
+    if isinstance(block.terms, Terms):
+        names = [block.terms.letters[: block.terms.edges[-1]], block.terms.edges]
+    parts = [block.rows, block.weight, block.lengths, block.indptr]
+    buckets = block.terms.n if isinstance(block.terms, Buckets) else None
+    return buckets, [*names, *parts, block.indices.astype(np.int64), block.sums]
+
+
+def words_from(kind: Words, buckets: Any, arrays: list[Array], of_classes: Integers) -> WordCounts:
+    """Build the block that `to_arrays` took apart; anything that cannot be one is an error."""
+    n = len(of_classes)
+    require(buckets == kind.buckets or buckets is None)
+    terms: Terms | Buckets
+    if buckets is None:
+        letters = take(arrays, (None,), np.uint8)
+        terms = Terms(
+            np.append(letters, np.zeros(SLACK, np.uint8)), take(arrays, (None,), np.int64)
+        )
+        require(len(terms.edges) > 0 and terms.edges[0] == 0 and terms.edges[-1] == len(letters))
+        require(bool((np.diff(terms.edges) >= 0).all()))
+        require(all(a < b for a, b in pairwise(terms.texts)))
+        require(kind.buckets is None or not len(terms))
+        require(kind.idf is None or set(terms.texts) <= set(kind.idf.terms))
+    else:
+        terms = Buckets(buckets)
+    rows, weight = take(arrays, (n, 1), np.int64), take(arrays, (n, 1), np.float64)
+    lengths, indptr = take(arrays, (n, 2), np.float64), take(arrays, (n + 1,), np.int64)
+    indices, sums = take(arrays, (None,), np.int64), take(arrays, (None, 3), np.float64)
+    require(bool((rows[:, 0] <= of_classes).all() and (rows >= 0).all() and (lengths >= 0.0).all()))
+    require(bool(((rows > 0) == (weight > 0.0)).all() and (weight >= 0.0).all()))
+    require(indptr[0] == 0 and indptr[-1] == len(indices) == len(sums))
+    require(bool((np.diff(indptr) >= 0).all()))
+    require(bool(((indices >= 0) & (indices < len(terms))).all() and (sums >= 0.0).all()))
+    owner = np.repeat(np.arange(n), np.diff(indptr))
+    inside = np.diff(owner) == 0
+    require(bool((np.diff(indices)[inside] > 0).all()))
+    documents = sums[:, DOCUMENTS]
+    require(bool(((documents >= 1.0) & (documents <= rows[owner, 0])).all()))
+    require(bool((documents == np.rint(documents)).all()))
+    require(bool((sums[:, WEIGHT] <= weight[owner, 0] * (1.0 + 1e-9)).all()))
+    require(buckets is not None or len(np.unique(indices)) == len(terms))
+    return WordCounts(terms, rows, weight, lengths, indptr, indices.astype(np.int32), sums)
