@@ -185,8 +185,8 @@ class TextNB(TableClassifier):
             super().fit(X, y, sample_weight)
             if not len(self._weights.terms):
                 warn(
-                    f"no document has a word: tokens of fewer than {self._words().least} characters "
-                    "and stop words are left out",
+                    "no document has a word: tokens of fewer than "
+                    f"{self._words().least} characters and stop words are left out",
                     TallyBayesWarning,
                 )
             return self

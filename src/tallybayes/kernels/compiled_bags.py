@@ -20,6 +20,7 @@ from tallybayes.kernels.compiled_terms import (
     key,
     mixed,
     murmur,
+    same_letters,
     slot_of,
 )
 from tallybayes.kernels.compiled_tokens import Rules, is_ascii, loop, pointer, tokens
@@ -95,20 +96,28 @@ def _find(
     text: Array, edges: Array, first: int, n: int, count: int, room: Room, table: Slots
 ) -> None:
     """Look up `count` n-grams whose keys were made; -1 for those that are not in the table."""
-    mask = np.uint64(len(table.slots) - 1)
-    # most terms are where they belong: found without a test that could be guessed wrong
+    slots = table.slots
+    even = np.uint64(len(slots) - 2)
+    # most terms are in one of their first two slots: found without a test to be guessed wrong
     for q in range(np.uint64(count)):
-        entry = table.slots[room.hashes[q] & mask]
+        slot = room.hashes[q] & even
+        other = slot + np.uint64(1)
+        low = room.low[q]
         high = room.high[q]
-        there = (entry[0] == room.low[q]) & (entry[1] == high) & (high < HASHED)
-        room.ids[q] = np.int64(entry[2]) - 1 if there else -1
+        first_is = (slots[slot, 0] == low) & (slots[slot, 1] == high)
+        other_is = (slots[other, 0] == low) & (slots[other, 1] == high)
+        found = slots[slot, 2] if first_is else slots[other, 2]
+        room.ids[q] = np.int64(found) - 1 if first_is | other_is else -1
     for q in range(np.uint64(count)):
-        if room.ids[q] < 0:
-            begin = edges[2 * (first + np.int64(q))]
-            end = edges[2 * (first + np.int64(q) + n) - 1]
+        long = room.high[q] >= HASHED
+        if room.ids[q] >= 0 and not long:
+            continue
+        begin = edges[2 * (first + np.int64(q))]
+        end = edges[2 * (first + np.int64(q) + n) - 1]
+        if room.ids[q] < 0 or not same_letters(text, begin, end, table, room.ids[q]):
             low, high = room.low[q], room.high[q]
             slot = slot_of(text, begin, end, low, high, room.hashes[q], table)
-            room.ids[q] = np.int64(table.slots[slot, 2]) - 1
+            room.ids[q] = np.int64(slots[slot, 2]) - 1
 
 
 @loop
@@ -136,27 +145,28 @@ def _hash(
 
 @loop
 def _bag(
-    ids: Array, count: int, start: int, w: int, place: Array, indices: Array, data: Array
+    ids: Array, count: int, start: int, w: int, read: int, place: Array, indices: Array, data: Array
 ) -> int:
     """Add terms to the bag that begins at `start` and ends before `w`; return its new end.
 
-    `place` remembers where a term stands, from whatever document: it counts if it stands there.
+    `place` remembers where each term was put last, counted from the very first entry: `read`
+    entries were there before those of this piece. So what was put into this bag is what stands at
+    its beginning or behind.
     """
-    start = np.uint64(start)
-    w = np.uint64(w)
+    begin = np.int64(read + start)
     for q in range(np.uint64(count)):
         if ids[q] < 0:
             continue
         term = np.uint64(ids[q])
-        at = np.uint64(place[term])
-        if start <= at < w and indices[at] == ids[q]:
-            data[at] += 1
+        at = np.int64(place[term])
+        if at >= begin:
+            data[np.uint64(at - read)] += 1
         else:
-            place[term] = w
+            place[term] = read + w
             indices[w] = ids[q]
             data[w] = 1
-            w += np.uint64(1)
-    return np.int64(w)
+            w += 1
+    return w
 
 
 @loop
@@ -177,6 +187,7 @@ def bags(
     address: Array,
     size: Array,
     finished: int,
+    read: int,
     rules: Rules,
     stop: Slots,
     table: Slots,
@@ -192,7 +203,8 @@ def bags(
 
     With buckets a term's number is its hash; otherwise it comes from the table, and terms that are
     not in it are learnt or left out. `lengths` tells how many terms of each document are in its
-    bag. Returns the number of documents finished: fewer than all when there is a need.
+    bag; `read` is the number of entries, plus one, that were written before this piece. Returns the
+    number of documents finished: fewer than all when there is a need.
     """
     w = indptr[finished]
     for i in range(finished, len(address)):
@@ -221,11 +233,12 @@ def bags(
                     _find(text, room.edges, first, n, count, room, table)
                     if learn:
                         _learn(text, room.edges, first, n, count, room, table)
-                w = _bag(room.ids, count, start, w, room.place, indices, data)
+                w = _bag(room.ids, count, start, w, read, room.place, indices, data)
         indptr[i + 1] = w
-        lengths[i] = 0
-        for k in range(start, w):
-            lengths[i] += data[k]
+        length = 0
+        for count in data[start:w]:
+            length += count
+        lengths[i] = length
     return len(address)
 
 
@@ -249,6 +262,16 @@ def add_bags(
             of_term[1] += weight
             of_term[2] += weight * data[k]
     return n
+
+
+@loop
+def take_out(touched: Array, sums: Array, out: Array) -> None:
+    """Move the sums of the touched terms out, and leave zeros."""
+    for k in range(len(touched)):
+        of_term = sums[np.uint64(touched[k])]
+        for part in range(3):
+            out[k, part] = of_term[part]
+            of_term[part] = 0.0
 
 
 @loop

@@ -2,7 +2,8 @@
 
 A term of up to 15 bytes is its own key, of which the last byte is the length. The key of a longer
 one is 15 bytes of hash; then the letters are compared too. A slot of the table holds a key, the
-number of the term plus one (0: empty), and the hash. Letters are read eight bytes at a time, so
+number of the term plus one (0: empty), and the hash. A term begins its search at an even slot,
+which is in one line of the cache with the next. Letters are read eight bytes at a time, so
 some bytes must follow the last one.
 """
 
@@ -67,14 +68,16 @@ def mixed(low: Any, high: Any) -> Any:
 
 
 @inline
-def _same_letters(text: Array, begin: int, end: int, table: Slots, term: int) -> bool:
+def same_letters(text: Array, begin: int, end: int, table: Slots, term: int) -> bool:
+    """Tell whether a long term is the one that has a number: eight bytes at a time."""
     start = table.edges[term]
-    if table.edges[term + 1] - start != end - begin:
+    n = end - begin
+    if table.edges[term + 1] - start != n:
         return False
-    for k in range(end - begin):  # noqa: SIM110
-        if table.letters[start + k] != text[begin + k]:
+    for k in range(0, n - 7, 8):
+        if load64(table.letters, start + k) != load64(text, begin + k):
             return False
-    return True
+    return load64(table.letters, start + n - 8) == load64(text, end - 8)
 
 
 @loop
@@ -83,14 +86,14 @@ def slot_of(
 ) -> Any:
     """Return the slot that a term has, or would get."""
     mask = np.uint64(len(table.slots) - 1)
-    slot = hashed & mask
+    slot = hashed & (mask - np.uint64(1))
     while True:
         entry = table.slots[slot]
         if entry[2] == 0:
             return slot
         if entry[0] == low and entry[1] == high:
             term = np.int64(entry[2]) - 1
-            if high < HASHED or _same_letters(text, begin, end, table, term):
+            if high < HASHED or same_letters(text, begin, end, table, term):
                 return slot
         slot = (slot + np.uint64(1)) & mask
 
@@ -142,7 +145,7 @@ def move(old: Array, new: Array) -> None:
     for k in range(len(old)):
         if old[k, 2] == 0:
             continue
-        slot = old[k, 3] & mask
+        slot = old[k, 3] & (mask - np.uint64(1))
         while new[slot, 2] != 0:
             slot = (slot + np.uint64(1)) & mask
         for part in range(4):

@@ -30,6 +30,7 @@ _HIGH = np.uint64(0x8080808080808080)
 
 CASED, IGNORABLE, BLANK, KIND_BITS = 1, 2, 4, 3
 SAME, SIGMA = 0, 1  # the first two spellings: as it is, and by context
+LONG = 0xFF000000
 
 
 class Rules(NamedTuple):
@@ -38,11 +39,13 @@ class Rules(NamedTuple):
     `to_lower` is what makes an ASCII letter small: 32, or 0 to keep it. Tokens are words, or else
     what stands between blanks. Beyond ASCII, the entry of a code point is
     `entries[256 * pages[code >> 8] + (code & 255)]`: three bits (has a case; is looked past by a
-    final sigma; is white space) and then the number of its spelling.
+    final sigma; is white space) and then the number of its spelling. For code points of two bytes
+    `short` has up to three bytes of the spelling, and their number in the highest byte, or `LONG`.
     """
 
     to_lower: Any
     words: bool
+    short: Array
     pages: Array
     entries: Array
     spelled: Array
@@ -178,6 +181,15 @@ def _spell(source: Array, rules: Rules, out: Array) -> int:
             w += 1
             k += 1
             continue
+        if 0xC2 <= b < 0xE0 and k + 1 < n and (source[k + 1] & 0xC0) == 0x80:
+            short = rules.short[(np.int64(b) & 0x1F) << 6 | np.int64(source[k + 1]) & 0x3F]
+            if short < LONG:
+                out[w] = short & 255
+                out[w + 1] = short >> 8 & 255
+                out[w + 2] = short >> 16 & 255
+                w += np.int64(short >> 24)
+                k += 2
+                continue
         code, length = _decode(source, k)
         spelling = _entry(rules, code) >> KIND_BITS
         if spelling == SAME and code != 0xFFFD:
@@ -242,14 +254,16 @@ def _long_enough(text: Array, n_tokens: int, least: int, in_ascii: bool, edges: 
     for t in range(n_tokens):
         begin = edges[2 * t]
         end = edges[2 * t + 1]
-        length = end - begin
-        if not in_ascii and length < 4 * least:
-            length = 0
-            for k in range(begin, end):
-                length += (text[k] & 0xC0) != 0x80
+        enough = end - begin >= least
+        if enough and not in_ascii:
+            k = begin
+            for _ in range(least - 1):
+                lead = text[k] if k < end else _U8(0)
+                k += 1 + np.int64(lead >= 0xC0) + np.int64(lead >= 0xE0) + np.int64(lead >= 0xF0)
+            enough = k < end
         edges[2 * kept] = begin
         edges[2 * kept + 1] = end
-        kept += length >= least
+        kept += enough
     return kept
 
 

@@ -35,6 +35,12 @@ def add_bags(
     return add_sums(indices[stored], more, sums, touched, n)
 
 
+def take_out(touched: Array, sums: Array, out: Array) -> None:
+    """Move the sums of the touched terms out, and leave zeros."""
+    out[:] = sums[touched]
+    sums[touched] = 0.0
+
+
 def add_sums(indices: Array, more: Array, sums: Array, touched: Array, n: int) -> int:
     """Do the same with what was already added up."""
     new = np.unique(indices[sums[indices, 0] == 0.0])

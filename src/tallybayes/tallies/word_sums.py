@@ -72,7 +72,7 @@ class WordSums:
     def take_out(self) -> tuple[Array, Floats]:
         """Return the words of the class and their sums, and begin another class."""
         indices = self._touched[: self._n].copy()
-        sums = self._sums[indices]
-        self._sums[indices] = 0.0
+        sums = np.empty((self._n, 3))
+        self._loops.take_out(indices, self._sums, sums)
         self._n = 0
         return indices, sums

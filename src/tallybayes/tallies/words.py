@@ -279,8 +279,16 @@ def _added(
         sums.make_room(len(a.terms))
         found = []
         for c in range(classes.start, classes.stop):
-            sums.add(a.indices[a.of_class(c)], a.sums[a.of_class(c)])
-            sums.add(b.indices[b.of_class(c)], sums_of_b[b.of_class(c)])
+            parts = [
+                (block.indices[here], values[here])
+                for block, values in ((a, a.sums), (b, sums_of_b))
+                if (here := block.of_class(c)).stop > here.start
+            ]
+            if len(parts) < 2:  # threads share out the documents by class, so most are like this
+                found += parts or [NOTHING]
+                continue
+            for indices, values in parts:
+                sums.add(indices, values)
             found.append(sums.take_out())
         return found
 

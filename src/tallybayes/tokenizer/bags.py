@@ -27,6 +27,7 @@ WORTH_LOADING = 4_000_000  # bytes of text that pay for loading the compiled rea
 WORTH_CALLING = 200  # bytes, once it is loaded
 BYTES_IN_A_PIECE = 1_000_000
 ENTRIES_IN_A_PIECE = 250_000  # to begin with
+MOST_ENTRIES = 2**30  # that are told apart by 32 bits
 MOST_REMEMBERED = 100_000  # terms whose buckets a plain reader need not work out again
 
 
@@ -117,6 +118,7 @@ class CompiledReader:
         self._data = np.empty(ENTRIES_IN_A_PIECE, np.int32)
         self.longest = 0
         self._room: Any = None
+        self._entries = 1  # written so far, plus one
 
     @property
     def n_terms(self) -> int:
@@ -132,13 +134,14 @@ class CompiledReader:
         """Return the rules for the kernels, with or without the tables of Unicode."""
         words = self._words
         assert isinstance(words.tokens, str)
-        tables: Any = [np.zeros(0, kind) for kind in (np.uint16, np.int32, np.uint8, np.int64)]
+        kinds = np.uint32, np.uint16, np.int32, np.uint8, np.int64
+        tables: Any = [np.zeros(0, kind) for kind in kinds]
         self._growth = 1
         if unicode:
             from tallybayes.tokenizer.spelling import spelling
 
             found = spelling(words.tokens, words.lowercase, words.strip_accents)
-            tables, self._growth = found[:4], found.growth
+            tables, self._growth = found[:5], found.growth
         from tallybayes.kernels.compiled_tokens import Rules
 
         made: Any = Rules
@@ -179,15 +182,17 @@ class CompiledReader:
         for here in _pieces(documents.sizes[rows], bounds):
             memory = documents.memory(rows[here])
             longest = int(memory.size.max(initial=0))
-            if self._room is None or longest > self.longest:
-                self.longest = max(longest, 2 * self.longest)
+            if self._room is None or longest > self.longest or self._entries > MOST_ENTRIES:
+                self.longest = max(longest, min(2 * self.longest, BYTES_IN_A_PIECE))
                 self._room = self._new_room()
+                self._entries = 1
             n = here.stop - here.start
             indptr, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
             done = self._read(memory, 0, indptr, lengths)
             while done < n:
                 self._make_room(int(indptr[done]))
                 done = self._read(memory, done, indptr, lengths)
+            self._entries += int(indptr[-1])
             yield Bags(here, indptr, self._indices, self._data, lengths)
 
     def _read(self, memory: Memory, done: int, indptr: Array, lengths: Array) -> int:
@@ -197,6 +202,7 @@ class CompiledReader:
             memory.address,
             memory.size,
             done,
+            self._entries,
             self._rules,
             self._stop,
             self._table,

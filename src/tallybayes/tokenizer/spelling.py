@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.kernels.compiled_tokens import BLANK, CASED, IGNORABLE, KIND_BITS, SAME, SIGMA
+from tallybayes.kernels.compiled_tokens import BLANK, CASED, IGNORABLE, KIND_BITS, LONG, SAME, SIGMA
 from tallybayes.tokenizer.words import without_accents, word_pattern
 
 CODES = sys.maxunicode + 1
@@ -27,6 +27,7 @@ _DOTTED, _SIGMA, _REPLACEMENT = 0x130, 0x3A3, 0xFFFD
 class Spelling(NamedTuple):
     """The tables: see `kernels.compiled_tokens.Rules`."""
 
+    short: NDArray[np.uint32]
     pages: NDArray[np.uint16]
     entries: NDArray[np.int32]
     spelled: NDArray[np.uint8]
@@ -88,9 +89,14 @@ def spelling(words: str, lowercase: bool, strip_accents: bool) -> Spelling:
     page_of = np.array([pages.setdefault(row.tobytes(), len(pages)) for row in rows], np.uint16)
     distinct = np.frombuffer(b"".join(pages), np.int32).copy()
     encoded = [each.encode() for each in spellings]
+    short = np.full(0x800, LONG, np.uint32)
+    for code in range(0x80, 0x800):
+        letters = encoded[number[code]] if number[code] != SAME else chr(code).encode()
+        if number[code] != SIGMA and len(letters) <= 3:
+            short[code] = int.from_bytes(letters, "little") | len(letters) << 24
     edges = np.concatenate([[0], np.cumsum([len(each) for each in encoded])]).astype(np.int64)
-    letters = np.frombuffer(b"".join(encoded), np.uint8).copy()
-    return Spelling(page_of, distinct, letters, edges, math.ceil(growth))
+    spelled_letters = np.frombuffer(b"".join(encoded), np.uint8).copy()
+    return Spelling(short, page_of, distinct, spelled_letters, edges, math.ceil(growth))
 
 
 def _every_character() -> str:
