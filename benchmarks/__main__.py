@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import tallybayes as tb
-from benchmarks import estimators, workloads
+from benchmarks import estimators, text, workloads
 from benchmarks.ours import Ours
 from benchmarks.scikit_learn import ScikitLearn
 from benchmarks.timing import best_of, per_call, say
@@ -145,7 +145,7 @@ def single_records() -> list[str]:
 
 
 def main() -> None:
-    packages = ("numpy", "numba", "scipy", "scikit-learn", "mixed-naive-bayes", "pandas")
+    packages = ("numpy", "numba", "scipy", "scikit-learn", "mixed-naive-bayes", "pandas", "polars", "pyarrow", "nltk", "textblob")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     page = [
         "# Benchmarks",
@@ -202,10 +202,10 @@ def main() -> None:
         "The table is random with the shape of UCI Adult: six columns of integers, eight of text, 6,465 "
         "missing cells. Memory is the peak that a process of its own adds while it fits and predicts.",
         "",
+        *text.section(),
     ]
-    text = "\n".join(page)
-    PAGE.write_text(text)
-    print(text)
+    PAGE.write_text("\n".join(page))
+    print("\n".join(page))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
 
+from benchmarks import text_accuracy
 from benchmarks.timing import say
 from tallybayes import NaiveBayes
 
@@ -216,6 +217,8 @@ def main() -> None:
         verdict(found, "Weka"),
         "",
         *WHY,
+        "",
+        *text_accuracy.section(),
     ]
     text = "\n".join(page)
     PAGE.write_text(text)
