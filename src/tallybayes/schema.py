@@ -200,9 +200,11 @@ class Schema:
             if isinstance(mine, Categories) and isinstance(kind, Categories):
                 kinds[name] = Categories((*mine.values, *kind.values))
             elif mine != kind:
+                remedy = f"declare it on both with columns={{{name!r}: ...}}"
+                if isinstance(mine, Words) and isinstance(kind, Words):
+                    remedy = "count it with the same options on both"
                 raise TallyBayesError(
-                    f"column {name!r} is {mine} on one side and {kind} on the other; count it "
-                    "alike on both (options, or columns={...})"
+                    f"column {name!r} is {mine} on one side and {kind} on the other; {remedy}"
                 )
         return Schema.of(tuple(kinds), list(kinds.values()), list(reasons.values()), self.target)
 

@@ -14,6 +14,7 @@ COMPILED = {
     "add_bags": compiled_bags.add_bags,
     "add_sums": compiled_bags.add_sums,
     "murmur": compiled_terms.murmur,
+    "take_out": compiled_bags.take_out,
 }
 
 
@@ -120,3 +121,12 @@ def test_twins_add_up_to_the_same_bits(name):
         found.append((sums, sorted(touched[:n].tolist())))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     assert found[0][1] == found[1][1]
+
+
+@pytest.mark.parametrize("twin", [plain_text.take_out, compiled_bags.take_out])
+def test_sums_are_moved_out(twin):
+    sums = np.arange(15.0).reshape(5, 3)
+    out = np.empty((2, 3))
+    twin(np.array([4, 1], np.int32), sums, out)
+    np.testing.assert_array_equal(out, [[12, 13, 14], [3, 4, 5]])
+    np.testing.assert_array_equal(sums, [[0, 1, 2], [0, 0, 0], [6, 7, 8], [9, 10, 11], [0, 0, 0]])
