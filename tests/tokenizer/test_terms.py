@@ -32,11 +32,11 @@ def either(request, monkeypatch):
     monkeypatch.setattr(module, "WORTH_COMPILED", 0 if request.param == "compiled" else 10**9)
 
 
-def put_together(first, second):
-    """Return what `plus` promises, by a dictionary."""
-    number_of = {term: number for number, term in enumerate(first)}
-    numbers = [number_of.setdefault(term, len(number_of)) for term in second]
-    return list(number_of), numbers
+def assert_put_together(together, numbers, first, second):
+    """The first words keep their numbers; the others have some behind, in whatever order."""
+    assert together.texts[: len(first)] == list(first)
+    assert sorted(together.texts) == sorted({*first, *second})
+    assert [together.texts[number] for number in numbers.tolist()] == list(second)
 
 
 def both_ways(first, second):
@@ -49,11 +49,9 @@ def both_ways(first, second):
 
 @given(distinct, distinct)
 def test_words_of_both_are_put_together(first, second):
-    texts, expected = put_together(first, second)
     for together, numbers in both_ways(first, second):
-        assert together.texts == texts
-        assert numbers.tolist() == expected
-        assert together.number_of == {term: number for number, term in enumerate(texts)}
+        assert_put_together(together, numbers, first, second)
+        assert [together.number_of[term] for term in together.texts] == list(range(len(together)))
 
 
 @given(st.lists(distinct, max_size=5))
@@ -61,21 +59,18 @@ def test_words_are_put_together_again_and_again(several):
     for worth in (0, 10**9):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(module, "WORTH_COMPILED", worth)
-            terms, texts = Terms.of([]), []
+            terms = Terms.of([])
             for more in several:
+                before = terms.texts
                 terms, numbers = terms.plus(Terms.of(more))
-                texts, expected = put_together(texts, more)
-                assert numbers.tolist() == expected
-            assert terms.texts == texts
+                assert_put_together(terms, numbers, before, more)
 
 
 def test_thousands_of_words_are_put_together(either):
     first = [f"w{k}" + "x" * (k % 30) for k in range(4000)]
     second = [f"w{k}" + "x" * (k % 30) for k in range(2500, 9000)]
     together, numbers = Terms.of(first).plus(Terms.of(second))
-    texts, expected = put_together(first, second)
-    assert together.texts == texts
-    assert numbers.tolist() == expected
+    assert_put_together(together, numbers, first, second)
 
 
 def test_putting_together_changes_neither(either):

@@ -1,45 +1,25 @@
-"""What learns from tables: opened, settled what their columns are, counted, and grown with."""
+"""What learns from tables, unlearns and adds up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from html import escape
-from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
-from tallybayes.errors import TallyBayesError, did_you_mean, number, warn
-from tallybayes.estimators.base import Array, Fitted, TallyClassifier
-from tallybayes.estimators.checks import (
-    checked_labels,
-    checked_matrix,
-    checked_weights,
-    has_names,
-    is_table,
-    unmixed,
-)
-from tallybayes.estimators.columns import Wishes, families_for, wishes, without_numbers
+from tallybayes.errors import TallyBayesError
+from tallybayes.estimators.base import Array, Fitted
+from tallybayes.estimators.columns import Wishes
 from tallybayes.estimators.summary import as_html, as_text, warn_of_outgrown
-from tallybayes.families.categorical import Unseen
+from tallybayes.estimators.table_reader import TableReader
 from tallybayes.model import TellingWord, most_informative
-from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Schema
-from tallybayes.sources import Source, Table, as_source
-from tallybayes.sources.labels import Label, encode, sorted_labels
-from tallybayes.tallies import Tally
+from tallybayes.sources import Table
+from tallybayes.sources.labels import Label, sorted_labels
 
 
-class TableClassifier(TallyClassifier):
-    """A classifier of tables: learns, unlearns, merges; subclasses say what the columns are."""
-
-    columns: Any
-    prior: Any
-    alpha: float
-    unseen: Unseen
-    positive: Label | None
-    _wish: Wishes
+class TableClassifier(TableReader):
+    """A classifier of tables: learns, unlearns, merges, samples."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count labelled rows, and forget everything counted before.
@@ -199,157 +179,3 @@ class TableClassifier(TallyClassifier):
         except TallyBayesError:  # everything was forgotten, so there is no model to show
             diagram = f"<pre>{escape(repr(self))}</pre>"
         return diagram if fitted is None else diagram + as_html(fitted)
-
-    def _first(
-        self, source: Source, X: Any, y: Any, sample_weight: Any, *, later: bool = False
-    ) -> tuple[Tally, Array]:
-        """Settle what the columns are and count the first rows; more columns may come `later`."""
-        if len(source.names) and not source.n_rows:
-            raise TallyBayesError("X has no rows; fit needs some")
-        self._wish = wishes(self.columns, X, source.names, later=later)
-        said, target = self._wish.of_all or self._wish.by_name, _target(y, source.names)
-        schema = Schema.infer(source, said, target=target)
-        return self._count(source, y, sample_weight, schema)
-
-    def _count(
-        self, source: Source, y: Any, sample_weight: Any, schema: Schema
-    ) -> tuple[Tally, Array]:
-        """Return the tally of some rows, and their labels as an array."""
-        labels = checked_labels(self, y, source.n_rows)
-        weights = checked_weights(sample_weight, source.n_rows)
-        return Tally.of(source, labels, weights, schema=schema), labels
-
-    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
-        """Say how a model is estimated, with the parameters as they are now."""
-        alpha = number(self.alpha, "alpha", least=0.0)
-        if self.unseen not in ("ignore", "smooth", "error"):
-            raise TallyBayesError(
-                f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
-            )
-        families, by_name = families_for(tally.schema, self._wish, alpha, self.unseen)
-        prior = _prior(self.prior)
-        stated = prior.p if isinstance(prior, Fixed) else tally.classes
-        for label in tally.classes:
-            if label not in stated:
-                hint = did_you_mean(label, stated)
-                raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
-        return Fitted(tally, families, by_name, prior, self.positive, announced)
-
-    def _announced(self, before: tuple[Label, ...], classes: Any = None) -> tuple[Label, ...]:
-        """Return the classes that the user has spoken of."""
-        said = set(before)
-        if classes is not None:
-            said |= set(encode(checked_labels(self, classes, len(classes)), "classes").labels)
-        prior = _prior(self.prior)
-        if isinstance(prior, Fixed):
-            said |= set(prior.p)
-        if self.positive is not None:
-            said.add(self.positive)
-        return sorted_labels(said, "the classes")
-
-    def _checked_rows(self, X: Any) -> Source:
-        return self._source(X, reset=False)
-
-    def _source(self, X: Any, *, reset: bool) -> Source:
-        """Open the rows; learn (`reset`) or compare their number and names."""
-        if isinstance(X, str | Path) or hasattr(X, "collect"):
-            as_source(X)  # has the errors about what must be read or collected first
-        if _is_text(X):
-            raise TallyBayesError(
-                "X is a list of texts; TextNB takes that, and NaiveBayes a table with a column of "
-                "text: {'text': X} with columns={'text': 'text'}"
-            )
-        if not is_table(X):
-            X = checked_matrix(self, unmixed(X), reset=reset, dtype=None, accept_sparse="csr")
-            source = as_source(X)
-            if isinstance(source, Table) and not reset:
-                return source.renamed(self.schema_.names)
-            return source
-        source = as_source(X)
-        if reset:
-            self._set_names(source.names, has_names(X))
-            return source
-        names = self.schema_.names
-        if hasattr(self, "feature_names_in_") or set(names) <= set(source.names):
-            return source
-        if len(source.names) != len(names):
-            raise ValueError(
-                f"X has {len(source.names)} features, but {type(self).__name__} is expecting "
-                f"{len(names)} features as input."
-            )
-        if has_names(X):
-            warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
-        assert isinstance(source, Table)
-        return source.renamed(names)
-
-    def _set_names(self, names: Sequence[str], named: bool) -> None:
-        """Remember the columns as scikit-learn does."""
-        self.n_features_in_ = len(names)
-        self.__dict__.pop("feature_names_in_", None)
-        if named:
-            self.feature_names_in_ = np.array(names, dtype=object)
-
-    def _grown(self, tally: Tally, source: Source, X: Any, y: Any) -> Tally:
-        """Make room for columns that a table has and the tally has not."""
-        schema = tally.schema
-        if not isinstance(source, Table) or not hasattr(self, "feature_names_in_"):
-            return tally
-        for target in (schema.target, _target(y, source.names)):
-            if target in source.columns and target not in schema.places:
-                raise TallyBayesError(
-                    f"the labels {target!r} are also a column of the table; take it out of X"
-                )
-        # what a column is, is open until it has a value
-        open_ = {n for n in tally.empty_columns() if n not in self._wish.by_name}
-        new = [n for n in source.names if n not in schema.places or n in open_]
-        if not new:
-            return tally
-        wish = wishes(without_numbers(self.columns), X, source.names, later=True)
-        of_new = {name: word for name, word in wish.by_name.items() if name in new}
-        table = Table({name: source.columns[name] for name in new}, source.n_rows)
-        more = Schema.infer(table, wish.of_all or of_new, target=schema.target)
-        self._wish = Wishes(wish.of_all, {**self._wish.by_name, **of_new})
-        grown = tally.under(schema.joined(more, overruled=open_))
-        self._set_names(grown.schema.names, named=True)
-        return grown
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        return tags
-
-
-def _is_text(X: Any) -> bool:
-    """Tell whether X is texts in a row instead of rows and columns."""
-    first = X[0] if isinstance(X, list | tuple | np.ndarray) and len(X) else None
-    return isinstance(first, str)
-
-
-def _prior(prior: Any) -> Prior:
-    """Return the prior that the user means."""
-    words: dict[Any, Prior] = {"empirical": Empirical(), "uniform": Uniform()}
-    if isinstance(prior, Empirical | Uniform | Fixed):
-        return prior
-    if hasattr(prior, "to_dict"):  # a pandas series
-        prior = prior.to_dict()
-    if isinstance(prior, Mapping):
-        return Fixed(prior)
-    if isinstance(prior, str) and prior in words:
-        return words[prior]
-    raise TallyBayesError(
-        f"prior is {prior!r}; use 'empirical', 'uniform' or a mapping {{label: probability, ...}}"
-    )
-
-
-def _target(y: Any, names: Sequence[str]) -> str:
-    """Return the name of the labels, or one that no column has."""
-    name = getattr(y, "name", None)
-    if name and isinstance(name, str):
-        return name
-    name = "class"
-    while name in names:
-        name += "_"
-    return name

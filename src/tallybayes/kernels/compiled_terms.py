@@ -139,6 +139,20 @@ def enter_all(letters: Array, edges: Array, table: Slots, hashes: Array, ids: Ar
 
 
 @loop
+def enter_table(other: Slots, table: Slots, ids: Array) -> None:
+    """Enter the terms of another table into one that has room for them, slot by slot.
+
+    Slots are in the order of the hashes, and so both tables are gone through from end to end.
+    """
+    for k in range(len(other.slots)):
+        entry = other.slots[k]
+        if entry[2] != 0:
+            term = np.int64(entry[2]) - 1
+            begin, end = other.edges[term], other.edges[term + 1]
+            ids[term] = enter(other.letters, begin, end, entry[0], entry[1], entry[3], table)
+
+
+@loop
 def move(old: Array, new: Array) -> None:
     """Move the entries of a table to one with another number of slots."""
     mask = np.uint64(len(new) - 1)

@@ -247,7 +247,8 @@ def _count(reading: Reading, rows: Integers, of: Members) -> WordCounts:
     y, n_classes = of.y[rows], len(of.rows)
     w = None if of.w is None else of.w[rows]
     bounds = np.searchsorted(y, np.arange(n_classes + 1))
-    reader = reading.reader(fixed_terms(reading.words))
+    known = fixed_terms(reading.words)
+    reader = reading.reader(known)
     sums = WordSums(reading.compiled)
     found = [NOTHING] * n_classes
     lengths = np.zeros((n_classes, 2))
@@ -264,7 +265,9 @@ def _count(reading: Reading, rows: Integers, of: Members) -> WordCounts:
     counted = np.bincount(y, minlength=n_classes).astype(np.int64)
     weights = counted if w is None else np.bincount(y, w, n_classes)
     head = counted[:, None], weights.astype(np.float64)[:, None], lengths
-    return WordCounts(reader.terms, *head, *_stacked(found)).without_unused()
+    counted_words = WordCounts(reader.terms, *head, *_stacked(found))
+    # what was learnt is used; of terms that were settled before, some may not be
+    return counted_words if known is None else counted_words.without_unused()
 
 
 def _added(

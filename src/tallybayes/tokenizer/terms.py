@@ -82,18 +82,12 @@ class Terms:
     @cached_property
     def table(self) -> Any:
         """The words in a table that the compiled kernels look them up in."""
-        table = empty_table(2 * len(self), int(self.edges[-1]))
-        self._enter_into(table)
-        return table
-
-    def _enter_into(self, table: Any) -> Integers:
-        """Enter the words into a table that has room for them; return the numbers they get."""
         from tallybayes.kernels import compiled_terms
 
-        numbers = np.empty(len(self), np.int64)
-        hashes = np.empty(TERMS_AT_ONCE, np.uint64)
+        table = empty_table(2 * len(self), int(self.edges[-1]))
+        numbers, hashes = np.empty(len(self), np.int64), np.empty(TERMS_AT_ONCE, np.uint64)
         compiled_terms.enter_all(self.letters, self.edges, table, hashes, numbers)
-        return numbers
+        return table
 
     def take(self, numbers: Array) -> Terms:
         """Return some of the words, with new numbers in the order given."""
@@ -117,9 +111,12 @@ class Terms:
         return Terms(letters, edges), numbers
 
     def _entered(self, other: Terms) -> tuple[Terms, Integers]:
+        from tallybayes.kernels import compiled_terms
+
         n, size = len(self) + len(other), int(self.edges[-1] + other.edges[-1])
         table = empty_table(2 * n, size, fill=self.table)
-        numbers = other._enter_into(table)
+        numbers = np.empty(len(other), np.int64)
+        compiled_terms.enter_table(other.table, table, numbers)
         return from_table(table), numbers
 
     def numbers(self, words: Sequence[str]) -> Integers:
