@@ -145,12 +145,23 @@ def single_records() -> list[str]:
 
 
 def main() -> None:
-    packages = ("numpy", "numba", "scipy", "scikit-learn", "mixed-naive-bayes", "pandas", "polars", "pyarrow", "nltk", "textblob")
+    packages = (
+        "numpy",
+        "numba",
+        "scipy",
+        "scikit-learn",
+        "mixed-naive-bayes",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "nltk",
+        "textblob",
+    )
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     page = [
         "# Benchmarks",
         "",
-        "Written by `make bench`, all in one run. Data is random and seeded "
+        "Written by `make bench`; what stands in one table was measured in one run. Data is random and seeded "
         "(`benchmarks/workloads.py`); all competitors get the same number of turns on the same "
         "arrays, in two rounds, and each figure is the best of them. Our times include encoding labels and checking input; the "
         "kernels are compiled beforehand.",
