@@ -108,7 +108,10 @@ class Terms:
         new = other.take(np.flatnonzero(numbers >= len(self)))
         letters = np.concatenate([self.letters[: self.edges[-1]], new.letters])
         edges = np.concatenate([self.edges, new.edges[1:] + self.edges[-1]])
-        return Terms(letters, edges), numbers
+        together = Terms(letters, edges)
+        # a stream of small batches need not work these out anew
+        vars(together).update(texts=list(number_of), number_of=number_of)
+        return together, numbers
 
     def _entered(self, other: Terms) -> tuple[Terms, Integers]:
         from tallybayes.kernels import compiled_terms
