@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from tallybayes.families import (
         AdditiveFloor,
         Bernoulli,
+        Bins,
         ByClass,
         ByValue,
         Categorical,
         Complement,
         Gaussian,
+        LogNormal,
         Multinomial,
         Poisson,
         RelativeFloor,
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     )
     from tallybayes.model import Model, Normal, estimate, stated
     from tallybayes.priors import Empirical, Fixed, Uniform
-    from tallybayes.schema import Binary, Categories, Count, Numeric, Schema
+    from tallybayes.schema import Binary, Categories, Count, Intervals, Numeric, Schema
     from tallybayes.tallies import Tally
     from tallybayes.tokenizer import Idf, Words
 
@@ -55,11 +57,13 @@ _HOMES = {
     "tallybayes.families": (
         "AdditiveFloor",
         "Bernoulli",
+        "Bins",
         "ByClass",
         "ByValue",
         "Categorical",
         "Complement",
         "Gaussian",
+        "LogNormal",
         "Multinomial",
         "Poisson",
         "RelativeFloor",
@@ -67,7 +71,7 @@ _HOMES = {
     ),
     "tallybayes.model": ("Model", "Normal", "estimate", "stated"),
     "tallybayes.priors": ("Empirical", "Fixed", "Uniform"),
-    "tallybayes.schema": ("Binary", "Categories", "Count", "Numeric", "Schema"),
+    "tallybayes.schema": ("Binary", "Categories", "Count", "Intervals", "Numeric", "Schema"),
     "tallybayes.tallies": ("Tally",),
     "tallybayes.tokenizer": ("Idf", "Words"),
 }
@@ -78,6 +82,7 @@ __all__ = [
     "Bernoulli",
     "BernoulliNB",
     "Binary",
+    "Bins",
     "ByClass",
     "ByValue",
     "Categorical",
@@ -91,6 +96,8 @@ __all__ = [
     "Gaussian",
     "GaussianNB",
     "Idf",
+    "Intervals",
+    "LogNormal",
     "MixedNB",
     "Model",
     "Multinomial",

@@ -2,12 +2,12 @@
 
 A matrix whose columns are all of one kind passes through as it is, and so do documents. Everything
 else is laid out block by block. (A column of categories that are text gets its codes once, for all
-rows.)
+rows.) Numbers that are counted by their logarithm or their interval become that here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import expect
 from tallybayes.kernels.counting import flaws
-from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
+from tallybayes.schema import Binary, Categories, Group, Intervals, Numeric, Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
-from tallybayes.tokenizer import Documents, Words, expect_text
+from tallybayes.sources.numbers import interval_codes, logarithms
+from tallybayes.tokenizer import Bagged, Documents, Words, expect_text
 
 Array = NDArray[Any]
 
@@ -58,7 +59,7 @@ class Sparse(NamedTuple):
         return csr_array(parts, shape=(len(self.indptr) - 1, self.n_columns))
 
 
-Block = Array | Coded | Sparse | Documents
+Block = Array | Coded | Sparse | Documents | Bagged
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,14 @@ class Batch:
     blocks: tuple[Block, ...]
 
 
-def batches(source: Source, schema: Schema) -> Iterator[Batch]:
-    """Encode a source's rows as the schema says."""
+def batches(
+    source: Source, schema: Schema, counted: NDArray[np.bool_] | None = None
+) -> Iterator[Batch]:
+    """Encode a source's rows as the schema says.
+
+    A number that has no logarithm where one is needed is refused in the rows that are to be
+    `counted`. Everywhere else it counts as missing: its density is 0 in every class.
+    """
     if isinstance(source, Table):
         source = source.completed(schema.names)
         _check_columns(source, schema)
@@ -86,7 +93,28 @@ def batches(source: Source, schema: Schema) -> Iterator[Batch]:
         _expect_text(source, schema)
     for start in range(0, max(n_rows, 1), step):
         rows = slice(start, min(start + step, n_rows))
-        yield Batch(rows, tuple(_encode(source, schema, group, rows) for group in schema.groups))
+        these = None if counted is None else counted[rows]
+        yield Batch(
+            rows, tuple(_encode(source, schema, group, rows, these) for group in schema.groups)
+        )
+
+
+def encoded(
+    source: Source, schema: Schema, counted: NDArray[np.bool_] | None = None
+) -> tuple[Block, ...]:
+    """Encode all rows at once, to go through them several times; documents become bags."""
+    if isinstance(source, Table):
+        source = source.completed(schema.names)
+        _check_columns(source, schema)
+    expect(source.n_rows * len(source.names))
+    blocks = []
+    for group in schema.groups:
+        block = _encode(source, schema, group, slice(0, source.n_rows), counted)
+        if isinstance(block, Documents):
+            assert isinstance(group.kind, Words)
+            block = Bagged.of(block, group.kind)
+        blocks.append(block)
+    return tuple(blocks)
 
 
 def _expect_text(source: Table, schema: Schema) -> None:
@@ -127,10 +155,16 @@ def _passes_through(source: Source, schema: Schema) -> bool:
         return True
     if isinstance(source, Table):
         return all(isinstance(group.kind, Words) for group in schema.groups)
-    if len(schema.groups) != 1:
+    if len(schema.groups) != 1 or _changes(schema.groups[0]):
         return False
     values = source.values
     return bool(values.flags.c_contiguous) and values.dtype in _dtypes(schema.groups[0])
+
+
+def _changes(group: Group) -> bool:
+    """Tell whether something else is counted than the numbers themselves."""
+    kind = group.kind
+    return isinstance(kind, Intervals) or (isinstance(kind, Numeric) and kind.log)
 
 
 def _dtypes(group: Group) -> tuple[Any, ...]:
@@ -148,7 +182,13 @@ def _dtype_for(values: Array, group: Group) -> Any:
     return values.dtype if values.dtype in dtypes else dtypes[0]
 
 
-def _encode(source: Source, schema: Schema, group: Group, rows: slice) -> Block:
+def _encode(
+    source: Source,
+    schema: Schema,
+    group: Group,
+    rows: slice,
+    counted: NDArray[np.bool_] | None = None,
+) -> Block:
     """Lay out one group's columns for some rows."""
     if isinstance(group.kind, Words) and not isinstance(source, Table):
         raise TallyBayesError(
@@ -158,7 +198,7 @@ def _encode(source: Source, schema: Schema, group: Group, rows: slice) -> Block:
     if isinstance(source, SparseMatrix):
         return _encode_sparse(source, schema, group)
     if isinstance(source, Matrix):
-        return _encode_matrix(source, schema, group, rows)
+        return _encode_matrix(source, schema, group, rows, counted)
     columns = [source.columns[name] for name in schema.names_of(group)]
     if isinstance(group.kind, Words):
         (column,) = columns
@@ -169,16 +209,31 @@ def _encode(source: Source, schema: Schema, group: Group, rows: slice) -> Block:
         for place, each in enumerate(encoded):
             codes[:, place] = each.codes
         return Coded(codes, tuple(each.labels for each in encoded))
+    if isinstance(group.kind, Intervals):
+        values = (column.numbers(rows) for column in columns)
+        return _intervals(values, schema, group, rows.stop - rows.start)
     numbers = np.empty((rows.stop - rows.start, len(columns)))
     for place, column in enumerate(columns):
         numbers[:, place] = column.numbers(rows)
+    if _changes(group):
+        return logarithms(numbers, schema.names_of(group), rows.start, counted)
     return numbers
 
 
-def _encode_matrix(source: Matrix, schema: Schema, group: Group, rows: slice) -> Block:
+def _encode_matrix(
+    source: Matrix,
+    schema: Schema,
+    group: Group,
+    rows: slice,
+    counted: NDArray[np.bool_] | None,
+) -> Block:
     values = source.values[rows]
     if not isinstance(group.positions, range):
         values = values[:, list(group.positions)]
+    if isinstance(group.kind, Intervals):
+        return _intervals(values.T, schema, group, len(values))
+    if _changes(group):
+        return logarithms(values, schema.names_of(group), rows.start, counted)
     if not isinstance(group.kind, Categories):
         if values.dtype == np.bool_:
             return np.ascontiguousarray(values).view(np.uint8)
@@ -186,6 +241,13 @@ def _encode_matrix(source: Matrix, schema: Schema, group: Group, rows: slice) ->
     if values.dtype.kind in "iu" and values.dtype != np.uint64:
         return Coded(np.ascontiguousarray(values, _dtype_for(values, group)), None)
     return coded_by_value(values, schema.names_of(group))
+
+
+def _intervals(columns: Iterable[Array], schema: Schema, group: Group, n_rows: int) -> Coded:
+    """Lay out numbers as the intervals in which they are."""
+    edges = [schema.edges[name] for name in schema.names_of(group)]
+    labels = tuple(range(len(each) + 1) for each in edges)
+    return Coded(interval_codes(columns, edges, n_rows), labels)
 
 
 def coded_by_value(values: Array, names: Sequence[str]) -> Coded:
@@ -198,7 +260,7 @@ def coded_by_value(values: Array, names: Sequence[str]) -> Coded:
 
 
 def _encode_sparse(source: SparseMatrix, schema: Schema, group: Group) -> Sparse:
-    if isinstance(group.kind, Numeric | Categories):
+    if isinstance(group.kind, Numeric | Categories | Intervals):
         name = schema.names_of(group)[0]
         raise TallyBayesError(
             f"column {name!r} of a sparse matrix cannot be {type(group.kind).__name__}; pass "
@@ -275,10 +337,30 @@ def dense(block: Block) -> Array:
     return block.astype(np.float64)
 
 
+def take_rows(block: Block, rows: Array) -> Block:
+    """Return the block with only some of its rows."""
+    if isinstance(block, Coded):
+        return Coded(block.codes[rows], block.labels)
+    if isinstance(block, Sparse):
+        part = block.as_matrix()[rows]
+        return Sparse(part.indptr, part.indices, part.data, block.n_columns)
+    if isinstance(block, Bagged):
+        return block.take(rows)
+    assert isinstance(block, np.ndarray)
+    return block[rows]
+
+
+def n_rows(block: Block) -> int:
+    """Return the number of rows of a block."""
+    if isinstance(block, Sparse):
+        return len(block.indptr) - 1
+    return len(block.codes if isinstance(block, Coded) else block)
+
+
 def take_columns(block: Block, places: Sequence[int]) -> Block:
     """Return the block with only some of its columns."""
     chosen = list(places)
-    if isinstance(block, Documents):
+    if isinstance(block, Documents | Bagged):
         return block
     if isinstance(block, Coded):
         labels = None if block.labels is None else tuple(block.labels[k] for k in chosen)

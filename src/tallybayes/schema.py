@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,27 @@ from tallybayes.tokenizer import Words
 
 MOST_CATEGORIES = 20
 LEAST_REPEATS = 10
+MOST_EDGES_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Numeric:
-    """A number on a scale, counted by its moments. Families: Gaussian."""
+    """A number on a scale, counted by its moments. Families: Gaussian, LogNormal.
+
+    Parameters
+    ----------
+    log
+        Take the moments of log x instead of x; then every number must be greater than 0.
+    """
+
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.log, bool):
+            raise TallyBayesError(f"log is {self.log!r}; it must be True or False")
+
+    def __repr__(self) -> str:
+        return "Numeric(log=True)" if self.log else "Numeric()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +61,52 @@ class Categories:
         if isinstance(given, str):
             raise TallyBayesError(f"values is {given!r}; give a tuple, one entry a value")
         object.__setattr__(self, "values", tuple(given))
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """A number that counts by the interval in which it lies. Families: Bins.
+
+    Parameters
+    ----------
+    edges
+        Where the intervals meet, in increasing order; a number that equals an edge belongs to the
+        interval on its left. No edges, (), make one interval of all numbers. A column needs edges,
+        so None only stands for such a column in general.
+
+    Examples
+    --------
+    >>> Schema.of(["age"], [Intervals((18, 65))]).reason("age")
+    '3 intervals: cut at 18, 65'
+    """
+
+    edges: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        given: Any = self.edges
+        if given is None:
+            return
+        if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
+            raise TallyBayesError(f"edges is {given!r}; give a tuple of numbers, such as (18, 65)")
+        edges = tuple(number(edge, "an edge") for edge in given)
+        for low, high in pairwise(edges):
+            if low >= high:
+                raise TallyBayesError(
+                    f"the edge {low:g} stands before {high:g}; edges must increase from one to the "
+                    "next"
+                )
+        object.__setattr__(self, "edges", edges)
+
+    @property
+    def reason(self) -> str:
+        """Say how many intervals there are, and where they meet."""
+        edges = self.edges or ()
+        if not edges:
+            return "1 interval: no cut"
+        short = [f"{edge:.8g}" for edge in edges]
+        shown = short if len(set(short)) == len(edges) else [repr(edge) for edge in edges]
+        more = ", ..." if len(edges) > MOST_EDGES_SHOWN else ""
+        return f"{len(edges) + 1} intervals: cut at {', '.join(shown[:MOST_EDGES_SHOWN])}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +132,8 @@ class Count:
     bag: str = "words"
 
 
-Kind = Numeric | Categories | Binary | Count | Words
-KINDS: tuple[type[Kind], ...] = (Numeric, Categories, Binary, Count, Words)
+Kind = Numeric | Categories | Intervals | Binary | Count | Words
+KINDS: tuple[type[Kind], ...] = (Numeric, Categories, Intervals, Binary, Count, Words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +146,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns, their kinds and declared values, and why each kind was chosen.
+    """The columns, their kinds, declared values and edges, and why each kind was chosen.
 
     Examples
     --------
@@ -99,6 +162,7 @@ class Schema:
     declared: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
     reasons: tuple[str, ...] = field(default=(), compare=False)
     target: str = "class"
+    edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @classmethod
     def infer(
@@ -156,25 +220,30 @@ class Schema:
         if len(kinds) != len(names) or len(set(names)) != len(names):
             raise TallyBayesError("a schema needs one kind for every column, and distinct names")
         declared = {}
+        edges: dict[str, tuple[float, ...]] = {}
+        why = list(reasons) or ["declared"] * len(names)
         members: dict[tuple[Kind, str], list[int]] = {}
         for place, kind in enumerate(kinds):
             if isinstance(kind, Categories) and kind.values:
                 name = names[place]
                 declared[name] = sorted_labels(kind.values, f"the values of column {name!r}")
                 kind = Categories()
+            elif isinstance(kind, Intervals):
+                edges[names[place]] = _edges_of(kind, names[place])
+                why[place] = kind.reason
+                kind = Intervals()
             own = names[place] if isinstance(kind, Words) else ""
             members.setdefault((kind, own), []).append(place)
         groups = tuple(
             Group(kind, range(len(names)) if len(places) == len(names) else tuple(places))
             for (kind, _), places in sorted(members.items(), key=lambda item: _order(*item[0]))
         )
-        why = tuple(reasons) or ("declared",) * len(names)
-        return cls(names, groups, declared, why, target)
+        return cls(names, groups, declared, tuple(why), target, edges)
 
     @classmethod
     def same(cls, names: Sequence[str], kind: Kind, *, target: str = "class") -> Schema:
         """Build a schema in which all columns are of one kind: cheap, however many there are."""
-        if isinstance(kind, Words) or (isinstance(kind, Categories) and kind.values):
+        if isinstance(kind, Words | Intervals) or (isinstance(kind, Categories) and kind.values):
             return cls.of(names, [kind] * len(names), target=target)
         return cls(names, (Group(kind, range(len(names))),), {}, ("declared",) * len(names), target)
 
@@ -203,6 +272,8 @@ class Schema:
                 remedy = f"declare it on both with columns={{{name!r}: ...}}"
                 if isinstance(mine, Words) and isinstance(kind, Words):
                     remedy = "count it with the same options on both"
+                if isinstance(mine, Intervals) and isinstance(kind, Intervals):
+                    remedy = f"state the same edges on both: columns={{{name!r}: Bins(edges=...)}}"
                 raise TallyBayesError(
                     f"column {name!r} is {mine} on one side and {kind} on the other; {remedy}"
                 )
@@ -248,8 +319,10 @@ class Schema:
         return self.reasons[self.names.index(name)]
 
     def kind(self, name: str) -> Kind:
-        """Return a column's kind, with its declared values."""
+        """Return a column's kind, with its declared values or its edges."""
         kind = self.groups[self.place_of(name)[0]].kind
+        if isinstance(kind, Intervals):
+            return Intervals(self.edges[name])
         return Categories(self.declared.get(name, ())) if isinstance(kind, Categories) else kind
 
     def __iter__(self) -> Iterator[tuple[str, Kind, str]]:
@@ -279,6 +352,16 @@ def kind_of(word: Any, name: str) -> Kind:
         f"column {name!r} is declared as {word!r}; expected a kind such as Numeric() or "
         "Categories(), or a family such as Gaussian() or Text()"
     )
+
+
+def _edges_of(kind: Intervals, name: str) -> tuple[float, ...]:
+    """Return the edges, without which a column cannot be counted."""
+    if kind.edges is None:
+        raise TallyBayesError(
+            f"column {name!r} is to be cut into intervals, but no edges are stated; state them, "
+            "for example Bins(edges=(18, 65)), or let NaiveBayes find them from the labels"
+        )
+    return kind.edges
 
 
 def _order(kind: Kind, name: str) -> tuple[int, str, str]:

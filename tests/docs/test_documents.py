@@ -73,7 +73,7 @@ def test_every_option_of_text_is_on_its_page(options):
 
 FAMILIES = [
     *(tb.Gaussian, tb.Categorical, tb.Bernoulli, tb.Multinomial, tb.Complement, tb.Poisson),
-    *(tb.Text, tb.Words),
+    *(tb.Text, tb.Words, tb.LogNormal, tb.Numeric, tb.Bins, tb.Intervals),
 ]
 
 

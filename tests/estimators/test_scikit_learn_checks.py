@@ -12,6 +12,7 @@ ESTIMATORS = [
     tb.NaiveBayes(prior="uniform", alpha=0.5, unseen="smooth"),
     tb.NaiveBayes(alpha=0.0, unseen="error"),
     tb.NaiveBayes("gaussian"),
+    tb.NaiveBayes("bins"),
     tb.NaiveBayes("bernoulli"),
     tb.NaiveBayes("multinomial"),
     tb.GaussianNB(),
@@ -33,11 +34,13 @@ ESTIMATORS = [
 # sparse matrices and negative numbers, and tells the checks' clouds of points apart.
 SPARSE = "numbers do not come in sparse matrices"
 CLOUDS = "counts cannot tell clouds of points around zero apart"
+NO_SPARSE = {
+    "check_estimator_sparse_tag": SPARSE,
+    "check_sample_weight_equivalence_on_sparse_data": SPARSE,
+}
 EXPECTED = {
-    "gaussian": {
-        "check_estimator_sparse_tag": SPARSE,
-        "check_sample_weight_equivalence_on_sparse_data": SPARSE,
-    },
+    "gaussian": NO_SPARSE,
+    "bins": NO_SPARSE,
     "bernoulli": {"check_classifiers_train": CLOUDS},
     "multinomial": {
         "check_classifiers_train": CLOUDS,

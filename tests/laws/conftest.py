@@ -61,6 +61,8 @@ def table(*names):
 
 # Eighths have exact sums, so that counts can be compared bit for bit.
 NUMBERS = st.integers(-800, 800).map(lambda n: n / 8) | st.just(NAN) | st.sampled_from([1.0, 2.0])
+POSITIVE = st.integers(1, 800).map(lambda n: n / 8) | st.sampled_from([NAN, 1.0, 1e-3, 1e6])
+ANYWHERE = NUMBERS | st.sampled_from([0.0, float("inf"), -float("inf")])
 COUNTS = st.sampled_from([0.0, 0.0, 1.0, 2.0, 7.0, 0.25])
 WORDS = st.sampled_from(["red", "green", "blue", "", None])
 DOCUMENTS = st.sampled_from([
@@ -80,6 +82,15 @@ REGISTRY = (
     Registered("numeric", same_kind(TWO, tb.Numeric()), (NUMBERS,) * 2, matrix(float, 2)),
     Registered("numeric far from zero", same_kind(TWO, tb.Numeric()),
                (NUMBERS.map(lambda x: x + 1e6),) * 2, matrix(float, 2)),
+    Registered("logarithms", same_kind(TWO, tb.Numeric(log=True)),
+               (POSITIVE,) * 2, matrix(float, 2)),
+    Registered("intervals", tb.Schema.of(THREE, [
+        tb.Intervals((-2.5, 0.0, 10.0)), tb.Intervals((1.0,)), tb.Intervals(())]),
+        (ANYWHERE,) * 3, matrix(float, 3)),
+    Registered("logarithms and intervals beside others", tb.Schema.of(
+        ("income", "age", "colour", "size"),
+        [tb.Numeric(log=True), tb.Intervals((0.0, 50.0)), tb.Categories(("green",)), tb.Numeric()]),
+        (POSITIVE, ANYWHERE, WORDS, NUMBERS), table("income", "age", "colour", "size")),
     Registered("categories", same_kind(("colour", "other"), tb.Categories()),
                (WORDS, WORDS), table("colour", "other")),
     Registered("declared categories", same_kind(("colour",), tb.Categories(("green", "grey"))),

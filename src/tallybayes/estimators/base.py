@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields
@@ -17,9 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from tallybayes.families import Family
 from tallybayes.model import Model, estimate
+from tallybayes.model.calibration import Calibration
 from tallybayes.priors import Empirical, Prior
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
+from tallybayes.validation.cross_validation import HeldOut, Prepared, cross_val
+from tallybayes.validation.encoded import Encoded, Recipe, coded
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -32,6 +35,21 @@ def shown(values: Floats) -> Floats:
     view = values.view()
     view.flags.writeable = False
     return view
+
+
+def as_shown(classes: Sequence[Label], labels: Array) -> Array:
+    """Return the classes as an array; numbers keep the type they came in, if all fit into it."""
+    shown_as = np.array(classes)
+    if labels.dtype.kind in "iuf" and shown_as.dtype.kind in "iuf":
+        converted = shown_as.astype(labels.dtype)
+        return converted if np.array_equal(converted, shown_as) else shown_as
+    return shown_as
+
+
+def to_refit(labels: Array, n_rows: int, reason: str) -> Prepared:
+    """Say that models have to be fitted anew for every fold, and why."""
+    classes, y = coded(labels, n_rows)
+    return Prepared(as_shown(classes, labels), y, None, None, reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +66,7 @@ class Fitted:
     columns: Mapping[str, Family] = field(default_factory=dict)
     prior: Prior = EMPIRICAL
     positive: Label | None = None
+    calibration: Calibration | None = None
     announced: tuple[Label, ...] = ()
     labels: Array | None = None
 
@@ -71,6 +90,7 @@ class Fitted:
             columns=self.columns,
             prior=self.prior,
             positive=self.positive,
+            calibration=self.calibration,
         )
 
 
@@ -83,6 +103,69 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _checked_rows(self, X: Any) -> Any:
         """Return rows that are to be scored in a form that the model takes."""
+
+    @abstractmethod
+    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Encode labelled rows, and say how models are estimated from their tallies."""
+
+    def cross_val(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = 10,
+        *,
+        repeats: int = 1,
+        stratified: bool = True,
+        groups: Any = None,
+        seed: int = 0,
+        sample_weight: Any = None,
+    ) -> HeldOut:
+        """Predict every row from a model that never saw it.
+
+        The rows are counted once, and the models of all folds follow from that: exactly what
+        fitting each of them gives. The estimator itself stays as it is.
+
+        Parameters
+        ----------
+        X, y
+            The rows and their labels, as for `fit`.
+        folds
+            How many folds; "loo" to leave out each row on its own; a number between 0 and 1 to hold
+            out that share of the rows once; a scikit-learn splitter; or pairs of arrays of row
+            numbers, to learn from and to hold out.
+        repeats
+            How often to do it all, shuffled anew.
+        stratified
+            Whether every fold has the same share of each class, as far as that is possible.
+        groups
+            What rows belong together: rows of one group are held out together.
+        seed
+            What the shuffling begins with.
+        sample_weight
+            How often each row counts; once when not given.
+
+        Returns
+        -------
+        HeldOut
+            ``held.proba``, ``held.predictions``, ``held.report()``.
+        """
+        return cross_val(
+            self,
+            X,
+            y,
+            folds=folds,
+            repeats=repeats,
+            stratified=stratified,
+            groups=groups,
+            seed=seed,
+            sample_weight=sample_weight,
+        )
+
+    def _prepared(self, fitted: Fitted, source: Any, labels: Array, weights: Any) -> Prepared:
+        """Encode rows for a model that is estimated as `fitted` says."""
+        data = Encoded.of(source, fitted.tally.schema, labels, weights)
+        recipe = Recipe(fitted.families, fitted.columns, fitted.prior, fitted.positive)
+        return Prepared(as_shown(data.classes, labels), data.y, data, recipe)
 
     def _state(self) -> Fitted:
         """Return what was fitted, or raise scikit-learn's error."""
@@ -108,11 +191,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Take over what was counted; `labels` is an array of the kind that `predict` returns."""
         if labels is None:
             labels = self.classes_
-        classes = np.array(fitted.classes)
-        # numbers keep the type that they came in, if all of them fit into it
-        if labels.dtype.kind in "iuf" and classes.dtype.kind in "iuf":
-            converted = classes.astype(labels.dtype)
-            classes = converted if np.array_equal(converted, classes) else classes
+        classes = as_shown(fitted.classes, labels)
         object.__setattr__(fitted, "labels", classes)  # nobody else has seen it yet
         self._fitted, self.classes_ = fitted, classes
         return self

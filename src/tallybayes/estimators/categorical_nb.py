@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -17,6 +17,8 @@ from tallybayes.estimators.base import Array, Floats
 from tallybayes.estimators.dropin import Smoothed
 from tallybayes.families import Categorical, Family, Tables
 from tallybayes.families.categorical import Unseen
+from tallybayes.families.left_out import Leaving, LeftOut, left_out
+from tallybayes.families.left_out.codes import leave_out_of_tables
 from tallybayes.families.parameters import Columns
 from tallybayes.kernels import scoring
 from tallybayes.schema import Categories, Schema
@@ -130,6 +132,8 @@ n_features_in_, feature_names_in_
     def _schema(self) -> Schema:
         return Schema.same(self._names(), Categories())
 
+    _without_weight: Any = 0
+
     def _family(self, alpha: Any) -> Family:
         at_least = np.maximum(self._at_least(), self._without_weight)
         return ScikitLearnCategorical(float(alpha), self.unseen, tuple(at_least.tolist()))
@@ -242,3 +246,20 @@ def _whole(X: Array, names: Sequence[str]) -> Array:
             f"column {names[column]!r} holds infinity in row {row}, where a category was expected"
         )
     return X.astype(np.int64)
+
+
+@left_out.register
+def _leave_out(family: ScikitLearnCategorical, leaving: Leaving) -> LeftOut:
+    """Leave a row out; the only row of the greatest category takes that with it."""
+    labels = leaving.parameters.labels
+    settled = [np.ones(len(known), bool) for known in labels]
+    like = Categorical(family.alpha, unseen=family.unseen)
+    leaving = replace(leaving, counted=family.completed(leaving.counted))
+    found = leave_out_of_tables(like, leaving, settled)
+    codes = found.block.codes  # type: ignore[union-attr]
+    rows = leaving.counted.rows.sum(axis=0)
+    for j, here in enumerate(leaving.counted.columns()):
+        width = here.stop - here.start
+        if width > family.at_least[j] and rows[here.stop - 1] == 1:
+            np.logical_or(found.doubtful, codes[:, j] == width - 1, out=found.doubtful)
+    return found

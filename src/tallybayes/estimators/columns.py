@@ -17,10 +17,12 @@ import numpy as np
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.families import (
     Bernoulli,
+    Bins,
     Categorical,
     Complement,
     Family,
     Gaussian,
+    LogNormal,
     Multinomial,
     Poisson,
     Text,
@@ -32,7 +34,9 @@ from tallybayes.schema import KINDS, Schema
 
 FAMILIES: Mapping[str, Callable[[], Family]] = {
     "gaussian": Gaussian,
+    "log_normal": LogNormal,
     "categorical": Categorical,
+    "bins": Bins,
     "bernoulli": Bernoulli,
     "multinomial": Multinomial,
     "complement": Complement,
@@ -158,8 +162,11 @@ def families_for(
 
 
 def smoothed(family: Any, alpha: float, unseen: Unseen) -> Family:
-    """Return the family with the estimator's alpha and unseen, unless it says otherwise."""
-    changes: dict[str, Any] = {}
+    """Return the family with the estimator's alpha and unseen, unless it says otherwise.
+
+    Edges are left to the schema, so that columns that differ only in them are one family's.
+    """
+    changes: dict[str, Any] = {"edges": None} if isinstance(family, Bins) else {}
     if isinstance(getattr(family, "alpha", None), Unstated) and getattr(family, "m", None) is None:
         changes["alpha"] = alpha
     if isinstance(getattr(family, "unseen", None), UnstatedWord):

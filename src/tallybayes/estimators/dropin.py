@@ -14,19 +14,29 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.multiclass import unique_labels
 
 from tallybayes.errors import warn
-from tallybayes.estimators.base import Array, Fitted, Floats, TallyClassifier, shown
+from tallybayes.estimators.base import (
+    Array,
+    Fitted,
+    Floats,
+    TallyClassifier,
+    shown,
+    to_refit,
+)
 from tallybayes.estimators.checks import checked_labels, checked_matrix, checked_weights
 from tallybayes.families import Family
 from tallybayes.families.parameters import safe_log
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Schema
-from tallybayes.sources import NumberedNames
+from tallybayes.sources import NumberedNames, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
+from tallybayes.validation.cross_validation import Prepared
+from tallybayes.validation.encoded import coded
 
 SMALLEST_ALPHA = 1e-10
 
@@ -66,6 +76,27 @@ class DropIn(TallyClassifier):
     def _checked_rows(self, X: Any) -> Any:
         """Check rows that are to be scored."""
         return checked_matrix(self, X, reset=False, **self._options)
+
+    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Encode labelled rows, and say how models are estimated from their tallies."""
+        fresh = clone(self)
+        fresh._check_parameters()
+        matrix = checked_matrix(fresh, X, reset=True, **fresh._options)
+        labels = checked_labels(fresh, y, matrix.shape[0])
+        weights = checked_weights(sample_weight, matrix.shape[0])
+        reason = fresh._why_refit(weights)
+        if reason:
+            return to_refit(labels, matrix.shape[0], reason)
+        classes, _ = coded(labels, matrix.shape[0])
+        tally = Tally(fresh._schema()).among(classes)
+        source = as_source(fresh._checked_rows(X))
+        return fresh._prepared(fresh._fitted_from(tally, ()), source, labels, weights)
+
+    def _why_refit(self, weights: Any) -> str:
+        """Return why models have to be fitted anew for every fold, or nothing."""
+        if weights is not None:
+            return "scikit-learn's rules for weights look at the rows themselves"
+        return ""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count labelled rows, and forget everything counted before.

@@ -14,6 +14,8 @@ from tallybayes.estimators.base import Array, Fitted, Floats, shown
 from tallybayes.estimators.dropin import DropIn, stated_prior
 from tallybayes.families import AdditiveFloor, Gaussian, Normals
 from tallybayes.families.gaussian import all_rows
+from tallybayes.families.left_out import Leaving, LeftOut, left_out
+from tallybayes.families.left_out.numbers import with_added_variance
 from tallybayes.families.parameters import Columns
 from tallybayes.schema import Numeric, Schema
 from tallybayes.sources.labels import Label
@@ -104,11 +106,13 @@ class GaussianNB(DropIn):
         before: Fitted | None = vars(self).get("_fitted")
         if before is None:
             self._dtype = np.float32 if X.dtype == np.float32 else np.float64
-            self._unweighted: Moments | None = None
+            self._unweighted = None
         if weights is not None or self._unweighted is not None:
             here = tally if weights is None else super()._tally(X, np.zeros(len(X), int), None)
             self._unweighted = _together(self._unweighted or before, here)
         return tally
+
+    _unweighted: Moments | None = None
 
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
         unseen = frozenset(announced).difference(tally.classes)
@@ -168,3 +172,11 @@ def _together(before: Moments | Fitted | None, now: Tally) -> Moments:
         assert isinstance(earlier, Moments)
         before = all_rows(earlier, names)
     return total if before is None else before.plus(total, names)
+
+
+@left_out.register
+def _leave_out(family: ScikitLearnGaussian, leaving: Leaving) -> LeftOut | None:
+    """Leave a row out: what is added to every variance depends on it."""
+    if family.unweighted is not None or family.unseen:
+        return None
+    return with_added_variance(leaving, family.var_smoothing, Gaussian(ddof=0.0))

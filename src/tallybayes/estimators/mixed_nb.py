@@ -106,6 +106,9 @@ class MixedNB(DropIn):
             )
         return columns
 
+    def _why_refit(self, weights: Any) -> str:
+        return "what is added to every variance depends on all rows"
+
     def _schema(self) -> Schema:
         categorical = set(self._columns.tolist())
         width = self.n_features_in_

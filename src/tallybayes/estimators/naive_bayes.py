@@ -6,6 +6,7 @@ from typing import Any
 
 from tallybayes.estimators.table_classifier import TableClassifier
 from tallybayes.families.categorical import Unseen
+from tallybayes.model.calibration import How
 from tallybayes.sources.labels import Label
 
 
@@ -21,6 +22,8 @@ class NaiveBayes(TableClassifier):
         columns: its keys are names, numbers, tuples of those, compiled regular expressions, or
         functions such as scikit-learn's `make_column_selector`; its values are families
         (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds (``Categories()``).
+        ``Bins()`` without edges is cut where the labels of the first rows tell the classes apart,
+        and later rows keep to those edges.
     prior : "empirical", "uniform", a mapping of classes to probabilities, or a prior
         What is believed of the classes beforehand.
     alpha : float
@@ -30,6 +33,9 @@ class NaiveBayes(TableClassifier):
         no row has, or be refused. For every column whose family does not ask for more.
     positive : label, optional
         A class that wins only when it is strictly more probable than all others.
+    calibration : {"temperature", "weights", "isotonic"}, optional
+        What mends over-confidence, fitted on leave-one-out posteriors: one exponent for all
+        evidence, one a column, or a curve for each class.
 
     Attributes
     ----------
@@ -41,6 +47,8 @@ class NaiveBayes(TableClassifier):
         Everything that was counted; it adds, subtracts and can be stored.
     model_ : Model
         The model estimated from it: parameters, single records, decisions by loss.
+    calibration_ : Calibration or None
+        The exponents or curves, and what they gain; ``print(model.calibration_)``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -66,9 +74,11 @@ class NaiveBayes(TableClassifier):
         alpha: float = 1.0,
         unseen: Unseen = "ignore",
         positive: Label | None = None,
+        calibration: How | None = None,
     ) -> None:
         self.columns = columns
         self.prior = prior
         self.alpha = alpha
         self.unseen = unseen
         self.positive = positive
+        self.calibration = calibration

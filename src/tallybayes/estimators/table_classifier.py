@@ -16,6 +16,7 @@ from tallybayes.model import TellingWord, most_informative
 from tallybayes.schema import Schema
 from tallybayes.sources import Table
 from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.validation.calibration import checked_how
 
 
 class TableClassifier(TableReader):
@@ -35,9 +36,11 @@ class TableClassifier(TableReader):
             How often each row counts; once when not given.
         """
         with self._all_or_nothing():
+            self._calibration = None
             source = self._source(X, reset=True)
             tally, labels = self._first(source, X, y, sample_weight)
             fitted = self._fitted_from(tally, ())
+            fitted = self._calibrate(fitted, source, labels, sample_weight)
             fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
             return self._become(fitted, labels)
 
@@ -58,11 +61,16 @@ class TableClassifier(TableReader):
         with self._all_or_nothing():
             before: Fitted | None = vars(self).get("_fitted")
             if before is None:
+                if checked_how(self.calibration) is not None:
+                    raise TallyBayesError(
+                        "a calibration is fitted on all rows: call fit() with a first batch, then "
+                        "partial_fit(), which keeps it"
+                    )
                 source = self._source(X, reset=True)
                 tally, labels = self._first(source, X, y, sample_weight, later=True)
             else:
                 source = self._source(X, reset=False)
-                tally = self._grown(before.tally, source, X, y)
+                tally = self._grown(before.tally, source, X, y, sample_weight)
                 more, labels = self._count(source, y, sample_weight, tally.schema)
                 grown = tally.plus(more, reuse=True)
                 warn_of_outgrown(tally, grown)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from tallybayes.batches import check_weights, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean, number, warn
-from tallybayes.estimators.base import Array, Fitted, TallyClassifier
+from tallybayes.estimators.base import Array, Fitted, TallyClassifier, to_refit
 from tallybayes.estimators.checks import (
     checked_labels,
     checked_matrix,
@@ -19,12 +22,17 @@ from tallybayes.estimators.checks import (
     unmixed,
 )
 from tallybayes.estimators.columns import Wishes, families_for, wishes, without_numbers
+from tallybayes.estimators.edges import Cut, any_open, is_open, with_edges
 from tallybayes.families.categorical import Unseen
+from tallybayes.model.calibration import Calibration, How
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
+from tallybayes.validation.calibration import calibrated, checked_how
+from tallybayes.validation.cross_validation import Prepared
+from tallybayes.validation.leave_one_out import LeaveOneOut
 
 
 class TableReader(TallyClassifier):
@@ -35,7 +43,9 @@ class TableReader(TallyClassifier):
     alpha: float
     unseen: Unseen
     positive: Label | None
+    calibration: How | None
     _wish: Wishes
+    _calibration: Calibration | None = None
 
     def _first(
         self, source: Source, X: Any, y: Any, sample_weight: Any, *, later: bool = False
@@ -43,10 +53,18 @@ class TableReader(TallyClassifier):
         """Settle what the columns are and count the first rows; more columns may come `later`."""
         if len(source.names) and not source.n_rows:
             raise TallyBayesError("X has no rows; fit needs some")
-        self._wish = wishes(self.columns, X, source.names, later=later)
-        said, target = self._wish.of_all or self._wish.by_name, _target(y, source.names)
-        schema = Schema.infer(source, said, target=target)
+        wish = wishes(self.columns, X, source.names, later=later)
+        said, self._wish = self._settled(wish, source, y, sample_weight)
+        schema = Schema.infer(source, said, target=_target(y, source.names))
         return self._count(source, y, sample_weight, schema)
+
+    def _settled(self, wish: Wishes, source: Source, y: Any, sample_weight: Any) -> Cut:
+        """Return what is said of the columns, with edges where they have to be found."""
+        if not any_open(wish):
+            return Cut(wish.of_all or wish.by_name, wish)
+        labels = encode_classes(checked_labels(self, y, source.n_rows), source.n_rows)
+        weights = check_weights(checked_weights(sample_weight, source.n_rows), source.n_rows)
+        return with_edges(wish, source, labels, weights)
 
     def _count(
         self, source: Source, y: Any, sample_weight: Any, schema: Schema
@@ -55,6 +73,43 @@ class TableReader(TallyClassifier):
         labels = checked_labels(self, y, source.n_rows)
         weights = checked_weights(sample_weight, source.n_rows)
         return Tally.of(source, labels, weights, schema=schema), labels
+
+    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Encode labelled rows, and say how models are estimated from their tallies."""
+        fresh = clone(self)
+        source = fresh._source(X, reset=True)
+        labels = checked_labels(fresh, y, source.n_rows)
+        weights = checked_weights(sample_weight, source.n_rows)
+        wish = wishes(fresh.columns, X, source.names)
+        reason = fresh._why_refit(wish)
+        if reason:
+            return to_refit(labels, source.n_rows, reason)
+        fresh._wish = wish
+        said, target = wish.of_all or wish.by_name, _target(y, source.names)
+        schema = Schema.infer(source, said, target=target)
+        return fresh._prepared(fresh._fitted_from(Tally(schema), ()), source, labels, weights)
+
+    def _why_refit(self, wish: Wishes) -> str:
+        """Return why models have to be fitted anew for every fold, or nothing."""
+        if self.calibration is not None:
+            return "the calibration is fitted on the rows to learn from"
+        return "where bins are cut depends on the labels" if any_open(wish) else ""
+
+    def _calibrate(self, fitted: Fitted, source: Source, labels: Array, weights: Any) -> Fitted:
+        """Fit the calibration that the parameters ask for, on the rows that were counted."""
+        how = checked_how(self.calibration)
+        if how is None:
+            return fitted
+        data, recipe = self._prepared(fitted, source, labels, weights)[2:4]
+        assert data is not None
+        assert recipe is not None
+        self._calibration = calibrated(data, recipe, how, LeaveOneOut(data, fitted.tally))
+        return replace(fitted, calibration=self._calibration)
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """The calibration that was fitted, if one was asked for; ``print`` it."""
+        return self._state().calibration
 
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
         """Say how a model is estimated, with the parameters as they are now."""
@@ -70,7 +125,7 @@ class TableReader(TallyClassifier):
             if label not in stated:
                 hint = did_you_mean(label, stated)
                 raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
-        return Fitted(tally, families, by_name, prior, self.positive, announced)
+        return Fitted(tally, families, by_name, prior, self.positive, self._calibration, announced)
 
     def _announced(self, before: tuple[Label, ...], classes: Any = None) -> tuple[Label, ...]:
         """Return the classes that the user has spoken of."""
@@ -126,7 +181,7 @@ class TableReader(TallyClassifier):
         if named:
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    def _grown(self, tally: Tally, source: Source, X: Any, y: Any) -> Tally:
+    def _grown(self, tally: Tally, source: Source, X: Any, y: Any, sample_weight: Any) -> Tally:
         """Make room for columns that a table has and the tally has not."""
         schema = tally.schema
         if not isinstance(source, Table) or not hasattr(self, "feature_names_in_"):
@@ -137,15 +192,18 @@ class TableReader(TallyClassifier):
                     f"the labels {target!r} are also a column of the table; take it out of X"
                 )
         # what a column is, is open until it has a value
-        open_ = {n for n in tally.empty_columns() if n not in self._wish.by_name}
+        before = self._wish.by_name
+        open_ = {n for n in tally.empty_columns() if n not in before or is_open(before[n])}
         new = [n for n in source.names if n not in schema.places or n in open_]
         if not new:
             return tally
         wish = wishes(without_numbers(self.columns), X, source.names, later=True)
-        of_new = {name: word for name, word in wish.by_name.items() if name in new}
+        said_now = {**before, **wish.by_name}
+        of_new = Wishes(wish.of_all, {n: said_now[n] for n in new if n in said_now})
         table = Table({name: source.columns[name] for name in new}, source.n_rows)
-        more = Schema.infer(table, wish.of_all or of_new, target=schema.target)
-        self._wish = Wishes(wish.of_all, {**self._wish.by_name, **of_new})
+        said, of_new = self._settled(of_new, table, y, sample_weight)
+        more = Schema.infer(table, said, target=schema.target)
+        self._wish = Wishes(wish.of_all, {**before, **of_new.by_name})
         grown = tally.under(schema.joined(more, overruled=open_))
         self._set_names(grown.schema.names, named=True)
         return grown

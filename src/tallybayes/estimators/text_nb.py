@@ -8,18 +8,21 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.estimators.base import Fitted, Floats, shown
+from tallybayes.estimators.base import Fitted, Floats, shown, to_refit
+from tallybayes.estimators.checks import checked_labels
 from tallybayes.estimators.columns import Wishes
 from tallybayes.estimators.table_classifier import TableClassifier
 from tallybayes.families import Text, WordWeights
 from tallybayes.families.text import Event
 from tallybayes.families.vocabulary import as_vocabulary
 from tallybayes.sources import Source, Table, as_source
+from tallybayes.model.calibration import How
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.tallies.words import WEIGHT
 from tallybayes.tokenizer import Idf, Words
 from tallybayes.tokenizer.words import Tokens
+from tallybayes.validation.cross_validation import Prepared
 
 COLUMN = "text"
 
@@ -54,6 +57,10 @@ class TextNB(TableClassifier):
         of the first fit.
     positive : label, optional
         A class that wins only when it is strictly more probable than all others.
+    calibration : {"temperature", "weights", "isotonic"}, optional
+        What mends over-confidence, fitted on leave-one-out posteriors: one exponent for the
+        evidence of the words (with one column, the first two are the same), or a curve for each
+        class.
 
     Attributes
     ----------
@@ -103,6 +110,7 @@ class TextNB(TableClassifier):
         norm: str | None = None,
         buckets: int | None = None,
         positive: Label | None = None,
+        calibration: How | None = None,
     ) -> None:
         self.alpha = alpha
         self.event = event
@@ -124,6 +132,7 @@ class TextNB(TableClassifier):
         self.norm = norm
         self.buckets = buckets
         self.positive = positive
+        self.calibration = calibration
 
     unseen = "ignore"
     _idf: Idf | None = None
@@ -201,7 +210,7 @@ class TextNB(TableClassifier):
 
     def _idf_of(self, X: Any, y: Any, sample_weight: Any) -> Idf:
         """Go through the documents a first time, to see how many have each word."""
-        counting = TextNB(**{**self.get_params(), "idf": False, "tf": "count", "norm": None})
+        counting = TextNB(**{**self.get_params(), "idf": False, "tf": "count", "norm": None, "calibration": None})
         weights = counting.fit(X, y, sample_weight)._weights
         words = weights.terms.texts
         if not words:
@@ -231,6 +240,15 @@ class TextNB(TableClassifier):
                 "before they are counted: call fit() with a first batch, then partial_fit()"
             )
         return super().partial_fit(X, y, classes, sample_weight)
+
+    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Encode labelled documents, and say how models are estimated from their tallies."""
+        X = _listed(X)
+        if self._twice or self.norm is not None:
+            labels = checked_labels(self, y, len(X))
+            reason = "idf and norm depend on the words of the documents to learn from"
+            return to_refit(labels, len(X), reason)
+        return super()._encoded(X, y, sample_weight)
 
     def _source(self, X: Any, *, reset: bool) -> Source:
         """Make the documents the one column of a table."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import number
-from tallybayes.families.parameters import Array, Columns, Floats, safe_log
+from tallybayes.families.parameters import Array, Columns, Floats, safe_log, times
 from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha
 from tallybayes.kernels import scoring
 from tallybayes.schema import Binary
@@ -117,3 +117,8 @@ class Switches:
             values if u else np.full(len(p), np.nan)
             for values, u in zip(drawn.T, used.any(axis=0), strict=True)
         ]
+
+    def powered(self, exponents: Floats) -> Switches:
+        """Return what scores as P(x | class) to a power: one a column, or one for all."""
+        absent, present = times(self.log_absent, exponents), times(self.log_present, exponents)
+        return Switches(self.threshold, absent, present)

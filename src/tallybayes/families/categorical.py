@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families.parameters import Array, Columns, Floats, safe_log
+from tallybayes.families.parameters import Array, Columns, Floats, safe_log, times
 from tallybayes.families.smoothing import (
     IGNORE,
     LAPLACE,
@@ -227,6 +227,12 @@ class Tables:
             choice = (u[:, None] >= edges[classes]).sum(axis=1)
             drawn.append(np.array(each)[np.minimum(choice, len(each) - 1)])
         return drawn
+
+    def powered(self, exponents: Floats) -> Tables:
+        """Return what scores as P(x | class) to a power, one a column."""
+        each = np.repeat(exponents, [len(labels) for labels in self.labels])
+        logs = times(self.log_probabilities, each)
+        return replace(self, log_probabilities=logs, log_unseen=times(self.log_unseen, exponents))
 
 
 def _in_narrow_ranges(labels: tuple[tuple[Label, ...], ...]) -> bool:

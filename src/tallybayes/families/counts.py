@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import TallyBayesError
-from tallybayes.families.parameters import Array, Columns, Floats, in_place_log, safe_log
+from tallybayes.families.parameters import Array, Columns, Floats, in_place_log, safe_log, times
 from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha, frequencies
 from tallybayes.kernels import scoring
 from tallybayes.schema import Count
@@ -185,6 +185,10 @@ class Bag:
         rates = lengths[:, None] * _shares(self.counted.sums, self.alpha)
         return list(rng.poisson(rates[classes]).T)
 
+    def powered(self, exponents: Floats) -> Bag:
+        """Return what scores as P(bag | class) to a power."""
+        return replace(self, weights=times(self.weights, exponents))
+
 
 @dataclass(frozen=True, slots=True)
 class Poisson:
@@ -224,6 +228,7 @@ class Rates:
     """Events a row by class (down) and column (across); NaN in a column without any values."""
 
     rate: Floats
+    exponents: Floats | None = None
 
     @property
     def free_parameters(self) -> int:
@@ -238,7 +243,10 @@ class Rates:
     def line(self) -> tuple[Floats, Floats]:
         """Return weights and base: log P(x) = base + x weight - log x!; 0 if there is no rate."""
         there = ~np.isnan(self.rate)
-        return np.where(there, safe_log(self.rate), 0.0), np.where(there, -self.rate, 0.0)
+        weights, base = np.where(there, safe_log(self.rate), 0.0), np.where(there, -self.rate, 0.0)
+        if self.exponents is not None:
+            weights, base = times(weights, self.exponents), base * self.exponents
+        return weights, base
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
@@ -272,6 +280,10 @@ class Rates:
         there = ~np.isnan(self.rate)
         drawn = rng.poisson(np.where(there, self.rate, 0.0)[classes])
         return list(np.where(there[classes], drawn, np.nan if not there.all() else 0).T)
+
+    def powered(self, exponents: Floats) -> Rates:
+        """Return what scores as P(x | class) to a power, but for x!: one a column, or for all."""
+        return replace(self, exponents=exponents)
 
 
 def _log_factorial(x: Array) -> Floats:

@@ -8,7 +8,7 @@ rows. A column that is the same in every row says nothing and is left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -142,6 +142,7 @@ class Normals:
     mean: Floats
     variance: Floats
     used: NDArray[np.bool_]
+    exponents: Floats | None = None
 
     @property
     def free_parameters(self) -> int:
@@ -159,6 +160,8 @@ class Normals:
         variance = np.where(self.used, self.variance, 1.0)
         scale = np.where(self.used, np.sqrt(0.5 / variance), 0.0)
         height = np.where(self.used, -0.5 * np.log(2.0 * np.pi * variance), 0.0)
+        if self.exponents is not None:
+            scale, height = scale * np.sqrt(self.exponents), height * self.exponents
         return np.where(self.used, self.mean, 0.0), scale, height
 
     def log_prob(self, block: Block) -> Floats:
@@ -179,3 +182,7 @@ class Normals:
         drawn: Any = rng.normal(size=(len(classes), self.mean.shape[1]))
         drawn = self.mean[classes] + spread[classes] * drawn
         return list(drawn.T)
+
+    def powered(self, exponents: Floats) -> Normals:
+        """Return what scores as f(x | class) to a power, one a column."""
+        return replace(self, exponents=exponents)

@@ -47,6 +47,9 @@ class Parameters(Protocol):
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
 
+    def powered(self, exponents: Floats) -> Parameters:
+        """Return what scores as P(x | class) to a power: one a column, or one for all."""
+
 
 class Family(Protocol):
     """A kind of distribution, with the options that are free at estimation."""
@@ -76,3 +79,9 @@ def safe_log(values: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         logs: Floats = np.log(values)
     return logs
+
+
+def times(logs: Floats, exponents: Floats) -> Floats:
+    """Return logarithms times exponents; 0 times -inf is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(exponents == 0.0, 0.0, logs * exponents)

@@ -127,7 +127,13 @@ def _top(places: Integers, values: Floats, n: int) -> Integers:
 
 def _frequent(block: WordCounts, text: Text) -> NDArray[np.bool_]:
     """Mark the words that are in enough documents, and not in too many."""
-    df, n_documents = block.totals(WEIGHT), float(block.weight.sum())
+    df = block.totals(WEIGHT)
+    least, most = df_limits(text, float(block.weight.sum()))
+    return (df >= least) & (df <= most)
+
+
+def df_limits(text: Text, n_documents: float) -> tuple[float, float]:
+    """Return the fewest and the most documents that a word may be in."""
 
     def limit(value: float) -> float:
         return float(value) * n_documents if isinstance(value, float | np.floating) else value
@@ -141,7 +147,7 @@ def _frequent(block: WordCounts, text: Text) -> NDArray[np.bool_]:
             f"max_df={text.max_df} for at most {most:g}; no word can have both"
         )
     slack = 1e-9 * n_documents  # sums of weights are rounded
-    return (df >= least - slack) & (df <= most + slack)
+    return least - slack, most + slack
 
 
 def mutual_information(block: WordCounts) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block
 from tallybayes.families.bernoulli import Bernoulli, Switches
 from tallybayes.families.counts import log_shares, log_shares_elsewhere
-from tallybayes.families.parameters import Array, Columns, Floats
+from tallybayes.families.parameters import Array, Columns, Floats, times
 from tallybayes.families.writing import documents
 from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
@@ -21,7 +21,7 @@ from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts, WordCounts
 from tallybayes.tallies.word_sums import weighted
 from tallybayes.tallies.words import COUNT, WEIGHT
-from tallybayes.tokenizer import Bags, Buckets, Documents, Reading, Terms
+from tallybayes.tokenizer import Bagged, Bags, Buckets, Documents, Reading, Terms
 
 if TYPE_CHECKING:
     from tallybayes.families.text import Text
@@ -45,6 +45,7 @@ class WordWeights:
     counted: WordCounts
     terms: Terms | Buckets
     numbers: Array | None
+    exponent: float = 1.0
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
@@ -98,6 +99,10 @@ class WordWeights:
 
     def weights_of(self, words: Array | slice) -> Floats:
         """Return what one occurrence of some words (down) adds to each class (across)."""
+        weights = self._plain_weights(words)
+        return weights if self.exponent == 1.0 else times(weights, np.array(self.exponent))
+
+    def _plain_weights(self, words: Array | slice) -> Floats:
         if self.text.event == "bernoulli":
             found = self._switches(words)
             absent = np.where(np.isneginf(found.log_absent), 0.0, found.log_absent)
@@ -166,7 +171,7 @@ class WordWeights:
             parts.append(impossible.T)
         if any(part.any() for part in parts):
             required = np.concatenate(parts)
-        return base, required
+        return self.exponent * base, required if self.exponent else required[:0]
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(document | class) for each row, its one column, and class."""
@@ -177,11 +182,14 @@ class WordWeights:
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add log P(document | class) to `out`, of rows and classes."""
-        assert isinstance(block, Documents)
         if not len(self.terms):
             return
+        if isinstance(block, Bagged):
+            self._add_bags(self._used(block), block.missing, out)
+            return
+        assert isinstance(block, Documents)
         reading = Reading(block, self.text.words)
-        base, required = self._absence
+        self._absence  # noqa: B018
         if self.table is None:  # made once, before the threads ask for it
             self.class_totals  # noqa: B018
         if reading.compiled and isinstance(self.terms, Terms):
@@ -195,10 +203,8 @@ class WordWeights:
                 reader = reading.reader(self.terms)
             for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
                 here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
-                there = True if block.missing is None else ~block.missing[here, None]
-                self._score(weighted(bags, self.text.words), out[here])
-                if len(required):
-                    out[here][self._lacking(bags, required) & there] = -np.inf
+                missing = None if block.missing is None else block.missing[here]
+                self._add_bags(bags, missing, out[here])
             if reader.longest <= LONGEST_KEPT:
                 idle.append(reader)
 
@@ -206,8 +212,28 @@ class WordWeights:
             over_rows(work, len(block), reading.n_bytes, reading.sizes)
         else:
             work(slice(0, len(block)))
+
+    def _used(self, block: Bagged) -> Bags:
+        """Return the bags with the numbers that the words have here, and only the used ones."""
+        if isinstance(self.terms, Buckets):
+            return block.as_bags()
+        if block.terms is not self.counted.terms:
+            return block.renumbered(self.terms, self.terms.numbers(block.terms.texts)).as_bags()
+        if self.numbers is not None:
+            number_of = np.full(len(block.terms), -1, np.int64)
+            seen = self.numbers >= 0
+            number_of[self.numbers[seen]] = np.flatnonzero(seen)
+            block = block.renumbered(self.terms, number_of)
+        return block.as_bags()
+
+    def _add_bags(self, bags: Bags, missing: NDArray[np.bool_] | None, out: Floats) -> None:
+        """Add the scores of some bags."""
+        base, required = self._absence
+        there: Any = True if missing is None else ~missing[:, None]
+        self._score(weighted(bags, self.text.words), out)
+        if len(required):
+            out[self._lacking(bags, required) & there] = -np.inf
         if self.text.event == "bernoulli":
-            there = 1.0 if block.missing is None else ~block.missing[:, None]
             out += there * base
 
     def _lacking(self, bags: Bags, required: Array) -> NDArray[np.bool_]:
@@ -233,3 +259,7 @@ class WordWeights:
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a document for each row, whose classes are given as codes."""
         return [documents(self, rng, classes)]
+
+    def powered(self, exponents: Floats) -> WordWeights:
+        """Return what scores as P(document | class) to a power."""
+        return replace(self, exponent=float(exponents[0]))

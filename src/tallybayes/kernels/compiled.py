@@ -328,3 +328,83 @@ def record(
         for c in range(n_classes):
             out[c] += times[k] * row[c]
     shares(joint)
+
+
+@_row_sum
+def left_out_normals(
+    X: Array,
+    y: Array,
+    mean: Array,
+    share: Array,
+    stretch: Array,
+    height: Array,
+    most: float,
+    out: Array,
+    cancelled: Array,
+) -> None:
+    """Write the own class's log density of each row without the row; mark where it cancels.
+
+    With t = (x - mean)^2 share it is the sum of height - (log(1 - t) + stretch t / (1 - t)) / 2.
+    The logarithm is taken once for many columns: of the product of their 1 - t.
+    """
+    n_rows, n_columns = X.shape
+    for i in range(n_rows):
+        c = y[i]
+        logs = 0.0
+        total = 0.0
+        worst = 0.0
+        for start in range(0, n_columns, 256):
+            # each factor is at least 1 - most where it counts, so the product cannot underflow
+            x = X[i, start : start + 256]
+            mean_c = mean[c, start : start + 256]
+            share_c = share[c, start : start + 256]
+            stretch_c = stretch[c, start : start + 256]
+            height_c = height[c, start : start + 256]
+            product = 1.0
+            for j in range(len(x)):
+                v = x[j]
+                d = v - mean_c[j]
+                t = d * d * share_c[j]
+                at = height_c[j]
+                there = v == v
+                t = t if there else 0.0
+                worst = max(worst, t)
+                rest = 1.0 - t
+                product *= rest
+                total += (at if there else 0.0) - 0.5 * stretch_c[j] * t / rest
+            logs += math.log(abs(product))
+        out[i] = total - 0.5 * logs
+        cancelled[i] = not worst < most
+
+
+@_loop
+def left_out_counts(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    w: Array,
+    sums: Array,
+    once: Array,
+    alpha: Array,
+    out: Array,
+) -> None:
+    """Write for each row the sum of x log(n - w x + alpha), n being its class's sum.
+
+    `once` is a table of log(n - 1 + alpha) for rows of weight 1, or empty.
+    """
+    for i in range(len(y)):
+        c = y[i]
+        sums_c = sums[c]
+        weight = 1.0
+        if w is not None:
+            weight = w[i]
+        total = 0.0
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = np.uint64(indices[k])
+            v = data[k]
+            if v == 1.0 and once.shape[0] > 0:
+                total += once[c, j]
+            elif v > 0.0:
+                total += v * math.log(max(sums_c[j] - weight * v, 0.0) + alpha[j])
+        out[i] = total

@@ -239,3 +239,45 @@ def record(
         if len(rows):
             joint += (times[:, None] * table.take(rows, 0)).sum(axis=0)
     shares(joint)
+
+
+def left_out_normals(
+    X: Array,
+    y: Array,
+    mean: Array,
+    share: Array,
+    stretch: Array,
+    height: Array,
+    most: float,
+    out: Array,
+    cancelled: Array,
+) -> None:
+    """Write the own class's log density of each row without the row; mark where it cancels."""
+    t = (X - mean[y]) ** 2 * share[y]
+    there = ~np.isnan(t)
+    t = np.where(there, t, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = height[y] - 0.5 * (np.log(np.abs(1.0 - t)) + stretch[y] * t / (1.0 - t))
+    out[:] = np.where(there, terms, 0.0).sum(axis=1)
+    cancelled[:] = ~(t.max(axis=1, initial=0.0) < most)
+
+
+def left_out_counts(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    w: Array | None,
+    sums: Array,
+    once: Array,
+    alpha: Array,
+    out: Array,
+) -> None:
+    """Write for each row the sum of x log(n - w x + alpha), n being its class's sum."""
+    here = slice(int(indptr[0]), int(indptr[-1]))
+    owner = np.repeat(np.arange(len(y)), np.diff(indptr))
+    j, x = indices[here], data[here].astype(np.float64)
+    weight = 1.0 if w is None else w[owner]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(np.maximum(sums[y[owner], j] - weight * x, 0.0) + alpha[j])
+        out[:] = np.bincount(owner, np.where(x > 0.0, x * logs, 0.0), len(y))

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import (
     Bernoulli,
+    Bins,
     Categorical,
     Family,
     Gaussian,
+    LogNormal,
     Multinomial,
     Poisson,
     Text,
 )
 from tallybayes.families.parameters import Columns
+from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import Model
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
-from tallybayes.schema import Binary, Categories, Count, Group, Kind, Schema
+from tallybayes.schema import (
+    Binary,
+    Categories,
+    Count,
+    Group,
+    Intervals,
+    Kind,
+    Numeric,
+    Schema,
+)
 from tallybayes.sources.labels import Label
-from tallybayes.tallies import Tally
+from tallybayes.tallies import Tally, TallyBlock
 from tallybayes.tokenizer import Words
 
 
@@ -31,6 +44,7 @@ def estimate(
     columns: Mapping[str, Family] | None = None,
     prior: Prior | None = None,
     positive: Label | None = None,
+    calibration: Calibration | None = None,
 ) -> Model:
     """Estimate a model from a tally.
 
@@ -40,13 +54,16 @@ def estimate(
         What was counted.
     *families
         For all columns of the kind that the family needs; the defaults are ``Gaussian()``,
-        ``Categorical()``, ``Bernoulli()``, ``Multinomial()`` and ``Text()``.
+        ``Categorical()``, ``Bernoulli()``, ``Multinomial()`` and ``Text()``, and for logarithms and
+        intervals ``LogNormal()`` and ``Bins()``.
     columns
         For single columns, by name.
     prior
         ``Empirical()`` when not given, or ``Uniform()``, ``Fixed({...})``.
     positive
         A class that wins only when its score is strictly greater than all others.
+    calibration
+        Exponents of the columns, or curves for the posterior, that were fitted before.
 
     Examples
     --------
@@ -87,17 +104,21 @@ def estimate(
                 f"column {name!r} was counted as {kind}, but {type(family).__name__} needs "
                 f"{family.kind}; count it anew with columns={{{name!r}: {family}}}"
             )
-    factors = [
-        factor
-        for number, group in enumerate(schema.groups)
-        for factor in _factors(tally, number, group, family_for(group.kind, families), chosen)
-    ]
+    for default in families:
+        if isinstance(default, Bins):
+            _check_edges(default, schema, chosen)
+    factors = []
+    for each in shares(tally, families, chosen):
+        parameters, exponents = each.family.estimate(each.block, each.facts), None
+        if calibration is not None and calibration.how != "isotonic":
+            exponents = calibration.exponents_of(each.facts.names, each.whole)
+        factors.append(Factor(each.group, each.places or None, parameters, exponents))
     if prior is not None and not isinstance(prior, Empirical | Uniform | Fixed):
         raise TallyBayesError(
             f"prior is {prior!r}; use Empirical(), Uniform() or Fixed({{label: p, ...}})"
         )
     probabilities = (prior or Empirical()).probabilities(tally.classes, tally.weight)
-    return Model(schema, tally.classes, probabilities, tuple(factors), positive)
+    return Model(schema, tally.classes, probabilities, tuple(factors), positive, calibration)
 
 
 def _check_family(family: Any, where: str) -> None:
@@ -106,10 +127,29 @@ def _check_family(family: Any, where: str) -> None:
         raise TallyBayesError(f"{where}: {family!r} is not a family; use for example {name}()")
 
 
+def _check_edges(family: Bins, schema: Schema, chosen: Mapping[str, Family]) -> None:
+    """Refuse a family for all columns of intervals whose edges are not those of a column."""
+    for name, edges in schema.edges.items():
+        if name not in chosen and family.edges not in (None, edges):
+            raise TallyBayesError(
+                f"column {name!r} was counted as {schema.kind(name)}, but {family} has other "
+                "edges; leave them out, Bins(alpha=...), or count anew"
+            )
+
+
+def _without_edges(family: Family) -> Family:
+    return replace(family, edges=None) if isinstance(family, Bins) else family
+
+
 def same_kind(wanted: Kind, counted: Kind) -> bool:
-    """Tell whether a family's kind is the one that was counted, whatever values were declared."""
+    """Tell whether a family's kind is the one that was counted, whatever values were declared.
+
+    Where no edges are wanted or known, any are right.
+    """
     if isinstance(wanted, Categories):
         return isinstance(counted, Categories)
+    if isinstance(wanted, Intervals) and isinstance(counted, Intervals):
+        return None in (wanted.edges, counted.edges) or wanted.edges == counted.edges
     return wanted == counted
 
 
@@ -120,6 +160,10 @@ def family_for(kind: Kind, families: tuple[Family, ...]) -> Family:
             return family
     if isinstance(kind, Categories):
         return Categorical()
+    if isinstance(kind, Intervals):
+        return Bins()
+    if isinstance(kind, Numeric) and kind.log:
+        return LogNormal()
     if isinstance(kind, Binary):
         return Bernoulli(threshold=kind.threshold)
     if isinstance(kind, Words):
@@ -127,10 +171,36 @@ def family_for(kind: Kind, families: tuple[Family, ...]) -> Family:
     return Multinomial(bag=kind.bag) if isinstance(kind, Count) else Gaussian()
 
 
-def _factors(
+class Share(NamedTuple):
+    """The columns of one group that one family estimates; `places` are empty if that is all."""
+
+    group: int
+    places: tuple[int, ...]
+    family: Family
+    block: TallyBlock
+    facts: Columns
+
+    @property
+    def whole(self) -> str:
+        """What the columns are called where they stand for one: a bag of counts, a text."""
+        return self.facts.names[0] if len(self.facts.names) == 1 else f"{len(self.facts.names)} columns of group {self.group}"
+
+
+def shares(
+    tally: Tally, families: Sequence[Family], columns: Mapping[str, Family]
+) -> Iterator[Share]:
+    """Go through what each family estimates of a tally."""
+    # the schema has the edges of bins, and columns of equal families go together
+    chosen = {name: _without_edges(family) for name, family in columns.items()}
+    for number, group in enumerate(tally.schema.groups):
+        default = _without_edges(family_for(group.kind, tuple(families)))
+        yield from _shares_of_group(tally, number, group, default, chosen)
+
+
+def _shares_of_group(
     tally: Tally, number: int, group: Group, default: Family, chosen: Mapping[str, Family]
-) -> list[Factor]:
-    """Estimate the columns of one group, those of one family together."""
+) -> Iterator[Share]:
+    """Go through the families of one group, each with all its columns."""
     schema: Schema = tally.schema
     names = schema.names_of(group)
     members: list[tuple[Family, list[int]]] = []
@@ -152,12 +222,12 @@ def _factors(
     if len(members) <= 1:
         family = members[0][0] if members else default
         members = [(family, [])]
-    out = []
     for family, places in members:
         block = tally.blocks[number].take(places) if places else tally.blocks[number]
         of_these = [names[place] for place in places] if places else names
-        declared = [schema.declared.get(name, ()) for name in of_these] if schema.declared else None
+        said: Mapping[str, Any] = schema.edges or schema.declared
+        if schema.edges and schema.declared:
+            said = {**schema.edges, **schema.declared}
+        declared = [said.get(name, ()) for name in of_these] if said else None
         facts = Columns(tally.classes, of_these, declared or [()] * len(of_these))
-        parameters = family.estimate(block, facts)
-        out.append(Factor(number, tuple(places) or None, parameters))
-    return out
+        yield Share(number, tuple(places), family, block, facts)

@@ -6,17 +6,19 @@ classes it is the posterior. All of it is computed with logarithms.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Batch, Sparse, batches, refuse_flaws
+from tallybayes.batches import Batch, Block, Sparse, batches, refuse_flaws
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp, shares
+from tallybayes.kernels.threads import over_rows
+from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor
 from tallybayes.model.records import RecordScorer
 from tallybayes.schema import Count, Numeric, Schema
@@ -44,6 +46,8 @@ class Model:
         The parameters of the columns.
     positive : label or None
         The class that wins only when its score is strictly greater than all others.
+    calibration : Calibration or None
+        What mends over-confidence, if it was fitted.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class Model:
         prior: Floats,
         factors: tuple[Factor, ...],
         positive: Label | None = None,
+        calibration: Calibration | None = None,
     ) -> None:
         if positive is not None and positive not in classes:
             hint = did_you_mean(positive, classes)
@@ -70,6 +75,7 @@ class Model:
         self.prior = prior
         self.factors = factors
         self.positive = positive
+        self.calibration = calibration
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is written for single records: it cannot be pickled, and is made anew."""
@@ -93,13 +99,22 @@ class Model:
         """Return log s_c = log P(c) + sum_i log P(x_i | c) for each row and class."""
         source = as_source(X)
         out = np.empty((source.n_rows, len(self.classes)))
-        out[:] = self._log_prior
+        out[:] = self.log_prior
         for batch in batches(source, self.schema):
             part = out[batch.rows]
             self._check_counts(batch)
             for factor in self.factors:
-                factor.parameters.add_log_likelihood(factor.block_of(batch), part)
+                factor.scored.add_log_likelihood(factor.block_of(batch), part)
             self._check_numbers(batch, part)
+        return out
+
+    def joint_of(self, blocks: Sequence[Block], n_rows: int) -> Floats:
+        """Return the same for rows that were encoded, and checked, before."""
+        out = np.empty((n_rows, len(self.classes)))
+        out[:] = self.log_prior
+        batch = Batch(slice(0, n_rows), tuple(blocks))
+        for factor in self.factors:
+            factor.scored.add_log_likelihood(factor.block_of(batch), out)
         return out
 
     def _check_counts(self, batch: Batch) -> None:
@@ -133,12 +148,14 @@ class Model:
 
     def log_posterior(self, X: Any) -> Floats:
         """Return log P(c | x) for each row and class."""
+        if self._curved:
+            return safe_log(self.posterior(X))
         joint = self.joint_log_likelihood(X)
         total = log_sum_exp(joint)
         impossible = np.isneginf(total)
         if impossible.any():
             _warn_of_impossible(impossible)
-            joint[impossible] = self._log_prior
+            joint[impossible] = self.log_prior
             total[impossible] = 0.0
         joint -= total[:, None]
         return joint
@@ -150,7 +167,16 @@ class Model:
             impossible = posterior.max(axis=1) == 0.0
             _warn_of_impossible(impossible)
             posterior[impossible] = self.prior
-        return posterior
+        return self.mended(posterior)
+
+    @property
+    def _curved(self) -> bool:
+        """Whether posteriors are mapped by curves."""
+        return self.calibration is not None and bool(self.calibration.curves)
+
+    def mended(self, posterior: Floats) -> Floats:
+        """Return posteriors as the calibration's curves map them, if it has any."""
+        return posterior if self.calibration is None else self.calibration.mend(posterior, self.classes)
 
     def posterior_of(self, record: Mapping[str, Any]) -> dict[Label, float]:
         """Return P(c | x) of one record, in microseconds.
@@ -158,7 +184,7 @@ class Model:
         Columns that the record does not have are missing: their factors are left out. The target
         may be in the record and is not looked at.
         """
-        found = self._record_scorer(record)
+        found = None if self._curved else self._record_scorer(record)
         if found is not None:
             return found
         # something is unusual: the careful path knows all the rules and has all the errors
@@ -174,7 +200,8 @@ class Model:
         return dict(zip(self.classes, row.tolist(), strict=True))
 
     @cached_property
-    def _log_prior(self) -> Floats:
+    def log_prior(self) -> Floats:
+        """The logarithm of the prior."""
         return safe_log(self.prior)
 
     @cached_property
@@ -192,18 +219,8 @@ class Model:
 
     def winners(self, X: Any) -> NDArray[np.intp]:
         """Return the place of the most probable class of each row: see `predict`."""
-        order = [k for k, label in enumerate(self.classes) if label != self.positive]
-        order += [k for k, label in enumerate(self.classes) if label == self.positive]
-        joint = self.joint_log_likelihood(X)
-        if order != sorted(order):
-            joint = joint[:, order]
-        best = joint.argmax(axis=1)
-        impossible = np.isneginf(joint[np.arange(len(joint)), best])
-        if impossible.any():
-            _warn_of_impossible(impossible)
-            best[impossible] = self.prior[order].argmax()
-        places: NDArray[np.intp] = np.array(order)[best]
-        return places
+        scores = self.posterior(X) if self._curved else self.joint_log_likelihood(X)
+        return winners_of(scores, self.prior, self.classes, self.positive)
 
     def decide(self, X: Any, losses: Mapping[Any, Mapping[Any, float]] | None = None) -> Array:
         """Return the decision of least expected loss for each row.
@@ -293,6 +310,28 @@ class Model:
             for name in self.schema.names
         }
         return {**records, self.schema.target: np.array(self.classes)[classes]}
+
+
+def winners_of(
+    joint: Floats, prior: Floats, classes: Sequence[Label], positive: Label | None
+) -> NDArray[np.intp]:
+    """Return the place of the class with the greatest score in each row.
+
+    Ties go to the first class, and to a positive class last. Where no class is possible the prior
+    decides, which may be one for all rows or one a row.
+    """
+    order = [k for k, label in enumerate(classes) if label != positive]
+    order += [k for k, label in enumerate(classes) if label == positive]
+    if order != sorted(order):
+        joint = joint[:, order]
+    best = np.empty(len(joint), np.intp)
+    over_rows(lambda rows: joint[rows].argmax(axis=1, out=best[rows]), len(joint), joint.size)
+    impossible = np.isneginf(joint[np.arange(len(joint)), best])
+    if impossible.any():
+        _warn_of_impossible(impossible)
+        best[impossible] = np.broadcast_to(prior, joint.shape)[impossible][:, order].argmax(axis=1)
+    places: NDArray[np.intp] = np.array(order)[best]
+    return places
 
 
 def _warn_of_impossible(impossible: NDArray[np.bool_]) -> None:

@@ -10,13 +10,23 @@ path.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.families import Bag, Normals, Rates, Switches, Tables, WordWeights
+from tallybayes.families import (
+    Bag,
+    Histograms,
+    LogNormals,
+    Normals,
+    Rates,
+    Switches,
+    Tables,
+    WordWeights,
+)
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels import plain
 from tallybayes.kernels.choice import is_loaded, load_compiled
@@ -92,6 +102,19 @@ def _rows_by_label(tables: Tables) -> list[dict[Any, tuple[float, ...]]]:
     return out
 
 
+def _interval_scorer(
+    edges: tuple[float, ...], rows: Mapping[Any, tuple[float, ...]]
+) -> Callable[[Any], tuple[float, ...]]:
+    """Return the function that finds the log probabilities of the interval of a number."""
+
+    def score(x: Any) -> tuple[float, ...]:
+        # adding 0.0 leaves text to the careful path, which alone would be read as a number
+        missing = x is None or x != x
+        return rows[None if missing else bisect_left(edges, float(x + 0.0))]
+
+    return score
+
+
 def _text_scorer(weights: WordWeights) -> Callable[[Any], list[float]]:
     """Return the function that scores one document."""
     zeros = np.zeros((1, weights.counted.n_classes))
@@ -113,6 +136,7 @@ def _straight_line(
     space: dict[str, Any] = {
         "inf": math.inf,
         "exp": math.exp,
+        "log": math.log,
         "known": {*schema.names, schema.target},
     }
     start = log_prior.copy()
@@ -123,11 +147,16 @@ def _straight_line(
         lines.extend(f"    s{c} {sign}= {term}" for c, term in enumerate(terms))
 
     for factor in factors:
-        p = factor.parameters
+        p = factor.scored
         rows = _rows_by_label(p) if isinstance(p, Tables) else []
         for j, name in enumerate(_names_of(schema, factor)):
             lines.append(f"x = get({name!r})")
-            if isinstance(p, Tables):
+            if isinstance(p, Histograms):
+                k = len(tables)
+                tables.append(f"r{k}")
+                space[f"t{k}"] = _interval_scorer(p.edges[j], rows[j])
+                lines.append(f"r{k} = t{k}(x)")
+            elif isinstance(p, Tables):
                 k = len(tables)
                 tables.append(f"r{k}")
                 space[f"t{k}"], space[f"o{k}"] = rows[j], _other_values(p, j, len(classes))
@@ -140,9 +169,12 @@ def _straight_line(
             elif isinstance(p, Normals):
                 mean, scale, height = (part[:, j].tolist() for part in p.curves)
                 start += height  # taken back in the rarer case that the value is missing
-                lines.append("if x is None or x != x:")
+                logs = isinstance(p, LogNormals)
+                lines.append("if x is None or x != x" + (" or x <= 0:" if logs else ":"))
                 add("-", map(repr, height))
                 lines.append("else:")
+                if logs:  # the density of x is less by the factor 1 / x in every class
+                    lines.append("    x = log(x + 0.0)")
                 for c in every:
                     lines += [f"    z = (x - {mean[c]!r}) * {scale[c]!r}", f"    s{c} -= z * z"]
             elif isinstance(p, Switches):
@@ -199,18 +231,23 @@ def _gathering(
         return height_of_stack - len(rows)
 
     for factor in factors:
-        p = factor.parameters
+        p = factor.scored
         names = _names_of(schema, factor)
         if isinstance(p, Normals):
             for parts, part in zip((means, scales, heights), p.curves, strict=True):
                 parts.append(part.T)
             start = sum(map(len, means)) - len(names)
-            plan.update({name: (0, start + j) for j, name in enumerate(names)})
+            how = 5 if isinstance(p, LogNormals) else 0
+            plan.update({name: (how, start + j) for j, name in enumerate(names)})
         elif isinstance(p, Tables):
             start = push(p.log_probabilities.T)
             for j, name in enumerate(names):
                 places: dict[Any, int] = {lb: start + k for k, lb in enumerate(p.labels[j])}
                 places[None] = 0
+                if isinstance(p, Histograms):
+                    plan[name] = (6, (p.edges[j], start))
+                    start += len(p.labels[j])
+                    continue
                 start += len(p.labels[j])
                 plan[name] = (1, (places, _other_values(p, j, n_classes)))
         elif isinstance(p, WordWeights):
@@ -258,6 +295,13 @@ def _gathering(
                 times.append(1.0)
             elif how == 4:
                 joint += what(x)
+            elif how == 5:
+                if x > 0:
+                    numbers.append(math.log(x + 0.0))
+                    which.append(what)
+            elif how == 6:
+                rows.append(what[1] + bisect_left(what[0], float(x + 0.0)))
+                times.append(1.0)
             else:
                 if x > 0:
                     rows.append(what[0])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.schema import KINDS, Group, Kind, Schema
+from tallybayes.schema import KINDS, Group, Intervals, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.sources.tables import NumberedNames
 from tallybayes.tokenizer import Idf
@@ -96,12 +96,15 @@ def describe(schema: Schema) -> dict[str, Any]:
         "groups": [
             {
                 "kind": type(group.kind).__name__,
-                "options": {k: v for k, v in _options(group).items() if k != "values"},
+                "options": {
+                    k: v for k, v in _options(group).items() if k not in ("values", "edges")
+                },
                 "positions": None if isinstance(group.positions, range) else group.positions,
             }
             for group in schema.groups
         ],
         "declared": {name: list(values) for name, values in schema.declared.items()},
+        "edges": {name: list(edges) for name, edges in schema.edges.items()},
         "reasons": None if len(set(schema.reasons)) == 1 else list(schema.reasons),
         "reason": schema.reasons[0] if schema.reasons else "declared",
         "target": schema.target,
@@ -144,8 +147,18 @@ def schema_from(plain: dict[str, Any]) -> Schema:
     if len(groups) > 1:
         require(len({p for group in groups for p in group.positions}) == len(names))
     declared = {name: labels_from(values) for name, values in plain["declared"].items()}
+    edges = {name: Intervals(each).edges or () for name, each in plain.get("edges", {}).items()}
+    cut = [group for group in groups if isinstance(group.kind, Intervals)]
+    require(set(edges) == {names[place] for group in cut for place in group.positions})
     reasons = plain["reasons"] or [plain["reason"]] * len(names)
     require(len(reasons) == len(names) and all(isinstance(each, str) for each in reasons))
     require(isinstance(plain["target"], str) and all(isinstance(n, str) for n in names))
     require(isinstance(names, NumberedNames) or len(set(names)) == len(names))
-    return Schema(names, tuple(groups), declared, tuple(reasons), plain["target"])
+    return Schema(names, tuple(groups), declared, tuple(reasons), plain["target"], edges)
+
+
+def require_intervals(schema: Schema, group: Group, labels: tuple[tuple[Label, ...], ...]) -> None:
+    """Stop reading if something else was counted than intervals that the edges make."""
+    for name, each in zip(schema.names_of(group), labels, strict=True):
+        n = len(schema.edges[name]) + 1
+        require(all(type(label) is int and 0 <= label < n for label in each))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, batches, check_weights, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.counting import Members, members
-from tallybayes.schema import Binary, Categories, Group, Numeric, Schema
+from tallybayes.schema import Binary, Categories, Group, Intervals, Numeric, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.tallies import packing
@@ -36,7 +36,7 @@ def block_type(group: Group) -> type[TallyBlock]:
         return Moments
     if isinstance(group.kind, Words):
         return WordCounts
-    return Codes if isinstance(group.kind, Categories) else Counts
+    return Codes if isinstance(group.kind, Categories | Intervals) else Counts
 
 
 class Tally:
@@ -136,17 +136,30 @@ class Tally:
             place = {label: k for k, label in enumerate(classes)}
             codes = np.array([place[label] for label in encoded.labels], np.int32)[codes]
         total: Tally | None = None
-        for batch in batches(source, schema):
+        counted_rows = np.broadcast_to(True, source.n_rows) if w is None else w > 0.0
+        for batch in batches(source, schema, counted_rows):
             w_here = None if w is None else w[batch.rows]
             of = members(codes[batch.rows], w_here, len(classes))
-            blocks = [
-                _count(schema, group, block, of, batch.rows.start)
-                for group, block in zip(schema.groups, batch.blocks, strict=True)
-            ]
-            counted = cls._from_parts(schema, classes, of.rows, of.weight, blocks)
+            counted = cls.of_blocks(schema, classes, batch.blocks, of, batch.rows.start)
             total = counted if total is None else total + counted
         assert total is not None  # there is always a batch, if an empty one
         return total._without_unused()
+
+    @classmethod
+    def of_blocks(
+        cls,
+        schema: Schema,
+        classes: tuple[Label, ...],
+        blocks: Sequence[Block],
+        of: Members,
+        start: int = 0,
+    ) -> Tally:
+        """Count encoded rows, of which `start` is the first number; classes without rows stay."""
+        counted = [
+            _count(schema, group, block, of, start)
+            for group, block in zip(schema.groups, blocks, strict=True)
+        ]
+        return cls._from_parts(schema, classes, of.rows, of.weight, counted)
 
     def update(self, X: Any, y: Any, weights: Any = None) -> Tally:
         """Count more rows; if one of them is wrong, the tally stays as it was."""
@@ -256,13 +269,16 @@ class Tally:
         for group, block in zip(self.schema.groups, self.blocks, strict=True):
             names = list(self.schema.names_of(group))
             same = [
-                name in schema.places and schema.groups[schema.places[name][0]].kind == group.kind
+                name in schema.places
+                and schema.groups[schema.places[name][0]].kind == group.kind
+                and schema.edges.get(name) == self.schema.edges.get(name)
                 for name in names
             ]
             lost = ~np.array(same, bool) & (block.present > 0).any(axis=0)
             if lost.any():
                 name = names[int(np.argmax(lost))]
-                raise TallyBayesError(f"the schema has no column {name!r} of {group.kind}")
+                kind = self.schema.kind(name) if name in self.schema.edges else group.kind
+                raise TallyBayesError(f"the schema has no column {name!r} of {kind}")
             places = [k for k, stays in enumerate(same) if stays]
             part = block if all(same) else block.take(places)
             kept.append((group, part, [names[k] for k in places]))
@@ -353,6 +369,8 @@ class Tally:
                 if kind is Codes:
                     named = [tuple(packing.labels_from(each) for each in labels)]
                     packing.require(len(labels) == width)
+                    if isinstance(group.kind, Intervals):
+                        packing.require_intervals(schema, group, named[0])
                     width = sum(map(len, labels))
                 for part in _parts(kind):
                     dtype = np.int64 if part == "rows" else np.float64

@@ -30,7 +30,7 @@ from tallybayes.tallies.keys import (
     weight_left,
 )
 from tallybayes.tallies.word_sums import WordSums, fixed_terms, weighted
-from tallybayes.tokenizer import Buckets, Documents, Reading, Terms, Words
+from tallybayes.tokenizer import Bagged, Buckets, Documents, Reading, Terms, Words
 from tallybayes.tokenizer.terms import WORTH_COMPILED
 
 Array = NDArray[Any]
@@ -72,8 +72,10 @@ class WordCounts:
         cls, block: Block, of: Members, names: Sequence[str], start: int, words: Words
     ) -> WordCounts:
         """Count the words of some documents."""
-        assert isinstance(block, Documents)
         words.check_stop_words()
+        if isinstance(block, Bagged):
+            return cls.of_bags(block, of, words)
+        assert isinstance(block, Documents)
         there = np.ones(len(block), bool) if block.missing is None else ~block.missing
         if of.w is not None:
             there &= of.w > 0.0
@@ -90,6 +92,42 @@ class WordCounts:
         for part in parts[1:]:
             total = total.plus(part, names)
         return total
+
+    @classmethod
+    def of_bags(cls, block: Bagged, of: Members, words: Words) -> WordCounts:
+        """Count the words of documents that were read before."""
+        from scipy.sparse import csr_array
+
+        bags = weighted(block.as_bags(), words)
+        there = np.ones(len(block), bool) if block.missing is None else ~block.missing
+        if of.w is not None:
+            there &= of.w > 0.0
+        rows = np.flatnonzero(there)
+        n, shape = len(of.rows), (len(block), len(block.terms))
+        w = np.ones(len(rows)) if of.w is None else of.w[rows]
+        length = block.lengths[rows].astype(np.float64)
+
+        def by_class(weights: Floats, data: Array) -> Any:
+            members = csr_array((weights, (of.y[rows], rows)), shape=(n, len(block)))
+            return members @ csr_array((data, bags.indices, bags.indptr), shape=shape)
+
+        ones = np.ones(len(bags.indices))
+        documents = by_class(np.ones(len(rows)), ones)
+        weight = documents if of.w is None else by_class(w, ones)
+        counts = by_class(w, bags.data)
+        y = of.y[rows]
+        lengths = np.stack([np.bincount(y, w * length**k, n) for k in (1, 2)], axis=1)
+        sums = np.stack([documents.data, weight.data, counts.data], axis=1)
+        counted = cls(
+            block.terms,
+            np.bincount(y, minlength=n).astype(np.int64)[:, None],
+            np.bincount(y, w, n)[:, None],
+            lengths,
+            documents.indptr.astype(np.int64),
+            documents.indices.astype(np.int32, copy=False),
+            sums,
+        )
+        return counted.without_unused()
 
     @property
     def n_classes(self) -> int:
@@ -210,6 +248,15 @@ class WordCounts:
             a.terms, rows, weight, lengths, _pointers(sizes), indices[kept], sums[kept]
         )
         return left.without_unused()
+
+    def less(self, other: WordCounts) -> WordCounts:
+        """Take away documents of whole counts that are surely here; the terms stay."""
+        indptr, indices, sums = _added(self, other, -other.sums)
+        kept = sums[:, DOCUMENTS] > 0.0
+        of_class = np.repeat(np.arange(self.n_classes), np.diff(indptr))
+        sizes = np.bincount(of_class[kept], minlength=self.n_classes)
+        head = (getattr(self, part) - getattr(other, part) for part in ("rows", "weight", "lengths"))
+        return WordCounts(self.terms, *head, _pointers(sizes), indices[kept], sums[kept])
 
     def sorted(self) -> WordCounts:
         """Return the same counts with the words in the order of the alphabet."""

@@ -1,0 +1,68 @@
+"""From rows and the tally of all rows to what each row scores without itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.kernels.choice import loops_for
+from tallybayes.kernels.threads import over_rows
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+def normals(
+    X: Array, y: Array, mean: Floats, share: Floats, stretch: Floats, height: Floats, most: float
+) -> tuple[Floats, Array]:
+    """Return the sum of the own class's terms of each row, and the rows where they cancel.
+
+    With t = (x - mean)^2 share, a term is height - (log(1 - t) + stretch t / (1 - t)) / 2; where
+    some t exceeds `most` it cannot be trusted.
+    """
+    out, cancelled = np.empty(len(X)), np.zeros(len(X), bool)
+    loops = loops_for(X.size, "left_out_normals", X.dtype)
+    over_rows(
+        lambda rows: loops.left_out_normals(
+            X[rows], y[rows], mean, share, stretch, height, most, out[rows], cancelled[rows]
+        ),
+        len(X),
+        X.size,
+    )
+    return out, np.flatnonzero(cancelled)
+
+
+def sparse_counts(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    w: Array | None,
+    sums: Floats,
+    alpha: Floats,
+) -> Floats:
+    """Return for each row the sum of x log(n - w x + alpha), n being its class's sum."""
+    out = np.empty(len(y))
+    loops = loops_for(len(data), "left_out_counts", indptr.dtype, indices.dtype, data.dtype)
+    # most words occur once, and then the logarithm can be looked up
+    once = np.empty((0, 0))
+    if w is None and len(data) > sums.size:
+        once = np.maximum(sums - 1.0, 0.0) + alpha
+
+        def logs(columns: slice) -> None:
+            with np.errstate(divide="ignore"):
+                np.log(once[:, columns], out=once[:, columns])
+
+        over_rows(logs, once.shape[1], once.size)
+
+    def work(rows: slice) -> None:
+        weights = None if w is None else w[rows]
+        pointers = indptr[rows.start : rows.stop + 1]
+        loops.left_out_counts(
+            pointers, indices, data, y[rows], weights, sums, once, alpha, out[rows]
+        )
+
+    over_rows(work, len(y), 4 * len(data))
+    return out

@@ -1,0 +1,324 @@
+"""The confusion matrix, and the measures that follow from it.
+
+Rows are what was predicted and columns what is true, as in the lectures:
+
+==================  ============================  ============================
+                    y = 1                         y = 0
+==================  ============================  ============================
+predicted 1         true positives (TP)           false positives (FP, type I)
+predicted 0         false negatives (FN, type II) true negatives (TN)
+==================  ============================  ============================
+
+For each class c in its turn, as the positive one:
+
+- precision = TP / (TP + FP)
+- recall, or sensitivity = TP / (TP + FN)
+- specificity = TN / (TN + FP)
+- F1 = 2 precision recall / (precision + recall) = 2 TP / (2 TP + FP + FN)
+
+What comes to 0/0 is undefined, and NaN: the precision of a class that was never predicted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.metrics.checks import (
+    Floats,
+    Label,
+    as_codes,
+    as_labels,
+    as_weights,
+    codes_of,
+    plain,
+)
+from tallybayes.metrics.tables import amount, shown, text_table
+
+MEASURES = ("precision", "recall", "specificity", "f1")
+MOST_CLASSES = 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Confusion:
+    r"""How often each class was predicted for each true class.
+
+    Confusion matrices of several folds add up with ``+`` and `sum`.
+
+    Parameters
+    ----------
+    classes
+        The classes, in the order of rows and columns.
+    counts
+        Rows are **predicted** classes and columns **true** ones, the lectures' orientation;
+        `by_true` is the other one, scikit-learn's. Weights make the counts floats.
+
+    Examples
+    --------
+    >>> table = Confusion.of(["No", "No", "Yes", "Yes"], ["No", "Yes", "Yes", "Yes"])
+    >>> print(table)
+    confusion matrix (rows: predicted class, columns: true class)
+    predicted \ true  No  Yes
+    No                 1    1
+    Yes                0    2
+    >>> table.accuracy
+    0.75
+    >>> table.precision.tolist()
+    [0.5, 1.0]
+    >>> table.of_class("Yes")["false_negatives"]
+    1
+    """
+
+    classes: tuple[Label, ...]
+    counts: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        classes, counts = tuple(self.classes), np.array(self.counts)
+        if counts.shape != (len(classes), len(classes)) or counts.dtype.kind not in "biuf":
+            raise TallyBayesError(
+                f"counts is a {counts.dtype} array of the shape {counts.shape}; it must hold "
+                f"numbers, a row and a column for each of the {len(classes)} classes"
+            )
+        if len(set(classes)) < len(classes):
+            raise TallyBayesError(f"classes names a class twice: {classes!r}")
+        if counts.size and not (np.isfinite(counts).all() and counts.min() >= 0):
+            raise TallyBayesError("counts holds a number that is negative or not finite")
+        kept = counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64)
+        kept.setflags(write=False)
+        object.__setattr__(self, "classes", classes)
+        object.__setattr__(self, "counts", kept)
+
+    @classmethod
+    def of(
+        cls,
+        predicted: Iterable[Any],
+        true: Iterable[Any],
+        classes: Sequence[Label] | None = None,
+        weights: Any = None,
+    ) -> Confusion:
+        """Count pairs of labels.
+
+        Parameters
+        ----------
+        predicted, true
+            One label a row. Mind the order: scikit-learn's functions take the truth first.
+        classes
+            The classes in order; those that occur, sorted, unless given.
+        weights
+            One number a row, not negative.
+        """
+        found, wanted = as_labels(predicted, "predicted"), as_labels(true, "true")
+        if classes is None:
+            try:
+                classes = sorted(set(found) | set(wanted))
+            except TypeError:
+                raise TallyBayesError(
+                    "the labels mix types; convert them to one type, for example text"
+                ) from None
+        classes = plain(classes)
+        return cls.of_codes(
+            codes_of(found, classes, "predicted"),
+            codes_of(wanted, classes, "true"),
+            classes,
+            weights,
+        )
+
+    @classmethod
+    def of_codes(
+        cls, predicted: Any, true: Any, classes: Sequence[Label], weights: Any = None
+    ) -> Confusion:
+        """Count pairs of codes: places in `classes`."""
+        n = len(classes)
+        rows, columns = as_codes(predicted, n, "predicted"), as_codes(true, n, "true")
+        if len(rows) != len(columns):
+            raise TallyBayesError(
+                f"there are {len(rows)} predictions for {len(columns)} true labels; give one each "
+                "a row"
+            )
+        cells = np.bincount(rows * n + columns, as_weights(weights, len(rows)), n * n)
+        return cls(tuple(classes), cells.reshape(n, n))
+
+    @property
+    def by_true(self) -> NDArray[Any]:
+        """The counts in the other orientation: rows true, columns predicted (scikit-learn's)."""
+        return self.counts.T
+
+    @property
+    def true_positives(self) -> NDArray[Any]:
+        """For each class, the rows of it that were predicted to be of it."""
+        return self.counts.diagonal()
+
+    @property
+    def false_positives(self) -> NDArray[Any]:
+        """For each class, the rows of others that were predicted to be of it."""
+        wrong: NDArray[Any] = self._wrong().sum(1)
+        return wrong
+
+    @property
+    def false_negatives(self) -> NDArray[Any]:
+        """For each class, the rows of it that were predicted to be of others."""
+        missed: NDArray[Any] = self._wrong().sum(0)
+        return missed
+
+    @property
+    def true_negatives(self) -> NDArray[Any]:
+        """For each class, the rows of others that were predicted to be of others."""
+        rest: NDArray[Any] = np.maximum(self._negatives() - self.false_positives, 0)
+        return rest
+
+    @property
+    def precision(self) -> Floats:
+        """Of what was predicted to be of a class, the share that is."""
+        return _ratio(self.true_positives, self.true_positives + self.false_positives)
+
+    @property
+    def recall(self) -> Floats:
+        """Of what is of a class, the share that was found; also called sensitivity."""
+        return _ratio(self.true_positives, self.true_positives + self.false_negatives)
+
+    @property
+    def sensitivity(self) -> Floats:
+        """Another name for recall."""
+        return self.recall
+
+    @property
+    def specificity(self) -> Floats:
+        """Of what is not of a class, the share that was not taken for it."""
+        return _ratio(self.true_negatives, self._negatives())
+
+    @property
+    def f1(self) -> Floats:
+        """The harmonic mean of precision and recall; 0 if every prediction of a class is wrong."""
+        twice = 2 * self.true_positives
+        return _ratio(twice, twice + self.false_positives + self.false_negatives)
+
+    @property
+    def accuracy(self) -> float:
+        """The share of rows that were predicted rightly."""
+        return self.micro("recall")
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """The mean recall of the classes that have rows."""
+        recall = self.recall[~np.isnan(self.recall)]
+        return float(recall.mean()) if len(recall) else math.nan
+
+    @property
+    def matthews(self) -> float:
+        """The correlation of predictions and truth, Matthews' for two classes, Gorodkin's for more.
+
+        It is 0 if all rows are of one class or all predictions are, as in scikit-learn.
+        """
+        # Python's own numbers: the fourth power of a count may exceed 64 bits
+        predicted: list[Any] = self.counts.sum(1).tolist()
+        true: list[Any] = self.counts.sum(0).tolist()
+        if min(len(predicted) - predicted.count(0), len(true) - true.count(0)) < 2:
+            return 0.0
+        total = sum(true)
+        both = sum(self.true_positives.tolist()) * total
+        both -= sum(p * t for p, t in zip(predicted, true, strict=True))
+        spread = [math.sqrt(sum(n * (total - n) for n in each)) for each in (predicted, true)]
+        return float(max(-1.0, min(1.0, both / spread[0] / spread[1])))
+
+    def macro(self, name: str) -> float:
+        """Return the mean of a measure over the classes that occur, as truth or as prediction.
+
+        What is undefined counts as 0, as with scikit-learn's ``zero_division=0``.
+        """
+        values = np.nan_to_num(getattr(self, _measure(name)))
+        occurs = (self.counts.sum(0) > 0) | (self.counts.sum(1) > 0)
+        return float(values[occurs].mean()) if occurs.any() else math.nan
+
+    def micro(self, name: str) -> float:
+        """Return a measure of the true and false positives and negatives of all classes together.
+
+        Every row counts as a positive once and as a negative for each other class, so precision,
+        recall and F1 are all equal to the accuracy.
+        """
+        right, wrong = self.true_positives.sum(), self.false_positives.sum()
+        if _measure(name) == "specificity":
+            right = self.true_negatives.sum()
+        return float(_ratio(right, right + wrong))
+
+    def of_class(self, label: Label) -> dict[str, float]:
+        """Return the numbers of one class, as the positive one against all others."""
+        if label not in self.classes:
+            hint = did_you_mean(label, self.classes)
+            raise TallyBayesError(f"{label!r} is not a class; {hint}")
+        place = self.classes.index(label)
+        four = ("true_positives", "false_positives", "false_negatives", "true_negatives")
+        return {name: getattr(self, name)[place].item() for name in (*four, *MEASURES)}
+
+    def __add__(self, other: object) -> Confusion:
+        if isinstance(other, int) and other == 0:  # where `sum` begins
+            return self
+        if not isinstance(other, Confusion):
+            return NotImplemented
+        if self.classes == other.classes:
+            return Confusion(self.classes, self.counts + other.counts)
+        try:
+            classes = tuple(sorted({*self.classes, *other.classes}))
+        except TypeError:
+            raise TallyBayesError(
+                f"classes of different types cannot be added: {self.classes!r}, {other.classes!r}"
+            ) from None
+        counts = np.zeros((len(classes),) * 2, np.result_type(self.counts, other.counts))
+        for each in (self, other):
+            places = [classes.index(label) for label in each.classes]
+            counts[np.ix_(places, places)] += each.counts
+        return Confusion(classes, counts)
+
+    __radd__ = __add__
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Confusion):
+            return NotImplemented
+        return self.classes == other.classes and np.array_equal(self.counts, other.counts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def lines(self) -> tuple[list[str], list[list[str]]]:
+        """Return the header and the lines of the table."""
+        names = [shown(label) for label in self.classes]
+        rows = [
+            [name, *map(amount, row)] for name, row in zip(names, self.counts.tolist(), strict=True)
+        ]
+        return ["predicted \\ true", *names], rows
+
+    def __str__(self) -> str:
+        title = "confusion matrix (rows: predicted class, columns: true class)"
+        if len(self.classes) > MOST_CLASSES:
+            return f"{title}: {len(self.classes)} classes, too many to print; see counts"
+        return f"{title}\n{text_table(*self.lines())}"
+
+    def _wrong(self) -> NDArray[Any]:
+        """Return the counts with nothing on the diagonal."""
+        return self.counts - np.diag(self.true_positives)
+
+    def _negatives(self) -> NDArray[Any]:
+        """Return for each class the rows of other classes, without subtracting: 0 stays 0."""
+        rows = self.counts.sum(0)
+        before, after = np.zeros_like(rows), np.zeros_like(rows)
+        before[1:], after[:-1] = rows[:-1].cumsum(), rows[:0:-1].cumsum()[::-1]
+        both: NDArray[Any] = before + after
+        return both
+
+
+def _ratio(part: Any, whole: Any) -> Floats:
+    """Divide; 0/0 is NaN."""
+    whole = np.asarray(whole, np.float64)
+    share: Floats = np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
+    return share
+
+
+def _measure(name: str) -> str:
+    """Return the name of a measure of one class, or raise."""
+    if name not in MEASURES:
+        raise TallyBayesError(f"{name!r} is no measure of a class; {did_you_mean(name, MEASURES)}")
+    return name

@@ -1,0 +1,1 @@
+"""Held-out predictions, scores and comparisons of models."""

@@ -1,0 +1,179 @@
+"""Fitting a calibration on leave-one-out terms: every row counts, and none is set aside.
+
+The exponents w minimise the sum over rows of -log P(c | x) without the row, plus
+(penalty / 2) sum_j (w_j - mean of w)^2, subject to w >= 0: a convex problem of as many unknowns as
+there are columns. The penalty draws them towards one common temperature, not towards each being 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.model.calibration import Calibration, How
+from tallybayes.sources.labels import Label
+from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.leave_one_out import LeaveOneOut
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+HOWS: tuple[How, ...] = ("temperature", "weights", "isotonic")
+PENALTY = 10.0
+MOST_CELLS = 40_000_000  # rows x columns x classes that are fitted on; beyond, some rows are
+FEW_ROWS = 1000  # on which isotonic curves follow chance
+LOWEST = -1e4  # what stands for the logarithm of zero
+
+
+def checked_how(how: Any) -> How | None:
+    """Return how to calibrate, or None."""
+    if how is None or how in HOWS:
+        found: How | None = how
+        return found
+    raise TallyBayesError(f"calibration is {how!r}; use None, or {did_you_mean(how, HOWS)}")
+
+
+def calibrated(
+    data: Encoded, recipe: Recipe, how: How, rows: LeaveOneOut | None = None
+) -> Calibration:
+    """Fit a calibration of the model that a recipe makes of these rows."""
+    rows = LeaveOneOut(data) if rows is None else rows
+    if how == "weights":
+        return _weights(rows, recipe)
+    found = rows.joint(recipe)
+    if found is None:
+        raise no_closed_form(how)
+    joint, prior = found
+    y, w = rows.y, rows.w
+    fits = np.isfinite(joint[np.arange(len(y)), y]) & (w > 0.0)
+    if not fits.any():
+        return Calibration(how)
+    joint, prior, y, w = joint[fits], prior[fits], y[fits], w[fits]
+    loss = _loss(joint, y, w)
+    if how == "isotonic":
+        return _isotonic(joint, y, w, rows.tally.classes, loss)
+    with np.errstate(invalid="ignore"):
+        evidence = np.maximum(np.where(np.isneginf(joint), LOWEST, joint - prior), LOWEST)
+    prior = np.maximum(prior, LOWEST)
+    problem = _Problem(evidence[:, None, :], prior, y, w, penalty=0.0)
+    (exponent,) = problem.solved()
+    after = problem.loss(np.array([exponent]))
+    return Calibration(how, {}, float(exponent), {}, after, loss, len(y))
+
+
+def no_closed_form(how: str) -> TallyBayesError:
+    """Build the error about options that leave-one-out has no closed form for."""
+    return TallyBayesError(
+        f"calibration={how!r} needs leave-one-out in closed form, which these options do not have "
+        "(choosing words by max_features or best, idf, norm; weights with min_df, max_df or "
+        "event='bernoulli'); leave them out, or wrap the model in CalibratedClassifierCV"
+    )
+
+
+def _weights(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
+    """Fit one exponent a column."""
+    some = rows.sampled(MOST_CELLS)
+    found = rows.terms(recipe, some)
+    if found is None:
+        raise no_closed_form("weights")
+    names, terms, prior, exact = found
+    y, w = rows.y[some], rows.w[some]
+    own = terms[np.arange(len(y)), :, y]
+    fits = exact & np.isfinite(own).all(axis=1)
+    if not fits.any() or not names:
+        return Calibration("weights", dict.fromkeys(names, 1.0))
+    terms = np.maximum(terms[fits], LOWEST)
+    problem = _Problem(terms, np.maximum(prior[fits], LOWEST), y[fits], w[fits], PENALTY)
+    weights = problem.solved()
+    before, after = problem.loss(np.ones(len(names))), problem.loss(weights)
+    exponents = dict(zip(names, weights.tolist(), strict=True))
+    return Calibration(
+        "weights", exponents, float(weights.mean()), {}, after, before, int(fits.sum())
+    )
+
+
+def _loss(joint: Floats, y: Array, w: Floats) -> float:
+    from scipy.special import logsumexp
+
+    losses = logsumexp(joint, axis=1) - joint[np.arange(len(y)), y]
+    return float(w @ losses / w.sum())
+
+
+class _Problem:
+    """The convex problem: terms by row, column and class, with weights of rows and a penalty."""
+
+    def __init__(
+        self, terms: Floats, prior: Floats, y: Array, w: Floats, penalty: float
+    ) -> None:
+        n, k, c = terms.shape
+        here = np.arange(n)
+        # differences to the row's own class: its score is 0 then
+        gaps = terms - terms[here, :, y][:, :, None]
+        self._gaps = np.ascontiguousarray(gaps.transpose(0, 2, 1)).reshape(n * c, k)
+        self._prior = (prior - prior[here, y][:, None]).ravel()
+        self._shape, self._w, self._penalty = (n, c), w, penalty
+
+    def _scores(self, exponents: Floats) -> tuple[Floats, Floats]:
+        """Return the loss of each row, and the posterior."""
+        scores = (self._gaps @ exponents + self._prior).reshape(self._shape)
+        top = scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores - top)
+        total = shares.sum(axis=1, keepdims=True)
+        return (np.log(total) + top)[:, 0], shares / total
+
+    def loss(self, exponents: Floats) -> float:
+        """Return the mean loss."""
+        losses, _ = self._scores(exponents)
+        return float(self._w @ losses / self._w.sum())
+
+    def solved(self) -> Floats:
+        """Return the exponents."""
+        from scipy.optimize import minimize
+
+        k = self._gaps.shape[1]
+
+        def objective(exponents: Floats) -> tuple[float, Floats]:
+            losses, posterior = self._scores(exponents)
+            away = exponents - exponents.mean()
+            value = self._w @ losses + 0.5 * self._penalty * (away @ away)
+            slope = self._gaps.T @ (posterior * self._w[:, None]).ravel()
+            return float(value), slope + self._penalty * away
+
+        found = minimize(
+            objective,
+            np.full(k, 0.7),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * k,
+            options={"maxiter": 200, "ftol": 1e-10, "gtol": 1e-6},
+        )
+        solution: Floats = found.x
+        return solution
+
+
+def _isotonic(
+    joint: Floats, y: Array, w: Floats, classes: tuple[Label, ...], loss: float
+) -> Calibration:
+    """Fit a curve for each class that maps its posterior to how often it is right."""
+    from scipy.special import softmax
+    from sklearn.isotonic import IsotonicRegression
+
+    if len(y) < FEW_ROWS:
+        warn(
+            f"calibration='isotonic' has {len(y)} rows to learn its curves from, which is few; "
+            "'weights' and 'temperature' need fewer",
+            TallyBayesWarning,
+        )
+    posterior = softmax(joint, axis=1)
+    curves: dict[Label, tuple[Floats, Floats]] = {}
+    least = 0.5 / len(y)  # no curve may be surer than the rows can tell
+    for c, label in enumerate(classes):
+        curve = IsotonicRegression(y_min=least, y_max=1.0 - least, out_of_bounds="clip")
+        curve.fit(posterior[:, c], (y == c).astype(np.float64), sample_weight=w)
+        curves[label] = (curve.X_thresholds_, curve.y_thresholds_)
+    found = Calibration("isotonic", {}, 1.0, curves, float("nan"), loss, len(y))
+    mended = np.log(np.maximum(found.mend(posterior, classes), 1e-300))
+    return Calibration("isotonic", {}, 1.0, curves, _loss(mended, y, w), loss, len(y))

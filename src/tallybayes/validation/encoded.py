@@ -1,0 +1,84 @@
+"""Labelled rows that were encoded once, and how a model is estimated from their tallies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Block, check_weights, encode_classes, encoded
+from tallybayes.families import Family
+from tallybayes.kernels.counting import members
+from tallybayes.model import Model, estimate
+from tallybayes.model.calibration import Calibration
+from tallybayes.priors import Empirical, Prior
+from tallybayes.schema import Schema
+from tallybayes.sources import Source
+from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.tallies import Tally
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a model is estimated from a tally: see `estimate`."""
+
+    families: tuple[Family, ...] = ()
+    columns: Mapping[str, Family] = field(default_factory=dict)
+    prior: Prior = field(default_factory=Empirical)
+    positive: Label | None = None
+    calibration: Calibration | None = None
+
+    def model(self, tally: Tally) -> Model:
+        """Estimate a model."""
+        return estimate(
+            tally,
+            *self.families,
+            columns=self.columns,
+            prior=self.prior,
+            positive=self.positive,
+            calibration=self.calibration,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Labelled rows: a block for each group of the schema, and the class and weight of each row.
+
+    Counting them takes a pass over the blocks, never over the source.
+    """
+
+    schema: Schema
+    classes: tuple[Label, ...]
+    blocks: tuple[Block, ...]
+    y: NDArray[np.int64]
+    w: NDArray[np.float64] | None
+
+    @classmethod
+    def of(cls, source: Source, schema: Schema, labels: Any, weights: Any = None) -> Encoded:
+        """Encode the rows of a source."""
+        classes, y = coded(labels, source.n_rows)
+        w = check_weights(weights, source.n_rows)
+        counted = np.ones(len(y), bool) if w is None else w > 0.0
+        return cls(schema, classes, encoded(source, schema, counted), y, w)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def tally(self, w: Array | None = None) -> Tally:
+        """Count the rows, with these weights instead of their own."""
+        of = members(self.y, self.w if w is None else w, len(self.classes))
+        return Tally.of_blocks(self.schema, self.classes, self.blocks, of)._without_unused()
+
+
+def coded(labels: Any, n_rows: int) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
+    """Return the classes, sorted, and the place of each row's label among them."""
+    found = encode_classes(labels, n_rows)
+    classes = sorted_labels(found.labels, "the labels")
+    place = {label: k for k, label in enumerate(classes)}
+    order = np.array([place[label] for label in found.labels], np.int64)
+    return classes, order[found.codes]

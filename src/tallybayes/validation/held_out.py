@@ -1,0 +1,124 @@
+"""Posteriors of rows from models that never saw them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import take_rows
+from tallybayes.families import WordWeights
+from tallybayes.kernels.scoring import shares
+from tallybayes.kernels.threads import over_rows
+from tallybayes.model import Model
+from tallybayes.model.model import winners_of
+from tallybayes.sources.labels import Label
+from tallybayes.tallies.parts import Parts
+from tallybayes.tokenizer import Bagged
+from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.folds import Fold, parted
+from tallybayes.validation.leave_one_out import LeaveOneOut
+from tallybayes.validation.progress import progress
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class FoldScores:
+    """What one fold's model says of the rows held out: posteriors and the place of the winner."""
+
+    rows: NDArray[np.int64]
+    proba: Floats
+    winners: NDArray[np.intp]
+
+
+def held_out_folds(data: Encoded, recipe: Recipe, folds: Sequence[Fold]) -> list[FoldScores]:
+    """Score the rows of each fold by a model of the rows to learn from, from tallies alone.
+
+    Folds that hold out different rows and learn from all others are counted together, in one pass.
+    """
+    found: dict[int, FoldScores] = {}
+    for part, numbers in parted(folds, len(data)):
+        if part is None:
+            (number,) = numbers
+            train, test = folds[number]
+            w = np.zeros(len(data))
+            np.add.at(w, train, 1.0 if data.w is None else data.w[train])
+            found[number] = _scored(data, recipe.model(data.tally(w)), test)
+            continue
+        n_parts = int(part.max()) + 1
+        counted = Parts(data.schema, data.classes, data.blocks, data.y, data.w, part, n_parts)
+        order = np.argsort(part.astype(np.int16), kind="stable")  # 16 bits sort fast
+        edges = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=n_parts))])
+        for k, number in enumerate(progress(numbers, "fold by fold")):
+            tally, of_words = counted.without(k)
+            rows = order[edges[k] : edges[k + 1]]
+            found[number] = _scored(data, recipe.model(tally), rows, of_words)
+    return [found[number] for number in range(len(folds))]
+
+
+def _scored(
+    data: Encoded, model: Model, rows: Array, numbers: Sequence[Array | None] = ()
+) -> FoldScores:
+    """Score some rows by a model; `numbers` are those of words, by group."""
+    blocks = list(data.blocks)
+    for factor in model.factors:
+        block, weights = blocks[factor.group], factor.parameters
+        if isinstance(block, Bagged) and isinstance(weights, WordWeights) and numbers:
+            number_of = numbers[factor.group]
+            # words of a given vocabulary count even if no document to learn from has them
+            if number_of is not None and weights.text.vocabulary is None:
+                blocks[factor.group] = block.renumbered(weights.counted.terms, number_of)
+    joint = np.empty((len(rows), len(model.classes)))
+    cells = len(rows) * len(model.classes) * max(len(data.schema.names), 1)
+
+    def work(share: slice) -> None:
+        # in pieces that stay in the cache between being gathered and being scored
+        for start in range(share.start, share.stop, ROWS_AT_ONCE):
+            here = slice(start, min(start + ROWS_AT_ONCE, share.stop))
+            part = [take_rows(block, rows[here]) for block in blocks]
+            joint[here] = model.joint_of(part, here.stop - here.start)
+
+    over_rows(work, len(rows), cells)
+    winners = winners_of(joint, model.prior, model.classes, model.positive)
+    proba = posterior_of(joint, model.log_prior)
+    return _among(data.classes, model.classes, FoldScores(rows, proba, winners))
+
+
+def _among(everything: tuple[Label, ...], known: tuple[Label, ...], found: FoldScores) -> FoldScores:
+    """Return the scores among all classes; those that a model does not know have none."""
+    if known == everything:
+        return found
+    places = np.array([everything.index(label) for label in known])
+    wide = np.zeros((len(found.rows), len(everything)))
+    wide[:, places] = found.proba
+    return FoldScores(found.rows, wide, places[found.winners])
+
+
+def posterior_of(joint: Floats, log_prior: Floats) -> Floats:
+    """Turn log scores into posteriors, in place; impossible rows get the prior."""
+    if shares(joint):
+        impossible = joint.max(axis=1) == 0.0
+        joint[impossible] = np.exp(np.broadcast_to(log_prior, joint.shape)[impossible])
+    return joint
+
+
+def left_out_each(
+    data: Encoded, recipe: Recipe, rows: LeaveOneOut | None = None
+) -> FoldScores | None:
+    """Score every row by the model of all others; None if there is no closed form."""
+    rows = LeaveOneOut(data) if rows is None else rows
+    found = rows.joint(recipe)
+    if found is None:
+        return None
+    joint, log_prior = found
+    classes = rows.tally.classes
+    winners = winners_of(joint, log_prior, classes, recipe.positive)
+    proba = posterior_of(joint, log_prior)
+    return _among(data.classes, classes, FoldScores(np.arange(len(data)), proba, winners))

@@ -1,0 +1,173 @@
+"""Leave-one-out: what each row scores under the model of all other rows.
+
+The terms come in closed form from the families (`left_out`). The few rows for which that is not
+exact, such as the only row of a class, are counted anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import take_columns, take_rows
+from tallybayes.families.left_out import Leaving, LeftOut, WholeLeftOut, left_out
+from tallybayes.families.parameters import safe_log
+from tallybayes.kernels.counting import members
+from tallybayes.model import Model
+from tallybayes.model.estimation import Share, shares
+from tallybayes.priors import Empirical, Prior
+from tallybayes.tallies import Tally
+from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.progress import progress
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+class LeaveOneOut:
+    """The rows of a data set, each with the model of all others.
+
+    Parameters
+    ----------
+    data
+        The rows.
+    tally
+        Their tally, if it has been counted already.
+    """
+
+    def __init__(self, data: Encoded, tally: Tally | None = None) -> None:
+        self.data = data
+        self.tally = data.tally() if tally is None else tally
+        place = {label: k for k, label in enumerate(self.tally.classes)}
+        codes = np.array([place.get(label, -1) for label in data.classes], np.int64)
+        self._idle = np.zeros(len(data), bool)  # rows that are in no model
+        y = data.y
+        if len(codes) > len(place):
+            y = np.maximum(codes[y], 0)
+        if data.w is not None:
+            self._idle = data.w == 0.0
+        self._of = members(y, data.w, len(place))
+
+    def _parts(
+        self, recipe: Recipe, some: Array | None = None
+    ) -> list[tuple[Share, LeftOut | WholeLeftOut]] | None:
+        """Return the terms of all families; None if one of them has no closed form."""
+        found = []
+        of = self._of
+        if some is not None and len(some) < len(self.data):
+            w = None if of.w is None else of.w[some]
+            of = of._replace(y=of.y[some], w=w)
+        for share in shares(self.tally, recipe.families, recipe.columns):
+            block = self.data.blocks[share.group]
+            if of is not self._of:
+                assert some is not None
+                block = take_rows(block, some)
+            if share.places:
+                block = take_columns(block, share.places)
+            parameters = share.family.estimate(share.block, share.facts)
+            part = left_out(share.family, Leaving(share.block, share.facts, parameters, block, of))
+            if part is None:
+                return None
+            found.append((share, part))
+        return found
+
+    def log_prior(self, prior: Prior) -> Floats:
+        """Return the logarithm of the prior without each row, by row and class."""
+        y, classes, weight = self._of.y, self.tally.classes, self.tally.weight
+        if not isinstance(prior, Empirical):
+            probabilities = prior.probabilities(classes, weight)
+            return np.repeat(safe_log(probabilities)[None], len(y), axis=0)
+        heavy, total = weight + prior.alpha, weight.sum() + prior.alpha * len(classes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.data.w is None:  # then rows of a class have the same
+                of_class = np.repeat(heavy[None], len(classes), axis=0) - np.eye(len(classes))
+                return np.log(np.maximum(of_class, 0.0) / (total - 1.0))[y]
+            out = np.repeat(np.log(heavy)[None], len(y), axis=0)
+            out[np.arange(len(y)), y] = np.log(np.maximum(heavy[y] - self.data.w, 0.0))
+            out -= np.log(total - self.data.w)[:, None]
+        return out
+
+    def joint(self, recipe: Recipe) -> tuple[Floats, Floats] | None:
+        """Return log s_c of each row and class without the row, and the log prior it includes.
+
+        None if some family has no closed form. Classes are those of the tally; one that is gone
+        without a row has -inf.
+        """
+        parts = self._parts(recipe)
+        if parts is None:
+            return None
+        prior = self.log_prior(recipe.prior)
+        joint = prior.copy()
+        doubtful = (self._of.rows == 1)[self._of.y]
+        for _, part in parts:
+            part.add(joint)
+            doubtful |= part.doubtful
+        self._count_anew(recipe, doubtful, joint, prior)
+        return joint, prior
+
+    @property
+    def y(self) -> NDArray[np.int64]:
+        """The class of each row, by its place among the tally's classes."""
+        y: NDArray[np.int64] = self._of.y
+        return y
+
+    @property
+    def w(self) -> Floats:
+        """The weight of each row."""
+        return np.ones(len(self.data)) if self.data.w is None else self.data.w
+
+    def sampled(self, most_cells: int) -> Array:
+        """Return the rows whose terms take so many cells at most, evenly spread."""
+        a_row = max(len(self.data.schema.names) * len(self.tally.classes), 1)
+        step = max(1, -(-len(self.data) * a_row // most_cells))
+        return np.arange(0, len(self.data), step)
+
+    def terms(
+        self, recipe: Recipe, some: Array
+    ) -> tuple[list[str], Floats, Floats, NDArray[np.bool_]] | None:
+        """Return the terms of some rows by row, column and class, with the names of the columns.
+
+        A bag and a text are one column each. With them come the log prior without each row, and
+        which rows are exact. None if some family has no closed form.
+        """
+        parts = self._parts(recipe, some)
+        if parts is None:
+            return None
+        names, found = [], []
+        exact = (self._of.rows > 1)[self.y[some]] & ~self._idle[some]
+        for share, part in parts:
+            found.append(part.terms())
+            exact &= ~part.doubtful
+            names += share.facts.names if isinstance(part, LeftOut) else [share.whole]
+        return names, np.concatenate(found, axis=1), self.log_prior(recipe.prior)[some], exact
+
+    def _count_anew(
+        self, recipe: Recipe, doubtful: NDArray[np.bool_], joint: Floats, prior: Floats
+    ) -> None:
+        """Put in the rows that no closed form holds for."""
+        data = self.data
+        idle = np.flatnonzero(self._idle)
+        if len(idle):
+            model = recipe.model(self.tally)
+            joint[idle] = scores(model, data, idle)
+            prior[idle] = model.log_prior
+        rows = np.flatnonzero(doubtful & ~self._idle)
+        w = np.ones(len(data)) if data.w is None else data.w.copy()
+        for row in progress(rows.tolist(), "leaving out row by row"):
+            before, w[row] = w[row], 0.0
+            tally = data.tally(w)
+            w[row] = before
+            model = recipe.model(tally)
+            places = [self.tally.classes.index(label) for label in model.classes]
+            for out, found in ((joint, scores(model, data, [row])[0]), (prior, model.log_prior)):
+                out[row] = -np.inf
+                out[row, places] = found
+
+
+def scores(model: Model, data: Encoded, rows: Iterable[int]) -> Floats:
+    """Return log s_c of some rows."""
+    places = np.fromiter(rows, np.int64)
+    return model.joint_of([take_rows(block, places) for block in data.blocks], len(places))

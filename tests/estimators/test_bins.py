@@ -1,0 +1,289 @@
+"""NaiveBayes finds where to cut numbers from the labels, once, and keeps to it."""
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import KBinsDiscretizer
+
+import tallybayes as tb
+from tallybayes import Bins, NaiveBayes
+from tallybayes.families.entropy import entropy_edges
+
+X, Y = load_iris(return_X_y=True)
+NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
+IRIS = pd.DataFrame(X, columns=NAMES)
+CUTS = {
+    "sepal length": (5.55, 6.15),
+    "sepal width": (2.95, 3.35),
+    "petal length": (2.45, 4.75),
+    "petal width": (0.8, 1.75),
+}
+NAN = float("nan")
+
+
+def edges_of(model):
+    return {name: pytest.approx(edges) for name, edges in model.schema_.edges.items()}
+
+
+def test_the_cuts_of_iris_are_found():
+    for model in (
+        NaiveBayes("bins"),
+        NaiveBayes(Bins()),
+        NaiveBayes(Bins),
+        NaiveBayes(tb.Intervals),
+    ):
+        assert edges_of(model.fit(IRIS, Y)) == CUTS
+    matrix = NaiveBayes("bins").fit(X, Y)
+    assert matrix.schema_.edges == {
+        f"x{j}": edges for j, edges in enumerate(model.schema_.edges.values())
+    }
+    np.testing.assert_array_equal(matrix.predict_proba(X), model.predict_proba(IRIS))
+
+
+def test_the_summary_says_where_the_cuts_are():
+    model = NaiveBayes({"petal length": "bins", "petal width": Bins(edges=(1,), alpha=0.5)})
+    lines = model.fit(IRIS, Y).summary().splitlines()
+    assert lines[4].split("  ") == [
+        "petal length",
+        "Bins(alpha=1.0)",
+        "3 intervals: cut at 2.45, 4.75",
+    ]
+    assert re.split("  +", lines[5]) == ["petal width", "Bins(alpha=0.5)", "2 intervals: cut at 1"]
+
+
+def test_the_model_is_that_of_the_edges_stated():
+    found = NaiveBayes({"petal length": Bins(), "petal width": Bins()}).fit(IRIS, Y)
+    edges = found.schema_.edges
+    stated = NaiveBayes({name: Bins(edges=edges[name]) for name in edges}).fit(IRIS, Y)
+    tally = tb.Tally.of(IRIS, Y, columns={name: Bins(edges=edges[name]) for name in edges})
+    for other in (stated.predict_proba(IRIS), tb.estimate(tally).posterior(IRIS)):
+        np.testing.assert_array_equal(found.predict_proba(IRIS), other)
+    assert found.tally_ == stated.tally_ == tally
+
+
+def test_the_probabilities_are_those_of_categories_cut_beforehand():
+    codes = {name: np.searchsorted(edges, IRIS[name]) for name, edges in CUTS.items()}
+    categories = {name: tb.Categories((0, 1, 2)) for name in CUTS}
+    expected = NaiveBayes(categories, alpha=0.3).fit(codes, Y).predict_proba(codes)
+    found = NaiveBayes("bins", alpha=0.3).fit(IRIS, Y).predict_proba(IRIS)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_equal_widths_of_scikit_learn_can_be_stated():
+    cutter = KBinsDiscretizer(4, strategy="uniform", encode="ordinal").fit(X)
+    stated = {j: Bins(edges=cutter.bin_edges_[j][1:-1]) for j in range(4)}
+    codes = cutter.transform(X + 1e-9)  # there a number on an edge belongs to the right
+    expected = tb.CategoricalNB(min_categories=4).fit(codes, Y)
+    np.testing.assert_allclose(
+        NaiveBayes(stated).fit(X + 1e-9, Y).predict_proba(X + 1e-9), expected.predict_proba(codes)
+    )
+
+
+def test_all_cut_columns_are_one_factor():
+    model = NaiveBayes({re.compile("petal"): "bins", "sepal width": Bins(edges=(3,))}).fit(IRIS, Y)
+    kinds = [type(factor.parameters).__name__ for factor in model.model_.factors]
+    assert kinds == ["Normals", "Histograms"]
+    assert len(NaiveBayes("bins").fit(IRIS, Y).model_.factors) == 1
+
+
+def test_weights_are_repetitions():
+    w = np.random.default_rng(0).integers(0, 4, len(Y))
+    weighted = NaiveBayes("bins").fit(IRIS, Y, w)
+    repeated = NaiveBayes("bins").fit(IRIS.loc[IRIS.index.repeat(w)], np.repeat(Y, w))
+    assert weighted.schema_.edges == repeated.schema_.edges
+    assert weighted.schema_.edges != NaiveBayes("bins").fit(IRIS, Y).schema_.edges
+    np.testing.assert_allclose(
+        weighted.predict_proba(IRIS), repeated.predict_proba(IRIS), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    "labels", [Y.astype(str), Y == 0, Y - 7, Y.tolist(), pd.Series(Y, name="t")]
+)
+def test_labels_may_be_anything(labels):
+    model = NaiveBayes("bins").fit(IRIS, labels)
+    _, codes = np.unique(np.asarray(labels), return_inverse=True)
+    for name in NAMES:
+        assert model.schema_.edges[name] == entropy_edges(
+            IRIS[name].to_numpy(), codes, codes.max() + 1
+        )
+
+
+def test_missing_values_are_left_out():
+    holes = IRIS.mask(np.random.default_rng(1).random(IRIS.shape) < 0.3)
+    model = NaiveBayes("bins").fit(holes, Y)
+    for name in NAMES:
+        there = holes[name].notna().to_numpy()
+        expected = entropy_edges(holes[name].to_numpy()[there], Y[there], 3)
+        assert model.schema_.edges[name] == expected
+    np.testing.assert_allclose(model.predict_proba({name: [None] for name in NAMES}), [[1 / 3] * 3])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        X[:, 2].tolist(),
+        X[:, 2].astype(object),
+        pd.Series(X[:, 2], dtype="Float64"),
+        pd.Series(X[:, 2], dtype="double[pyarrow]"),
+        pd.Series(X[:, 2]).astype("category"),
+    ],
+    ids=["list", "objects", "pandas", "arrow", "categorical"],
+)
+def test_a_column_may_come_in_any_form(column):
+    model = NaiveBayes({"x": "bins"}).fit({"x": column}, Y)
+    assert model.schema_.edges["x"] == pytest.approx((2.45, 4.75))
+
+
+def test_booleans_and_whole_numbers_can_be_cut():
+    table = {"b": [True, False] * 30, "i": np.arange(60), "c": [7] * 60}
+    y = [1, 0] * 30
+    model = NaiveBayes("bins").fit(table, y)
+    assert model.schema_.edges == {"b": (0.5,), "i": (), "c": ()}
+    assert "1 interval: no cut" in model.summary()
+    assert model.score(table, y) == 1.0
+
+
+def test_later_batches_keep_to_the_edges_of_the_first():
+    model = NaiveBayes("bins").partial_fit(IRIS[::2], Y[::2])
+    edges = model.schema_.edges
+    model.partial_fit(IRIS[1::2], Y[1::2])
+    assert model.schema_.edges == edges
+    stated = NaiveBayes({name: Bins(edges=edges[name]) for name in NAMES}).fit(IRIS, Y)
+    np.testing.assert_allclose(model.predict_proba(IRIS), stated.predict_proba(IRIS), rtol=1e-12)
+    model.forget(IRIS[1::2], Y[1::2])
+    assert model.tally_ == NaiveBayes("bins").fit(IRIS[::2], Y[::2]).tally_
+
+
+def test_a_new_fit_cuts_anew():
+    model = NaiveBayes("bins").fit(IRIS[::7], Y[::7])
+    assert edges_of(model) != CUTS
+    assert edges_of(model.fit(IRIS, Y)) == CUTS
+    assert model.columns == "bins"
+
+
+def test_a_refused_fit_leaves_the_model_as_it_was():
+    model = NaiveBayes("bins").fit(IRIS, Y)
+    before = model.predict_proba(IRIS)
+    for X_bad, y_bad in ((IRIS, Y[1:]), (IRIS.assign(**{"petal width": "wide"}), Y)):
+        with pytest.raises(ValueError, match=r"inconsistent numbers|holds 'wide'"):
+            model.fit(X_bad, y_bad)
+    assert edges_of(model) == CUTS
+    np.testing.assert_array_equal(model.predict_proba(IRIS), before)
+
+
+@pytest.mark.parametrize("columns", ["bins", {re.compile(""): "bins"}, {"petal width": Bins()}])
+def test_a_column_that_comes_later_is_cut_where_its_first_batch_says(columns):
+    model = NaiveBayes(columns).partial_fit(IRIS[["petal length"]], Y)
+    w = np.where(np.arange(len(Y)) % 3, 2, 0)
+    model.partial_fit(IRIS[["petal length", "petal width"]], Y, sample_weight=w)
+    kept = w > 0
+    expected = entropy_edges(X[kept, 3], Y[kept], 3, w[kept])
+    assert model.schema_.edges["petal width"] == expected != ()
+    wide = IRIS[["petal length", "petal width"]]
+    np.testing.assert_allclose(model.predict_proba(wide).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("columns", ["bins", {"petal width": "bins"}, {1: Bins()}])
+def test_a_column_without_a_value_yet_waits_to_be_cut(columns):
+    wide = IRIS[["petal length", "petal width"]]
+    model = NaiveBayes(columns).partial_fit(wide.assign(**{"petal width": NAN}), Y)
+    assert model.schema_.edges["petal width"] == ()
+    again = pickle.loads(pickle.dumps(model))
+    for each in (model, again):
+        each.partial_fit(wide, Y)
+        assert each.schema_.edges["petal width"] == pytest.approx((0.8, 1.75))
+        each.partial_fit(wide, (Y + 1) % 3)
+        assert each.schema_.edges["petal width"] == pytest.approx((0.8, 1.75))
+
+
+def test_stated_edges_hold_for_a_column_without_a_value_yet():
+    model = NaiveBayes({"petal width": Bins(edges=(1,))})
+    model.partial_fit(IRIS.assign(**{"petal width": NAN}), Y).partial_fit(IRIS, Y)
+    assert model.schema_.edges["petal width"] == (1.0,)
+
+
+def test_models_of_the_same_edges_merge():
+    edges = NaiveBayes("bins").fit(IRIS, Y).schema_.edges
+    columns = {name: Bins(edges=edges[name]) for name in NAMES}
+    a, b = NaiveBayes(columns).fit(IRIS[::2], Y[::2]), NaiveBayes(columns).fit(IRIS[1::2], Y[1::2])
+    both = NaiveBayes("bins").fit(IRIS, Y)
+    np.testing.assert_allclose((a + b).predict_proba(IRIS), both.predict_proba(IRIS), rtol=1e-12)
+    assert (a + b).tally_ == both.tally_
+    assert (both + a).tally_.rows.tolist() == [75, 75, 75]
+
+
+def test_models_that_were_cut_differently_do_not_merge():
+    a, b = NaiveBayes("bins").fit(IRIS, Y), NaiveBayes("bins").fit(IRIS[::7], Y[::7])
+    before = a.tally_
+    with pytest.raises(tb.TallyBayesError, match=r"is Intervals.*same edges on both.*Bins\(edges"):
+        a.merge(b)
+    assert a.tally_ == before
+
+
+def test_a_side_without_values_of_a_column_leaves_its_edges_to_the_other():
+    empty = NaiveBayes("bins").fit(IRIS.assign(**{"petal width": NAN}), Y)
+    full = NaiveBayes(
+        {n: Bins(edges=empty.schema_.edges[n]) for n in NAMES[:3]} | {NAMES[3]: "bins"}
+    )
+    full.fit(IRIS, Y)
+    for both in (empty + full, full + empty):
+        assert edges_of(both) == CUTS
+        assert both.tally_.rows.tolist() == [100, 100, 100]
+        both.partial_fit(IRIS, Y)
+        assert edges_of(both) == CUTS
+
+
+def test_alpha_is_the_estimators_unless_the_column_states_its_own():
+    table, y = {"a": [1.0, 2.0, 8.0, 9.0], "b": [1.0, 2.0, 8.0, 9.0]}, [0, 0, 1, 1]
+    columns = {"a": Bins(edges=(5,)), "b": Bins(edges=(5,), alpha=1)}
+    model = NaiveBayes(columns, alpha=3).fit(table, y)
+    found = model.predict_proba([{"a": 0}, {"b": 0}])[:, 0]
+    np.testing.assert_allclose(found, [5 / 8, 3 / 4])
+
+
+def test_a_kind_without_edges_is_cut_like_the_family():
+    model = NaiveBayes({"petal length": tb.Intervals()}).fit(IRIS, Y)
+    assert model.schema_.edges["petal length"] == pytest.approx((2.45, 4.75))
+    assert "Bins(alpha=1.0)  3 intervals" in model.summary()
+
+
+def test_sparse_matrices_and_text_are_refused():
+    with pytest.raises(tb.TallyBayesError, match=r"column 'x0' of a sparse matrix.*toarray"):
+        NaiveBayes("bins").fit(csr_array(X), Y)
+    with pytest.raises(tb.TallyBayesError, match=r"column 't' holds 'a' in row 0.*number"):
+        NaiveBayes({"t": "bins"}).fit({"t": ["a", "b", "c"]}, [0, 1, 1])
+
+
+def test_labels_and_weights_are_checked_as_ever():
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        NaiveBayes("bins").fit(X, None)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        NaiveBayes("bins").fit(X, Y[:-1])
+    with pytest.raises(tb.TallyBayesError, match="weight of row 3 is -1"):
+        NaiveBayes("bins").fit(X, Y, np.where(np.arange(len(Y)) == 3, -1.0, 1.0))
+    with pytest.raises(tb.TallyBayesError, match="label of row 2 is missing"):
+        NaiveBayes("bins").fit(X, np.where(np.arange(len(Y)) == 2, None, Y.astype(object)))
+
+
+def test_it_works_with_scikit_learns_tools():
+    model = clone(NaiveBayes({tuple(NAMES): Bins(alpha=0.5)}))
+    assert cross_val_score(model, IRIS, Y, cv=5).mean() > 0.9
+    copied = pickle.loads(pickle.dumps(model.fit(IRIS, Y)))
+    np.testing.assert_array_equal(copied.predict_proba(IRIS), model.predict_proba(IRIS))
+
+
+def test_a_fitted_model_samples_and_answers_single_records():
+    model = NaiveBayes({"petal length": "bins", "petal width": "log_normal"}).fit(IRIS, Y)
+    sample = pd.DataFrame(model.sample(200, seed=1))
+    assert model.score(sample[NAMES], sample["class"]) > 0.8
+    for record in IRIS.iloc[[0, 60, 120]].to_dict("records"):
+        expected = model.predict_proba([record])[0]
+        assert list(model.model_.posterior_of(record).values()) == pytest.approx(expected)

@@ -1,0 +1,392 @@
+"""Numbers in intervals: counted by hand, and kept apart from intervals of other edges."""
+
+import json
+import math
+from bisect import bisect_left
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import tallybayes as tb
+from tallybayes.families import Histograms
+from tallybayes.tallies import packing
+
+INF, NAN = math.inf, math.nan
+EDGES = {"a": (0.0, 2.5), "b": (10.0,), "c": ()}
+COLUMNS = {name: tb.Bins(edges=edges) for name, edges in EDGES.items()}
+TABLE = {
+    "a": [-3.0, 0.0, 0.1, 2.5, 2.6, NAN, INF, -INF],
+    "b": [10, 11, 9, -5, 10, 30, 40, None],
+    "c": [1.5, NAN, 3.0, INF, -2.0, 0.0, 1.0, 1.0],
+}
+Y = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+
+
+def tally_of(weights=None):
+    return tb.Tally.of(TABLE, Y, weights, columns=COLUMNS)
+
+
+def by_hand(alpha, weights=None):
+    """P(interval | class) of each column as exact fractions, counted one value at a time."""
+    weights = [1] * len(Y) if weights is None else weights
+    out = {}
+    for name, edges in EDGES.items():
+        counts = [[Fraction(alpha)] * (len(edges) + 1) for _ in range(2)]
+        for x, c, w in zip(TABLE[name], Y.tolist(), weights, strict=True):
+            if x is not None and x == x:
+                k = sum(1 for edge in edges if x > edge)
+                counts[c][k] += Fraction(w)
+        out[name] = [[n / sum(row) for n in row] for row in counts]
+    return out
+
+
+@pytest.mark.parametrize("alpha", [0, 0.5, 1])
+@pytest.mark.parametrize("weights", [None, [1, 2, 3, 0.5, 0.25, 7, 2, 1]])
+def test_intervals_have_the_shares_counted_by_hand(alpha, weights, twin, log_prob):
+    model = tb.estimate(tally_of(weights), tb.Bins(alpha=alpha))
+    expected = by_hand(alpha, weights)
+    found = np.exp(log_prob(model, TABLE))
+    for j, (name, edges) in enumerate(EDGES.items()):
+        for row, x in enumerate(TABLE[name]):
+            missing = x is None or x != x
+            for c in range(2):
+                p = 1 if missing else expected[name][c][sum(1 for edge in edges if x > edge)]
+                assert found[row, j, c] == pytest.approx(float(p), rel=1e-13, abs=0.0)
+
+
+def test_the_joint_likelihood_is_the_product(twin):
+    model = tb.estimate(tally_of())
+    p = by_hand(1)
+    for c, prior in enumerate([Fraction(3, 8), Fraction(5, 8)]):
+        expected = prior * p["a"][c][1] * p["b"][c][1] * p["c"][c][0]
+        joint = model.joint_log_likelihood({"a": [2.5], "b": [10.5], "c": [99.0]})
+        assert math.exp(joint[0, c]) == pytest.approx(float(expected), rel=1e-13)
+
+
+def test_a_number_that_equals_an_edge_belongs_to_the_left():
+    x = [0.0, np.nextafter(0.0, 1.0), 2.5, np.nextafter(2.5, 3.0)]
+    tally = tb.Tally.of({"a": x}, [0, 1, 2, 3], columns={"a": COLUMNS["a"]})
+    assert tally.blocks[0].labels == ((0, 1, 2),)
+    assert tally.blocks[0].rows.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float64, np.float32, np.int64, np.int8, np.uint8, np.uint64, np.bool_]
+)
+def test_a_matrix_of_any_type_is_counted_as_a_table_is(dtype):
+    x = np.array([[0, 1], [3, 0], [7, 1], [2, 1], [12, 0]], dtype)
+    bins = tb.Bins(edges=(0.5, 2.0, 7.0))
+    tally = tb.Tally.of(x, [0, 1, 0, 1, 1], columns=bins)
+    table = {name: x[:, j].astype(float).tolist() for j, name in enumerate(("x0", "x1"))}
+    assert tally.blocks == tb.Tally.of(table, [0, 1, 0, 1, 1], columns=bins).blocks
+    turned = np.asfortranarray(x)
+    assert tb.Tally.of(turned, [0, 1, 0, 1, 1], columns=bins).blocks == tally.blocks
+
+
+def test_many_edges_are_searched_as_few_are():
+    edges = tuple(np.arange(300) / 2)
+    x = np.array([*edges, *(np.array(edges) + 0.25), -1.0, NAN, INF, -INF])
+    tally = tb.Tally.of({"x": x}, range(len(x)), columns={"x": tb.Bins(edges=edges)})
+    block = tally.blocks[0]
+    assert block.labels == (tuple(range(301)),)
+    found = [np.flatnonzero(row).tolist() for row in block.rows]
+    expected = [[sum(1 for edge in edges if each > edge)] if each == each else [] for each in x]
+    assert found == expected
+
+
+def test_all_intervals_count_whether_or_not_a_number_was_seen_in_them():
+    bins = tb.Bins(edges=(0, 1, 2, 3))
+    tally = tb.Tally.of({"a": [5.0, 6.0]}, [0, 1], columns={"a": bins})
+    assert tally.blocks[0].labels == ((4,),)
+    model = tb.estimate(tally)
+    assert np.exp(model.joint_log_likelihood({"a": [0.5]}))[0] == pytest.approx([0.5 / 6] * 2)
+    assert model.free_parameters == 1 + 2 * 4
+    assert model.table_entries == 2 + 2 * 5
+
+
+def test_columns_of_different_edges_are_one_group_and_one_factor():
+    tally = tally_of()
+    assert [group.kind for group in tally.schema.groups] == [tb.Intervals()]
+    assert [tally.schema.kind(name) for name in EDGES] == [tb.Intervals(e) for e in EDGES.values()]
+    for model in (tb.estimate(tally), tb.estimate(tally, columns=COLUMNS)):
+        assert len(model.factors) == 1
+        assert isinstance(model.factors[0].parameters, Histograms)
+        assert model.free_parameters == 1 + 2 * (2 + 1 + 0)
+
+
+def test_a_column_without_edges_says_nothing():
+    model = tb.estimate(tally_of())
+    np.testing.assert_allclose(
+        model.posterior({"a": [NAN], "b": [NAN], "c": [1.0]}), [[3 / 8, 5 / 8]]
+    )
+
+
+@pytest.mark.parametrize("alpha", [0, 1])
+def test_a_column_without_values_says_nothing(alpha):
+    table = {"a": [NAN, NAN], "b": [1.0, 20.0]}
+    tally = tb.Tally.of(table, [0, 1], columns={"a": COLUMNS["a"], "b": COLUMNS["b"]})
+    model = tb.estimate(tally, tb.Bins(alpha=alpha))
+    for x in (-1.0, 1.0, 3.0):
+        np.testing.assert_allclose(model.posterior({"a": [x], "b": [NAN]}), [[0.5, 0.5]])
+
+
+def test_alpha_may_differ_by_column():
+    tally = tb.Tally.of({"a": [-1.0, 5.0], "b": [1.0, 20.0]}, [0, 1],
+                        columns={"a": tb.Bins((0,)), "b": tb.Bins((10,))})  # fmt: skip
+    for model in (
+        tb.estimate(tally, tb.Bins(alpha=(1, 3))),
+        tb.estimate(tally, columns={"a": tb.Bins(alpha=1), "b": tb.Bins(alpha=3)}),
+    ):
+        joint = np.exp(model.joint_log_likelihood({"a": [-1.0], "b": [5.0]}))[0]
+        np.testing.assert_allclose(joint, [0.5 * 2 / 3 * 4 / 7, 0.5 * 1 / 3 * 3 / 7])
+
+
+RECORDS = [
+    {"a": 0.0, "b": 10, "c": 3.0},
+    {"a": np.nextafter(0.0, 1.0)},
+    {"a": np.float32(2.5), "b": np.int64(11)},
+    {"a": INF, "b": -INF, "c": None},
+    {"a": NAN, "b": True},
+    {"b": np.bool_(False), "a": pd.NA},
+    {},
+]
+
+
+@pytest.mark.parametrize("classes", [2, 300])
+@pytest.mark.parametrize("record", RECORDS, ids=repr)
+def test_a_single_record_gets_what_a_table_gives(record, classes):
+    y = np.arange(4 * classes) % classes
+    rng = np.random.default_rng(2)
+    table = {
+        "a": rng.normal(1, 2, len(y)),
+        "b": rng.normal(y % 20, 3),
+        "c": rng.normal(size=len(y)),
+    }
+    model = tb.estimate(tb.Tally.of(table, y, columns=COLUMNS))
+    expected = model.posterior({name: [record.get(name)] for name in EDGES})[0]
+    found = model.posterior_of(record)
+    np.testing.assert_allclose(list(found.values()), expected, rtol=1e-12)
+    if record.get("a") is not pd.NA:  # for which the careful path is there
+        assert model._record_scorer(record) is not None
+
+
+def test_a_number_of_few_digits_is_compared_in_full_with_the_edges():
+    # 2.45 in 32 bits is greater than 2.45 in 64 bits
+    x = np.array([2.45, 1.0, 4.0, 2.45], np.float32)
+    tally = tb.Tally.of(x[:, None], [0, 0, 1, 1], columns=tb.Bins(edges=(2.45,)))
+    assert tally.blocks[0].rows.tolist() == [[1, 1], [0, 2]]
+    model = tb.estimate(tally)
+    expected = model.posterior(x[:1, None])[0]
+    assert list(model.posterior_of({"x0": x[0]}).values()) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("classes", [2, 300])
+def test_text_is_refused(classes):
+    y = np.arange(2 * classes) % classes
+    model = tb.estimate(tb.Tally.of({"a": 1.0 * y}, y, columns={"a": tb.Bins((0.5,))}))
+    with pytest.raises(tb.TallyBayesError, match=r"column 'a' holds '3' in row 0.*number"):
+        model.posterior_of({"a": "3"})
+    with pytest.raises(tb.TallyBayesError, match=r"column 'a' holds 'x' in row 1.*number"):
+        tb.Tally.of({"a": [None, "x"]}, [0, 1], columns={"a": tb.Bins((0.5,))})
+
+
+def test_samples_fall_into_the_intervals_by_their_probability_and_evenly_inside():
+    model = tb.estimate(tally_of())
+    sample = model.sample(40_000, seed=1)
+    p = by_hand(1)
+    assert np.isnan(sample["c"]).all()  # one interval without an end says nothing
+    ends = {"a": (-2.5, 0.0, 2.5, 5.0), "b": (9.0, 10.0, 11.0)}
+    for name, outer in ends.items():
+        for c in range(2):
+            x = sample[name][sample["class"] == c]
+            assert outer[0] < x.min()
+            assert x.max() <= outer[-1]
+            for k, (low, high) in enumerate(pairwise(outer)):
+                inside = x[(x > low) & (x <= high)]
+                share = float(p[name][c][k])
+                assert abs(len(inside) / len(x) - share) < 5 * math.sqrt(
+                    share * (1 - share) / len(x)
+                )
+                spread = (high - low) / math.sqrt(12 * len(inside))
+                assert abs(inside.mean() - (low + high) / 2) < 5 * spread
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [(0.0, 5e-324), (1e300,), (-1.7e308, 1.7e308), (1.0, np.nextafter(1.0, 2.0)), (-1e17, 1e17)],
+)
+def test_a_sample_stays_in_its_interval_however_narrow_or_wide(edges):
+    x = [-INF, *edges, INF]
+    bins = tb.Bins(edges=edges, alpha=0)
+    model = tb.estimate(tb.Tally.of({"x": x}, range(len(x)), columns={"x": bins}), tb.Bins(alpha=0))
+    sample = model.sample(500, seed=4)
+    assert np.isfinite(sample["x"]).all()
+    for c in range(len(x)):
+        drawn = sample["x"][sample["class"] == c].tolist()
+        assert {bisect_left(edges, each) for each in drawn} == {bisect_left(edges, x[c])}
+
+
+def test_given_numbers_change_how_probable_the_classes_are():
+    model = tb.estimate(tally_of())
+    sample = model.sample(20_000, {"b": 40.0}, seed=1)
+    p = model.posterior_of({"b": 40.0})[1]
+    assert abs(p - 5 / 8) > 0.02
+    assert abs(sample["class"].mean() - p) < 5 * math.sqrt(p * (1 - p) / 20_000)
+
+
+def test_the_bytes_hold_the_edges():
+    bins = {"a": tb.Bins((0.1, 0.1 + 0.2)), "b": tb.Bins((1e-300, 1e300)), "c": tb.Bins(())}
+    tally = tb.Tally.of(TABLE, Y, columns=bins)
+    again = tb.Tally.from_bytes(tally.to_bytes())
+    assert again == tally
+    assert dict(again.schema.edges) == {"a": (0.1, 0.1 + 0.2), "b": (1e-300, 1e300), "c": ()}
+    assert str(again.schema) == str(tally.schema)
+    np.testing.assert_array_equal(
+        tb.estimate(again).posterior(TABLE), tb.estimate(tally).posterior(TABLE)
+    )
+
+
+def changed(change):
+    """The bytes of a tally with something else in its manifest."""
+    whole = tally_of().to_bytes()
+    start = len(packing.MAGIC) + 8
+    stop = start + int.from_bytes(whole[len(packing.MAGIC) : start], "little")
+    manifest = json.loads(whole[start:stop])
+    change(manifest)
+    head = json.dumps(manifest).encode()
+    return packing.MAGIC + len(head).to_bytes(8, "little") + head + whole[stop:]
+
+
+def test_bytes_of_before_there_were_intervals_can_be_read():
+    tally = tb.Tally.of({"a": [1.5, 2.5]}, [0, 1])
+    whole = tally.to_bytes()
+    start = len(packing.MAGIC) + 8
+    stop = start + int.from_bytes(whole[len(packing.MAGIC) : start], "little")
+    manifest = json.loads(whole[start:stop])
+    del manifest["schema"]["edges"]
+    manifest["schema"]["groups"][0]["options"] = {}
+    head = json.dumps(manifest).encode()
+    old = packing.MAGIC + len(head).to_bytes(8, "little") + head + whole[stop:]
+    assert tb.Tally.from_bytes(old) == tally
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m["schema"].pop("edges"),
+        lambda m: m["schema"]["edges"].pop("c"),
+        lambda m: m["schema"]["edges"].update(d=[1.0]),
+        lambda m: m["schema"]["edges"].update(a=[2.0, 1.0]),
+        lambda m: m["schema"]["edges"].update(a=[NAN]),
+        lambda m: m["schema"]["edges"].update(a=None),
+        lambda m: m["schema"]["edges"].update(a=[0.0]),  # three intervals were counted
+        lambda m: m["labels"][0].__setitem__(0, [0, 1, 3]),
+        lambda m: m["labels"][0].__setitem__(0, [-1, 0, 1]),
+        lambda m: m["labels"][0].__setitem__(0, [0.0, 1.0, 2.0]),
+        lambda m: m["labels"][0].__setitem__(1, [False, True]),
+    ],
+)
+def test_bytes_whose_edges_and_counts_disagree_are_refused(change):
+    assert tb.Tally.from_bytes(changed(lambda m: None)) == tally_of()
+    with pytest.raises(tb.TallyBayesError):
+        tb.Tally.from_bytes(changed(change))
+
+
+def test_tallies_of_different_edges_do_not_add_up():
+    other = tb.Tally.of(TABLE, Y, columns={**COLUMNS, "a": tb.Bins((0.0, 3.0))})
+    for act in (lambda: tally_of() + other, lambda: other - tally_of()):
+        with pytest.raises(
+            tb.TallyBayesError, match=r"'a' was counted as Intervals\(edges=\(0.0, "
+        ):
+            act()
+
+
+def test_counts_do_not_move_to_other_edges():
+    tally = tally_of()
+    moved = tb.Schema.of(
+        tuple(EDGES), [tb.Intervals((0.0,)), tb.Intervals((10,)), tb.Intervals(())]
+    )
+    with pytest.raises(tb.TallyBayesError, match=r"no column 'a' of Intervals\(edges=\(0.0, 2.5\)"):
+        tally.under(moved)
+    wider = tb.Schema.of(("d", *EDGES), [tb.Intervals((7,)), *map(tb.Intervals, EDGES.values())])
+    assert tb.estimate(tally.under(wider)).posterior({**TABLE, "d": [9.0] * 8}) == pytest.approx(
+        tb.estimate(tally).posterior(TABLE)
+    )
+
+
+def test_edges_must_be_stated_where_there_are_no_labels_to_find_them():
+    said = "column 'a' is to be cut.*edges.*Bins.*NaiveBayes"
+    for columns in ({"a": tb.Bins()}, {"a": tb.Intervals()}, tb.Bins(), {"a": tb.Bins(alpha=2)}):
+        with pytest.raises(tb.TallyBayesError, match=said):
+            tb.Tally.of({"a": [1.0, 2.0]}, [0, 1], columns=columns)
+
+
+def test_a_family_with_other_edges_than_those_counted_is_refused():
+    with pytest.raises(tb.TallyBayesError, match=r"column 'a' was counted as Inter.*\(1.0,\)"):
+        tb.estimate(tally_of(), columns={"a": tb.Bins(edges=(1,))})
+    with pytest.raises(tb.TallyBayesError, match=r"column 'a' was counted as.*has other edges"):
+        tb.estimate(tally_of(), tb.Bins(edges=(10,)))
+    chosen = {"a": tb.Bins(alpha=2), "c": tb.Bins()}
+    model = tb.estimate(tally_of(), tb.Bins(edges=(10,)), columns=chosen)
+    assert len(model.factors) == 2
+    with pytest.raises(tb.TallyBayesError, match="Categorical needs"):
+        tb.estimate(tally_of(), columns={"a": tb.Categorical()})
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ((1.0, 1.0), "edge 1 stands before 1; edges must increase"),
+        ((2.0, 1.0), "edge 2 stands before 1"),
+        ((NAN,), "an edge is nan; it must be a finite number"),
+        ((0.0, INF), "an edge is inf"),
+        (("a",), "an edge is 'a'"),
+        ("12", "edges is '12'; give a tuple of numbers"),
+        (3.0, r"edges is 3\.0; give a tuple"),
+    ],
+)
+def test_edges_that_are_none_are_refused(edges, said):
+    for make in (tb.Bins, tb.Intervals):
+        with pytest.raises(tb.TallyBayesError, match=said):
+            make(edges)
+
+
+def test_edges_of_any_sequence_are_the_same():
+    assert (
+        tb.Bins(np.array([1, 2]))
+        == tb.Bins([1, 2.0])
+        == tb.Bins(range(1, 3))
+        == tb.Bins((1.0, 2.0))
+    )
+    assert tb.Bins((1,)).kind == tb.Intervals((1.0,))
+    assert hash(tb.Bins((1,))) == hash(tb.Bins([1.0]))
+
+
+def test_a_negative_alpha_is_refused():
+    with pytest.raises(tb.TallyBayesError, match="alpha is -1"):
+        tb.Bins(alpha=-1)
+
+
+def test_a_sparse_matrix_holds_no_intervals():
+    with pytest.raises(tb.TallyBayesError, match=r"sparse matrix cannot be Intervals.*toarray"):
+        tb.Tally.of(csr_array(np.eye(2)), [0, 1], columns=tb.Bins((0.5,)))
+
+
+@pytest.mark.parametrize(
+    ("edges", "reason"),
+    [
+        ((), "1 interval: no cut"),
+        ((0.1 + 0.2,), "2 intervals: cut at 0.3"),
+        ((2.45, 4.75), "3 intervals: cut at 2.45, 4.75"),
+        ((1.0, 1.0 + 1e-15), "3 intervals: cut at 1.0, 1.000000000000001"),
+        (tuple(range(12)), "13 intervals: cut at 0, 1, 2, 3, 4, 5, 6, 7, ..."),
+    ],
+)
+def test_the_schema_says_where_the_cuts_are(edges, reason):
+    schema = tb.Schema.of(["x"], [tb.Intervals(edges)])
+    assert schema.reasons == (reason,)
+    assert tb.Schema.same(["x"], tb.Intervals(edges)).reasons == (reason,)
