@@ -105,8 +105,13 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return rows that are to be scored in a form that the model takes."""
 
     @abstractmethod
-    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
-        """Encode labelled rows, and say how models are estimated from their tallies."""
+    def _encoded(
+        self, X: Any, y: Any, sample_weight: Any, known: Sequence[Encoded] = ()
+    ) -> Prepared:
+        """Encode labelled rows, and say how models are estimated from their tallies.
+
+        If the same rows are `known` with the same schema already, they are not encoded again.
+        """
 
     def cross_val(
         self,
@@ -161,9 +166,18 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             sample_weight=sample_weight,
         )
 
-    def _prepared(self, fitted: Fitted, source: Any, labels: Array, weights: Any) -> Prepared:
+    def _prepared(
+        self,
+        fitted: Fitted,
+        source: Any,
+        labels: Array,
+        weights: Any,
+        known: Sequence[Encoded] = (),
+    ) -> Prepared:
         """Encode rows for a model that is estimated as `fitted` says."""
-        data = Encoded.of(source, fitted.tally.schema, labels, weights)
+        schema = fitted.tally.schema
+        same = [data for data in known if data.schema == schema]
+        data = same[0] if same else Encoded.of(source, schema, labels, weights)
         recipe = Recipe(fitted.families, fitted.columns, fitted.prior, fitted.positive)
         return Prepared(as_shown(data.classes, labels), data.y, data, recipe)
 

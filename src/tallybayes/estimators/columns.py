@@ -45,6 +45,16 @@ FAMILIES: Mapping[str, Callable[[], Family]] = {
 }
 
 
+class Best:
+    """The wish that the family which suits a column best be found."""
+
+    def __repr__(self) -> str:
+        return "best"
+
+
+BEST = Best()
+
+
 class Wishes(NamedTuple):
     """What was said of all columns, or of some by name: families and kinds."""
 
@@ -58,7 +68,7 @@ def wishes(columns: Any, X: Any, names: Sequence[str], *, later: bool = False) -
         return Wishes(None, {})
     if not isinstance(columns, Mapping):
         meant = _meaning(columns, "columns")
-        if not isinstance(getattr(meant, "kind", meant), KINDS):
+        if meant is not BEST and not isinstance(getattr(meant, "kind", meant), KINDS):
             raise TallyBayesError(
                 f"columns is {columns!r}; expected 'auto', a family, or a mapping of columns to "
                 "families"
@@ -101,8 +111,11 @@ def _meaning(word: Any, where: str) -> Any:
     if word is None or word in ("drop", "ignore"):
         raise TallyBayesError(f"{where} is {word!r}; to leave a column out, drop it from X")
     if isinstance(word, str):
+        if word == "best":
+            return BEST
         if word not in FAMILIES:
-            raise TallyBayesError(f"{where} is {word!r}; {did_you_mean(word, FAMILIES)}")
+            known = (*FAMILIES, "best")
+            raise TallyBayesError(f"{where} is {word!r}; {did_you_mean(word, known)}")
         return FAMILIES[word]()
     return word() if isinstance(word, type) else word
 

@@ -36,7 +36,7 @@ from tallybayes.sources import NumberedNames, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.validation.cross_validation import Prepared
-from tallybayes.validation.encoded import coded
+from tallybayes.validation.encoded import Encoded, coded
 
 SMALLEST_ALPHA = 1e-10
 
@@ -77,9 +77,11 @@ class DropIn(TallyClassifier):
         """Check rows that are to be scored."""
         return checked_matrix(self, X, reset=False, **self._options)
 
-    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _encoded(
+        self, X: Any, y: Any, sample_weight: Any, known: Sequence[Encoded] = ()
+    ) -> Prepared:
         """Encode labelled rows, and say how models are estimated from their tallies."""
-        fresh = clone(self)
+        fresh: Self = clone(self)
         fresh._check_parameters()
         matrix = checked_matrix(fresh, X, reset=True, **fresh._options)
         labels = checked_labels(fresh, y, matrix.shape[0])
@@ -90,7 +92,8 @@ class DropIn(TallyClassifier):
         classes, _ = coded(labels, matrix.shape[0])
         tally = Tally(fresh._schema()).among(classes)
         source = as_source(fresh._checked_rows(X))
-        return fresh._prepared(fresh._fitted_from(tally, ()), source, labels, weights)
+        fitted = fresh._fitted_from(tally, ())
+        return fresh._prepared(fitted, source, labels, weights, known)
 
     def _why_refit(self, weights: Any) -> str:
         """Return why models have to be fitted anew for every fold, or nothing."""

@@ -36,7 +36,7 @@ class TableClassifier(TableReader):
             How often each row counts; once when not given.
         """
         with self._all_or_nothing():
-            self._calibration = None
+            self._calibration, self._choices = None, {}
             source = self._source(X, reset=True)
             tally, labels = self._first(source, X, y, sample_weight)
             fitted = self._fitted_from(tally, ())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -21,7 +22,7 @@ from tallybayes.estimators.checks import (
     is_table,
     unmixed,
 )
-from tallybayes.estimators.columns import Wishes, families_for, wishes, without_numbers
+from tallybayes.estimators.columns import BEST, Wishes, families_for, wishes, without_numbers
 from tallybayes.estimators.edges import Cut, any_open, is_open, with_edges
 from tallybayes.families.categorical import Unseen
 from tallybayes.model.calibration import Calibration, How
@@ -32,6 +33,8 @@ from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
 from tallybayes.validation.cross_validation import Prepared
+from tallybayes.validation.encoded import Encoded
+from tallybayes.validation.family_choice import FamilyChoice, best_families, numeric_columns
 from tallybayes.validation.leave_one_out import LeaveOneOut
 
 
@@ -46,6 +49,7 @@ class TableReader(TallyClassifier):
     calibration: How | None
     _wish: Wishes
     _calibration: Calibration | None = None
+    _choices: Mapping[str, FamilyChoice] = MappingProxyType({})
 
     def _first(
         self, source: Source, X: Any, y: Any, sample_weight: Any, *, later: bool = False
@@ -59,12 +63,31 @@ class TableReader(TallyClassifier):
         return self._count(source, y, sample_weight, schema)
 
     def _settled(self, wish: Wishes, source: Source, y: Any, sample_weight: Any) -> Cut:
-        """Return what is said of the columns, with edges where they have to be found."""
+        """Return what is said of the columns, with families and edges where they are to be found."""
+        wish = self._with_best(wish, source, y, sample_weight)
         if not any_open(wish):
             return Cut(wish.of_all or wish.by_name, wish)
         labels = encode_classes(checked_labels(self, y, source.n_rows), source.n_rows)
         weights = check_weights(checked_weights(sample_weight, source.n_rows), source.n_rows)
         return with_edges(wish, source, labels, weights)
+
+    def _with_best(self, wish: Wishes, source: Source, y: Any, sample_weight: Any) -> Wishes:
+        """Return the wishes with the families that suit best where that is what is wished for."""
+        asked = [name for name, word in wish.by_name.items() if word is BEST]
+        if wish.of_all is BEST:
+            asked = [name for name in source.names if name not in wish.by_name]
+        elif not asked:
+            return wish
+        numeric = numeric_columns(source)
+        names = [name for name in asked if name in set(numeric)]
+        labels = checked_labels(self, y, source.n_rows)
+        alpha = number(self.alpha, "alpha", least=0.0)
+        tempered = self.calibration in ("temperature", "weights")
+        chosen = best_families(source, names, labels, sample_weight, alpha, tempered)
+        self._choices = {**getattr(self, "_choices", {}), **chosen}
+        stated = {name: word for name, word in wish.by_name.items() if word is not BEST}
+        found = {name: choice.family for name, choice in chosen.items()}
+        return Wishes(None, {**found, **stated})
 
     def _count(
         self, source: Source, y: Any, sample_weight: Any, schema: Schema
@@ -74,9 +97,11 @@ class TableReader(TallyClassifier):
         weights = checked_weights(sample_weight, source.n_rows)
         return Tally.of(source, labels, weights, schema=schema), labels
 
-    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _encoded(
+        self, X: Any, y: Any, sample_weight: Any, known: Sequence[Encoded] = ()
+    ) -> Prepared:
         """Encode labelled rows, and say how models are estimated from their tallies."""
-        fresh = clone(self)
+        fresh: Self = clone(self)
         source = fresh._source(X, reset=True)
         labels = checked_labels(fresh, y, source.n_rows)
         weights = checked_weights(sample_weight, source.n_rows)
@@ -87,12 +112,15 @@ class TableReader(TallyClassifier):
         fresh._wish = wish
         said, target = wish.of_all or wish.by_name, _target(y, source.names)
         schema = Schema.infer(source, said, target=target)
-        return fresh._prepared(fresh._fitted_from(Tally(schema), ()), source, labels, weights)
+        fitted = fresh._fitted_from(Tally(schema), ())
+        return fresh._prepared(fitted, source, labels, weights, known)
 
     def _why_refit(self, wish: Wishes) -> str:
         """Return why models have to be fitted anew for every fold, or nothing."""
         if self.calibration is not None:
             return "the calibration is fitted on the rows to learn from"
+        if wish.of_all is BEST or any(word is BEST for word in wish.by_name.values()):
+            return "families are chosen on the rows to learn from"
         return "where bins are cut depends on the labels" if any_open(wish) else ""
 
     def _calibrate(self, fitted: Fitted, source: Source, labels: Array, weights: Any) -> Fitted:

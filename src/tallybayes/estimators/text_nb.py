@@ -15,14 +15,15 @@ from tallybayes.estimators.table_classifier import TableClassifier
 from tallybayes.families import Text, WordWeights
 from tallybayes.families.text import Event
 from tallybayes.families.vocabulary import as_vocabulary
-from tallybayes.sources import Source, Table, as_source
 from tallybayes.model.calibration import How
+from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.tallies.words import WEIGHT
 from tallybayes.tokenizer import Idf, Words
 from tallybayes.tokenizer.words import Tokens
 from tallybayes.validation.cross_validation import Prepared
+from tallybayes.validation.encoded import Encoded
 
 COLUMN = "text"
 
@@ -210,7 +211,9 @@ class TextNB(TableClassifier):
 
     def _idf_of(self, X: Any, y: Any, sample_weight: Any) -> Idf:
         """Go through the documents a first time, to see how many have each word."""
-        counting = TextNB(**{**self.get_params(), "idf": False, "tf": "count", "norm": None, "calibration": None})
+        counting = TextNB(
+            **{**self.get_params(), "idf": False, "tf": "count", "norm": None, "calibration": None}
+        )
         weights = counting.fit(X, y, sample_weight)._weights
         words = weights.terms.texts
         if not words:
@@ -241,14 +244,16 @@ class TextNB(TableClassifier):
             )
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _encoded(
+        self, X: Any, y: Any, sample_weight: Any, known: Sequence[Encoded] = ()
+    ) -> Prepared:
         """Encode labelled documents, and say how models are estimated from their tallies."""
         X = _listed(X)
         if self._twice or self.norm is not None:
             labels = checked_labels(self, y, len(X))
             reason = "idf and norm depend on the words of the documents to learn from"
             return to_refit(labels, len(X), reason)
-        return super()._encoded(X, y, sample_weight)
+        return super()._encoded(X, y, sample_weight, known)
 
     def _source(self, X: Any, *, reset: bool) -> Source:
         """Make the documents the one column of a table."""

@@ -385,17 +385,16 @@ def left_out_counts(
     y: Array,
     w: Array,
     sums: Array,
-    once: Array,
+    logs: Array,
     alpha: Array,
     out: Array,
 ) -> None:
     """Write for each row the sum of x log(n - w x + alpha), n being its class's sum.
 
-    `once` is a table of log(n - 1 + alpha) for rows of weight 1, or empty.
+    `logs` is a table of log(k + alpha) for whole numbers k, or empty.
     """
     for i in range(len(y)):
-        c = y[i]
-        sums_c = sums[c]
+        sums_c = sums[y[i]]
         weight = 1.0
         if w is not None:
             weight = w[i]
@@ -403,8 +402,11 @@ def left_out_counts(
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = np.uint64(indices[k])
             v = data[k]
-            if v == 1.0 and once.shape[0] > 0:
-                total += once[c, j]
-            elif v > 0.0:
-                total += v * math.log(max(sums_c[j] - weight * v, 0.0) + alpha[j])
+            if v > 0.0:
+                left = max(sums_c[j] - weight * v, 0.0)
+                place = np.uint64(left)
+                if place < len(logs) and place == left:
+                    total += v * logs[place]
+                else:
+                    total += v * math.log(left + alpha[j])
         out[i] = total

@@ -13,6 +13,8 @@ from tallybayes.kernels.threads import over_rows
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
+MOST_LOGS = 2_000_000
+
 
 def normals(
     X: Array, y: Array, mean: Floats, share: Floats, stretch: Floats, height: Floats, most: float
@@ -46,22 +48,17 @@ def sparse_counts(
     """Return for each row the sum of x log(n - w x + alpha), n being its class's sum."""
     out = np.empty(len(y))
     loops = loops_for(len(data), "left_out_counts", indptr.dtype, indices.dtype, data.dtype)
-    # most words occur once, and then the logarithm can be looked up
-    once = np.empty((0, 0))
-    if w is None and len(data) > sums.size:
-        once = np.maximum(sums - 1.0, 0.0) + alpha
-
-        def logs(columns: slice) -> None:
-            with np.errstate(divide="ignore"):
-                np.log(once[:, columns], out=once[:, columns])
-
-        over_rows(logs, once.shape[1], once.size)
+    logs = np.empty(0)
+    largest = sums.max(initial=0.0)
+    if largest < min(MOST_LOGS, len(data)) and len(alpha) and (alpha == alpha[0]).all():
+        with np.errstate(divide="ignore"):  # looking a logarithm up is faster than taking it
+            logs = np.log(np.arange(int(largest) + 1) + alpha[0])
 
     def work(rows: slice) -> None:
         weights = None if w is None else w[rows]
         pointers = indptr[rows.start : rows.stop + 1]
         loops.left_out_counts(
-            pointers, indices, data, y[rows], weights, sums, once, alpha, out[rows]
+            pointers, indices, data, y[rows], weights, sums, logs, alpha, out[rows]
         )
 
     over_rows(work, len(y), 4 * len(data))

@@ -269,7 +269,7 @@ def left_out_counts(
     y: Array,
     w: Array | None,
     sums: Array,
-    once: Array,
+    logs: Array,
     alpha: Array,
     out: Array,
 ) -> None:
@@ -279,5 +279,5 @@ def left_out_counts(
     j, x = indices[here], data[here].astype(np.float64)
     weight = 1.0 if w is None else w[owner]
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(np.maximum(sums[y[owner], j] - weight * x, 0.0) + alpha[j])
-        out[:] = np.bincount(owner, np.where(x > 0.0, x * logs, 0.0), len(y))
+        found = np.log(np.maximum(sums[y[owner], j] - weight * x, 0.0) + alpha[j])
+        out[:] = np.bincount(owner, np.where(x > 0.0, x * found, 0.0), len(y))

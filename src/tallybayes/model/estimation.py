@@ -183,7 +183,11 @@ class Share(NamedTuple):
     @property
     def whole(self) -> str:
         """What the columns are called where they stand for one: a bag of counts, a text."""
-        return self.facts.names[0] if len(self.facts.names) == 1 else f"{len(self.facts.names)} columns of group {self.group}"
+        return (
+            self.facts.names[0]
+            if len(self.facts.names) == 1
+            else f"{len(self.facts.names)} columns of group {self.group}"
+        )
 
 
 def shares(

@@ -176,7 +176,11 @@ class Model:
 
     def mended(self, posterior: Floats) -> Floats:
         """Return posteriors as the calibration's curves map them, if it has any."""
-        return posterior if self.calibration is None else self.calibration.mend(posterior, self.classes)
+        return (
+            posterior
+            if self.calibration is None
+            else self.calibration.mend(posterior, self.classes)
+        )
 
     def posterior_of(self, record: Mapping[str, Any]) -> dict[Label, float]:
         """Return P(c | x) of one record, in microseconds.
@@ -313,12 +317,16 @@ class Model:
 
 
 def winners_of(
-    joint: Floats, prior: Floats, classes: Sequence[Label], positive: Label | None
+    joint: Floats,
+    prior: Floats,
+    classes: Sequence[Label],
+    positive: Label | None,
+    numbers: NDArray[np.int64] | None = None,
 ) -> NDArray[np.intp]:
     """Return the place of the class with the greatest score in each row.
 
     Ties go to the first class, and to a positive class last. Where no class is possible the prior
-    decides, which may be one for all rows or one a row.
+    decides, which may be one for all rows or one a row; a warning tells their `numbers`.
     """
     order = [k for k, label in enumerate(classes) if label != positive]
     order += [k for k, label in enumerate(classes) if label == positive]
@@ -328,16 +336,19 @@ def winners_of(
     over_rows(lambda rows: joint[rows].argmax(axis=1, out=best[rows]), len(joint), joint.size)
     impossible = np.isneginf(joint[np.arange(len(joint)), best])
     if impossible.any():
-        _warn_of_impossible(impossible)
+        _warn_of_impossible(impossible, numbers)
         best[impossible] = np.broadcast_to(prior, joint.shape)[impossible][:, order].argmax(axis=1)
     places: NDArray[np.intp] = np.array(order)[best]
     return places
 
 
-def _warn_of_impossible(impossible: NDArray[np.bool_]) -> None:
+def _warn_of_impossible(
+    impossible: NDArray[np.bool_], numbers: NDArray[np.int64] | None = None
+) -> None:
     """Say that rows have likelihood zero in every class."""
+    first = int(np.argmax(impossible))
     warn(
-        f"row {int(np.argmax(impossible))} is impossible in every class "
+        f"row {first if numbers is None else int(numbers[first])} is impossible in every class "
         f"({int(impossible.sum())} such rows), so its posterior is the prior; where a "
         "probability of zero is the reason, smooth with alpha > 0",
         TallyBayesWarning,

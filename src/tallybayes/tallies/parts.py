@@ -127,13 +127,16 @@ def _blocks_without(
     """Return what gives the block of all rows but those of one part."""
     if isinstance(block, Moments):
         n = len(block.rows) // n_parts
-        parts = [block.each(lambda a, k=k: a[k * n : k * n + n]) for k in range(n_parts)]
+        classes = np.arange(len(block.rows))
+        parts = [block.keep(classes // max(n, 1) == k) for k in range(n_parts)]
         return _without(parts, lambda a, b: a.plus(b, names))
     rows = _without(_split_array(block.rows, n_parts), np.add, np.subtract)
     weight = _without_numbers(_split_array(block.weight, n_parts))
     if isinstance(block, Codes):
         labels = block.labels
-        return lambda part: Codes(labels, rows(part), _there(weight(part), rows(part))).without_unused()
+        return lambda part: Codes(
+            labels, rows(part), _there(weight(part), rows(part))
+        ).without_unused()
     if isinstance(block, Counts):
         sums = _without_numbers(_split_array(block.sums, n_parts))
         return lambda part: Counts(
@@ -169,6 +172,4 @@ def _words_without(
             )
         )
     whole = bool(is_whole(block.sums).all())
-    add: Callable[[WordCounts, WordCounts], WordCounts] = lambda a, b: a.plus(b, names)  # noqa: E731
-    subtract = (lambda a, b: a.less(b)) if whole else None
-    return _without(parts, add, subtract)
+    return _without(parts, lambda a, b: a.plus(b, names), WordCounts.less if whole else None)

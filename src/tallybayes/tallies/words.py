@@ -116,12 +116,14 @@ class WordCounts:
         weight = documents if of.w is None else by_class(w, ones)
         counts = by_class(w, bags.data)
         y = of.y[rows]
-        lengths = np.stack([np.bincount(y, w * length**k, n) for k in (1, 2)], axis=1)
+        lengths = np.zeros((n, 2))
+        for k in (1, 2):
+            lengths[:, k - 1] = np.bincount(y, w * length**k, n)
         sums = np.stack([documents.data, weight.data, counts.data], axis=1)
         counted = cls(
             block.terms,
             np.bincount(y, minlength=n).astype(np.int64)[:, None],
-            np.bincount(y, w, n)[:, None],
+            np.bincount(y, w, n).astype(np.float64)[:, None],
             lengths,
             documents.indptr.astype(np.int64),
             documents.indices.astype(np.int32, copy=False),
@@ -255,8 +257,15 @@ class WordCounts:
         kept = sums[:, DOCUMENTS] > 0.0
         of_class = np.repeat(np.arange(self.n_classes), np.diff(indptr))
         sizes = np.bincount(of_class[kept], minlength=self.n_classes)
-        head = (getattr(self, part) - getattr(other, part) for part in ("rows", "weight", "lengths"))
-        return WordCounts(self.terms, *head, _pointers(sizes), indices[kept], sums[kept])
+        return WordCounts(
+            self.terms,
+            self.rows - other.rows,
+            self.weight - other.weight,
+            self.lengths - other.lengths,
+            _pointers(sizes),
+            indices[kept],
+            sums[kept],
+        )
 
     def sorted(self) -> WordCounts:
         """Return the same counts with the words in the order of the alphabet."""

@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 HOWS: tuple[How, ...] = ("temperature", "weights", "isotonic")
 PENALTY = 10.0
+START = 0.7
 MOST_CELLS = 40_000_000  # rows x columns x classes that are fitted on; beyond, some rows are
 FEW_ROWS = 1000  # on which isotonic curves follow chance
 LOWEST = -1e4  # what stands for the logarithm of zero
@@ -105,23 +106,23 @@ def _loss(joint: Floats, y: Array, w: Floats) -> float:
 class _Problem:
     """The convex problem: terms by row, column and class, with weights of rows and a penalty."""
 
-    def __init__(
-        self, terms: Floats, prior: Floats, y: Array, w: Floats, penalty: float
-    ) -> None:
+    def __init__(self, terms: Floats, prior: Floats, y: Array, w: Floats, penalty: float) -> None:
         n, k, c = terms.shape
         here = np.arange(n)
-        # differences to the row's own class: its score is 0 then
-        gaps = terms - terms[here, :, y][:, :, None]
-        self._gaps = np.ascontiguousarray(gaps.transpose(0, 2, 1)).reshape(n * c, k)
-        self._prior = (prior - prior[here, y][:, None]).ravel()
-        self._shape, self._w, self._penalty = (n, c), w, penalty
+        # differences to the row's own class, whose score is 0 then, so that it can be left out
+        others = np.ones((n, c), bool)
+        others[here, y] = False
+        gaps = (terms - terms[here, :, y][:, :, None]).transpose(0, 2, 1)
+        self._gaps = np.ascontiguousarray(gaps[others])
+        self._prior = (prior - prior[here, y][:, None])[others]
+        self._shape, self._w, self._penalty = (n, c - 1), w, penalty
 
     def _scores(self, exponents: Floats) -> tuple[Floats, Floats]:
-        """Return the loss of each row, and the posterior."""
+        """Return the loss of each row, and the posterior of the classes it does not belong to."""
         scores = (self._gaps @ exponents + self._prior).reshape(self._shape)
-        top = scores.max(axis=1, keepdims=True)
+        top = scores.max(axis=1, keepdims=True, initial=0.0)
         shares = np.exp(scores - top)
-        total = shares.sum(axis=1, keepdims=True)
+        total = shares.sum(axis=1, keepdims=True) + np.exp(-top)
         return (np.log(total) + top)[:, 0], shares / total
 
     def loss(self, exponents: Floats) -> float:
@@ -134,23 +135,29 @@ class _Problem:
         from scipy.optimize import minimize
 
         k = self._gaps.shape[1]
+        _, posterior = self._scores(np.full(k, START))
+        # columns differ much in how steeply the loss bends: on this scale they are alike
+        each_w = np.repeat(self._w, self._shape[1])
+        steep = (posterior * (1.0 - posterior)).ravel() * each_w @ self._gaps**2
+        scale = 1.0 / np.sqrt(steep + self._penalty + 1e-12)
 
-        def objective(exponents: Floats) -> tuple[float, Floats]:
+        def objective(scaled: Floats) -> tuple[float, Floats]:
+            exponents = scaled * scale
             losses, posterior = self._scores(exponents)
             away = exponents - exponents.mean()
             value = self._w @ losses + 0.5 * self._penalty * (away @ away)
-            slope = self._gaps.T @ (posterior * self._w[:, None]).ravel()
-            return float(value), slope + self._penalty * away
+            slope = (posterior.ravel() * each_w) @ self._gaps + self._penalty * away
+            return float(value), slope * scale
 
         found = minimize(
             objective,
-            np.full(k, 0.7),
+            np.full(k, START) / scale,
             jac=True,
             method="L-BFGS-B",
             bounds=[(0.0, None)] * k,
-            options={"maxiter": 200, "ftol": 1e-10, "gtol": 1e-6},
+            options={"maxiter": 500, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-6},
         )
-        solution: Floats = found.x
+        solution: Floats = found.x * scale
         return solution
 
 
@@ -177,3 +184,18 @@ def _isotonic(
     found = Calibration("isotonic", {}, 1.0, curves, float("nan"), loss, len(y))
     mended = np.log(np.maximum(found.mend(posterior, classes), 1e-300))
     return Calibration("isotonic", {}, 1.0, curves, _loss(mended, y, w), loss, len(y))
+
+
+def fitted_exponents(
+    terms: Floats, prior: Floats, y: Array, w: Floats, penalty: float = 0.0
+) -> Floats:
+    """Return one exponent for each column of held-out terms, by row, column and class.
+
+    Rows that are impossible in their own class have no part; without any other all exponents are 1.
+    """
+    own = terms[np.arange(len(y)), :, y]
+    fits = np.isfinite(own).all(axis=1) & np.isfinite(prior[np.arange(len(y)), y]) & (w > 0.0)
+    if not fits.any() or not terms.shape[1]:
+        return np.ones(terms.shape[1])
+    known = np.maximum(terms[fits], LOWEST)
+    return _Problem(known, np.maximum(prior[fits], LOWEST), y[fits], w[fits], penalty).solved()

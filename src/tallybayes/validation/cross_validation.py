@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,6 @@ from tallybayes.validation.report import Report
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
-
-
-class Validated(Protocol):
-    """What an estimator must be able to do to be validated."""
-
-    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
-        """Encode the rows, and say how models are estimated from their tallies."""
 
 
 class Prepared(NamedTuple):

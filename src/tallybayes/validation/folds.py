@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, whole
+from tallybayes.sources.labels import encode
 
 Rows = NDArray[np.int64]
 Fold = tuple[Rows, Rows]
@@ -55,9 +56,9 @@ def folds_of(
 
     labels = np.asarray(y)
     n = len(labels)
-    repeats = whole(repeats, "repeats", 1)
-    if groups is not None and len(groups) != n:
-        raise TallyBayesError(f"there are {len(groups)} groups for {n} rows; give one a row")
+    repeats, seed = whole(repeats, "repeats", 1), whole(seed, "seed", 0, 2**32 - repeats - 1)
+    if groups is not None:
+        groups = coded_groups(groups, n)
     if isinstance(folds, str):
         if folds != LEAVE_ONE_OUT:
             raise TallyBayesError(
@@ -72,6 +73,11 @@ def folds_of(
     if hasattr(folds, "split"):
         found = _split(folds, _codes(labels), groups)
     elif not isinstance(folds, int | float | np.number):
+        if not hasattr(folds, "__iter__"):
+            raise TallyBayesError(
+                f"folds is {folds!r}; give a number, 'loo', a scikit-learn splitter, or pairs of "
+                "arrays of row numbers"
+            )
         found = [_checked(pair, n) for pair in folds]
     else:
         seeds = [seed + k for k in range(repeats)]
@@ -86,7 +92,7 @@ def folds_of(
             splitters = [kind(1, test_size=float(folds), random_state=each) for each in seeds]
         else:
             k = whole(folds, "folds", 2)
-            most = n if groups is None else len(np.unique(np.asarray(groups).astype(str)))
+            most = n if groups is None else int(groups.max()) + 1
             if k > most:
                 what = "rows" if groups is None else "groups"
                 raise TallyBayesError(f"folds is {k}, but there are only {most} {what}")
@@ -145,7 +151,11 @@ def parted(folds: Sequence[Fold], n: int) -> Iterator[tuple[Rows | None, Sequenc
     """
     if isinstance(folds, Partitions):
         for repeat, part in enumerate(folds.parts):
-            yield part, range(repeat * folds.n_parts, (repeat + 1) * folds.n_parts)
+            for start in range(0, folds.n_parts, PARTS_AT_ONCE):
+                n = min(PARTS_AT_ONCE, folds.n_parts - start)
+                here = part - start
+                first = repeat * folds.n_parts + start
+                yield np.where((here < 0) | (here > n), n, here), range(first, first + n)
         return
     if isinstance(folds, EachRow):
         for start in range(0, n, PARTS_AT_ONCE):
@@ -194,6 +204,16 @@ def _dealt(codes: Rows, k: int, seed: int) -> Rows:
 def _narrow(codes: Rows) -> NDArray[Any]:
     """Return small codes in 16 bits, which sort in a fraction of the time."""
     return codes.astype(np.int16) if codes.max(initial=0) < 2**15 else codes
+
+
+def coded_groups(groups: Any, n: int) -> Rows:
+    """Return the groups as numbers 0, 1, ...: one a row, of any type."""
+    codes = encode(groups, "groups").codes if hasattr(groups, "__len__") else np.zeros(0, np.int64)
+    if len(codes) != n:
+        raise TallyBayesError(f"groups has {len(codes)} entries for {n} rows; give one a row")
+    if codes.min(initial=0) < 0:
+        raise TallyBayesError(f"row {int(np.argmin(codes))} has no group; give every row one")
+    return np.asarray(codes, np.int64)
 
 
 def _codes(labels: NDArray[Any]) -> Rows:

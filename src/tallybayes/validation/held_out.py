@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,28 +39,38 @@ class FoldScores:
 
 
 def held_out_folds(data: Encoded, recipe: Recipe, folds: Sequence[Fold]) -> list[FoldScores]:
-    """Score the rows of each fold by a model of the rows to learn from, from tallies alone.
+    """Score the rows of each fold by a model of the rows to learn from, from tallies alone."""
+    found = {number: scores for number, _, scores in held_out_many(data, [recipe], folds)}
+    return [found[number] for number in range(len(folds))]
 
-    Folds that hold out different rows and learn from all others are counted together, in one pass.
+
+def held_out_many(
+    data: Encoded, recipes: Sequence[Recipe], folds: Sequence[Fold]
+) -> Iterator[tuple[int, int, FoldScores]]:
+    """Go through folds and recipes: the number of the fold, that of the recipe, and the scores.
+
+    Folds that hold out different rows and learn from all others are counted together, in one pass,
+    whatever the number of recipes.
     """
-    found: dict[int, FoldScores] = {}
     for part, numbers in parted(folds, len(data)):
         if part is None:
             (number,) = numbers
             train, test = folds[number]
             w = np.zeros(len(data))
             np.add.at(w, train, 1.0 if data.w is None else data.w[train])
-            found[number] = _scored(data, recipe.model(data.tally(w)), test)
+            tally = data.tally(w)
+            for k, recipe in enumerate(recipes):
+                yield number, k, _scored(data, recipe.model(tally), test)
             continue
         n_parts = int(part.max()) + 1
         counted = Parts(data.schema, data.classes, data.blocks, data.y, data.w, part, n_parts)
         order = np.argsort(part.astype(np.int16), kind="stable")  # 16 bits sort fast
         edges = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=n_parts))])
-        for k, number in enumerate(progress(numbers, "fold by fold")):
-            tally, of_words = counted.without(k)
-            rows = order[edges[k] : edges[k + 1]]
-            found[number] = _scored(data, recipe.model(tally), rows, of_words)
-    return [found[number] for number in range(len(folds))]
+        for place, number in enumerate(progress(numbers, "fold by fold")):
+            tally, of_words = counted.without(place)
+            rows = order[edges[place] : edges[place + 1]]
+            for k, recipe in enumerate(recipes):
+                yield number, k, _scored(data, recipe.model(tally), rows, of_words)
 
 
 def _scored(
@@ -72,8 +82,9 @@ def _scored(
         block, weights = blocks[factor.group], factor.parameters
         if isinstance(block, Bagged) and isinstance(weights, WordWeights) and numbers:
             number_of = numbers[factor.group]
-            # words of a given vocabulary count even if no document to learn from has them
-            if number_of is not None and weights.text.vocabulary is None:
+            # given words count even if no document to learn from has them
+            given = weights.text.vocabulary is not None or weights.text.words.idf is not None
+            if number_of is not None and not given:
                 blocks[factor.group] = block.renumbered(weights.counted.terms, number_of)
     joint = np.empty((len(rows), len(model.classes)))
     cells = len(rows) * len(model.classes) * max(len(data.schema.names), 1)
@@ -86,12 +97,14 @@ def _scored(
             joint[here] = model.joint_of(part, here.stop - here.start)
 
     over_rows(work, len(rows), cells)
-    winners = winners_of(joint, model.prior, model.classes, model.positive)
+    winners = winners_of(joint, model.prior, model.classes, model.positive, rows)
     proba = posterior_of(joint, model.log_prior)
     return _among(data.classes, model.classes, FoldScores(rows, proba, winners))
 
 
-def _among(everything: tuple[Label, ...], known: tuple[Label, ...], found: FoldScores) -> FoldScores:
+def _among(
+    everything: tuple[Label, ...], known: tuple[Label, ...], found: FoldScores
+) -> FoldScores:
     """Return the scores among all classes; those that a model does not know have none."""
     if known == everything:
         return found

@@ -26,6 +26,8 @@ from tallybayes.validation.progress import progress
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
+HEAVY = 1e5  # times the weight of all other rows of the class
+
 
 class LeaveOneOut:
     """The rows of a data set, each with the model of all others.
@@ -49,26 +51,31 @@ class LeaveOneOut:
             y = np.maximum(codes[y], 0)
         if data.w is not None:
             self._idle = data.w == 0.0
-        self._of = members(y, data.w, len(place))
+        self.of = members(y, data.w, len(place))
+        self._heavy = np.zeros(len(data), bool)  # rows that weigh so much that the rest cancels
+        if data.w is not None:
+            left = np.minimum(self.of.weight[y], self.of.weight.sum()) - data.w
+            self._heavy = data.w > HEAVY * left
 
     def _parts(
         self, recipe: Recipe, some: Array | None = None
     ) -> list[tuple[Share, LeftOut | WholeLeftOut]] | None:
         """Return the terms of all families; None if one of them has no closed form."""
         found = []
-        of = self._of
+        of = self.of
         if some is not None and len(some) < len(self.data):
             w = None if of.w is None else of.w[some]
             of = of._replace(y=of.y[some], w=w)
         for share in shares(self.tally, recipe.families, recipe.columns):
             block = self.data.blocks[share.group]
-            if of is not self._of:
+            if of is not self.of:
                 assert some is not None
                 block = take_rows(block, some)
             if share.places:
                 block = take_columns(block, share.places)
             parameters = share.family.estimate(share.block, share.facts)
-            part = left_out(share.family, Leaving(share.block, share.facts, parameters, block, of))
+            leaving = Leaving(share.block, share.facts, parameters, block, of, of is self.of)
+            part = left_out(share.family, leaving)
             if part is None:
                 return None
             found.append((share, part))
@@ -76,7 +83,7 @@ class LeaveOneOut:
 
     def log_prior(self, prior: Prior) -> Floats:
         """Return the logarithm of the prior without each row, by row and class."""
-        y, classes, weight = self._of.y, self.tally.classes, self.tally.weight
+        y, classes, weight = self.of.y, self.tally.classes, self.tally.weight
         if not isinstance(prior, Empirical):
             probabilities = prior.probabilities(classes, weight)
             return np.repeat(safe_log(probabilities)[None], len(y), axis=0)
@@ -84,7 +91,8 @@ class LeaveOneOut:
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.data.w is None:  # then rows of a class have the same
                 of_class = np.repeat(heavy[None], len(classes), axis=0) - np.eye(len(classes))
-                return np.log(np.maximum(of_class, 0.0) / (total - 1.0))[y]
+                table: Floats = np.log(np.maximum(of_class, 0.0) / (total - 1.0))
+                return table[y]
             out = np.repeat(np.log(heavy)[None], len(y), axis=0)
             out[np.arange(len(y)), y] = np.log(np.maximum(heavy[y] - self.data.w, 0.0))
             out -= np.log(total - self.data.w)[:, None]
@@ -101,7 +109,7 @@ class LeaveOneOut:
             return None
         prior = self.log_prior(recipe.prior)
         joint = prior.copy()
-        doubtful = (self._of.rows == 1)[self._of.y]
+        doubtful = (self.of.rows == 1)[self.of.y] | self._heavy
         for _, part in parts:
             part.add(joint)
             doubtful |= part.doubtful
@@ -111,7 +119,7 @@ class LeaveOneOut:
     @property
     def y(self) -> NDArray[np.int64]:
         """The class of each row, by its place among the tally's classes."""
-        y: NDArray[np.int64] = self._of.y
+        y: NDArray[np.int64] = self.of.y
         return y
 
     @property
@@ -136,13 +144,16 @@ class LeaveOneOut:
         parts = self._parts(recipe, some)
         if parts is None:
             return None
-        names, found = [], []
-        exact = (self._of.rows > 1)[self.y[some]] & ~self._idle[some]
+        names: list[str] = []
+        found = []
+        exact = (self.of.rows > 1)[self.y[some]] & ~self._idle[some]
         for share, part in parts:
             found.append(part.terms())
             exact &= ~part.doubtful
             names += share.facts.names if isinstance(part, LeftOut) else [share.whole]
-        return names, np.concatenate(found, axis=1), self.log_prior(recipe.prior)[some], exact
+        terms = np.concatenate(found, axis=1)
+        exact &= ~np.isnan(terms).any(axis=(1, 2)) & ~self._heavy[some]
+        return names, terms, self.log_prior(recipe.prior)[some], exact
 
     def _count_anew(
         self, recipe: Recipe, doubtful: NDArray[np.bool_], joint: Floats, prior: Floats

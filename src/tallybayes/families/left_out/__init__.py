@@ -5,8 +5,8 @@ from tallybayes.families.left_out import codes, counts, numbers, words
 from tallybayes.families.left_out.terms import Leaving, LeftOut, WholeLeftOut, left_out
 
 __all__ = [
-    "LeftOut",
     "Leaving",
+    "LeftOut",
     "WholeLeftOut",
     "codes",
     "counts",

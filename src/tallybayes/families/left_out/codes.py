@@ -72,9 +72,7 @@ def leave_out_of_tables(family: Categorical, leaving: Leaving, settled: Sequence
     return LeftOut(tables, block, y, lambda: own, doubtful, changed)
 
 
-def _smoothing(
-    family: Categorical, leaving: Leaving, j: int, alpha: float
-) -> tuple[Floats, float]:
+def _smoothing(family: Categorical, leaving: Leaving, j: int, alpha: float) -> tuple[Floats, float]:
     """Return what is added to each class and value of a column, and to each class's total."""
     labels, classes = leaving.parameters.labels[j], leaving.facts.classes
     if family.m is None:

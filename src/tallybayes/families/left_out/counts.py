@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.families.bernoulli import Bernoulli, Switches
@@ -19,17 +20,19 @@ from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.kernels import leaving_out
 from tallybayes.tallies import Counts
 
+HELD = 1e5  # times what other rows have
+
 
 @left_out.register
 def _multinomial(family: Multinomial, leaving: Leaving) -> WholeLeftOut:
     alpha = alpha_of_each(family.alpha, leaving.facts.names)
     sums: Floats = leaving.counted.sums
     y, w = leaving.of.y, leaving.weights
-    totals, rows = sums.sum(axis=1), _stored(leaving.block)
-    lengths = _sums(rows, rows.data)
+    totals, rows = sums.sum(axis=1), as_sparse(leaving.block)
+    lengths = row_sums(rows, rows.data)
     left = totals[y] - w * lengths + alpha.sum()
     # without smoothing a class may be left with nothing, and take what all classes say
-    doubtful = left <= 1e-12 * totals[y]
+    doubtful = (left <= 1e-12 * totals[y]) | _cancelled(rows, sums, y, w)
     if not alpha.any() and not totals.all():
         doubtful[:] = True
 
@@ -49,9 +52,9 @@ def _complement(family: Complement, leaving: Leaving) -> WholeLeftOut | None:
         return None
     alpha = alpha_of_each(family.alpha, leaving.facts.names)
     sums: Floats = leaving.counted.sums
-    totals, rows = sums.sum(axis=1), _stored(leaving.block)
+    totals, rows = sums.sum(axis=1), as_sparse(leaving.block)
     y, w = leaving.of.y, leaving.weights
-    lengths, data = _sums(rows, rows.data), rows.data.astype(np.float64)
+    lengths, data = row_sums(rows, rows.data), rows.data.astype(np.float64)
     owner = _owner(rows)
 
     def scores() -> Floats:
@@ -64,11 +67,21 @@ def _complement(family: Complement, leaving: Leaving) -> WholeLeftOut | None:
             total = totals.sum() - totals[c] - w * lengths + alpha.sum()
             with np.errstate(divide="ignore", invalid="ignore"):
                 logs = data * np.log(np.maximum(elsewhere, 0.0) + added)
-                scores_c = lengths * np.log(total) - _sums(rows, logs)
+                scores_c = lengths * np.log(total) - row_sums(rows, logs)
             out[:, c] = np.where(y == c, out[:, c], scores_c)
         return out
 
-    return WholeLeftOut(scores, np.zeros(len(y), bool))
+    return WholeLeftOut(scores, _cancelled(rows, sums.sum(axis=0)[None], np.zeros(len(y), int), w))
+
+
+def _cancelled(rows: Sparse, sums: Floats, y: Array, w: Floats) -> NDArray[np.bool_]:
+    """Mark rows that hold nearly all of a sum of fractions: what is left of it has few digits."""
+    out = np.zeros(len(y), bool)
+    if not (sums == np.rint(sums)).all():
+        owner = _owner(rows)
+        taken = w[owner] * rows.data
+        out[owner[taken > HELD * (sums[y[owner], rows.indices] - taken)]] = True
+    return out
 
 
 @left_out.register
@@ -102,7 +115,7 @@ def _bernoulli(family: Bernoulli, leaving: Leaving) -> LeftOut | WholeLeftOut | 
 def _sparse_switches(leaving: Leaving, alpha: Floats, threshold: float) -> WholeLeftOut:
     """Leave rows of weight 1 out of a sparse matrix: each class has one base without one row."""
     counted: Counts = leaving.counted
-    rows, y = _stored(leaving.block), leaving.of.y
+    rows, y = as_sparse(leaving.block), leaving.of.y
     above = rows.data > threshold
     owner, indices = _owner(rows)[above], rows.indices[above]
     left = counted.weight - 1.0
@@ -161,25 +174,25 @@ def _sparse_rates(leaving: Leaving, alpha: Floats) -> WholeLeftOut:
     from scipy.special import gammaln
 
     counted: Counts = leaving.counted
-    rows, y, w = _stored(leaving.block), leaving.of.y, leaving.weights
+    rows, y, w = as_sparse(leaving.block), leaving.of.y, leaving.weights
     n = counted.weight[:, 0]
 
     def scores() -> Floats:
         out = np.zeros((len(y), len(counted.sums)))
         leaving.parameters.add_log_likelihood(leaving.block, out)
         left = np.where(counted.rows[y, 0] > 1, n[y] - w, 1.0)
-        lengths = _sums(rows, rows.data)
+        lengths = row_sums(rows, rows.data)
         own = leaving_out.sparse_counts(*rows[:3], y, leaving.of.w, counted.sums, alpha)
         own -= lengths * np.log(left)
         own -= (counted.sums.sum(axis=1)[y] - w * lengths + alpha.sum()) / left
-        own -= _sums(rows, gammaln(rows.data + 1.0))
+        own -= row_sums(rows, gammaln(rows.data + 1.0))
         out[np.arange(len(y)), y] = own
         return out
 
     return WholeLeftOut(scores, (counted.rows[:, 0] == 1)[y])
 
 
-def _stored(block: Block) -> Sparse:
+def as_sparse(block: Block) -> Sparse:
     """Return the rows as compressed sparse rows, each cell once; missing values are none."""
     from scipy.sparse import csr_array
 
@@ -194,6 +207,11 @@ def _owner(rows: Sparse) -> Array:
     return np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
 
 
-def _sums(rows: Sparse, values: Array) -> Floats:
+def row_sums(rows: Sparse, values: Array) -> Floats:
     """Add up what belongs to the stored values of each row."""
-    return np.bincount(_owner(rows), values, len(rows.indptr) - 1)
+    sums = np.zeros(len(rows.indptr) - 1)
+    some = np.diff(rows.indptr) > 0
+    if some.any():
+        starts = rows.indptr[:-1][some]
+        sums[some] = np.add.reduceat(values.astype(np.float64, copy=False), starts)
+    return sums

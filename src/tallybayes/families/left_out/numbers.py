@@ -64,8 +64,7 @@ def _usual(ddof: float, leaving: Leaving, floor: Floats) -> NDArray[np.bool_]:
     enough = (counted.rows > 2) & (left > 1e-6 * counted.weight)
     variance = counted.m2 / np.where(counted.weight > 0.0, counted.weight, 1.0)
     far = (variance > FAR_ABOVE * floor) & (variance > 0.0)
-    usual: NDArray[np.bool_] = (enough & far).all(axis=0)
-    return usual
+    return np.asarray((enough & far).all(axis=0))
 
 
 def without_itself(leaving: Leaving, j: int) -> tuple[Floats, Floats, Floats, Integers]:
@@ -85,11 +84,13 @@ def without_itself(leaving: Leaving, j: int) -> tuple[Floats, Floats, Floats, In
     spread = np.where(rows > 1, m2 - w * d * d * weight / left, 0.0)
     for row in np.flatnonzero(there & (rows > 1) & (spread <= DOMINATED * m2)).tolist():
         without[row], spread[row] = _recounted(leaving, row, j)
-    return without, np.maximum(spread, 0.0), np.where(rows > 0, left, 0.0), rows
+    return without, np.where(spread < 0.0, 0.0, spread), np.where(rows > 0, left, 0.0), rows
 
 
 def _recounted(leaving: Leaving, row: int, j: int) -> tuple[float, float]:
     """Return mean and M2 of a column in a row's class without the row, from the values."""
+    if not leaving.complete:
+        return float("nan"), float("nan")
     block, of = leaving.block, leaving.of
     assert isinstance(block, np.ndarray)
     same = leaving.rows_of(int(of.y[row]))
@@ -110,14 +111,13 @@ def _column(family: Gaussian, leaving: Leaving, j: int, added: Floats | None = N
 
     The family estimates as many columns as there are rows: each is this one, without a row.
     """
-    counted, y = leaving.counted, leaving.of.y
+    counted: Moments = leaving.counted
+    y = leaving.of.y
     mean, m2, weight, rows = without_itself(leaving, j)
     here = np.arange(len(y))
-    parts = [np.repeat(part[:, [j]], len(y), axis=1) for part in (counted.rows, counted.weight)]
-    parts += [np.repeat(part[:, [j]], len(y), axis=1) for part in (counted.mean, counted.m2)]
-    for part, own in zip(parts, (rows, weight, mean, m2), strict=True):
-        part[y, here] = own
-    moments = Moments(*parts, parts[3])
+    moments = counted.take([j]).each(lambda part: np.repeat(part, len(y), axis=1))
+    for part, own in (("rows", rows), ("weight", weight), ("mean", mean), ("m2", m2)):
+        getattr(moments, part)[y, here] = own
     normals = family.estimate(moments, Columns(leaving.facts.classes, NumberedNames(len(y)), ()))
     used, variance = normals.used, normals.variance
     if added is not None:
@@ -155,7 +155,7 @@ class _Curves:
         for j in np.flatnonzero(self.used).tolist():
             mean, m2, weight, _ = without_itself(self.leaving, j)
             variance = m2 / (weight - self.ddof) + self.added
-            low = variance <= self.least[j]
+            low = ~(variance > self.least[j])
             np.logical_or(self.doubtful, low, out=self.doubtful)
             variance = np.where(low, 1.0, variance)
             z = (block[:, j] - mean) ** 2 / variance
@@ -168,7 +168,7 @@ class _Curves:
         n, m2 = counted.weight, np.where(used, counted.m2, 1.0)
         left, freedom = np.where(used, n - 1.0, 1.0), np.where(used, n - 1.0 - self.ddof, 1.0)
         out, cancelled = leaving_out.normals(
-            self.leaving.block,
+            np.asarray(self.leaving.block),
             self.leaving.of.y,
             np.where(used, counted.mean, 0.0),
             np.where(used, n / (left * m2), 0.0),
@@ -192,7 +192,7 @@ class _Curves:
         if spread <= DOMINATED * m2:
             without, spread = _recounted(self.leaving, row, j)
         variance = spread / (n - 1.0 - self.ddof)
-        if variance <= self.least[j]:
+        if not variance > self.least[j]:
             self.doubtful[row] = True
             return 0.0
         return -0.5 * (math.log(2.0 * math.pi * variance) + (x - without) ** 2 / variance)

@@ -29,7 +29,8 @@ class Leaving:
     """What there is to leave rows out of.
 
     `counted` is the block of the tally of all rows, `facts` names its columns, `parameters` were
-    estimated from it, `block` holds the rows, and `of` says of which class they are.
+    estimated from it, `block` holds the rows, and `of` says of which class they are. If these are
+    not all rows that were counted (`complete`), what would have to be counted anew is NaN.
     """
 
     counted: Any
@@ -37,6 +38,7 @@ class Leaving:
     parameters: Any
     block: Block
     of: Members
+    complete: bool = True
 
     @property
     def weights(self) -> Array:

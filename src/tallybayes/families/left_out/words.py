@@ -38,13 +38,13 @@ def _text(family: Text, leaving: Leaving) -> WholeLeftOut | None:
     too_many = len(counted.terms) * counted.n_classes > MOST_CELLS
     if words.idf or words.norm or chosen_anew or (limited and weights) or unsmoothed or too_many:
         return None
-    held = _Documents(family, leaving)
+    held = LeftDocuments(family, leaving)
     scores = {"bernoulli": held.bernoulli, "complement": held.complement}
     return WholeLeftOut(scores.get(family.event, held.multinomial), held.doubtful)
 
 
 @dataclass(frozen=True)
-class _Documents:
+class LeftDocuments:
     """Documents, and the words that are used with and without each of them."""
 
     text: Text
@@ -119,8 +119,8 @@ class _Documents:
     def lengths(self) -> Floats:
         """The total of the words that are used."""
         indptr, _, data = self.kept
-        ends = np.concatenate([np.zeros(1), np.cumsum(data, dtype=np.float64)])
-        return ends[indptr[1:]] - ends[indptr[:-1]]
+        owner = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        return np.bincount(owner, data, len(indptr) - 1).astype(np.float64)
 
     @cached_property
     def switched(self) -> tuple[Array, Array, Floats]:
@@ -136,7 +136,7 @@ class _Documents:
         """How many words are used without each document."""
         owner, _, turn = self.switched
         n = len(self.leaving.of.y)
-        return self.used[2] + np.bincount(owner, turn, n)
+        return (self.used[2] + np.bincount(owner, turn, n)).astype(np.float64)
 
     @cached_property
     def counts(self) -> Floats:
@@ -215,9 +215,7 @@ class _Documents:
         documents = self.counted.weight[:, 0]
         for c, d in enumerate(self.counts):
             for own in (False, True):
-                n = documents[c] - own
-                if n < 0.5:
-                    continue
+                n = max(documents[c] - own, 0.0)
                 mine = (y == c) == own
                 never = n - d < -0.5  # all documents of the class have it, so none lacks it
                 absent = np.where(never, 0.0, np.log(np.where(never, 1.0, n - d + alpha)))

@@ -1,0 +1,25 @@
+"""Every setting that rows are held out of, and both twins of the kernels."""
+
+import pytest
+
+from tallybayes.kernels import choice
+from tallybayes.tokenizer import bags
+from validation.registry import SETTINGS
+
+
+@pytest.fixture(scope="session", params=SETTINGS, ids=str)
+def setting(request):
+    return request.param
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def twin(request, monkeypatch):
+    """Run a test once with the plain kernels and once with the compiled ones."""
+    monkeypatch.setattr(choice, "_warm", set())
+    compiled = request.param == "compiled"
+    if compiled:
+        choice.load_text()
+    for module in (choice, bags):
+        for limit in ("WORTH_CALLING", "WORTH_LOADING"):
+            monkeypatch.setattr(module, limit, 0 if compiled else float("inf"))
+    return request.param

@@ -1,0 +1,68 @@
+"""The oracle of held-out rows: models counted and estimated anew, with the same frozen schema."""
+
+import warnings
+
+import numpy as np
+
+import tallybayes as tb
+from tallybayes.sources import as_source
+from tallybayes.validation.encoded import Encoded
+from tallybayes.validation.folds import folds_of
+from tallybayes.validation.held_out import held_out_folds, left_out_each
+from validation.registry import PRIORS
+
+
+def encode(setting, rows, weighted=False):
+    """Encode rows once."""
+    labels, weights, cells = zip(*rows, strict=True)
+    source = as_source(setting.source(list(cells)))
+    return Encoded.of(source, setting.schema, list(labels), weights if weighted else None)
+
+
+def refitted(setting, rows, folds, weighted=False, prior=PRIORS[0], classes=None):
+    """Count and estimate anew for every fold: the posteriors and predictions of rows held out.
+
+    Classes that a model has not learnt have probability 0.
+    """
+    labels, weights, cells = zip(*rows, strict=True)
+    classes = classes or sorted(set(labels))
+    found = []
+    for train, test in folds:
+        learnt = [cells[k] for k in train], [labels[k] for k in train]
+        w = [weights[k] for k in train] if weighted else None
+        tally = tb.Tally.of(setting.source(learnt[0]), learnt[1], w, schema=setting.schema)
+        model = setting.recipe(prior).model(tally)
+        asked = setting.source([cells[k] for k in test])
+        wide = np.zeros((len(test), len(classes)))
+        wide[:, [classes.index(label) for label in model.classes]] = model.posterior(asked)
+        found.append((wide, model.predict(asked)))
+    return found
+
+
+def answer(action):
+    """Return what is answered, or None where it is refused; the impossible may be warned of."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "row .* impossible", tb.TallyBayesWarning)
+        try:
+            return action()
+        except tb.TallyBayesError:
+            return None
+
+
+def assert_agree(found, oracle, classes):
+    """Posteriors agree to 1e-9, and predictions too unless two classes are equally probable."""
+    assert len(found) == len(oracle)
+    for fold, (proba, predictions) in zip(found, oracle, strict=True):
+        np.testing.assert_allclose(fold.proba, proba, rtol=1e-9, atol=1e-12)
+        ordered = np.sort(proba, axis=1)
+        clear = np.diff(ordered, axis=1, prepend=-1.0)[:, -1] > 1e-9
+        predicted = np.array(classes)[fold.winners]
+        assert (predicted == predictions)[clear].all()
+
+
+def leave_one_out(data, recipe):
+    """Hold out every row as `cross_val` does."""
+    found = left_out_each(data, recipe)
+    if found is not None:
+        return [found]
+    return held_out_folds(data, recipe, folds_of("loo", None, data.y))

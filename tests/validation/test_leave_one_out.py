@@ -1,0 +1,418 @@
+"""Leave-one-out is what fitting anew without each row gives, for every family."""
+
+import inspect
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from tallybayes import families
+from tallybayes.kernels import choice
+from tallybayes.sources import as_source
+from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.folds import folds_of
+from tallybayes.validation.held_out import held_out_folds, left_out_each
+from tallybayes.validation.leave_one_out import LeaveOneOut
+from validation.refits import answer, assert_agree, encode, leave_one_out, refitted
+from validation.registry import PRIORS, SETTINGS
+
+law = settings(max_examples=12, phases=[Phase.generate], deadline=None)
+priors = st.sampled_from(PRIORS)
+
+
+def each_row(rows):
+    return list(folds_of("loo", None, [label for label, _, _ in rows]))
+
+
+def joined(folds):
+    """Put the folds of single rows together, as leave-one-out hands them out."""
+    return [tuple(np.concatenate(parts) for parts in zip(*folds, strict=True))]
+
+
+def assert_as_refitted(setting, rows, weighted=False, prior=PRIORS[0]):
+    """Hold out every row, and compare with models fitted anew."""
+    data = encode(setting, rows, weighted)
+    oracle = answer(lambda: refitted(setting, rows, each_row(rows), weighted, prior))
+    found = answer(lambda: leave_one_out(data, setting.recipe(prior)))
+    assert (found is None) == (oracle is None), "only one of the two is refused"
+    if oracle is not None and found is not None:
+        assert_agree(found, joined(oracle) if len(found) == 1 else oracle, data.classes)
+
+
+def test_every_family_is_registered():
+    known = {
+        each for each in vars(families).values() if inspect.isclass(each) and hasattr(each, "kind")
+    } - {families.Family}
+    used = {
+        type(family) for each in SETTINGS for family in (*each.families, *each.columns.values())
+    }
+    assert used == known
+    events = {each.event for one in SETTINGS for each in one.families if isinstance(each, tb.Text)}
+    assert events == {"multinomial", "boolean", "bernoulli", "complement"}
+
+
+@law
+@given(data=st.data())
+def test_every_row_gets_the_posterior_of_a_model_fitted_without_it(setting, data):
+    assert_as_refitted(setting, data.draw(setting.rows()), prior=data.draw(priors))
+
+
+@law
+@given(data=st.data())
+def test_so_it_does_with_weights_of_which_some_are_zero(setting, data):
+    assert_as_refitted(setting, data.draw(setting.rows()), True, data.draw(priors))
+
+
+@settings(max_examples=4, deadline=None)
+@given(data=st.data())
+def test_folds_of_single_rows_are_leave_one_out(setting, data):
+    rows, weighted = data.draw(setting.rows()), data.draw(st.booleans())
+    known, recipe = encode(setting, rows, weighted), setting.recipe()
+    one = answer(lambda: leave_one_out(known, recipe))
+    many = answer(lambda: held_out_folds(known, recipe, each_row(rows)))
+    shuffled = answer(lambda: held_out_folds(known, recipe, folds_of(len(rows), None, known.y)))
+    assert (one is None) == (many is None) == (shuffled is None)
+    if many is not None:
+        inexact = {"rtol": 1e-9, "atol": 1e-12}
+        proba = np.concatenate([fold.proba for fold in one])
+        np.testing.assert_allclose(np.concatenate([f.proba for f in many]), proba, **inexact)
+        for fold in shuffled:
+            np.testing.assert_allclose(fold.proba, proba[fold.rows], **inexact)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_which_settings_have_a_closed_form(setting, weighted):
+    data = encode(setting, setting.examples(24), weighted)
+    found = answer(lambda: [left_out_each(data, setting.recipe())])
+    assert found is None or (found[0] is not None) == setting.closed[weighted]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_both_twins_of_the_kernels_hold_out_the_same(setting, twin, weighted):
+    assert_as_refitted(setting, setting.examples(24, seed=1), weighted)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_terms_of_the_columns_add_up_to_the_score(setting, weighted):
+    data, recipe = encode(setting, setting.examples(24, seed=2), weighted), setting.recipe()
+    rows = LeaveOneOut(data)
+    found = answer(lambda: rows.terms(recipe, np.arange(len(data))))
+    if found is None:
+        assert not setting.closed[weighted] or answer(lambda: rows.joint(recipe)) is None
+        return
+    names, terms, log_prior, exact = found
+    joint, prior = answer(lambda: rows.joint(recipe))
+    assert terms.shape == (len(data), len(names), len(rows.tally.classes))
+    np.testing.assert_allclose(log_prior[exact], prior[exact], rtol=1e-12)
+    np.testing.assert_allclose((terms.sum(axis=1) + log_prior)[exact], joint[exact], rtol=1e-9)
+
+
+def test_the_terms_of_some_rows_are_theirs_among_all_rows(setting):
+    data, recipe = encode(setting, setting.examples(24, seed=3)), setting.recipe()
+    rows, some = LeaveOneOut(data), np.array([3, 4, 11, 20])
+    of_all = answer(lambda: rows.terms(recipe, np.arange(len(data))))
+    of_some = answer(lambda: rows.terms(recipe, some))
+    if of_all is not None:
+        both = of_all[3][some]
+        np.testing.assert_array_equal(of_some[3], both)
+        np.testing.assert_allclose(of_some[1][both], of_all[1][some][both], rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(of_some[2], of_all[2][some])
+
+
+def test_a_row_that_holds_the_spread_has_the_same_terms_among_some_rows():
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    x[4, 0] = 1e8
+    data = Encoded.of(as_source(x), tb.Schema.same(["x0", "x1"], tb.Numeric()), np.arange(40) % 2)
+    rows, some = LeaveOneOut(data), np.arange(0, 40, 4)
+    _, of_all, _, _ = rows.terms(Recipe(), np.arange(40))
+    _, of_some, _, _ = rows.terms(Recipe(), some)
+    np.testing.assert_allclose(of_some, of_all[some], rtol=1e-9)
+
+
+# Rare classes
+
+
+def held(X, y, weights=None, prior=PRIORS[0], columns=None, families=()):
+    """Leave out every row of a small table; posteriors by row and class."""
+    source = as_source(X)
+    data = Encoded.of(source, tb.Schema.infer(source, columns), y, weights)
+    found = left_out_each(data, Recipe(families, {}, prior))
+    assert found is not None
+    return found.proba
+
+
+def test_the_only_row_of_a_class_has_no_chance_of_its_own_class():
+    proba = held({"c": ["red", "red", "blue", "red"]}, ["a", "a", "a", "z"])
+    assert proba[3].tolist() == [1.0, 0.0]
+    # without its only other row, class z keeps 1 of 3 rows: (1/3 2/4) / (1/3 2/4 + 2/3 2/4)
+    assert proba[0, 1] == pytest.approx(Fraction(2, 5))
+
+
+def test_two_rows_of_two_classes_tell_each_other_nothing():
+    assert held({"x": [1.0, 2.0]}, ["a", "b"]).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_two_rows_of_one_class():
+    assert held({"x": [1.0, 2.0], "c": ["red", "blue"]}, ["a", "a"]).tolist() == [[1.0], [1.0]]
+
+
+def test_one_class_only_is_always_certain():
+    proba = held({"x": [1.0, 2.0, 7.0, 7.0]}, ["a"] * 4)
+    assert proba.tolist() == [[1.0]] * 4
+
+
+def test_a_single_row_leaves_nothing_to_learn_from():
+    with pytest.raises(tb.TallyBayesError, match="empty"):
+        held({"x": [1.0]}, ["a"])
+
+
+def test_a_fixed_prior_is_refused_where_a_row_takes_its_class_along():
+    with pytest.raises(tb.TallyBayesError, match="unknown class 'z'"):
+        held({"x": [1.0, 2.0, 3.0]}, ["a", "a", "z"], prior=tb.Fixed({"a": 0.5, "z": 0.5}))
+
+
+# Values that only one row has
+
+
+def test_a_value_that_only_this_row_has_says_nothing_of_the_class():
+    X = {"c": ["red", "red", "blue", "once"]}
+    proba = held(X, ["a", "b", "b", "b"])
+    assert proba[3] == pytest.approx([1 / 3, 2 / 3])  # the prior of the others
+
+
+def test_a_value_that_only_this_row_has_is_one_more_value_when_smoothed():
+    X = {"c": ["red", "red", "blue", "once"]}
+    proba = held(X, ["a", "b", "b", "b"], families=(tb.Categorical(unseen="smooth"),))
+    a, b = Fraction(1, 3) * Fraction(1, 3), Fraction(2, 3) * Fraction(1, 4)
+    assert proba[3, 0] == pytest.approx(a / (a + b))
+
+
+def test_a_value_that_only_this_row_has_is_refused_where_unseen_values_are():
+    with pytest.raises(tb.TallyBayesError, match="'once'"):
+        held(
+            {"c": ["red", "red", "once", "red"]},
+            ["a", "b", "b", "a"],
+            families=(tb.Categorical(unseen="error"),),
+        )
+
+
+def test_a_word_that_only_this_document_has_leaves_the_vocabulary():
+    X = {"t": ["red red", "red", "blue", "blue once"]}
+    proba = held(X, ["a", "a", "b", "b"], columns={"t": tb.Text()})
+    # V is 2 without the last document: P(blue | a) = 1/5, P(blue | b) = 2/3
+    a, b = Fraction(2, 3) * Fraction(1, 5), Fraction(1, 3) * Fraction(2, 3)
+    assert proba[3, 0] == pytest.approx(a / (a + b))
+    # and 3 without any other: P(red | a) = 2/4 without the second, P(red | b) = 1/6
+    a, b = Fraction(1, 3) * Fraction(3, 5), Fraction(2, 3) * Fraction(1, 6)
+    assert proba[1, 0] == pytest.approx(a / (a + b))
+
+
+@pytest.mark.parametrize("document", ["", "!", None, "new words only"])
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "complement"])
+def test_a_document_without_known_words_gets_the_prior_of_the_others(document, event):
+    X = {"t": ["red green", "red", "blue", document]}
+    proba = held(X, ["a", "a", "b", "b"], columns={"t": tb.Text(event=event)})
+    assert proba[3] == pytest.approx([2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
+def test_a_class_of_missing_documents(event):
+    family = tb.Text(event=event)
+    setting = next(each for each in SETTINGS if each.families == (family,))
+    documents = ["red green", None, "blue", "red", None, None]
+    rows = [(label, 1.0, (t,)) for label, t in zip("aabbcc", documents, strict=True)]
+    assert_as_refitted(setting, rows)
+
+
+# What cannot be
+
+
+def test_a_row_that_is_impossible_without_itself_gets_the_prior_of_the_others():
+    X = {"c": ["red", "red", "blue", "blue"], "d": ["up", "up", "down", "up"]}
+    with pytest.warns(tb.TallyBayesWarning, match="row 3 is impossible in every class"):
+        proba = held(X, ["a", "a", "b", "b"], families=(tb.Categorical(alpha=0),))
+    assert proba[3] == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_duplicates_keep_each_other():
+    X = {"c": ["red", "red", "blue", "blue"]}
+    proba = held(X, ["a", "a", "b", "b"], families=(tb.Categorical(alpha=0),))
+    assert proba.tolist() == [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
+
+
+def test_a_row_of_weight_zero_is_in_no_model():
+    X, y = {"c": ["red", "blue", "blue", "red"]}, ["a", "b", "b", "b"]
+    weights = [1.0, 1.0, 1.0, 0.0]
+    proba = held(X, y, weights)
+    model = tb.estimate(tb.Tally.of({"c": X["c"][:3]}, y[:3]))
+    np.testing.assert_allclose(proba[3], model.posterior({"c": ["red"]})[0], rtol=1e-12)
+    # the first row takes its class along, whatever weighs nothing
+    assert held(X, ["a", "b", "b", "a"], weights)[0].tolist() == [0.0, 1.0]
+
+
+def test_a_class_whose_rows_weigh_nothing_has_no_chance():
+    proba = held({"x": [1.0, 2.0, 3.0, 5.0]}, ["a", "a", "b", "b"], [1.0, 2.0, 0.0, 0.0])
+    assert proba.tolist() == [[1.0, 0.0]] * 4
+
+
+# Rows that hold nearly all of the spread, or of the weight
+
+
+def exact_joint(x, y, w, family):
+    """Return log s_c of each row of one column without the row, with 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        return np.array([[float(s) for s in _without(k, x, y, w, family)] for k in range(len(x))])
+
+
+def _without(k, x, y, w, family):
+    """Estimate from all rows but one with fractions, as the Gaussian family documents it."""
+    rows = [j for j in range(len(x)) if j != k]
+    moments = {c: _moments([(x[j], w[j]) for j in rows if y[j] == c]) for c in sorted(set(y))}
+    total, _, spread = _moments([(x[j], w[j]) for j in rows])
+    ddof = Fraction(family.ddof)
+    of_column = spread / total
+    within = sum(m2 for *_, m2 in moments.values()) / sum(n - ddof for n, *_ in moments.values())
+    for n, mean, m2 in moments.values():
+        variance = m2 / (n - ddof)
+        if isinstance(family.floor, tb.AdditiveFloor):
+            largest = of_column if family.floor.of is None else Fraction(family.floor.of)
+            variance += Fraction(family.floor.fraction) * largest
+        else:
+            floor = Fraction(family.floor.fraction) * of_column
+            variance = variance if variance > floor else max(floor, within)
+        z = (Fraction(x[k]) - mean) ** 2 / variance
+        two_pi = Decimal("6.283185307179586476925286766559005768394338798750211641949889")
+        density = (_decimal(variance) * two_pi).ln() + _decimal(z)
+        yield _decimal(n / total).ln() - density / 2
+
+
+def _moments(cells):
+    """Return weight, mean and the sum of squared deviations."""
+    cells = [(Fraction(x), Fraction(w)) for x, w in cells]
+    n = sum(w for _, w in cells)
+    mean = sum(w * x for x, w in cells) / n
+    return n, mean, sum(w * (x - mean) ** 2 for x, w in cells)
+
+
+def _decimal(fraction):
+    return Decimal(fraction.numerator) / Decimal(fraction.denominator)
+
+
+FLOORS = [
+    tb.Gaussian(),
+    tb.Gaussian(ddof=0),
+    tb.Gaussian(floor=tb.RelativeFloor(1e-30)),
+    tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(1e-9)),
+    tb.Gaussian(floor=tb.AdditiveFloor(1e-9, of=1.0)),
+]
+
+
+@pytest.mark.parametrize("family", FLOORS, ids=repr)
+@pytest.mark.parametrize("sigmas", [3.0, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e14])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("centre", [0.0, 1e3])
+def test_an_outlier_costs_no_digits(family, sigmas, weighted, centre):
+    rng = np.random.default_rng(5)
+    x = centre + rng.normal(size=14)
+    x[3], x[9] = centre + sigmas, centre - 2.5
+    y = ["a", "b"] * 7
+    w = rng.uniform(0.5, 3.0, 14) if weighted else np.ones(14)
+    source = as_source({"x": x})
+    data = Encoded.of(source, tb.Schema.infer(source), y, w if weighted else None)
+    joint, _ = LeaveOneOut(data).joint(Recipe((family,)))
+    np.testing.assert_allclose(joint, exact_joint(x.tolist(), y, w.tolist(), family), rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", FLOORS, ids=repr)
+def test_outliers_in_both_classes_cost_no_digits(family):
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=16)
+    x[3], x[8], x[11] = 1e9, -1e7, 1e5
+    y = ["a", "b"] * 8
+    source = as_source({"x": x})
+    data = Encoded.of(source, tb.Schema.infer(source), y)
+    joint, _ = LeaveOneOut(data).joint(Recipe((family,)))
+    np.testing.assert_allclose(joint, exact_joint(x.tolist(), y, [1.0] * 16, family), rtol=1e-9)
+
+
+HEAVY = [
+    each
+    for each in SETTINGS
+    if each.closed[1] and not isinstance((*each.families, None)[0], tb.LogNormal)
+]
+
+
+@pytest.mark.parametrize("heavy", [1e6, 1e9, 1e12, 1e14])
+@pytest.mark.parametrize("setting", HEAVY, ids=str)
+def test_a_heavy_row_costs_no_digits(setting, heavy):
+    rows = [(label, weight + 0.25, cells) for label, weight, cells in setting.examples(24, seed=4)]
+    rows[5] = (rows[5][0], heavy, rows[5][2])
+    data = encode(setting, rows, True)
+    oracle = answer(lambda: refitted(setting, rows, [(np.delete(np.arange(24), 5), [5])], True))
+    found = answer(lambda: leave_one_out(data, setting.recipe()))
+    if oracle is None:
+        assert found is None
+        return
+    np.testing.assert_allclose(found[0].proba[5], oracle[0][0][0], rtol=1e-9, atol=1e-12)
+
+
+# Enough cells for the compiled kernels
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_numbers(dtype):
+    choice.load_compiled()
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 3, 400)
+    X = (rng.normal(size=(400, 20)) + y[:, None]).astype(dtype)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[17, 3] = 1e9
+    schema = tb.Schema.same([f"x{j}" for j in range(20)], tb.Numeric())
+    found = left_out_each(Encoded.of(as_source(X), schema, y), Recipe())
+    for row in [0, 1, 17, 200, 399]:
+        model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
+        expected = model.posterior(X[[row]])[0]
+        np.testing.assert_allclose(found.proba[row], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_many_columns_do_not_underflow():
+    choice.load_compiled()
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(30, 1500)), np.arange(30) % 2
+    schema = tb.Schema.same([f"x{j}" for j in range(1500)], tb.Numeric())
+    joint, _ = LeaveOneOut(Encoded.of(as_source(X), schema, y)).joint(Recipe())
+    for row in range(0, 30, 7):
+        model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
+        np.testing.assert_allclose(joint[row], model.joint_log_likelihood(X[[row]])[0], rtol=1e-11)
+
+
+@pytest.mark.parametrize("family", [tb.Multinomial(), tb.Poisson(0.5), tb.Bernoulli()], ids=repr)
+def test_many_sparse_counts(family):
+    from scipy.sparse import random_array
+
+    choice.load_compiled()
+    rng = np.random.default_rng(9)
+    X = random_array((300, 200), density=0.1, format="csr", rng=rng)
+    X.data = rng.integers(1, 4, X.nnz).astype(float)
+    y = rng.integers(0, 4, 300)
+    schema = tb.Schema.same([f"x{j}" for j in range(200)], family.kind)
+    found = left_out_each(Encoded.of(as_source(X), schema, y), Recipe((family,)))
+    for row in [0, 7, 150, 299]:
+        others = np.delete(np.arange(300), row)
+        model = tb.estimate(tb.Tally.of(X[others], y[others], schema=schema), family)
+        expected = model.posterior(X[[row]])[0]
+        np.testing.assert_allclose(found.proba[row], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_infinite_terms_do_not_make_the_sum_undefined():
+    rows = [(label, 1.0, (n, n, 0)) for label, n in zip("aabbc", [0, 2, 1, 0, 3], strict=True)]
+    for each in SETTINGS:
+        if each.cells == ((0, 0, 0, 1, 1, 2, 7),) * 3:
+            found = answer(lambda each=each: leave_one_out(encode(each, rows), each.recipe()))
+            assert found is None or all(math.isfinite(p) for f in found for p in f.proba.ravel())
