@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import tallybayes as tb
-from benchmarks import estimators, text, workloads
+from benchmarks import estimators, text, validation, workloads
 from benchmarks.ours import Ours
 from benchmarks.scikit_learn import ScikitLearn
 from benchmarks.timing import best_of, per_call, say
@@ -214,6 +214,7 @@ def main() -> None:
         "missing cells. Memory is the peak that a process of its own adds while it fits and predicts.",
         "",
         *text.section(),
+        *validation.section(),
     ]
     PAGE.write_text("\n".join(page))
     print("\n".join(page))

@@ -23,7 +23,7 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
 
-from benchmarks import text_accuracy
+from benchmarks import calibrated, text_accuracy
 from benchmarks.timing import say
 from tallybayes import NaiveBayes
 
@@ -189,10 +189,15 @@ def verdict(found: list[tuple[Problem, dict[str, Score]]], peer: str) -> str:
     )
 
 
+def read_weka() -> pd.DataFrame:
+    """Return what Weka was measured at, by table and model."""
+    return pd.read_csv(DATA / "uci" / "weka_10x10fold.csv").set_index(["dataset", "model"])
+
+
 def main() -> None:
     if not DATA.exists():
         sys.exit(f"there is no data in {DATA}; set TALLYBAYES_DATA")
-    weka = pd.read_csv(DATA / "uci" / "weka_10x10fold.csv").set_index(["dataset", "model"])
+    weka = read_weka()
     found = [(problem, compare(problem, weka)) for problem in problems()]
     page = [
         "# Accuracy",
@@ -217,7 +222,7 @@ def main() -> None:
         verdict(found, "Weka"),
         "",
         *WHY,
-        "",
+        *calibrated.section([problem for problem, _ in found], weka),
         *text_accuracy.section(),
     ]
     text = "\n".join(page)

@@ -396,6 +396,19 @@ def test_the_nested_report_says_what_was_chosen_how_often():
     assert len(found.nested.folds) == 3
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_with_a_single_candidate_nothing_is_chosen_and_nested_is_cross_validation(weighted):
+    X, y = TABLE
+    w = np.linspace(0.5, 3.0, len(y)) if weighted else None
+    grid = {"alpha": [2.0]}
+    found = tune(tb.NaiveBayes(), X, y, grid, nested=4, seed=9, sample_weight=w).nested
+    wanted = tb.NaiveBayes(alpha=2.0).cross_val(X, y, folds=4, seed=9, sample_weight=w).report()
+    assert found.scores == pytest.approx(wanted.scores, abs=1e-9)
+    assert found.mean == pytest.approx(wanted.mean, abs=1e-9)
+    assert found.training == pytest.approx(wanted.training, abs=1e-9)
+    assert (found.confusion.counts == wanted.confusion.counts).all()
+
+
 @pytest.mark.parametrize("off", [None, 0, False])
 def test_without_nesting_the_score_is_called_optimistic(off):
     X, y = IRIS
@@ -573,10 +586,11 @@ def test_one_standard_error_counts_the_parameters_of_models_fitted_anew():
         "calibration": ["weights"],
     }
     found = tune(tb.NaiveBayes(), X, y, grid, folds=SIX, one_standard_error=True, nested=None)
-    free = found.model.model_.free_parameters
-    if "simplest of 2" in found.rule:
-        assert f"{free} free parameters" in found.rule
-    assert "standard error" in found.rule
+    free = [tb.NaiveBayes(**each).fit(X, y).model_.free_parameters for each in grid_order(found)]
+    assert free[0] != free[1]
+    assert found.chosen == int(np.argmin(free))
+    assert "simplest of 2 within one standard error" in found.rule
+    assert f": {min(free)} free parameters" in found.rule
 
 
 def test_an_undefined_score_never_wins():
@@ -747,7 +761,7 @@ def test_an_empty_mapping_is_the_model_as_it_is():
         ({"model": tb.NaiveBayes(positive="x")}, "positive: 'x' is not a class"),
         (
             {"folds": PredefinedSplit(np.arange(60) % 3)},
-            "one of the nested folds failed: a fold names row .*; pass nested=None",
+            "one of the nested folds failed: .*a fold names row 59.*; pass nested=None",
         ),
     ],
 )
@@ -756,6 +770,13 @@ def test_what_cannot_be_is_refused_with_a_remedy(change, message):
     asked = {"model": tb.NaiveBayes(), "grid": {"alpha": [1.0]}, **change}
     with pytest.raises(TallyBayesError, match=message):
         tune(asked.pop("model"), X, y, asked.pop("grid"), **asked)
+
+
+def test_an_error_names_the_candidate():
+    X, y = TABLE
+    with pytest.raises(TallyBayesError, match="alpha is -1") as caught:
+        tune(tb.NaiveBayes(), X, y, {"alpha": [1.0, -1.0], "prior": ["uniform"]})
+    assert caught.value.__notes__ == ["(the candidate with alpha=-1, prior='uniform')"]
 
 
 def test_many_fits_are_announced(monkeypatch):

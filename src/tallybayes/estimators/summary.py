@@ -53,12 +53,18 @@ def _lines(fitted: Fitted) -> Iterator[tuple[str, str, str]]:
         family: Any = fitted.columns.get(name)
         if family is None:
             family = family_for(kind, fitted.families)
-        yield name, _short(family), reason
+        shown = _short(family)
+        if fitted.calibration is not None and name in fitted.calibration.exponents:
+            shown += f" ^ {fitted.calibration.exponents[name]:.3f}"
+        if name in fitted.reasons:
+            reason = fitted.reasons[name] + ("" if reason == "declared" else f"; {reason}")
+        yield name, shown, reason
 
 
 def _rest(fitted: Fitted) -> list[str]:
     more = len(fitted.tally.schema.names) - MOST_COLUMNS
-    return [f"... and {more} more columns"] if more > 0 else []
+    lines = [f"... and {more} more columns"] if more > 0 else []
+    return lines if fitted.calibration is None else [*lines, fitted.calibration.headline]
 
 
 def warn_of_outgrown(before: Tally, after: Tally) -> None:

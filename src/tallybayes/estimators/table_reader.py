@@ -153,7 +153,17 @@ class TableReader(TallyClassifier):
             if label not in stated:
                 hint = did_you_mean(label, stated)
                 raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
-        return Fitted(tally, families, by_name, prior, self.positive, self._calibration, announced)
+        reasons = {name: choice.reason for name, choice in self._choices.items()}
+        return Fitted(
+            tally,
+            families,
+            by_name,
+            prior,
+            self.positive,
+            self._calibration,
+            announced,
+            reasons=reasons,
+        )
 
     def _announced(self, before: tuple[Label, ...], classes: Any = None) -> tuple[Label, ...]:
         """Return the classes that the user has spoken of."""

@@ -410,3 +410,95 @@ def left_out_counts(
                 else:
                     total += v * math.log(left + alpha[j])
         out[i] = total
+
+
+@_row_sum
+def lifted_normals(
+    X: Array,
+    y: Array,
+    n: Array,
+    mean: Array,
+    m2: Array,
+    n_all: Array,
+    mean_all: Array,
+    m2_all: Array,
+    variance: Array,
+    ddof: float,
+    fraction: float,
+    most: float,
+    out: Array,
+    unsure: Array,
+) -> None:
+    """Add the log densities of rows without themselves, where a floor may hold variances up.
+
+    Two loops over the columns: what all classes share (the floor, and the variance within the
+    classes), and each class. `variance`, that of the model of all rows, is close to what it becomes
+    without the row, so that the product of the quotients stays close to 1 and one logarithm does.
+    """
+    n_rows, n_columns = X.shape
+    n_classes = len(n)
+    within = np.zeros(n_columns)
+    free = 0.0
+    for c in range(n_classes):
+        free += n[c] - ddof
+        for j in range(n_columns):
+            within[j] += m2[c, j]
+    plain = np.empty((n_classes, n_columns))  # variances before they are lifted
+    inverse = np.empty((n_classes, n_columns))
+    base = np.zeros(n_classes)
+    for c in range(n_classes):
+        for j in range(n_columns):
+            plain[c, j] = m2[c, j] / (n[c] - ddof)
+            inverse[c, j] = 1.0 / plain[c, j]
+            base[c] -= 0.5 * math.log(2.0 * math.pi * variance[c, j])
+    floor = np.empty(n_columns)
+    lifted = np.empty(n_columns)
+    left = np.empty(n_columns)
+    left_inverse = np.empty(n_columns)
+    total = n_all[0]
+    of_all, of_floor = total / (total - 1.0), fraction / (total - 1.0)
+    of_within = 1.0 / (free - 1.0)
+    for i in range(n_rows):
+        x = X[i]
+        m = n[y[i]]
+        mean_own = mean[y[i]]
+        m2_own = m2[y[i]]
+        of_own, of_left = m / (m - 1.0), 1.0 / (m - 1.0 - ddof)
+        worst = 0.0
+        for j in range(n_columns):
+            d = x[j] - mean_own[j]
+            d_all = x[j] - mean_all[j]
+            taken = d * d * of_own
+            taken_all = d_all * d_all * of_all
+            worst = max(worst, taken - most * m2_own[j])
+            worst = max(worst, taken_all - most * m2_all[j])
+            least = of_floor * (m2_all[j] - taken_all)
+            floor[j] = least
+            lifted[j] = 1.0 / max(least, of_within * (within[j] - taken))
+            v = of_left * (m2_own[j] - taken)
+            left[j] = v
+            left_inverse[j] = 1.0 / v
+        unsure[i] = not worst <= 0.0
+        for c in range(n_classes):
+            mine = c == y[i]
+            stretch = of_own * of_own if mine else 1.0
+            of_class = left if mine else plain[c]
+            known = left_inverse if mine else inverse[c]
+            square = 0.0
+            logs = 0.0
+            for start in range(0, n_columns, 64):
+                # short enough for the product to neither overflow nor underflow
+                part = slice(start, start + 64)
+                x_part, mean_part, v_part = x[part], mean[c, part], of_class[part]
+                known_part, lifted_part, floor_part = known[part], lifted[part], floor[part]
+                usual = variance[c, part]
+                product = 1.0
+                for j in range(len(x_part)):
+                    # both loads come first: a load behind a test would not vectorise
+                    one, other = known_part[j], lifted_part[j]
+                    inverse_v = one if v_part[j] > floor_part[j] else other
+                    d = x_part[j] - mean_part[j]
+                    square += d * d * inverse_v
+                    product *= inverse_v * usual[j]
+                logs += math.log(product)
+            out[i, c] += base[c] - 0.5 * (square * stretch - logs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,52 @@ def normals(
         X.size,
     )
     return out, np.flatnonzero(cancelled)
+
+
+class Spread(NamedTuple):
+    """Number, mean and M2 of some rows, by class (down) and column (across), or of all rows."""
+
+    n: Array
+    mean: Floats
+    m2: Floats
+
+
+def lifted_normals(
+    X: Array,
+    y: Array,
+    classes: Spread,
+    everything: Spread,
+    variance: Floats,
+    ddof: float,
+    fraction: float,
+    most: float,
+    out: Floats,
+) -> Array:
+    """Add the log densities of rows of weight 1 where a floor may hold variances up.
+
+    The floor is a fraction of the column's variance without the row; a variance below it becomes
+    that within the classes, or the floor if that is greater. `variance` is that of the model of all
+    rows. Returned are the rows where digits cancel, whose sums cannot be trusted.
+    """
+    unsure = np.zeros(len(X), bool)
+    loops = loops_for(X.size * out.shape[1], "lifted_normals", X.dtype)
+    over_rows(
+        lambda rows: loops.lifted_normals(
+            X[rows],
+            y[rows],
+            *classes,
+            *everything,
+            variance,
+            ddof,
+            fraction,
+            most,
+            out[rows],
+            unsure[rows],
+        ),
+        len(X),
+        X.size * out.shape[1],
+    )
+    return np.flatnonzero(unsure)
 
 
 def sparse_counts(

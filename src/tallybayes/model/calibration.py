@@ -66,11 +66,15 @@ class Calibration:
         total = mended.sum(axis=1, keepdims=True)
         return np.where(total > 0.0, mended / np.where(total > 0.0, total, 1.0), posterior)
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """What it is, and what it gains, in a line."""
         gain = f"log-loss {self.loss_before:.4f} -> {self.loss:.4f} by leave-one-out"
         head = f"{self.how} calibration, {self.rows} rows: {gain}"
-        if self.how == "temperature":
-            return f"{head}; exponent {self.default:.3f}"
+        return f"{head}; exponent {self.default:.3f}" if self.how == "temperature" else head
+
+    def __str__(self) -> str:
+        head = self.headline
         if not self.exponents:
             return head
         width = max(map(len, self.exponents))

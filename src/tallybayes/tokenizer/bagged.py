@@ -35,7 +35,11 @@ class Bagged:
     def of(cls, documents: Documents, words: Words) -> Bagged:
         """Read all documents."""
         reading = Reading(documents, words)
-        known = None if words.buckets is None else Buckets(words.buckets)
+        known: Terms | Buckets | None = None
+        if words.buckets is not None:
+            known = Buckets(words.buckets)
+        elif words.idf is not None:
+            known = words.idf.as_terms
 
         def work(rows: slice) -> tuple[Any, list[Bags]]:
             reader = reading.reader(known)
@@ -54,7 +58,7 @@ class Bagged:
         pieces = list(parts[0][1])
         for more, found in parts[1:]:
             numbers: Array | None = None
-            if isinstance(terms, Terms):
+            if known is None:
                 terms, numbers = terms.plus(more)
             for bags in found:
                 indices = bags.indices if numbers is None else numbers[bags.indices]
@@ -76,6 +80,17 @@ class Bagged:
     def owners(self) -> NDArray[np.int64]:
         """The document of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+
+    def known_from(self, rows: NDArray[np.bool_]) -> Bagged:
+        """Return the documents with only the terms that some of them have: those marked."""
+        if isinstance(self.terms, Buckets) or rows.all():
+            return self
+        used = np.zeros(len(self.terms), bool)
+        used[self.indices[rows[self.owners]]] = True
+        if used.all():
+            return self
+        number_of = np.where(used, np.cumsum(used) - 1, -1)
+        return self.renumbered(self.terms.take(np.flatnonzero(used)), number_of)
 
     def take(self, rows: Array) -> Bagged:
         """Return some of the documents."""

@@ -197,5 +197,45 @@ def fitted_exponents(
     fits = np.isfinite(own).all(axis=1) & np.isfinite(prior[np.arange(len(y)), y]) & (w > 0.0)
     if not fits.any() or not terms.shape[1]:
         return np.ones(terms.shape[1])
-    known = np.maximum(terms[fits], LOWEST)
-    return _Problem(known, np.maximum(prior[fits], LOWEST), y[fits], w[fits], penalty).solved()
+    known, prior = np.maximum(terms[fits], LOWEST), np.maximum(prior[fits], LOWEST)
+    if terms.shape[1] == 1:
+        return np.array([fitted_exponent(known[:, 0], prior, y[fits], w[fits])])
+    return _Problem(known, prior, y[fits], w[fits], penalty).solved()
+
+
+def fitted_exponent(evidence: Floats, prior: Floats, y: Array, w: Floats) -> float:
+    """Return the one exponent of evidence by row and class, by Newton's method.
+
+    It is what the general problem has as its solution, in a fraction of the time.
+    """
+    here = np.arange(len(y))
+    gaps = evidence - evidence[here, y][:, None]
+    start = prior - prior[here, y][:, None]
+
+    def at(exponent: float) -> tuple[float, float, float]:
+        """Return the loss, its slope and its curvature."""
+        scores = start + exponent * gaps
+        top = scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores - top)
+        total = shares.sum(axis=1, keepdims=True)
+        shares /= total
+        mean = (shares * gaps).sum(axis=1)
+        spread = (shares * (gaps - mean[:, None]) ** 2).sum(axis=1)
+        loss = (np.log(total) + top)[:, 0]
+        return float(w @ loss), float(w @ mean), float(w @ spread)
+
+    exponent = 0.7
+    value, slope, curvature = at(exponent)
+    for _ in range(100):
+        if curvature <= 0.0 or (exponent == 0.0 and slope >= 0.0):
+            break
+        step = max(-slope / curvature, -exponent)
+        found = at(exponent + step)
+        while found[0] > value and abs(step) > 1e-12:
+            step /= 2.0
+            found = at(exponent + step)
+        gain, exponent = value - found[0], max(exponent + step, 0.0)
+        value, slope, curvature = found
+        if gain <= 1e-12 * max(value, 1.0):
+            break
+    return exponent

@@ -11,6 +11,7 @@ import numpy as np
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.validation.cross_validation import Prepared
 from tallybayes.validation.encoded import Encoded
+from tallybayes.validation.tuned_tables import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,11 @@ def entries_of(
     known: list[Encoded] = []
     for params in combinations:
         estimator = clone(model).set_params(**params)
-        prepared: Prepared = estimator._encoded(X, y, sample_weight, known)
+        try:
+            prepared: Prepared = estimator._encoded(X, y, sample_weight, known)
+        except ValueError as error:
+            error.add_note(f"(the candidate with {listed(params)})")
+            raise
         data = prepared.data
         if data is not None and all(data is not each for each in known):
             known.append(data)

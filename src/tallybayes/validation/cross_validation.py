@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import TallyBayesError, number, whole
 from tallybayes.metrics import scores as scores_of
 from tallybayes.sources.labels import Label
 from tallybayes.validation.encoded import Encoded, Recipe
@@ -215,6 +215,73 @@ def cross_val(
 
     positive = getattr(model, "positive", None)
     return HeldOut(prepared.labels, tuple(found), prepared.y, w, how, loo, positive, seen)
+
+
+def leave_one_out(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> HeldOut:
+    """Predict every row from the model of all other rows, in closed form where there is one.
+
+    Examples
+    --------
+    >>> from tallybayes import NaiveBayes, validation
+    >>> table = {"income": [125.0, 100.0, 95.0, 85.0, 120.0, 90.0]}
+    >>> held = validation.leave_one_out(NaiveBayes(), table, ["No", "No", "Yes", "Yes", "No", "Yes"])
+    >>> held.predictions.tolist()
+    ['No', 'No', 'Yes', 'Yes', 'No', 'Yes']
+    """
+    return cross_val(model, X, y, folds=LEAVE_ONE_OUT, sample_weight=sample_weight)
+
+
+def k_fold(
+    model: Any,
+    X: Any,
+    y: Any,
+    k: int = 10,
+    *,
+    repeats: int = 1,
+    stratified: bool = True,
+    groups: Any = None,
+    seed: int = 0,
+    sample_weight: Any = None,
+) -> HeldOut:
+    """Predict the rows of each of k folds from a model of the others: see `cross_val`."""
+    return cross_val(
+        model,
+        X,
+        y,
+        folds=whole(k, "k", 2),
+        repeats=repeats,
+        stratified=stratified,
+        groups=groups,
+        seed=seed,
+        sample_weight=sample_weight,
+    )
+
+
+def hold_out(
+    model: Any,
+    X: Any,
+    y: Any,
+    share: float = 0.3,
+    *,
+    stratified: bool = True,
+    groups: Any = None,
+    seed: int = 0,
+    sample_weight: Any = None,
+) -> HeldOut:
+    """Predict a share of the rows from a model of the rest: the train/validation split.
+
+    ``held.rows`` says which rows were held out.
+    """
+    return cross_val(
+        model,
+        X,
+        y,
+        folds=float(number(share, "share", above=0.0)),
+        stratified=stratified,
+        groups=groups,
+        seed=seed,
+        sample_weight=sample_weight,
+    )
 
 
 def is_leave_one_out(folds: Any) -> bool:

@@ -66,7 +66,8 @@ class FamilyChoice:
     @property
     def family(self) -> Family:
         """The family, with edges to be found for bins."""
-        return _FAMILIES[self.name]()
+        family: Family = _FAMILIES[self.name]()
+        return family
 
     @property
     def reason(self) -> str:
@@ -294,9 +295,8 @@ def _kind(family: str) -> Kind:
 
 
 def _family(family: str, alpha: float) -> Family:
-    if family in ("gaussian", "log_normal"):
-        return _FAMILIES[family]()
-    made: Family = _FAMILIES[family](alpha=alpha)
+    options = {} if family in ("gaussian", "log_normal") else {"alpha": alpha}
+    made: Family = _FAMILIES[family](**options)
     return made
 
 

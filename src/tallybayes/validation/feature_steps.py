@@ -113,7 +113,8 @@ class Scorer:
     def _of_rows(self, judged: Judged, y: NDArray[np.int64]) -> Floats:
         """Return the values whose mean the score is."""
         if self.name == "accuracy":
-            return (judged.winners == y).astype(np.float64)
+            right: Floats = (judged.winners == y).astype(np.float64)
+            return right
         own = judged.proba[np.arange(len(y)), y]
         if self.name == "log_loss":
             losses: Floats = -np.log(np.maximum(own, CLIP))
@@ -195,6 +196,7 @@ def walk(
         unit, best, reason = _best(tried, scorer, units, forward)
         after = (*chosen, unit) if forward else tuple(k for k in chosen if k != unit)
         if ground.refits:
+            reason = f"{best.score:.4f} when tried, {reason}; then all exponents fitted anew"
             best = scorer(ground.judge(after))
         gain = scorer.gain(best.score, now.score)
         improves = gain > TIE if forward else gain >= -TIE
@@ -237,7 +239,8 @@ def _best(
     first: tuple[int, Scored] | None = None
     second: tuple[int, float] | None = None
     n = 0
-    for n, (unit, judged) in enumerate(tried, 1):
+    for unit, judged in tried:
+        n += 1
         found = scorer(judged)
         if first is None or scorer.gain(found.score, first[1].score) > TIE:
             second = None if first is None else (first[0], first[1].score)

@@ -1,9 +1,9 @@
 """What each column says of held-out rows, so that every set of columns is judged by adding up.
 
-In naive Bayes the score of a row is log P(c) + sum_j log P(x_j | c), and what a column says does not
-depend on the others. So the held-out terms of all columns are worked out once, by row and class,
-and the held-out posterior of any set of columns is a sum of some of them: exactly what models of
-those columns would say of rows they never saw.
+In naive Bayes the score of a row is log P(c) + sum_j log P(x_j | c), and what a column says does
+not depend on the others. So the held-out terms of all columns are worked out once, by row and
+class, and the held-out posterior of any set of columns is a sum of some of them: exactly what
+models of those columns would say of rows they never saw.
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ class Terms:
         self, data: Encoded, recipe: Recipe, folds: Sequence[Fold], how: How | None = None
     ) -> None:
         self._data, self._recipe, self._how = data, recipe, how
+        self._last: tuple[tuple[int, ...], Floats] = (), np.empty(0)
         self.fold: NDArray[np.int64] | None
         rows = LeaveOneOut(data)
         self._shares = list(shares(rows.tally, recipe.families, recipe.columns))
@@ -133,8 +134,8 @@ class Terms:
         self._prior = np.full((n, c), -np.inf)
 
     def _leave_out_each(self, rows: LeaveOneOut) -> None:
-        """Put in the terms without each row; where there is no closed form rows are counted anew."""
-        known = [self.classes.index(label) for label in rows.tally.classes]
+        """Put in the terms without each row, which is counted anew if there is no closed form."""
+        known = np.array([self.classes.index(label) for label in rows.tally.classes])
         found = rows.terms(self._recipe, self.rows)
         doubtful = np.arange(len(self.rows))
         if found is not None:
@@ -198,21 +199,27 @@ class Terms:
         """Return the sum of the terms of some columns, each raised to its exponent."""
         if not chosen:
             return np.zeros(self._prior.shape)
+        total: Floats = self._weighted(chosen).sum(axis=0)
+        return total if self._how == "weights" else self._tempered(total)
+
+    def _weighted(self, chosen: Sequence[int]) -> Floats:
+        """Return the terms of some columns, with "weights" each raised to its exponent."""
         terms = self._terms[list(chosen)]
-        if self._how == "weights":
-            exponents = self._exponents(terms, PENALTY)
-            return times(terms, exponents[:, None, None]).sum(axis=0)
-        evidence: Floats = terms.sum(axis=0)
-        return self._tempered(evidence[None])
+        if self._how != "weights":
+            return terms
+        if self._last[0] != tuple(chosen):
+            by_row = terms.transpose(1, 0, 2)
+            exponents = fitted_exponents(by_row, self._prior, self.y, self.w, PENALTY)
+            self._last = tuple(chosen), exponents
+        return times(terms, self._last[1][:, None, None])
 
-    def _exponents(self, terms: Floats, penalty: float = 0.0) -> Floats:
-        return fitted_exponents(terms.transpose(1, 0, 2), self._prior, self.y, self.w, penalty)
-
-    def _tempered(self, terms: Floats) -> Floats:
-        """Add up terms, each raised to an exponent that suits all of them, if that is asked for."""
+    def _tempered(self, evidence: Floats, before: Floats | float = 0.0) -> Floats:
+        """Add evidence to what there is, raised to the exponent that suits it, if one is wanted."""
         if self._how is None:
-            return terms.sum(axis=0)
-        return times(terms, self._exponents(terms)[:, None, None]).sum(axis=0)
+            return before + evidence
+        prior = self._prior + before
+        (exponent,) = fitted_exponents(evidence[:, None], prior, self.y, self.w)
+        return before + times(evidence, exponent)
 
     def _judged(self, evidence: Floats) -> Judged:
         """Turn evidence into posteriors; rows that are impossible in every class get the prior."""
@@ -225,32 +232,30 @@ class Terms:
     def with_one_more(self, chosen: Sequence[int]) -> Iterator[tuple[int, Judged]]:
         """Go through the columns that are not chosen, each joining those that are.
 
-        With one exponent a column, the exponents of the chosen ones keep their proportions here,
-        and the column that joins gets its own.
+        With one exponent a column, the chosen ones keep theirs here, and the one that joins gets
+        its own.
         """
         fixed = self._how == "weights"
         before = self._evidence(chosen) if fixed else self._terms[list(chosen)].sum(axis=0)
         for unit in range(len(self.units)):
             if unit in chosen:
                 continue
-            if fixed and chosen:
-                yield unit, self._judged(self._tempered(np.stack([before, self._terms[unit]])))
+            if fixed:
+                yield unit, self._judged(self._tempered(self._terms[unit], before))
             else:
-                yield unit, self._judged(self._tempered((before + self._terms[unit])[None]))
+                yield unit, self._judged(self._tempered(before + self._terms[unit]))
 
     def with_one_less(self, chosen: Sequence[int]) -> Iterator[tuple[int, Judged]]:
         """Go through the chosen columns, each leaving the others.
 
         With one exponent a column, those of the others keep their proportions here.
         """
-        terms = self._terms[list(chosen)]
-        if self._how == "weights":
-            terms = times(terms, self._exponents(terms, PENALTY)[:, None, None])
+        terms = self._weighted(chosen)
         # sums from both ends: taking a large term away again would leave its rounding behind
         after = np.zeros((len(terms) + 1, *self._prior.shape))
         for place in range(len(terms) - 1, 0, -1):
             after[place] = after[place + 1] + terms[place]
         before = np.zeros(self._prior.shape)
         for place, unit in enumerate(chosen):
-            yield unit, self._judged(self._tempered((before + after[place + 1])[None]))
+            yield unit, self._judged(self._tempered(before + after[place + 1]))
             before = before + terms[place]

@@ -84,8 +84,9 @@ def choose_features(
     ----------
     model
         A `NaiveBayes`. If it is to be calibrated by "temperature" or "weights", the exponents are
-        fitted anew for each set of columns, on its held-out terms. With "weights", while columns
-        are being tried, those that are in already keep the proportions of their exponents.
+        fitted anew for each set of columns, on its held-out terms. With "weights" that is done for
+        every step taken; while columns are only tried, those that are in keep the proportions of
+        their exponents.
     X, y
         The rows and their labels, as for `fit`. A column of text, a bag of counts and a sparse
         matrix are chosen or left as a whole.
@@ -118,7 +119,7 @@ def choose_features(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> chosen = choose_features(NaiveBayes(), X, y, one_standard_error=True, nested=None)
     >>> chosen.columns
-    ('petal width (cm)',)
+    ('petal length (cm)', 'petal width (cm)')
     >>> chosen.model.predict(chosen.kept(X))[:3].tolist()
     [0, 0, 0]
     """

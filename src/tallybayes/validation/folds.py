@@ -54,6 +54,8 @@ def folds_of(
         StratifiedShuffleSplit,
     )
 
+    if isinstance(folds, Partitions | EachRow):
+        return folds
     labels = np.asarray(y)
     n = len(labels)
     repeats, seed = whole(repeats, "repeats", 1), whole(seed, "seed", 0, 2**32 - repeats - 1)

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import take_columns, take_rows
+from tallybayes.errors import TallyBayesError
+from tallybayes.families import Text
 from tallybayes.families.left_out import Leaving, LeftOut, WholeLeftOut, left_out
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.counting import members
@@ -43,6 +45,8 @@ class LeaveOneOut:
     def __init__(self, data: Encoded, tally: Tally | None = None) -> None:
         self.data = data
         self.tally = data.tally() if tally is None else tally
+        if not self.tally.classes:
+            raise TallyBayesError("no row counts: the weights of all of them are 0")
         place = {label: k for k, label in enumerate(self.tally.classes)}
         codes = np.array([place.get(label, -1) for label in data.classes], np.int64)
         self._idle = np.zeros(len(data), bool)  # rows that are in no model
@@ -73,7 +77,9 @@ class LeaveOneOut:
                 block = take_rows(block, some)
             if share.places:
                 block = take_columns(block, share.places)
-            parameters = share.family.estimate(share.block, share.facts)
+            # (a text needs no model of all documents, which might have no word left)
+            text = isinstance(share.family, Text)
+            parameters = None if text else share.family.estimate(share.block, share.facts)
             leaving = Leaving(share.block, share.facts, parameters, block, of, of is self.of)
             part = left_out(share.family, leaving)
             if part is None:

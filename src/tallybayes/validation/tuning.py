@@ -159,11 +159,13 @@ def tune(
     Examples
     --------
     >>> from tallybayes import NaiveBayes
-    >>> table = {"outlook": list("ssorrrosssroor"), "windy": list("nynnnyynnnyyny")}
+    >>> table = {"outlook": list("ssorrrossrsoor"), "humid": list("yyyynnnynnnyny")}
     >>> play = list("nnyyynynyyyyyn")
     >>> tuned = tune(NaiveBayes(), table, play, {"alpha": [0.1, 1, 10]}, nested=None)
     >>> tuned.best_params
     {'alpha': 1}
+    >>> round(tuned.best_score, 4)
+    0.6375
     """
     plan = Plan(combinations_of(model, grid), folds, repeats, score, one_standard_error, seed)
     outer = None if isinstance(nested, int) and nested == 0 else nested

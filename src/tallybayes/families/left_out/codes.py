@@ -6,7 +6,8 @@ all classes; if it is smoothed it counts as one value more in a column that has 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ def leave_out_of_tables(family: Categorical, leaving: Leaving, settled: Sequence
     places, y, w = _by_place(leaving.block, tables), leaving.of.y, leaving.weights
     alphas = alpha_of_each(family.alpha, leaving.facts.names)
     own, doubtful = np.zeros(places.shape), np.zeros(len(y), bool)
-    changed: dict[int, Floats] = {}
+    changed: dict[int, Callable[[], Floats]] = {}
     for j, here in enumerate(counted.columns()):
         n, rows = counted.weight[:, here], counted.rows[:, here]
         there = places[:, j] >= 0
@@ -63,8 +64,9 @@ def leave_out_of_tables(family: Categorical, leaving: Leaving, settled: Sequence
             places[only, j] = -1  # leaves the factor out
             own[only, j] = 0.0
             if family.unseen == "smooth":
-                changed[j] = np.zeros((len(y), len(n)))
-                changed[j][only] = _one_more(family, leaving, j, n, only, float(alphas[j]))
+                terms = np.zeros((len(y), len(n)))
+                terms[only] = _one_more(family, leaving, j, n, only, float(alphas[j]))
+                changed[j] = partial(np.copy, terms)
                 doubtful |= only & (len(tables.labels[j]) == 1)
             elif family.unseen == "error":
                 doubtful |= only

@@ -10,7 +10,9 @@ log(1 - t). The factor 1 / x of a log-normal density is the same in all classes 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from tallybayes.families.gaussian import AdditiveFloor, Gaussian, Normals, Relat
 from tallybayes.families.left_out.terms import Leaving, LeftOut, left_out
 from tallybayes.families.parameters import Columns, Floats
 from tallybayes.kernels import leaving_out
+from tallybayes.kernels.counting import members, moments
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Moments
 from tallybayes.tallies.keys import ROUNDING
@@ -26,6 +29,7 @@ from tallybayes.tallies.keys import ROUNDING
 Integers = NDArray[np.int64]
 
 DOMINATED = 0.4  # where no more of M2 is left, digits have cancelled
+SEVERAL = 3  # columns of one row that have to be counted anew
 FAR_ABOVE = 100.0  # times the floor: no row takes a variance from there to the floor
 
 
@@ -43,7 +47,13 @@ def _gaussian(family: Gaussian, leaving: Leaving) -> LeftOut:
         added = family.floor.fraction * (family.floor.of or 0.0)
     usual = leaving.parameters.used & _usual(family.ddof, leaving, floor)
     normals = Normals(leaving.parameters.mean, leaving.parameters.variance, usual)
-    changed = {int(j): _column(family, leaving, int(j)) for j in np.flatnonzero(~usual)}
+    quick = leaving.of.w is None and not added
+    lifted = np.zeros(len(usual), bool)
+    if quick and isinstance(family.floor, RelativeFloor):
+        lifted = ~usual & leaving.parameters.used & _full(family.ddof, leaving)
+    changed = {
+        int(j): partial(_column, family, leaving, int(j)) for j in np.flatnonzero(~usual & ~lifted)
+    }
     curves = _Curves(family.ddof, added, 2.0 * floor, leaving, usual)
     return LeftOut(
         normals,
@@ -51,9 +61,57 @@ def _gaussian(family: Gaussian, leaving: Leaving) -> LeftOut:
         leaving.of.y,
         curves.own,
         curves.doubtful,
-        changed,
-        curves.own_sum if leaving.of.w is None and not added else None,
+        {
+            **changed,
+            **{int(j): partial(_column, family, leaving, int(j)) for j in np.flatnonzero(lifted)},
+        },
+        curves.own_sum if quick else None,
+        partial(_changed_sum, family, leaving, lifted, changed),
     )
+
+
+def _full(ddof: float, leaving: Leaving) -> NDArray[np.bool_]:
+    """Mark the columns without missing values in which every class has rows enough."""
+    counted: Moments = leaving.counted
+    there = counted.rows.sum(axis=0) == len(leaving.of.y)
+    return np.asarray(there & (counted.rows > 2.0 + ddof).all(axis=0))
+
+
+def _changed_sum(
+    family: Gaussian,
+    leaving: Leaving,
+    lifted: NDArray[np.bool_],
+    changed: Mapping[int, Callable[[], Floats]],
+) -> Floats:
+    """Return the sum over the columns in which other classes change too, by row and class."""
+    counted: Moments = leaving.counted
+    out = np.zeros((len(leaving.of.y), len(counted.rows)))
+    for terms in changed.values():
+        out += terms()
+    if lifted.any():
+        assert isinstance(family.floor, RelativeFloor)
+        columns = np.flatnonzero(lifted)
+        some = counted.take(columns.tolist())
+        everything = all_rows(some, [leaving.facts.names[j] for j in columns.tolist()])
+        variance = leaving.parameters.variance[:, columns]
+        block = np.asarray(leaving.block)
+        unsure = leaving_out.lifted_normals(
+            block if lifted.all() else np.ascontiguousarray(block[:, columns]),
+            leaving.of.y,
+            leaving_out.Spread(some.weight[:, 0], some.mean, some.m2),
+            leaving_out.Spread(everything.weight[:1], everything.mean, everything.m2),
+            variance,
+            family.ddof,
+            family.floor.fraction,
+            1.0 - DOMINATED,
+            part := np.zeros(out.shape),
+        )
+        if len(unsure):
+            part[unsure] = sum(
+                _column(family, leaving, int(j), some=unsure) for j in columns.tolist()
+            )
+        out += part
+    return out
 
 
 def _usual(ddof: float, leaving: Leaving, floor: Floats) -> NDArray[np.bool_]:
@@ -67,13 +125,17 @@ def _usual(ddof: float, leaving: Leaving, floor: Floats) -> NDArray[np.bool_]:
     return np.asarray((enough & far).all(axis=0))
 
 
-def without_itself(leaving: Leaving, j: int) -> tuple[Floats, Floats, Floats, Integers]:
+def without_itself(
+    leaving: Leaving, j: int, some: Integers | None = None
+) -> tuple[Floats, Floats, Floats, Integers]:
     """Return the moments of column j in each row's class without the row: mean, M2, weight, rows.
 
-    A row without a value leaves its class as it is.
+    A row without a value leaves its class as it is. With `some`, only for these rows.
     """
     counted, y, w = leaving.counted, leaving.of.y, leaving.weights
-    x = np.asarray(leaving.block)[:, j].astype(np.float64)
+    x = _values(leaving, j, some)
+    if some is not None:
+        y, w = y[some], w[some]
     there = ~np.isnan(x) & (w > 0.0)
     w = np.where(there, w, 0.0)
     weight, mean, m2 = (part[:, j][y] for part in (counted.weight, counted.mean, counted.m2))
@@ -82,18 +144,41 @@ def without_itself(leaving: Leaving, j: int) -> tuple[Floats, Floats, Floats, In
     left = np.where(rows > 0, weight - w, 1.0)
     without = np.where(rows > 0, mean - d * w / left, 0.0)
     spread = np.where(rows > 1, m2 - w * d * d * weight / left, 0.0)
-    for row in np.flatnonzero(there & (rows > 1) & (spread <= DOMINATED * m2)).tolist():
-        without[row], spread[row] = _recounted(leaving, row, j)
+    # (a class of equal values has no spread to lose)
+    for row in np.flatnonzero(
+        there & (rows > 1) & (m2 > 0.0) & (spread <= DOMINATED * m2)
+    ).tolist():
+        number = row if some is None else int(some[row])
+        without[row], spread[row] = _recounted(leaving, number, j)
     return without, np.where(spread < 0.0, 0.0, spread), np.where(rows > 0, left, 0.0), rows
+
+
+def _values(leaving: Leaving, j: int, some: Integers | None) -> Floats:
+    """Return the numbers of a column."""
+    block = np.asarray(leaving.block)
+    return (block[:, j] if some is None else block[some, j]).astype(np.float64)
 
 
 def _recounted(leaving: Leaving, row: int, j: int) -> tuple[float, float]:
     """Return mean and M2 of a column in a row's class without the row, from the values."""
     if not leaving.complete:
         return float("nan"), float("nan")
-    block, of = leaving.block, leaving.of
-    assert isinstance(block, np.ndarray)
-    same = leaving.rows_of(int(of.y[row]))
+    block, of, counted = np.asarray(leaving.block), leaving.of, leaving.counted
+    c = int(of.y[row])
+    if row not in leaving.recounted:
+        with np.errstate(invalid="ignore"):
+            w, d = leaving.weights[row], block[row] - counted.mean[c]
+            held = w * d * d > (1.0 - DOMINATED) * counted.m2[c]
+        leaving.recounted[row] = None
+        if np.count_nonzero(held) > SEVERAL:  # then one pass over all columns is quicker
+            others = (of.y == c) * leaving.weights
+            others[row] = 0.0
+            found = moments(block, members(np.zeros(len(others), np.int64), others, 1))
+            leaving.recounted[row] = found.mean[0], found.m2[0]
+    known = leaving.recounted[row]
+    if known is not None:
+        return float(known[0][j]), float(known[1][j])
+    same = leaving.rows_of(c)
     same = same[same != row]
     x, w = block[same, j].astype(np.float64), leaving.weights[same]
     there = ~np.isnan(x) & (w > 0.0)
@@ -106,24 +191,31 @@ def _recounted(leaving: Leaving, row: int, j: int) -> tuple[float, float]:
     return mean, max(float(w @ (d * d)) - float(w @ d) ** 2 / float(w.sum()), 0.0)
 
 
-def _column(family: Gaussian, leaving: Leaving, j: int, added: Floats | None = None) -> Floats:
+def _column(
+    family: Gaussian,
+    leaving: Leaving,
+    j: int,
+    added: Floats | None = None,
+    some: Integers | None = None,
+) -> Floats:
     """Return the terms of each row and class in one column, with all the rules of `estimate`.
 
     The family estimates as many columns as there are rows: each is this one, without a row.
     """
     counted: Moments = leaving.counted
-    y = leaving.of.y
-    mean, m2, weight, rows = without_itself(leaving, j)
+    y, x = leaving.of.y, _values(leaving, j, some)
+    if some is not None:
+        y = y[some]
+    mean, m2, weight, rows = without_itself(leaving, j, some)
     here = np.arange(len(y))
-    moments = counted.take([j]).each(lambda part: np.repeat(part, len(y), axis=1))
+    without = counted.take([j]).each(lambda part: np.repeat(part, len(y), axis=1))
     for part, own in (("rows", rows), ("weight", weight), ("mean", mean), ("m2", m2)):
-        getattr(moments, part)[y, here] = own
-    normals = family.estimate(moments, Columns(leaving.facts.classes, NumberedNames(len(y)), ()))
+        getattr(without, part)[y, here] = own
+    normals = family.estimate(without, Columns(leaving.facts.classes, NumberedNames(len(y)), ()))
     used, variance = normals.used, normals.variance
     if added is not None:
         variance = variance + added
-        used = (moments.rows.sum(axis=0) > 0) & (variance > 0.0).all(axis=0)
-    x = np.asarray(leaving.block)[:, j].astype(np.float64)
+        used = (without.rows.sum(axis=0) > 0) & (variance > 0.0).all(axis=0)
     variance = np.where(used, variance, 1.0)
     with np.errstate(invalid="ignore"):
         terms = -0.5 * (np.log(2.0 * np.pi * variance) + (x - normals.mean) ** 2 / variance)
@@ -222,7 +314,7 @@ def with_added_variance(leaving: Leaving, fraction: float, family: Gaussian) -> 
         np.maximum(largest, np.where(constant, 0.0, variance), out=largest)
     bare = Gaussian(family.ddof, AdditiveFloor(0.0))
     added = fraction * largest
-    changed = {j: _column(bare, leaving, j, added) for j in range(block.shape[1])}
+    changed = {j: partial(_column, bare, leaving, j, added) for j in range(block.shape[1])}
     parameters: Normals = leaving.parameters
     nothing = Normals(parameters.mean, parameters.variance, np.zeros(block.shape[1], bool))
     doubtful = np.zeros(len(y), bool)

@@ -30,7 +30,7 @@ class Leaving:
 
     `counted` is the block of the tally of all rows, `facts` names its columns, `parameters` were
     estimated from it, `block` holds the rows, and `of` says of which class they are. If these are
-    not all rows that were counted (`complete`), what would have to be counted anew is NaN.
+    not all rows that were counted (`complete`), what would have to be counted anew is NaN. `recounted` has the moments that were counted anew.
     """
 
     counted: Any
@@ -39,8 +39,9 @@ class Leaving:
     block: Block
     of: Members
     complete: bool = True
+    recounted: dict[int, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def weights(self) -> Array:
         """The weight of each row."""
         return np.ones(len(self.of.y)) if self.of.w is None else self.of.w
@@ -71,8 +72,8 @@ class LeftOut:
         For each row and column the term of the class that it belongs to.
     changed
         For columns in which other classes change too: the terms of each row and class.
-    own_sum
-        The sum of `own` over the columns, where that is known without them.
+    own_sum, changed_sum
+        The sums of `own` and `changed` over the columns, where they are known without them.
     doubtful
         Marks the rows for which all this is not exact.
     """
@@ -82,8 +83,9 @@ class LeftOut:
     y: Array
     own: Callable[[], Floats]
     doubtful: NDArray[np.bool_]
-    changed: Mapping[int, Floats] = field(default_factory=dict)
+    changed: Mapping[int, Callable[[], Floats]] = field(default_factory=dict)
     own_sum: Callable[[], Floats] | None = None
+    changed_sum: Callable[[], Floats] | None = None
 
     def add(self, out: Floats) -> None:
         """Add the terms of all columns to `out`, of rows and classes."""
@@ -92,8 +94,11 @@ class LeftOut:
         part[np.arange(len(part)), self.y] = (
             self.own().sum(axis=1) if self.own_sum is None else self.own_sum()
         )
-        for terms in self.changed.values():
-            part += terms
+        if self.changed_sum is not None:
+            part += self.changed_sum()
+        else:
+            for terms in self.changed.values():
+                part += terms()
         out += part
 
     def terms(self) -> Floats:
@@ -101,7 +106,7 @@ class LeftOut:
         terms = self.parameters.log_prob(self.block)
         terms[np.arange(len(terms)), :, self.y] = self.own()
         for column, of_column in self.changed.items():
-            terms[:, column] += of_column
+            terms[:, column] += of_column()
         return terms
 
 
