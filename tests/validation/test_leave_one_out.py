@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -21,7 +21,7 @@ from tallybayes.validation.leave_one_out import LeaveOneOut
 from validation.refits import answer, assert_agree, encode, leave_one_out, refitted
 from validation.registry import PRIORS, SETTINGS
 
-law = settings(max_examples=12, phases=[Phase.generate], deadline=None)
+law = settings(max_examples=6, deadline=None)
 priors = st.sampled_from(PRIORS)
 
 
@@ -70,22 +70,19 @@ def test_so_it_does_with_weights_of_which_some_are_zero(setting, data):
     assert_as_refitted(setting, rows, True, data.draw(priors))
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(data=st.data())
 def test_folds_of_single_rows_are_leave_one_out(setting, data):
     rows, weighted = data.draw(setting.rows()), data.draw(st.booleans())
     assume(any(weight for _, weight, _ in rows))
-    known, recipe = encode(setting, rows, weighted), setting.recipe()
+    known, recipe = encode(setting, rows, weighted), setting.recipe(data.draw(priors))
     one = answer(lambda: leave_one_out(known, recipe))
-    many = answer(lambda: held_out_folds(known, recipe, each_row(rows)))
-    shuffled = answer(lambda: held_out_folds(known, recipe, folds_of(len(rows), None, known.y)))
-    assert (one is None) == (many is None) == (shuffled is None)
+    many = answer(lambda: held_out_folds(known, recipe, folds_of(len(rows), None, known.y)))
+    assert (one is None) == (many is None)
     if many is not None:
-        inexact = {"rtol": 1e-9, "atol": 1e-12}
         proba = np.concatenate([fold.proba for fold in one])
-        np.testing.assert_allclose(np.concatenate([f.proba for f in many]), proba, **inexact)
-        for fold in shuffled:
-            np.testing.assert_allclose(fold.proba, proba[fold.rows], **inexact)
+        for fold in many:
+            np.testing.assert_allclose(fold.proba, proba[fold.rows], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -95,9 +92,9 @@ def test_which_settings_have_a_closed_form(setting, weighted):
     assert found is None or (found[0] is not None) == setting.closed[weighted]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_both_twins_of_the_kernels_hold_out_the_same(setting, twin, weighted):
-    assert_as_refitted(setting, setting.examples(24, seed=1), weighted)
+def test_both_twins_of_the_kernels_hold_out_the_same(setting, twin):
+    assert_as_refitted(setting, setting.examples(14, seed=1))
+    assert_as_refitted(setting, setting.examples(10, seed=2), weighted=True)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -232,6 +229,16 @@ def test_a_class_of_missing_documents(event):
     assert_as_refitted(setting, rows)
 
 
+def test_words_come_into_the_vocabulary_when_a_document_goes():
+    documents = [
+        *("only once here", "!", "red red blue", "red red blue", "red green", "green"),
+        *("twice red", "", "twice red"),
+    ]
+    rows = [(label, 1.0, (t,)) for label, t in zip("acbcacbbc", documents, strict=True)]
+    family = tb.Text(event="boolean", min_df=0.25, max_df=0.5)  # no word passes with all of them
+    assert_as_refitted(next(each for each in SETTINGS if each.families == (family,)), rows)
+
+
 # What cannot be
 
 
@@ -256,6 +263,40 @@ def test_a_row_of_weight_zero_is_in_no_model():
     np.testing.assert_allclose(proba[3], model.posterior({"c": ["red"]})[0], rtol=1e-12)
     # the first row takes its class along, whatever weighs nothing
     assert held(X, ["a", "b", "b", "a"], weights)[0].tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
+def test_words_that_only_a_row_of_weight_zero_has_are_not_known(event):
+    X = {"t": ["red green", "red never seen", "blue", "blue red"]}
+    weights, family = [1.0, 0.0, 2.0, 1.0], tb.Text(event=event)
+    data = Encoded.of(as_source(X), tb.Schema.infer(X, {"t": family}), list("abab"), weights)
+    found = np.concatenate([f.proba for f in leave_one_out(data, Recipe((family,)))])
+    learnt = {"t": [X["t"][k] for k in (0, 2, 3)]}
+    model = tb.estimate(
+        tb.Tally.of(learnt, list("aab"), [1.0, 2.0, 1.0], columns={"t": family}), family
+    )
+    np.testing.assert_allclose(found[1], model.posterior({"t": X["t"][1:2]})[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("values", "family"),
+    [
+        (["red", "red", None, "red", None], tb.Categorical(alpha=0)),
+        (["red", "red", None, "red", None], tb.Categorical(m=2)),
+        ([1, 2, None, 3, None], tb.Poisson()),
+        ([1, 0, None, 1, None], tb.Bernoulli(alpha=0)),
+        ([1.0, 2.0, None, 3.0, None], tb.Gaussian()),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("heaviest", [1.4, 3.0])
+def test_a_missing_value_that_weighs_more_than_all_others_does_not_warn(values, family, heaviest):
+    X, y = {"x": values}, list("aaabb")
+    weights = [0.7, 0.7, heaviest, 2.0, 2.0]
+    proba = held(X, y, weights, columns={"x": family}, families=(family,))
+    learnt = {"x": [values[k] for k in (0, 1, 3, 4)]}
+    tally = tb.Tally.of(learnt, list("aabb"), [0.7, 0.7, 2.0, 2.0], columns={"x": family})
+    np.testing.assert_allclose(proba[2], tb.estimate(tally, family).prior, rtol=1e-12)
 
 
 def test_a_class_whose_rows_weigh_nothing_has_no_chance():

@@ -1,0 +1,276 @@
+"""The rows of every fold get the posteriors of a model fitted anew without them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import tallybayes as tb
+from tallybayes.kernels import choice, threads
+from tallybayes.sources import as_source
+from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.folds import folds_of
+from tallybayes.validation.held_out import held_out_folds, held_out_many
+from validation.refits import answer, assert_agree, encode, refitted
+from validation.registry import PRIORS, SETTINGS
+
+law = settings(max_examples=6, deadline=None)
+priors = st.sampled_from(PRIORS)
+
+
+def assert_as_refitted(setting, rows, folds, weighted=False, prior=PRIORS[0]):
+    """Hold out every fold, and compare with models fitted anew."""
+    data = encode(setting, rows, weighted)
+    oracle = answer(lambda: refitted(setting, rows, folds, weighted, prior))
+    found = answer(lambda: held_out_folds(data, setting.recipe(prior), folds))
+    assert (found is None) == (oracle is None), "only one of the two is refused"
+    if oracle is not None:
+        assert_agree(found, oracle, data.classes)
+        for fold, (_, test) in zip(found, folds, strict=True):
+            np.testing.assert_array_equal(fold.rows, test)
+
+
+def partition(parts):
+    """Return the folds that hold out the parts, of which none is everything."""
+    parts = np.array(parts)
+    sides = [(np.flatnonzero(parts != k), np.flatnonzero(parts == k)) for k in set(parts.tolist())]
+    return [(train, test) for train, test in sides if len(train)]
+
+
+@st.composite
+def some_folds(draw, n):
+    """Draw folds of any kind: a partition, or rows to learn from that may come twice."""
+    if draw(st.booleans()):
+        return partition([0, 1, *draw(st.lists(st.integers(0, 3), min_size=n - 2, max_size=n - 2))])
+    row = st.integers(0, n - 1)
+    learnt = st.lists(row, min_size=1, max_size=n + 2)
+    held = st.lists(row, min_size=1, max_size=3, unique=True)
+    pairs = draw(st.lists(st.tuples(learnt, held), min_size=1, max_size=3))
+    return [(np.array(train), np.array(test)) for train, test in pairs]
+
+
+@law
+@given(data=st.data())
+def test_every_fold_gets_the_posteriors_of_a_model_fitted_without_it(setting, data):
+    rows = data.draw(setting.rows())
+    folds = data.draw(some_folds(len(rows)))
+    assert_as_refitted(setting, rows, folds, prior=data.draw(priors))
+
+
+@law
+@given(data=st.data())
+def test_so_it_does_with_weights_of_which_some_are_zero(setting, data):
+    rows = data.draw(setting.rows())
+    folds = data.draw(some_folds(len(rows)))
+    assert_as_refitted(setting, rows, folds, True, data.draw(priors))
+
+
+def test_both_twins_of_the_kernels_hold_out_the_same(setting, twin):
+    rows = setting.examples(24, seed=1)
+    folds = folds_of(3, None, [label for label, _, _ in rows])
+    assert_as_refitted(setting, rows, folds)
+    assert_as_refitted(setting, rows, folds, weighted=True)
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+def test_repeats_hold_out_every_row_several_times(setting, stratified):
+    rows = setting.examples(12, seed=3)
+    labels = [label for label, _, _ in rows]
+    folds = folds_of(3, None, labels, repeats=2, stratified=stratified)
+    assert len(folds) == 6
+    assert_as_refitted(setting, rows, folds)
+
+
+def test_several_ways_to_estimate_share_one_counting(setting):
+    rows = setting.examples(12, seed=4)
+    data = encode(setting, rows)
+    recipes = [setting.recipe(prior) for prior in PRIORS[:3]]
+    complements = partition([0, 1, 2] * 4)
+    folds = [*complements, (np.arange(6), np.arange(6, 9))]
+    alone = answer(lambda: [held_out_folds(data, recipe, folds) for recipe in recipes])
+    found = answer(lambda: list(held_out_many(data, recipes, folds)))
+    assert (alone is None) == (found is None)
+    if found is not None:
+        assert sorted((number, k) for number, k, _ in found) == [
+            (number, k) for number in range(4) for k in range(3)
+        ]
+        for number, k, fold in found:
+            np.testing.assert_array_equal(fold.proba, alone[k][number].proba)
+
+
+# Folds of every shape
+
+
+def held(X, y, folds, weights=None, prior=PRIORS[0], columns=None, families=()):
+    """Hold out folds of a small table; posteriors of each fold by row and class."""
+    source = as_source(X)
+    data = Encoded.of(source, tb.Schema.infer(source, columns), y, weights)
+    return [fold.proba for fold in held_out_folds(data, Recipe(families, {}, prior), folds)]
+
+
+def test_a_fold_that_holds_a_whole_class_gives_it_no_chance():
+    X = {"x": [1.0, 2.0, 3.0, 9.0, 9.5]}
+    (proba,) = held(X, list("aabzz"), [([0, 1, 2], [3, 4])])
+    assert (proba[:, 2] == 0.0).all()
+    np.testing.assert_allclose(proba[:, :2].sum(axis=1), 1.0)
+
+
+def test_a_class_that_only_the_last_part_has_is_known_to_the_others():
+    X = {"c": ["red", "red", "blue", "blue", "grey", "grey"]}
+    folds = partition([0, 0, 1, 1, 2, 2])
+    first, _, last = held(X, list("aabbzz"), folds, families=(tb.Categorical(unseen="smooth"),))
+    # red is new to the first fold: one of 3 values, and both other classes have two rows
+    np.testing.assert_allclose(first, [[0.0, 0.5, 0.5]] * 2)
+    np.testing.assert_allclose(last, [[0.5, 0.5, 0.0]] * 2)
+
+
+def test_two_rows_and_two_folds():
+    proba = held({"x": [1.0, 2.0]}, ["a", "b"], partition([0, 1]))
+    assert [each.tolist() for each in proba] == [[[0.0, 1.0]], [[1.0, 0.0]]]
+
+
+def test_one_class_only_is_always_certain():
+    proba = held(
+        {"x": [1.0, 2.0, 4.0], "c": ["red", None, "blue"]}, ["a"] * 3, partition([0, 1, 1])
+    )
+    assert np.concatenate(proba).tolist() == [[1.0]] * 3
+
+
+def test_rows_to_learn_from_that_come_twice_count_twice():
+    X, y = {"c": ["red", "blue", "red", "blue"]}, ["a", "a", "b", "b"]
+    (twice,) = held(X, y, [([0, 0, 1, 2], [3])])
+    (weighted,) = held(X, y, [([0, 1, 2], [3])], weights=[2.0, 1.0, 1.0, 1.0])
+    np.testing.assert_array_equal(twice, weighted)
+    a, b = 3 / 4 * 2 / 5, 1 / 4 * 1 / 3
+    assert twice[0, 0] == pytest.approx(a / (a + b))
+
+
+def test_a_row_that_is_also_learnt_from_is_scored_by_what_was_learnt():
+    X, y = {"x": [1.0, 2.0, 5.0, 7.0]}, ["a", "a", "b", "b"]
+    (proba,) = held(X, y, [(np.arange(4), np.arange(4))])
+    model = tb.estimate(tb.Tally.of(X, y))
+    np.testing.assert_allclose(proba, model.posterior(X), rtol=1e-12)
+
+
+def test_a_category_or_word_of_the_held_out_rows_only_is_unseen():
+    X = {"c": ["red", "red", "blue", "new"], "t": ["aa bb", "aa", "bb", "other words"]}
+    (proba,) = held(X, ["a", "a", "b", "b"], [([0, 1, 2], [3])], columns={"t": tb.Text()})
+    np.testing.assert_allclose(proba, [[2 / 3, 1 / 3]])
+
+
+def test_a_row_that_is_impossible_gets_the_prior_of_its_fold_with_a_warning():
+    X = {"c": ["red", "red", "blue", "blue"], "d": ["up", "up", "down", "up"]}
+    with pytest.warns(tb.TallyBayesWarning, match="impossible in every class"):
+        (proba,) = held(
+            X, ["a", "a", "b", "b"], [([0, 1, 2], [3])], families=(tb.Categorical(alpha=0),)
+        )
+    np.testing.assert_allclose(proba, [[2 / 3, 1 / 3]])
+
+
+def test_the_warning_about_impossible_rows_names_the_row_of_the_table():
+    X = {"c": ["red", "red", "blue", "blue"], "d": ["up", "up", "down", "up"]}
+    with pytest.warns(tb.TallyBayesWarning, match="row 3 is impossible"):
+        held(X, ["a", "a", "b", "b"], [([0, 1, 2], [3])], families=(tb.Categorical(alpha=0),))
+
+
+@pytest.mark.parametrize("family", [tb.Categorical(), tb.Bins((1.0, 2.0)), tb.Poisson()], ids=repr)
+def test_a_column_without_any_value_says_nothing(family):
+    X = {"x": [1.0, 2.0, 4.0, 5.0], "nothing": [None] * 4}
+    y, folds = ["a", "a", "b", "b"], partition([0, 1, 0, 1])
+    with_it = held(X, y, folds, columns={"nothing": family})
+    without = held({"x": X["x"]}, y, folds)
+    np.testing.assert_allclose(np.concatenate(with_it), np.concatenate(without), rtol=1e-12)
+
+
+def test_words_that_only_a_row_of_weight_zero_has_are_not_known():
+    X = {"t": ["red green", "red never seen", "blue", "blue red"]}
+    weights, y = [1.0, 0.0, 2.0, 1.0], ["a", "b", "a", "b"]
+    first, _ = held(X, y, partition([0, 0, 1, 1]), weights, columns={"t": tb.Text()})
+    tally = tb.Tally.of({"t": X["t"][2:]}, y[2:], weights[2:], columns={"t": tb.Text()})
+    np.testing.assert_allclose(first, tb.estimate(tally).posterior({"t": X["t"][:2]}), rtol=1e-12)
+
+
+def test_words_of_a_given_idf_count_whether_or_not_they_were_seen():
+    words = tb.Words(idf=tb.Idf({"red": 1.0, "blue": 2.0, "rare": 3.0}))
+    X = {"t": ["red", "blue", "rare red", "unknown blue"]}
+    y, folds = ["a", "b", "a", "b"], [([0, 1, 3], [2]), ([0, 1, 2], [3])]
+    found = held(X, y, folds, columns={"t": words}, families=(tb.Text(words),))
+    for proba, (train, test) in zip(found, folds, strict=True):
+        learnt = {"t": [X["t"][k] for k in train]}
+        tally = tb.Tally.of(learnt, [y[k] for k in train], columns={"t": words})
+        expected = tb.estimate(tally, tb.Text(words)).posterior({"t": [X["t"][test[0]]]})
+        np.testing.assert_allclose(proba, expected, rtol=1e-12)
+
+
+def test_a_heavy_row_costs_no_digits(setting):
+    rows = [(label, weight + 0.25, cells) for label, weight, cells in setting.examples(16, seed=4)]
+    rows[5] = (rows[5][0], 1e14, rows[5][2])
+    held_out = partition([1] * 5 + [0] + [1] * 4 + [0] * 6)
+    folds = [(train, test) for train, test in held_out if 5 in test]
+    assert_as_refitted(setting, rows, folds, weighted=True)
+
+
+@pytest.mark.parametrize("sigmas", [1e6, 1e10, 1e14])
+@pytest.mark.parametrize("family", [tb.Gaussian(), tb.Gaussian(ddof=0)], ids=repr)
+def test_an_outlier_that_is_held_out_leaves_no_trace(family, sigmas):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=40)
+    x[7] = sigmas
+    y, folds = np.arange(40) % 2, partition(np.arange(40) % 5)
+    found = held({"x": x}, y, folds, families=(family,))
+    for proba, (train, test) in zip(found, folds, strict=True):
+        if 7 in test:  # the others learn from numbers that NumPy itself adds up badly
+            model = tb.estimate(tb.Tally.of({"x": x[train]}, y[train]), family)
+            np.testing.assert_allclose(proba, model.posterior({"x": x[test]}), rtol=1e-9)
+
+
+# Many rows
+
+
+def many(family, rows=600, columns=12):
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 3, rows)
+    if isinstance(family, tb.Gaussian):
+        return rng.normal(size=(rows, columns)) + y[:, None], y
+    if isinstance(family, tb.Categorical):
+        return rng.integers(0, 4, (rows, columns)) + (y[:, None] == 1), y
+    return csr_array(rng.poisson(0.4, (rows, columns)).astype(float)), y
+
+
+@pytest.mark.parametrize(
+    "family", [tb.Gaussian(), tb.Categorical(), tb.Multinomial(), tb.Bernoulli()], ids=repr
+)
+@pytest.mark.parametrize("number", [1, 3])
+def test_many_rows_on_compiled_kernels_and_threads(family, number, monkeypatch):
+    choice.load_compiled()
+    monkeypatch.setattr(threads, "SMALLEST_SHARE", 100)
+    X, y = many(family)
+    schema = tb.Schema.same([f"x{j}" for j in range(X.shape[1])], family.kind)
+    data = Encoded.of(as_source(X), schema, y)
+    folds = folds_of(5, None, y)
+    with threads.limited_to(number):
+        found = held_out_folds(data, Recipe((family,)), folds)
+    for fold, (train, test) in zip(found, folds, strict=True):
+        model = tb.estimate(tb.Tally.of(X[train], y[train], schema=schema), family)
+        np.testing.assert_allclose(fold.proba, model.posterior(X[test]), rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(fold.winners, model.predict(X[test]))
+
+
+def test_more_folds_than_are_counted_at_once(monkeypatch):
+    monkeypatch.setattr("tallybayes.validation.folds.PARTS_AT_ONCE", 4)
+    for setting in SETTINGS[:1] + SETTINGS[-4:]:
+        rows = setting.examples(11, seed=7)
+        assert_as_refitted(setting, rows, folds_of("loo", None, rows))
+        assert_as_refitted(setting, rows, partition(range(11)))
+
+
+def test_more_folds_than_fit_into_16_bits():
+    n = 2**15 + 3
+    X, y = np.arange(n)[:, None] % 2, (np.arange(n) // 2) % 2
+    schema = tb.Schema.same(["x0"], tb.Binary())
+    data = Encoded.of(as_source(X), schema, y)
+    folds = folds_of(n, None, y)
+    last = [number for number in range(n) if folds.parts[0][number] >= n - 3]
+    wanted = held_out_folds(data, Recipe(), [folds[k] for k in range(n - 3, n)])
+    assert sorted(int(fold.rows[0]) for fold in wanted) == sorted(last)
