@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,6 +68,7 @@ class Weka(NamedTuple):
     log_loss: float
 
 
+Score = Outcome | Weka
 Found = dict[tuple[str, str], list[Outcome]]  # by table and model, one for each seed
 
 
@@ -125,8 +126,17 @@ def heading(*cells: str) -> list[str]:
     return [row(*cells), "|---|" + "---:|" * (len(cells) - 1)]
 
 
-def cells_of(score: Outcome | Weka) -> list[str]:
+def cells_of(score: Score) -> list[str]:
     return [f"{score.accuracy:.1f} %", f"{score.log_loss:.3f}"]
+
+
+def table_of(problems: Sequence[Problem], scores: Mapping[str, Sequence[Score]]) -> list[str]:
+    """Show accuracy and log-loss of each model, a line for each table."""
+    lines = heading("table", "rows", *(text for name in scores for text in (name, "")))
+    for k, problem in enumerate(problems):
+        cells = [text for found in scores.values() for text in cells_of(found[k])]
+        lines.append(row(problem.name, f"{len(problem.y):,}", *cells))
+    return lines
 
 
 class Comparison:
@@ -146,14 +156,11 @@ class Comparison:
         }
 
     def table(self) -> list[str]:
-        heads = [text for name in (*MODELS, *BESIDE) for text in (name, "")]
-        lines = heading("table", "rows", *heads)
-        for k, problem in enumerate(self.problems):
-            scores = [self.ours[model][k] for model in MODELS]
-            peers = [self.theirs[peer][k] for peer in BESIDE]
-            cells = [text for score in (*scores, *peers) for text in cells_of(score)]
-            lines.append(row(problem.name, f"{len(problem.y):,}", *cells))
-        return lines
+        both: dict[str, Sequence[Score]] = {
+            **self.ours,
+            **{peer: self.theirs[peer] for peer in BESIDE},
+        }
+        return table_of(self.problems, both)
 
     def means(self) -> list[str]:
         by_seed = [f"log-loss, seed {seed}" for seed in SEEDS] if len(SEEDS) > 1 else []
@@ -173,8 +180,8 @@ class Comparison:
             error = f"{each.error:.1f} %"
             lines.append(row(CALLED[model], *cells_of(each), error, *(seeds if by_seed else [])))
         for peer, scores in self.theirs.items():
-            each = Weka(*np.mean(scores, axis=0).tolist())
-            lines.append(row(f"Weka's {peer}", *cells_of(each), "", *[""] * len(by_seed)))
+            theirs = Weka(*np.mean(scores, axis=0).tolist())
+            lines.append(row(f"Weka's {peer}", *cells_of(theirs), "", *[""] * len(by_seed)))
         return lines
 
     def tests(self, what: str, gain: Callable[[Any, Any], float]) -> list[str]:
@@ -211,7 +218,10 @@ class Comparison:
 
     def impossible(self) -> list[str]:
         """Report the rows whose class had probability zero."""
-        lines = ["Rows whose class had probability zero, clipped at 1e-15 (34.5 nats each):"]
+        lines = [
+            "Rows whose class had probability zero, clipped at 1e-15 (34.5 nats each), the mean over seeds. "
+            "If the class is known to the model, the probability was too small for a floating-point number:"
+        ]
         for k, problem in enumerate(self.problems):
             once = int((problem.y.value_counts() == 1).sum())
             counts = {model: self.ours[model][k].impossible for model in MODELS}
@@ -229,17 +239,6 @@ class Comparison:
         if len(lines) == 1:
             return ["No row's class had probability zero."]
         return [lines[0], "", *lines[1:]]
-
-
-def others(problems: Sequence[Problem], found: Found) -> list[str]:
-    """Show tables that Weka was not measured on, with one seed."""
-    heads = [text for name in MODELS for text in (name, "")]
-    lines = heading("table", "rows", *heads)
-    for problem in problems:
-        scores = [found[problem.name, model][0] for model in MODELS]
-        cells = [text for score in scores for text in cells_of(score)]
-        lines.append(row(problem.name, f"{len(problem.y):,}", *cells))
-    return lines
 
 
 def confidence(found: Found) -> list[str]:
@@ -261,6 +260,8 @@ def section(problems: Sequence[Problem], weka: pd.DataFrame) -> list[str]:
     extra = [p for p in problems if p.name in (*FRESH, AGAIN)]
     found = everything([*complete, *extra], [p.name for p in complete])
     lines = ["## Calibrated and chosen", ""]
+    if ONLY or len(SEEDS) < 3:
+        lines += ["**A try on some tables or seeds: nothing to publish.**", ""]
     if complete:
         lines += _against_weka(Comparison(complete, weka, found))
     if extra:
@@ -271,7 +272,7 @@ def section(problems: Sequence[Problem], weka: pd.DataFrame) -> list[str]:
             f"{AGAIN}: its rows are those of credit.g with other names for the levels and integers instead of "
             "decimal numbers, so it is no new evidence.",
             "",
-            *others(extra, found),
+            *table_of(extra, {m: [found[p.name, m][0] for p in extra] for m in MODELS}),
             "",
         ]
     if any(p.name == LARGE for p in extra):

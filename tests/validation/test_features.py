@@ -82,9 +82,10 @@ def greedy(loss, names, direction):
     return path
 
 
+FLOOR = tb.RelativeFloor(0.01)  # far from it rounding is far from 1e-9 too
 FAMILIES = {
-    "size": tb.Gaussian(),
-    "weight": tb.LogNormal(),
+    "size": tb.Gaussian(floor=FLOOR),
+    "weight": tb.LogNormal(floor=FLOOR),
     "colour": tb.Categorical(alpha=0.5),
     "hits": tb.Poisson(),
 }
@@ -109,7 +110,7 @@ def mixed_tables(draw):
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
-@settings(max_examples=60)
+@settings(max_examples=8)
 @given(mixed_tables())
 @pytest.mark.filterwarnings("ignore::tallybayes.TallyBayesWarning")
 def test_the_way_is_that_of_refitting_every_set_without_every_row(direction, data):

@@ -579,6 +579,16 @@ def test_one_standard_error_takes_the_fewest_free_parameters_first():
     assert f"{free[found.chosen]} free parameters" in found.rule
 
 
+def test_one_standard_error_takes_the_best_if_no_other_is_close():
+    X, y = IRIS
+    grid = {"var_smoothing": [1e-9, 1e3]}
+    found = tune(tb.GaussianNB(), X, y, grid, one_standard_error=True, nested=None)
+    a, b = found.candidates
+    assert b.score > a.score + a.standard_error
+    assert found.chosen == 0
+    assert "no other is within one standard error" in found.rule
+
+
 def test_one_standard_error_counts_the_parameters_of_models_fitted_anew():
     X, y = TABLE
     grid = {

@@ -86,7 +86,7 @@ class Parts:
 
 
 def _split_array(values: Array, n_parts: int) -> list[Array]:
-    return list(values.reshape(n_parts, -1, *values.shape[1:]))
+    return list(values.reshape(n_parts, len(values) // n_parts, *values.shape[1:]))
 
 
 def _without(

@@ -107,6 +107,10 @@ def _simplest(
     error = candidates[best].standard_error
     assert error is not None
     close = [k for k in range(len(values)) if k == best or values[k] >= values[best] - error]
+    if len(close) == 1:
+        return Choice(
+            best, f"it has the best {contest.score}, and no other is within one standard error"
+        )
     free = {k: contest.free_parameters(k) for k in close}
     smooth = {k: _smoothing(contest.entries[k].estimator) for k in close}
     place = min(close, key=lambda k: (free[k], *(-amount for amount in smooth[k]), k))

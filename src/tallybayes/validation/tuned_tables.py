@@ -91,7 +91,7 @@ def _table(tuned: Tuned) -> tuple[list[str], list[list[str]]]:
                 _decimals(candidate.training),
             ]
         )
-    return ["", *names, tuned.score, "standard error", "training"], lines
+    return ["place", *names, tuned.score, "standard error", "training"], lines
 
 
 def _below(tuned: Tuned) -> list[str]:

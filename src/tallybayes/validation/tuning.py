@@ -234,7 +234,7 @@ def _nested(
         (found,) = refitted_folds(winner.estimator, X, prepared, [(train, test)], w)
         parts.append((y[test], found.proba, labels[found.winners]))
         weights.append(None if w is None else w[test])
-        choices.append(listed(winner.params))
+        choices.append(chosen.place)
     seen = contest.seen(choice.place)
     positive = entry.positive
     return Report.of_folds(
@@ -243,14 +243,16 @@ def _nested(
         weights=None if w is None else weights,
         positive=None if positive is None else labels.tolist()[positive],
         training=scores_of(seen.proba, seen.winners, true[seen.rows], w, positive=positive),
-        notes=[_steady(choices)],
+        notes=[_steady(choices, plan)],
     )
 
 
-def _steady(choices: Sequence[str]) -> str:
+def _steady(choices: Sequence[int], plan: Plan) -> str:
     """Say what was chosen in the nested folds."""
-    counted = Counter(choices).most_common()
-    found = "; ".join(f"{what} ({times} of {len(choices)})" for what, times in counted)
+    found = "; ".join(
+        f"{listed(plan.combinations[place])} ({times} of {len(choices)})"
+        for place, times in Counter(choices).most_common()
+    )
     return f"parameters were chosen anew in every fold, without the rows held out: {found}"
 
 

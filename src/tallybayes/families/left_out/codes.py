@@ -54,7 +54,8 @@ def leave_out_of_tables(family: Categorical, leaving: Leaving, settled: Sequence
         count = np.where(rows[y, at] > 1, n[y, at] - w, 0.0) + extra[y, at]
         # a class without any value of the column has nothing but what is added
         rest = np.where(rows.sum(axis=1)[y] > 1, n.sum(axis=1)[y] - w, 0.0) + added
-        own[:, j] = np.where(there, safe_log(count / np.where(rest > 0.0, rest, 1.0)), 0.0)
+        share = np.where(there, count / np.where(rest > 0.0, rest, 1.0), 1.0)
+        own[:, j] = safe_log(np.maximum(share, 0.0))
         # if nothing is added, such a class takes what all classes together say
         if added <= 0.0 and (rows.sum(axis=1) == 0).any():
             doubtful |= there

@@ -151,7 +151,7 @@ def _poisson(family: Poisson, leaving: Leaving) -> LeftOut | WholeLeftOut:
     x = dense(leaving.block)
     there = ~np.isnan(x)
     x = np.where(there, x, 0.0)
-    weight = np.where(rows[y] > 1, n[y] - w[:, None], 1.0)
+    weight = np.where(there & (rows[y] > 1), n[y] - w[:, None], 1.0)
     rate = np.maximum(counted.sums[y] - w[:, None] * x, 0.0) + alpha
     own = _log_poisson(x, rate / weight)
     # a class without values takes the rate of all classes
