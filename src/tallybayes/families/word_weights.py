@@ -247,11 +247,15 @@ class WordWeights:
 
     def _score(self, bags: Bags, out: Floats) -> None:
         """Add the weights of the words in some bags."""
-        table, indices = self.table, bags.indices
+        indices = bags.indices[: bags.indptr[-1]]
+        # few documents do not need the weights of all words, unless these are known already
+        few = "table" not in vars(self) and len(indices) < len(self.terms)
+        table = None if few else self.table
         if table is None:
-            words, indices = np.unique(indices[: bags.indptr[-1]], return_inverse=True)
-            table = self.weights_of(words)
-            indices = indices.astype(np.int32)
+            used = np.zeros(len(self.terms), bool)
+            used[indices] = True
+            table = self.weights_of(np.flatnonzero(used))
+            indices = (np.cumsum(used, dtype=np.int32) - 1)[indices]
         loops = loops_for(int(bags.indptr[-1]), "score_text", bags.data.dtype, self._once)
         threshold = PRESENT if self._once else None
         loops.score_sparse(bags.indptr, indices, bags.data, threshold, table, out)

@@ -109,3 +109,13 @@ def sparse_counts(
 
     over_rows(work, len(y), 4 * len(data))
     return out
+
+
+def row_sums(indptr: Array, values: Array) -> Floats:
+    """Add up what belongs to the stored values of each of compressed sparse rows."""
+    sums = np.zeros(len(indptr) - 1)
+    some = np.diff(indptr) > 0
+    if some.any():
+        stored = values[: indptr[-1]].astype(np.float64, copy=False)
+        sums[some] = np.add.reduceat(stored, indptr[:-1][some])
+    return sums

@@ -236,6 +236,8 @@ def _split(splitter: Any, codes: Rows, groups: Any) -> list[Fold]:
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         try:
             return [_checked(pair, n) for pair in splitter.split(np.zeros((n, 1)), codes, groups)]
+        except TallyBayesError:
+            raise
         except ValueError as error:
             raise TallyBayesError(
                 f"the rows cannot be split so: {error} Use fewer folds, or stratified=False"

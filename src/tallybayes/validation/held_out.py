@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import take_rows
+from tallybayes.batches import Block, take_rows
 from tallybayes.families import WordWeights
 from tallybayes.kernels.scoring import shares
 from tallybayes.kernels.threads import over_rows
@@ -77,15 +77,23 @@ def _scored(
     data: Encoded, model: Model, rows: Array, numbers: Sequence[Array | None] = ()
 ) -> FoldScores:
     """Score some rows by a model; `numbers` are those of words, by group."""
-    blocks = list(data.blocks)
+    numbered: dict[int, tuple[Any, Array]] = {}
     for factor in model.factors:
-        block, weights = blocks[factor.group], factor.parameters
-        if isinstance(block, Bagged) and isinstance(weights, WordWeights) and numbers:
+        weights, number_of = factor.parameters, None
+        if isinstance(weights, WordWeights) and numbers:
             number_of = numbers[factor.group]
             # given words count even if no document to learn from has them
             given = weights.text.vocabulary is not None or weights.text.words.idf is not None
             if number_of is not None and not given:
-                blocks[factor.group] = block.renumbered(weights.counted.terms, number_of)
+                numbered[factor.group] = weights.counted.terms, number_of
+
+    def taken(group: int, some: Array) -> Block:
+        block = take_rows(data.blocks[group], some)
+        if group in numbered:
+            assert isinstance(block, Bagged)
+            return block.renumbered(*numbered[group])
+        return block
+
     joint = np.empty((len(rows), len(model.classes)))
     cells = len(rows) * len(model.classes) * max(len(data.schema.names), 1)
 
@@ -93,7 +101,7 @@ def _scored(
         # in pieces that stay in the cache between being gathered and being scored
         for start in range(share.start, share.stop, ROWS_AT_ONCE):
             here = slice(start, min(start + ROWS_AT_ONCE, share.stop))
-            part = [take_rows(block, rows[here]) for block in blocks]
+            part = [taken(group, rows[here]) for group in range(len(data.blocks))]
             joint[here] = model.joint_of(part, here.stop - here.start)
 
     over_rows(work, len(rows), cells)

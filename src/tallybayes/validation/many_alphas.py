@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from tallybayes.families import Multinomial, Text
 from tallybayes.families.left_out import Leaving, left_out
-from tallybayes.families.left_out.counts import as_sparse, row_sums
+from tallybayes.families.left_out.counts import as_sparse
 from tallybayes.families.left_out.words import LeftDocuments
+from tallybayes.kernels.leaving_out import row_sums
 from tallybayes.kernels.threads import over_rows
 from tallybayes.model.estimation import Share, shares
 from tallybayes.validation.encoded import Recipe
@@ -106,7 +107,7 @@ def _words(rows: LeaveOneOut, share: Share) -> Words | None:
         counts = share.block.sums  # type: ignore[union-attr]
         totals = np.repeat(counts.sum(axis=1)[None], len(rows.y), axis=0)
         n_words = np.full(len(rows.y), float(counts.shape[1]))
-        lengths = row_sums(stored, stored.data)
+        lengths = row_sums(stored.indptr, stored.data)
         found = Words(*stored[:3], counts, totals, n_words, lengths, float(counts.shape[1]))
     data = found.data
     whole = (data == np.rint(data)).all() and (counts == np.rint(counts)).all()
@@ -172,8 +173,8 @@ def _table(largest: int, alphas: Floats) -> tuple[Floats, Floats] | None:
 
     n = np.arange(largest + 1.0)[:, None]
     logs = np.log(n + alphas)
-    spread = np.geomspace(1.0, max(largest, 1), 400).astype(np.int64)
-    some = np.unique(np.concatenate([np.arange(min(largest, 400) + 1), spread]))
+    spread = np.geomspace(1.0, max(largest, 1), 120).astype(np.int64)
+    some = np.unique(np.concatenate([np.arange(min(largest, 40) + 1), spread]))
     _, _, vectors = np.linalg.svd(logs[some[some <= largest]], full_matrices=False)
     mix = np.zeros((RANK, len(alphas)))
     mix[: len(vectors)] = vectors[:RANK]

@@ -18,6 +18,7 @@ from tallybayes.families.left_out.terms import Array, Leaving, LeftOut, WholeLef
 from tallybayes.families.parameters import Floats, safe_log
 from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.kernels import leaving_out
+from tallybayes.kernels.leaving_out import row_sums
 from tallybayes.tallies import Counts
 
 HELD = 1e5  # times what other rows have
@@ -29,7 +30,7 @@ def _multinomial(family: Multinomial, leaving: Leaving) -> WholeLeftOut:
     sums: Floats = leaving.counted.sums
     y, w = leaving.of.y, leaving.weights
     totals, rows = sums.sum(axis=1), as_sparse(leaving.block)
-    lengths = row_sums(rows, rows.data)
+    lengths = row_sums(rows.indptr, rows.data)
     left = totals[y] - w * lengths + alpha.sum()
     # without smoothing a class may be left with nothing, and take what all classes say
     doubtful = (left <= 1e-12 * totals[y]) | _cancelled(rows, sums, y, w)
@@ -54,7 +55,7 @@ def _complement(family: Complement, leaving: Leaving) -> WholeLeftOut | None:
     sums: Floats = leaving.counted.sums
     totals, rows = sums.sum(axis=1), as_sparse(leaving.block)
     y, w = leaving.of.y, leaving.weights
-    lengths, data = row_sums(rows, rows.data), rows.data.astype(np.float64)
+    lengths, data = row_sums(rows.indptr, rows.data), rows.data.astype(np.float64)
     owner = _owner(rows)
 
     def scores() -> Floats:
@@ -67,7 +68,7 @@ def _complement(family: Complement, leaving: Leaving) -> WholeLeftOut | None:
             total = totals.sum() - totals[c] - w * lengths + alpha.sum()
             with np.errstate(divide="ignore", invalid="ignore"):
                 logs = data * np.log(np.maximum(elsewhere, 0.0) + added)
-                scores_c = lengths * np.log(total) - row_sums(rows, logs)
+                scores_c = lengths * np.log(total) - row_sums(rows.indptr, logs)
             out[:, c] = np.where(y == c, out[:, c], scores_c)
         return out
 
@@ -181,11 +182,11 @@ def _sparse_rates(leaving: Leaving, alpha: Floats) -> WholeLeftOut:
         out = np.zeros((len(y), len(counted.sums)))
         leaving.parameters.add_log_likelihood(leaving.block, out)
         left = np.where(counted.rows[y, 0] > 1, n[y] - w, 1.0)
-        lengths = row_sums(rows, rows.data)
+        lengths = row_sums(rows.indptr, rows.data)
         own = leaving_out.sparse_counts(*rows[:3], y, leaving.of.w, counted.sums, alpha)
         own -= lengths * np.log(left)
         own -= (counted.sums.sum(axis=1)[y] - w * lengths + alpha.sum()) / left
-        own -= row_sums(rows, gammaln(rows.data + 1.0))
+        own -= row_sums(rows.indptr, gammaln(rows.data + 1.0))
         out[np.arange(len(y)), y] = own
         return out
 
@@ -205,13 +206,3 @@ def as_sparse(block: Block) -> Sparse:
 def _owner(rows: Sparse) -> Array:
     """Return the row of each stored value."""
     return np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
-
-
-def row_sums(rows: Sparse, values: Array) -> Floats:
-    """Add up what belongs to the stored values of each row."""
-    sums = np.zeros(len(rows.indptr) - 1)
-    some = np.diff(rows.indptr) > 0
-    if some.any():
-        starts = rows.indptr[:-1][some]
-        sums[some] = np.add.reduceat(values.astype(np.float64, copy=False), starts)
-    return sums

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.families.left_out.terms import Array, Leaving, WholeLeftOut, left_out
-from tallybayes.families.parameters import Floats, safe_log
+from tallybayes.families.parameters import Floats, in_place_log
 from tallybayes.families.text import Text
 from tallybayes.families.vocabulary import df_limits
 from tallybayes.families.word_weights import MOST_CELLS
 from tallybayes.kernels import leaving_out, scoring
+from tallybayes.kernels.leaving_out import row_sums
 from tallybayes.tallies import WordCounts
 from tallybayes.tallies.word_sums import weighted
 from tallybayes.tallies.words import COUNT, DOCUMENTS, WEIGHT
@@ -119,8 +120,7 @@ class LeftDocuments:
     def lengths(self) -> Floats:
         """The total of the words that are used."""
         indptr, _, data = self.kept
-        owner = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-        return np.bincount(owner, data, len(indptr) - 1).astype(np.float64)
+        return row_sums(indptr, data)
 
     @cached_property
     def switched(self) -> tuple[Array, Array, Floats]:
@@ -176,7 +176,8 @@ class LeftDocuments:
         here = np.arange(len(y))
         alpha = np.full(self.counts.shape[1], self.alpha)
         out = np.zeros((len(y), len(self.counts)))
-        table = np.ascontiguousarray(safe_log(self.counts + self.alpha).T)
+        table = np.ascontiguousarray(self.counts.T) + self.alpha
+        in_place_log(table)
         scoring.sparse_counts(*self.kept, None, table, out)
         own = leaving_out.sparse_counts(*self.kept, y, self.leaving.of.w, self.counts, alpha)
         out[here, y] = own
