@@ -113,8 +113,6 @@ def encoded(
         if isinstance(block, Documents):
             assert isinstance(group.kind, Words)
             block = Bagged.of(block, group.kind)
-            if counted is not None and group.kind.idf is None:
-                block = block.known_from(counted)
         blocks.append(block)
     return tuple(blocks)
 

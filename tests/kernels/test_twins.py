@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from tallybayes.kernels import plain
 from tallybayes.kernels.choice import load_compiled
@@ -176,11 +177,51 @@ def record(rng, n, k, c):
     yield inputs, [rng.normal(size=(1, c))]
 
 
+def left_out_normals(rng, n, k, c):
+    for dtype in FLOATS:
+        X, y, mean = numbers(rng, (n, k), dtype), labels(rng, n, c), rng.normal(size=(c, k))
+        widest = np.nanmax(X, initial=0.0) + np.abs(mean).max()
+        share = rng.uniform(0.0, 0.95, (c, k)) / widest**2  # of M2, which is all at 1
+        stretch, height = rng.uniform(0.5, 30.0, (c, k)), rng.normal(size=(c, k))
+        for part in (share, stretch, height):
+            part[:, 0] = 0.0  # a column that says nothing
+        inputs = X, y, mean, share, stretch, height, 0.3
+        yield inputs, [np.full(n, np.nan), np.zeros(n, bool)]
+
+
+def left_out_counts(rng, n, k, c):
+    for dtype, weighted, table in product(
+        (*FLOATS, np.int64, np.int32), WITH_AND_WITHOUT, WITH_AND_WITHOUT
+    ):
+        w = some_weights(rng, n) if weighted else None
+        sums = rng.integers(0, 12, (c, k)).astype(float)
+        alpha = np.full(k, rng.choice([0.0, 0.5])) if table else rng.uniform(0.0, 1.0, k)
+        logs = np.empty(0)
+        if table:
+            with np.errstate(divide="ignore"):
+                logs = np.log(np.arange(9) + alpha[0])  # some are beyond the table
+        inputs = *sparse(rng, n, k, dtype), labels(rng, n, c), w, sums, logs, alpha
+        yield inputs, [np.full(n, np.nan)]
+
+
+def lifted_normals(rng, n, k, c):
+    for dtype, fraction in product(FLOATS, (1e-9, 0.05, 0.5)):
+        size, mean, m2 = rng.integers(5, 9, c), rng.normal(size=(c, k)), rng.uniform(4, 30, (c, k))
+        m2[:, :1] *= 1e-6  # far below the floor of their column
+        of_all = np.array([size.sum()], float), mean.mean(axis=0), 3.0 * m2.sum(axis=0) + 20.0
+        X, y = mean[labels(rng, n, c)], labels(rng, n, c)
+        X = mean[y] + np.sqrt(m2[y]) * rng.uniform(-0.8, 0.8, (n, k)) if n else X
+        variance = m2 / (size - 1.0)[:, None] * rng.uniform(0.5, 2.0, (c, k))
+        inputs = X.astype(dtype), y, size.astype(float), mean, m2, *of_all, variance
+        yield (*inputs, 1.0, fraction, 0.4), [rng.normal(size=(n, c)), np.zeros(n, bool)]
+
+
 CASES = {
     each.__name__: each
     for each in (
         moments, present, codes, counts, flaws, sparse_counts, score_normals, score_codes,
-        score_binary, score_counts, score_sparse, log_sum_exp, shares, record,
+        score_binary, score_counts, score_sparse, log_sum_exp, shares, record, left_out_normals,
+        left_out_counts, lifted_normals,
     )
 }  # fmt: skip
 
@@ -243,3 +284,38 @@ def test_a_row_in_which_all_is_impossible_has_a_log_sum_of_minus_infinity():
         out = np.empty(3)
         loops.log_sum_exp(joint, out)
         np.testing.assert_allclose(out, [-INF, -3.0, -800.0 + np.log(2.0)], rtol=1e-15)
+
+
+def test_rows_that_hold_most_of_the_spread_are_marked():
+    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [np.nan, 0.5]]), np.zeros(3, np.int32)
+    mean, share = np.zeros((1, 2)), np.full((1, 2), 0.2)  # t is .2, .8, and .05
+    for loops in (plain, compiled):
+        out, cancelled = np.empty(3), np.zeros(3, bool)
+        loops.left_out_normals(X, y, mean, share, share, share, 0.6, out, cancelled)
+        assert cancelled.tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("loops", [plain, compiled])
+def test_leaving_a_row_out_of_its_normals_is_the_density_of_the_others(loops):
+    x, y = np.array([1.0, 2.0, 4.0, 4.5, 7.0]), np.zeros(5, np.int32)
+    n, mean, m2 = 5.0, x.mean(), ((x - x.mean()) ** 2).sum()
+    inputs = (n / ((n - 1) * m2), n * (n - 2) / (n - 1), -0.5 * np.log(2 * np.pi * m2 / (n - 2)))
+    out, cancelled = np.empty(5), np.zeros(5, bool)
+    each = [np.array([[value]]) for value in (mean, *inputs)]
+    loops.left_out_normals(x[:, None], y, *each, 0.9, out, cancelled)
+    for row in range(5):
+        others = np.delete(x, row)
+        expected = norm.logpdf(x[row], others.mean(), others.std(ddof=1))
+        assert out[row] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("loops", [plain, compiled])
+@pytest.mark.parametrize("table", WITH_AND_WITHOUT)
+def test_leaving_a_row_out_of_sums_takes_what_it_has_itself(loops, table):
+    pointers, places = np.array([0, 2, 2, 4], np.int32), np.array([0, 1, 1, 0], np.int32)
+    data, y, w = np.array([1.0, 2.0, 3.0, 0.0]), np.array([0, 1, 1], np.int32), None
+    sums, alpha, out = np.array([[4.0, 2.0], [0.0, 3.0]]), np.full(2, 0.5), np.empty(3)
+    logs = np.log(np.arange(5) + 0.5) if table else np.empty(0)
+    loops.left_out_counts(pointers, places, data, y, w, sums, logs, alpha, out)
+    expected = [np.log(3.5) + 2 * np.log(0.5), 0.0, 3 * np.log(0.5)]
+    np.testing.assert_allclose(out, expected, rtol=1e-15)

@@ -85,6 +85,7 @@ class Setting:
 
 EIGHTHS = [k / 8 for k in (-801, -40, -13, -3, 0, 1, 2, 9, 17, 33, 500)]
 NUMBERS = (*EIGHTHS, 1.0, 1.0, 2.0, NAN)
+GAPLESS = (*EIGHTHS, 1.0, 1.0, 2.0)
 TWO_NUMBERS = (1.0, 2.0)
 FAR = tuple(x + 1e6 for x in EIGHTHS)
 CONSTANT = (3.0,)
@@ -142,6 +143,10 @@ SETTINGS = (
     numbers("gaussian", tb.Gaussian()),
     numbers("gaussian, maximum likelihood", tb.Gaussian(ddof=0)),
     numbers("gaussian, high floor", tb.Gaussian(floor=RELATIVE(0.05))),
+    numbers("gaussian, high floor, no gaps", tb.Gaussian(floor=RELATIVE(0.05)),
+            (GAPLESS, INTEGERS)),
+    numbers("gaussian, low variances", tb.Gaussian(ddof=0, floor=RELATIVE(0.2)),
+            (GAPLESS, TWO_NUMBERS, CONSTANT)),
     numbers("gaussian, added floor", tb.Gaussian(ddof=0, floor=ADDITIVE(1e-3))),
     numbers("gaussian, added floor of ddof 1", tb.Gaussian(floor=ADDITIVE(0.1))),
     numbers("gaussian, added fixed floor", tb.Gaussian(ddof=0, floor=ADDITIVE(0.1, of=4.0))),

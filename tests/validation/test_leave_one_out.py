@@ -312,8 +312,15 @@ def test_a_class_whose_rows_weigh_nothing_has_no_chance():
 
 def test_nothing_is_learnt_where_no_row_weighs_anything(setting):
     rows = [(label, 0.0, cells) for label, _, cells in setting.examples(4)]
-    with pytest.raises(tb.TallyBayesError, match="empty|no row counts"):
+    with pytest.raises(tb.TallyBayesError, match=r"empty|no row counts"):
         leave_one_out(encode(setting, rows, True), setting.recipe())
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
+def test_a_given_word_counts_even_if_only_a_row_of_weight_zero_has_it(event):
+    family = tb.Text(event=event, vocabulary=("red", "grey", "never"))
+    rows = [("c", 0.7, ("red blue",)), ("c", 0.0, ("blue grey",)), ("a", 1.0, ("red green",))]
+    assert_as_refitted(next(each for each in SETTINGS if each.families == (family,)), rows, True)
 
 
 # Rows that hold nearly all of the spread, or of the weight
@@ -395,6 +402,14 @@ def test_outliers_in_both_classes_cost_no_digits(family):
     data = Encoded.of(source, tb.Schema.infer(source), y)
     joint, _ = LeaveOneOut(data).joint(Recipe((family,)))
     np.testing.assert_allclose(joint, exact_joint(x.tolist(), y, [1.0] * 16, family), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 3.0, 0.7]])
+@pytest.mark.parametrize("x", [[-100.125, 1.125, 1.125], [1e4 + 0.1, 0.3, 0.3], [1e9, 0.1, 0.1]])
+def test_rounding_is_no_spread_where_the_others_are_equal(x, weights):
+    proba = held({"x": x}, ["a", "c", "a"], weights)
+    w = weights or [1.0] * 3
+    np.testing.assert_allclose(proba[0], [w[2] / (w[1] + w[2]), w[1] / (w[1] + w[2])])
 
 
 HEAVY = [each for each in SETTINGS if each.closed[1] and "refused" not in each.name]

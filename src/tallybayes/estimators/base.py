@@ -57,7 +57,8 @@ class Fitted:
     """A tally and how to estimate from it; the model is worked out when it is first needed.
 
     So a stream of small batches pays for counting only. `announced` are classes that belong to the
-    model whether or not a row of them was seen. `reasons` say why families were chosen. `labels` are all classes as `predict` returns them:
+    model whether or not a row of them was seen. `reasons` say why families were chosen. `labels`
+    are all classes as `predict` returns them:
     a thread that predicts while another one learns reads one of these, and nothing else.
     """
 

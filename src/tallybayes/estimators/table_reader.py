@@ -63,7 +63,7 @@ class TableReader(TallyClassifier):
         return self._count(source, y, sample_weight, schema)
 
     def _settled(self, wish: Wishes, source: Source, y: Any, sample_weight: Any) -> Cut:
-        """Return what is said of the columns, with families and edges where they are to be found."""
+        """Return what is said of the columns, with the families and edges that had to be found."""
         wish = self._with_best(wish, source, y, sample_weight)
         if not any_open(wish):
             return Cut(wish.of_all or wish.by_name, wish)
@@ -78,6 +78,12 @@ class TableReader(TallyClassifier):
             asked = [name for name in source.names if name not in wish.by_name]
         elif not asked:
             return wish
+        for name in asked:
+            if name not in source.names:
+                raise TallyBayesError(
+                    f"there is no column {name!r}; {did_you_mean(name, source.names)}"
+                )
+        sample_weight = checked_weights(sample_weight, source.n_rows)
         numeric = numeric_columns(source)
         names = [name for name in asked if name in set(numeric)]
         labels = checked_labels(self, y, source.n_rows)
@@ -128,6 +134,7 @@ class TableReader(TallyClassifier):
         how = checked_how(self.calibration)
         if how is None:
             return fitted
+        weights = checked_weights(weights, source.n_rows)
         data, recipe = self._prepared(fitted, source, labels, weights)[2:4]
         assert data is not None
         assert recipe is not None

@@ -28,7 +28,7 @@ RANK = 16  # of the table of log(n + alpha): known to the compiler, so that loop
 
 @_inline
 def _exp(x: float) -> float:
-    """Return exp(x) for x <= 0, in a form that vectorises; the error is a few units of the last digit."""
+    """Return exp(x) for x <= 0, in a form that vectorises; the last digits may be wrong."""
     x = max(x, NEGLIGIBLE)
     k = (x * LOG2_E + ROUND) - ROUND
     r = (x - k * LOG_2_HIGH) - k * LOG_2_LOW
@@ -71,11 +71,12 @@ def alpha_losses(
 ) -> None:
     """Add the log-loss of each document without it for each alpha to `losses`.
 
-    `counts` are of words (down) and classes (across); row n of `basis` times `mix` is log(n + alpha)
-    for all alphas. `log_prior` is by the document's class and class, `totals` by document and class
-    without the document, `n_words` and `lengths` by document. Where a total is the `usual` one of
-    its class and a few words are lacking of `most_words`, `logs` by that number, class and alpha has
-    the logarithm of total + alpha words. No loss counts for more than `most_loss`.
+    `counts` are of words (down) and classes (across); row n of `basis` times `mix` is
+    log(n + alpha) for all alphas. `log_prior` is by the document's class and class, `totals` by
+    document and class without the document, `n_words` and `lengths` by document. Where a total is
+    the `usual` one of its class and a few words are lacking of `most_words`, `logs` by that number,
+    class and alpha has the logarithm of total + alpha words. No loss counts for more than
+    `most_loss`.
     """
     n_classes, n_alphas = counts.shape[1], len(alphas)
     sums = np.empty((n_classes, RANK))

@@ -179,15 +179,14 @@ class Share(NamedTuple):
     family: Family
     block: TallyBlock
     facts: Columns
+    kind: Kind
 
     @property
     def whole(self) -> str:
         """What the columns are called where they stand for one: a bag of counts, a text."""
-        return (
-            self.facts.names[0]
-            if len(self.facts.names) == 1
-            else f"{len(self.facts.names)} columns of group {self.group}"
-        )
+        if isinstance(self.kind, Words):
+            return str(self.facts.names[0])
+        return f"bag {self.kind.bag!r}" if isinstance(self.kind, Count) else repr(self.kind)
 
 
 def shares(
@@ -234,4 +233,4 @@ def _shares_of_group(
             said = {**schema.edges, **schema.declared}
         declared = [said.get(name, ()) for name in of_these] if said else None
         facts = Columns(tally.classes, of_these, declared or [()] * len(of_these))
-        yield Share(number, tuple(places), family, block, facts)
+        yield Share(number, tuple(places), family, block, facts, group.kind)

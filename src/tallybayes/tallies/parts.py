@@ -23,7 +23,7 @@ from tallybayes.tallies.keys import is_whole
 from tallybayes.tallies.moments import Moments
 from tallybayes.tallies.tally import Tally, TallyBlock
 from tallybayes.tallies.words import WordCounts
-from tallybayes.tokenizer import Terms
+from tallybayes.tokenizer import Bagged, Terms
 
 Array = NDArray[Any]
 Part = TypeVar("Part")
@@ -58,6 +58,11 @@ class Parts:
         self.schema, self.classes = schema, classes
         self._rows = _without(_split_array(of.rows, n_parts), np.add, np.subtract)
         self._weight = _without_numbers(_split_array(of.weight, n_parts))
+        # words that only rows of weight 0 have were not counted
+        self._numbers = [
+            block.numbers_of(w > 0.0) if isinstance(block, Bagged) and w is not None else None
+            for block in blocks
+        ]
         self._blocks = [
             _blocks_without(block, n_parts, schema.names_of(group))
             for group, block in zip(schema.groups, counted.blocks, strict=True)
@@ -70,12 +75,14 @@ class Parts:
         words that it does not know.
         """
         blocks, numbers = [], []
-        for of_part in self._blocks:
+        for of_part, of_all in zip(self._blocks, self._numbers, strict=True):
             block, number_of = of_part(part), None
             if isinstance(block, WordCounts) and isinstance(block.terms, Terms):
                 used = np.zeros(len(block.terms), bool)
                 used[block.indices] = True
                 number_of = np.where(used, np.cumsum(used) - 1, -1)
+                if of_all is not None:
+                    number_of = np.append(number_of, -1)[of_all]  # the last is for -1
                 block = block.without_unused()
             blocks.append(block)
             numbers.append(number_of)

@@ -81,16 +81,20 @@ class Bagged:
         """The document of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
+    def numbers_of(self, rows: NDArray[np.bool_]) -> Array:
+        """Return new numbers for the terms that some documents have: -1 for all others."""
+        used = np.zeros(len(self.terms), bool)
+        used[self.indices if rows.all() else self.indices[rows[self.owners]]] = True
+        return np.where(used, np.cumsum(used) - 1, -1)
+
     def known_from(self, rows: NDArray[np.bool_]) -> Bagged:
         """Return the documents with only the terms that some of them have: those marked."""
         if isinstance(self.terms, Buckets) or rows.all():
             return self
-        used = np.zeros(len(self.terms), bool)
-        used[self.indices[rows[self.owners]]] = True
-        if used.all():
+        number_of = self.numbers_of(rows)
+        if (number_of >= 0).all():
             return self
-        number_of = np.where(used, np.cumsum(used) - 1, -1)
-        return self.renumbered(self.terms.take(np.flatnonzero(used)), number_of)
+        return self.renumbered(self.terms.take(np.flatnonzero(number_of >= 0)), number_of)
 
     def take(self, rows: Array) -> Bagged:
         """Return some of the documents."""

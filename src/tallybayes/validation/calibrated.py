@@ -104,10 +104,11 @@ def calibrate(
     """
     from sklearn.base import clone
 
-    if checked_how(how) is None or "calibration" not in getattr(model, "get_params", dict)():
+    able = not isinstance(model, type) and hasattr(model, "get_params")
+    if checked_how(how) is None or not able or "calibration" not in model.get_params():
         raise TallyBayesError(
-            f"{type(model).__name__} with calibration={how!r} cannot be calibrated; use NaiveBayes "
-            "or TextNB with 'temperature', 'weights' or 'isotonic'"
+            f"{model!r} cannot be calibrated with how={how!r}; use NaiveBayes() or TextNB() with "
+            "'temperature', 'weights' or 'isotonic'"
         )
     if is_leave_one_out(folds):
         raise TallyBayesError(

@@ -30,12 +30,12 @@ PENALTY = 10.0
 START = 0.7
 MOST_CELLS = 40_000_000  # rows x columns x classes that are fitted on; beyond, some rows are
 FEW_ROWS = 1000  # on which isotonic curves follow chance
-LOWEST = -1e4  # what stands for the logarithm of zero
+FAR = 1e6  # nats that stand for an infinite difference
 
 
 def checked_how(how: Any) -> How | None:
     """Return how to calibrate, or None."""
-    if how is None or how in HOWS:
+    if how is None or (isinstance(how, str) and how in HOWS):
         found: How | None = how
         return found
     raise TallyBayesError(f"calibration is {how!r}; use None, or {did_you_mean(how, HOWS)}")
@@ -48,12 +48,12 @@ def calibrated(
     rows = LeaveOneOut(data) if rows is None else rows
     if how == "weights":
         return _weights(rows, recipe)
-    found = rows.joint(recipe)
+    found = rows.joint(recipe, alone=False)
     if found is None:
         raise no_closed_form(how)
     joint, prior = found
     y, w = rows.y, rows.w
-    fits = np.isfinite(joint[np.arange(len(y)), y]) & (w > 0.0)
+    fits = np.isfinite(joint[np.arange(len(y)), y]) & (w > 0.0) & (rows.of.rows > 1)[y]
     if not fits.any():
         return Calibration(how)
     joint, prior, y, w = joint[fits], prior[fits], y[fits], w[fits]
@@ -61,10 +61,9 @@ def calibrated(
     if how == "isotonic":
         return _isotonic(joint, y, w, rows.tally.classes, loss)
     with np.errstate(invalid="ignore"):
-        evidence = np.maximum(np.where(np.isneginf(joint), LOWEST, joint - prior), LOWEST)
-    prior = np.maximum(prior, LOWEST)
+        evidence = np.where(np.isneginf(joint), -np.inf, joint - prior)
     exponent = fitted_exponent(evidence, prior, y, w)
-    after = _loss(prior + exponent * evidence, y, w)
+    after = _Problem(evidence[:, None], prior, y, w, PENALTY).loss(np.array([exponent]))
     return Calibration(how, {}, exponent, {}, after, loss, len(y))
 
 
@@ -89,8 +88,7 @@ def _weights(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
     fits = exact & np.isfinite(own).all(axis=1)
     if not fits.any() or not names:
         return Calibration("weights", dict.fromkeys(names, 1.0))
-    terms = np.maximum(terms[fits], LOWEST)
-    problem = _Problem(terms, np.maximum(prior[fits], LOWEST), y[fits], w[fits], PENALTY)
+    problem = _Problem(terms[fits], prior[fits], y[fits], w[fits], PENALTY)
     weights = problem.solved()
     before, after = problem.loss(np.ones(len(names))), problem.loss(weights)
     exponents = dict(zip(names, weights.tolist(), strict=True))
@@ -106,18 +104,23 @@ def _loss(joint: Floats, y: Array, w: Floats) -> float:
     return float(w @ losses / w.sum())
 
 
+def _gaps(terms: Floats, own: Floats) -> Floats:
+    """Return the differences to the row's own class; what is impossible is far below."""
+    return np.clip(terms - own, -FAR, FAR)
+
+
 class _Problem:
     """The convex problem: terms by row, column and class, with weights of rows and a penalty."""
 
     def __init__(self, terms: Floats, prior: Floats, y: Array, w: Floats, penalty: float) -> None:
-        n, k, c = terms.shape
+        n, _, c = terms.shape
         here = np.arange(n)
         # differences to the row's own class, whose score is 0 then, so that it can be left out
         others = np.ones((n, c), bool)
         others[here, y] = False
-        gaps = (terms - terms[here, :, y][:, :, None]).transpose(0, 2, 1)
+        gaps = _gaps(terms, terms[here, :, y][:, :, None]).transpose(0, 2, 1)
         self._gaps = np.ascontiguousarray(gaps[others])
-        self._prior = (prior - prior[here, y][:, None])[others]
+        self._prior = _gaps(prior, prior[here, y][:, None])[others]
         self._shape, self._w, self._penalty = (n, c - 1), w, penalty
 
     def _scores(self, exponents: Floats) -> tuple[Floats, Floats]:
@@ -201,7 +204,7 @@ def fitted_exponents(
     fits = np.isfinite(own).all(axis=1) & np.isfinite(prior[np.arange(len(y)), y]) & (w > 0.0)
     if not fits.any() or not terms.shape[1]:
         return np.ones(terms.shape[1])
-    known, prior = np.maximum(terms[fits], LOWEST), np.maximum(prior[fits], LOWEST)
+    known, prior = terms[fits], prior[fits]
     if terms.shape[1] == 1:
         return np.array([fitted_exponent(known[:, 0], prior, y[fits], w[fits])])
     return _Problem(known, prior, y[fits], w[fits], penalty).solved()
@@ -210,11 +213,11 @@ def fitted_exponents(
 def fitted_exponent(evidence: Floats, prior: Floats, y: Array, w: Floats) -> float:
     """Return the one exponent of evidence by row and class, by Newton's method.
 
-    It is what the general problem of a single column has as its solution, in a fraction of the time.
+    It is the solution of the general problem of a single column, in a fraction of the time.
     """
     here = np.arange(len(y))
-    gaps = evidence - evidence[here, y][:, None]
-    start = prior - prior[here, y][:, None]
+    gaps = _gaps(evidence, evidence[here, y][:, None])
+    start = _gaps(prior, prior[here, y][:, None])
 
     def at(exponent: float) -> tuple[float, ...]:
         """Return the loss, its slope and its curvature."""

@@ -224,7 +224,8 @@ def leave_one_out(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> H
     --------
     >>> from tallybayes import NaiveBayes, validation
     >>> table = {"income": [125.0, 100.0, 95.0, 85.0, 120.0, 90.0]}
-    >>> held = validation.leave_one_out(NaiveBayes(), table, ["No", "No", "Yes", "Yes", "No", "Yes"])
+    >>> cheat = ["No", "No", "Yes", "Yes", "No", "Yes"]
+    >>> held = validation.leave_one_out(NaiveBayes(), table, cheat)
     >>> held.predictions.tolist()
     ['No', 'No', 'Yes', 'Yes', 'No', 'Yes']
     """

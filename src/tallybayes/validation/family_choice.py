@@ -3,8 +3,8 @@
 For every column and family, a model of that one column is learnt from nine tenths of the rows and
 scores the rest, ten times; edges of bins are found anew each time. If the model is going to be
 calibrated, each column is first tempered by the exponent that suits it best. The least log-loss
-wins. The log-normal and the Poisson family have to beat the others by more than two standard errors:
-their shape is fixed, which costs much in a model of many columns if it is wrong.
+wins. The log-normal and the Poisson family have to beat the others by more than two standard
+errors: their shape is fixed, which costs much in a model of many columns if it is wrong.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Floats = NDArray[np.float64]
 MOST_ROWS = 20_000  # beyond, some rows are enough to see what suits
 FEWEST_ROWS = 10
 STEPS = 12  # of Newton's method
-LOWEST = -1e4  # what stands for the logarithm of zero
+FAR = 1e6  # nats that stand for an infinite difference
 ALIKE = 1e-9  # losses that differ less are the same: the simpler family wins
 
 # from the simplest
@@ -193,24 +193,33 @@ def best_families(
     if len(rows) < FEWEST_ROWS or len(classes) < 2:
         raise TallyBayesError(
             f"there are {len(rows)} rows of {len(classes)} classes, too few to choose families by "
-            f"rows held out: at least {FEWEST_ROWS} rows of 2 classes are needed; use columns='auto'"
+            f"rows held out: {FEWEST_ROWS} rows of 2 classes are needed; use columns='auto'"
         )
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False))
-    if isinstance(folds, int):
-        folds = min(folds, len(rows))
     x = _numbers(source, names)[rows]
+    y_here = codes[rows]
     weight = np.ones(len(rows)) if w is None else w[rows]
-    splits = folds_of(folds, None, codes[rows], seed=seed)
+    splits = _splits(folds, codes, rows, seed)
     losses: dict[str, Floats] = {}
     places = {family: _suited(family, x) for family in ORDER}
+    known = np.zeros(len(rows), bool)  # rows that were held out, and whose class was known then
+    for train, test in splits:
+        known[test] |= np.isin(y_here[test], y_here[train])
+    if not known.any():
+        raise TallyBayesError(
+            "no row was held out whose class is among the others; use fewer folds"
+        )
     for family in progress(ORDER, "choosing families"):
         if len(places[family]):
             terms, prior = _held_out(
-                family, x[:, places[family]], codes[rows], weight, len(classes), splits, alpha
+                family, x[:, places[family]], y_here, weight, len(classes), splits, alpha
             )
             steps = STEPS if tempered else 0
-            losses[family] = _tempered(terms, prior, codes[rows], weight, steps)
+            losses[family] = _tempered(
+                terms[known], prior[known], y_here[known], weight[known], steps
+            )
+    weight = weight[known]
     out = {}
     for j, name in enumerate(names):
         of_column = {
@@ -220,6 +229,19 @@ def best_families(
         }
         out[name] = _chosen(of_column, weight, one_standard_error)
     return out
+
+
+def _splits(folds: Any, y: Array, rows: Array, seed: int) -> list[Fold]:
+    """Return the folds, with the numbers that the rows have among those that are looked at."""
+    if isinstance(folds, int):
+        return list(folds_of(min(folds, len(rows)), None, y[rows], seed=seed))
+    place = np.full(len(y), -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    found = []
+    for train, test in folds_of(folds, None, y, seed=seed):
+        train, test = place[train], place[test]
+        found.append((train[train >= 0], test[test >= 0]))
+    return [(train, test) for train, test in found if len(train) and len(test)]
 
 
 def _numbers(source: Source, names: Sequence[str]) -> Floats:
@@ -264,7 +286,7 @@ def _held_out(
     folds: Sequence[Fold],
     alpha: float,
 ) -> tuple[Floats, Floats]:
-    """Return what each column says of each held-out row, by row, column and class; and the prior."""
+    """Return what each column says of held-out rows, by row, column and class; and the prior."""
     terms = np.zeros((len(x), x.shape[1], n_classes))
     prior = np.zeros((len(x), n_classes))
     names = [str(j) for j in range(x.shape[1])]
@@ -280,10 +302,10 @@ def _held_out(
         known = np.array(tally.classes)
         model = estimate(tally, _family(family, alpha))
         (block,) = encoded(as_source(x[test]), schema)
-        found = np.full((len(test), x.shape[1], n_classes), LOWEST)
+        found = np.full((len(test), x.shape[1], n_classes), -np.inf)
         found[:, :, known] = model.factors[0].parameters.log_prob(block)
-        terms[test] = np.maximum(found, LOWEST)
-        prior[test] = LOWEST
+        terms[test] = found
+        prior[test] = -np.inf
         prior[np.ix_(test, known)] = model.log_prior
     return terms, prior
 
@@ -306,8 +328,10 @@ def _tempered(terms: Floats, prior: Floats, y: Array, w: Floats, steps: int) -> 
     It is found by so many steps of Newton's method; without steps it is 1.
     """
     here = np.arange(len(y))
-    gaps = terms - terms[here, :, y][:, :, None]
-    start = (prior - prior[here, y][:, None])[:, None, :]
+    own = np.maximum(terms[here, :, y], -FAR)  # a value may be impossible in its own class
+    gaps = np.clip(terms - own[:, :, None], -FAR, FAR)
+    gaps[here, :, y] = 0.0
+    start = np.clip(prior - prior[here, y][:, None], -FAR, FAR)[:, None, :]
     exponent = np.full(terms.shape[1], 0.7 if steps else 1.0)
 
     def scored(exponent: Floats) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ from tallybayes.sources.labels import Label
 from tallybayes.tallies.parts import Parts
 from tallybayes.tokenizer import Bagged
 from tallybayes.validation.encoded import Encoded, Recipe
-from tallybayes.validation.folds import Fold, parted
+from tallybayes.validation.folds import Fold, Partitions, parted
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.progress import progress
 
@@ -69,6 +69,8 @@ def held_out_many(
         for place, number in enumerate(progress(numbers, "fold by fold")):
             tally, of_words = counted.without(place)
             rows = order[edges[place] : edges[place + 1]]
+            if not isinstance(folds, Partitions):
+                rows = folds[number][1]  # in the order that they were given in
             for k, recipe in enumerate(recipes):
                 yield number, k, _scored(data, recipe.model(tally), rows, of_words)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import take_columns, take_rows
+from tallybayes.batches import Sparse, take_columns, take_rows
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import Text
 from tallybayes.families.left_out import Leaving, LeftOut, WholeLeftOut, left_out
@@ -21,7 +21,9 @@ from tallybayes.kernels.counting import members
 from tallybayes.model import Model
 from tallybayes.model.estimation import Share, shares
 from tallybayes.priors import Empirical, Prior
+from tallybayes.schema import Count
 from tallybayes.tallies import Tally
+from tallybayes.tokenizer import Bagged
 from tallybayes.validation.encoded import Encoded, Recipe
 from tallybayes.validation.progress import progress
 
@@ -72,6 +74,8 @@ class LeaveOneOut:
             of = of._replace(y=of.y[some], w=w)
         for share in shares(self.tally, recipe.families, recipe.columns):
             block = self.data.blocks[share.group]
+            if isinstance(block, Bagged) and isinstance(share.family, Text):
+                block = block.known_from(~self._idle) if share.family.words.idf is None else block
             if of is not self.of:
                 assert some is not None
                 block = take_rows(block, some)
@@ -104,22 +108,23 @@ class LeaveOneOut:
             out -= np.log(total - self.data.w)[:, None]
         return out
 
-    def joint(self, recipe: Recipe) -> tuple[Floats, Floats] | None:
+    def joint(self, recipe: Recipe, alone: bool = True) -> tuple[Floats, Floats] | None:
         """Return log s_c of each row and class without the row, and the log prior it includes.
 
         None if some family has no closed form. Classes are those of the tally; one that is gone
-        without a row has -inf.
+        without a row has -inf. If rows `alone` in their class do not matter, theirs are anything.
         """
         parts = self._parts(recipe)
         if parts is None:
             return None
         prior = self.log_prior(recipe.prior)
         joint = prior.copy()
-        doubtful = (self.of.rows == 1)[self.of.y] | self._heavy
+        only = (self.of.rows == 1)[self.of.y]
+        doubtful = only | self._heavy
         for _, part in parts:
             part.add(joint)
             doubtful |= part.doubtful
-        self._count_anew(recipe, doubtful, joint, prior)
+        self._count_anew(recipe, doubtful if alone else doubtful & ~only, joint, prior)
         return joint, prior
 
     @property
@@ -134,10 +139,18 @@ class LeaveOneOut:
         return np.ones(len(self.data)) if self.data.w is None else self.data.w
 
     def sampled(self, most_cells: int) -> Array:
-        """Return the rows whose terms take so many cells at most, evenly spread."""
-        a_row = max(len(self.data.schema.names) * len(self.tally.classes), 1)
-        step = max(1, -(-len(self.data) * a_row // most_cells))
-        return np.arange(0, len(self.data), step)
+        """Return rows whose terms take so many cells at most: all, or some drawn at random."""
+        units = sum(
+            1
+            if isinstance(block, Bagged | Sparse) or isinstance(group.kind, Count)
+            else len(group.positions)
+            for group, block in zip(self.data.schema.groups, self.data.blocks, strict=True)
+        )
+        n = most_cells // max(units * len(self.tally.classes), 1)
+        if n >= len(self.data):
+            return np.arange(len(self.data))
+        drawn = np.random.default_rng(0).choice(len(self.data), max(n, 1), replace=False)
+        return np.sort(drawn)
 
     def terms(
         self, recipe: Recipe, some: Array

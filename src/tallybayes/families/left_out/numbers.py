@@ -1,4 +1,6 @@
-"""Leave-one-out for numbers. With W the weight of a class, w that of the row, d = x - mean:
+"""Leave-one-out for numbers.
+
+With W the weight of a class, w that of the row, d = x - mean:
 
     mean' = mean - d w / (W - w),    M2' = M2 - w d^2 W / (W - w).
 
@@ -145,9 +147,8 @@ def without_itself(
     without = np.where(rows > 0, mean - d * w / left, 0.0)
     spread = np.where(rows > 1, m2 - w * d * d * weight / left, 0.0)
     # (a class of equal values has no spread to lose)
-    for row in np.flatnonzero(
-        there & (rows > 1) & (m2 > 0.0) & (spread <= DOMINATED * m2)
-    ).tolist():
+    cancelled = (rows == 1) | ((rows > 1) & (spread <= DOMINATED * m2))
+    for row in np.flatnonzero(there & (m2 > 0.0) & cancelled).tolist():
         number = row if some is None else int(some[row])
         without[row], spread[row] = _recounted(leaving, number, j)
     return without, np.where(spread < 0.0, 0.0, spread), np.where(rows > 0, left, 0.0), rows
@@ -207,6 +208,8 @@ def _column(
     if some is not None:
         y = y[some]
     mean, m2, weight, rows = without_itself(leaving, j, some)
+    unknown = np.isnan(mean)
+    mean, m2 = np.where(unknown, 0.0, mean), np.where(unknown, 0.0, m2)
     here = np.arange(len(y))
     without = counted.take([j]).each(lambda part: np.repeat(part, len(y), axis=1))
     for part, own in (("rows", rows), ("weight", weight), ("mean", mean), ("m2", m2)):
@@ -214,12 +217,14 @@ def _column(
     normals = family.estimate(without, Columns(leaving.facts.classes, NumberedNames(len(y)), ()))
     used, variance = normals.used, normals.variance
     if added is not None:
-        variance = variance + added
+        unknown = unknown | np.isnan(added)
+        variance = variance + np.where(unknown, 0.0, added)
         used = (without.rows.sum(axis=0) > 0) & (variance > 0.0).all(axis=0)
     variance = np.where(used, variance, 1.0)
     with np.errstate(invalid="ignore"):
         terms = -0.5 * (np.log(2.0 * np.pi * variance) + (x - normals.mean) ** 2 / variance)
-    return np.where(used & ~np.isnan(x), terms, 0.0).T
+    terms = np.where(used & ~np.isnan(x), terms, 0.0)
+    return np.where(unknown, np.nan, terms).T
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,16 +309,18 @@ def with_added_variance(leaving: Leaving, fraction: float, family: Gaussian) -> 
         None,
         leaving.block,
         leaving.of._replace(y=np.zeros(len(y), np.int64)),
+        leaving.complete,
     )
-    largest = np.zeros(len(y))
+    largest, unknown = np.zeros(len(y)), np.zeros(len(y), bool)
     for j in range(block.shape[1]):
         mean, m2, weight, _ = without_itself(together, j)
         variance = np.divide(m2, weight, out=np.zeros(len(y)), where=weight > 0.0)
         # spread in the last digits of the mean is left by rounding: the column is constant
         constant = variance <= (ROUNDING * mean) ** 2
         np.maximum(largest, np.where(constant, 0.0, variance), out=largest)
+        unknown |= np.isnan(variance)
     bare = Gaussian(family.ddof, AdditiveFloor(0.0))
-    added = fraction * largest
+    added = fraction * np.where(unknown, np.nan, largest)
     changed = {j: partial(_column, bare, leaving, j, added) for j in range(block.shape[1])}
     parameters: Normals = leaving.parameters
     nothing = Normals(parameters.mean, parameters.variance, np.zeros(block.shape[1], bool))

@@ -1,4 +1,4 @@
-"""What each row scores under the parameters that the other rows give: leave-one-out, in closed form.
+"""What each row scores under the parameters of the other rows: leave-one-out, in closed form.
 
 Taking a row away changes little: the counts of its own class, and now and then the values or words
 that are known at all. So the terms of all rows follow from the tally of all rows, and no model is
@@ -30,7 +30,8 @@ class Leaving:
 
     `counted` is the block of the tally of all rows, `facts` names its columns, `parameters` were
     estimated from it, `block` holds the rows, and `of` says of which class they are. If these are
-    not all rows that were counted (`complete`), what would have to be counted anew is NaN. `recounted` has the moments that were counted anew.
+    not all rows that were counted (`complete`), what would have to be counted anew is NaN.
+    `recounted` has the moments that were counted anew.
     """
 
     counted: Any

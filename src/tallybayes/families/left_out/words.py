@@ -1,9 +1,9 @@
 """Leave-one-out for text: the counts of a document's own class go down, and so may the vocabulary.
 
 Words that only this document has are unknown without it, and with `min_df` or `max_df` other words
-of it may fall out of the vocabulary, or come into it. With V and T the number of words that are used
-and the total of a class, both change by the words that switch, and T of the own class by what the
-document has.
+of it may fall out of the vocabulary, or come into it. With V and T the number of words that are
+used and the total of a class, both change by the words that switch, and T of the own class by what
+the document has.
 """
 
 from __future__ import annotations
@@ -53,11 +53,13 @@ class LeftDocuments:
 
     @property
     def counted(self) -> WordCounts:
+        """What was counted of all documents."""
         counted: WordCounts = self.leaving.counted
         return counted
 
     @property
     def alpha(self) -> float:
+        """What is added to every count."""
         alpha = self.text.alpha
         assert isinstance(alpha, float)
         return alpha

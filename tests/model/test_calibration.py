@@ -1,0 +1,350 @@
+"""A calibrated model: exponents of the evidence, and curves for posteriors."""
+
+import copy
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+from tallybayes.batches import encoded
+from tallybayes.model import records
+from tallybayes.model.calibration import Calibration
+from tallybayes.model.estimation import shares
+from tallybayes.sources import as_source
+from validation.registry import PRIORS, SETTINGS
+
+every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
+WEIGHTS = (0.0, 0.3, 1.0, 1.7, 0.05, 2.5)
+
+
+def weights_of(setting):
+    """Return an exponent for each column, the first of them 0, or for a single one 0.3."""
+    names = setting.names
+    return {name: WEIGHTS[(k + (len(names) == 1)) % 6] for k, name in enumerate(names)}
+
+
+def counted(setting, n=13):
+    """Count some rows; return the tally, and the rows as a source and as records."""
+    labels, _, cells = zip(*setting.examples(n), strict=True)
+    data = setting.source(list(cells))
+    tally = tb.Tally.of(data, labels, schema=setting.schema)
+    return tally, data, [dict(zip(setting.names, row, strict=True)) for row in cells]
+
+
+def estimated(setting, tally, calibration=None, prior=PRIORS[1]):
+    return tb.estimate(
+        tally, *setting.families, columns=setting.columns, prior=prior, calibration=calibration
+    )
+
+
+def product_by_hand(setting, model, data, exponents):
+    """Return log P(c) prod P(x_j | c)^w_j, normalised; impossible rows get the prior."""
+    source = as_source(data)
+    blocks = encoded(source, model.schema)
+    joint = np.repeat(np.log(model.prior)[None], source.n_rows, axis=0)
+    for factor in model.factors:
+        names = model.schema.names_of(model.schema.groups[factor.group])
+        block = blocks[factor.group]
+        if factor.columns is not None:
+            block = factor.block_of(type("Blocks", (), {"blocks": blocks}))
+            names = [names[place] for place in factor.columns]
+        if isinstance(factor.parameters, tb.families.WordWeights):
+            out = np.zeros((source.n_rows, len(model.classes)))
+            factor.parameters.add_log_likelihood(block, out)
+            terms = out[:, None, :]
+        else:
+            terms = factor.parameters.log_prob(block)
+        for j, name in enumerate(names):
+            for i, c in np.ndindex(joint.shape):
+                term = terms[i, j, c]
+                joint[i, c] += 0.0 if exponents[name] == 0.0 else exponents[name] * term
+    joint[np.isneginf(joint.max(axis=1))] = np.log(model.prior)
+    top = joint.max(axis=1, keepdims=True)
+    return joint - np.log(np.exp(joint - top).sum(axis=1, keepdims=True)) - top
+
+
+def answered(action):
+    """Do it without warnings of impossible rows, which some settings have."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "row .* impossible", tb.TallyBayesWarning)
+        return action()
+
+
+@every_setting
+def test_the_posterior_is_the_product_of_the_factors_to_their_powers(setting):
+    tally, data, _ = counted(setting)
+    weights = weights_of(setting)
+    model = estimated(setting, tally, Calibration("weights", weights))
+    expected = product_by_hand(setting, estimated(setting, tally), data, weights)
+    found = answered(lambda: model.posterior(data))
+    np.testing.assert_allclose(found, np.exp(expected), rtol=1e-9, atol=1e-12)
+    found = answered(lambda: model.log_posterior(data))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@every_setting
+def test_a_temperature_is_the_exponent_of_every_column(setting):
+    tally, data, _ = counted(setting)
+    model = estimated(setting, tally, Calibration("temperature", default=0.4))
+    weights = dict.fromkeys(setting.names, 0.4)
+    expected = product_by_hand(setting, estimated(setting, tally), data, weights)
+    found = answered(lambda: model.posterior(data))
+    np.testing.assert_allclose(found, np.exp(expected), rtol=1e-9, atol=1e-12)
+
+
+@every_setting
+def test_exponents_of_1_change_nothing(setting):
+    tally, data, _ = counted(setting)
+    plain = estimated(setting, tally)
+    model = estimated(setting, tally, Calibration("temperature", default=1.0))
+    expected = answered(lambda: plain.posterior(data))
+    np.testing.assert_allclose(answered(lambda: model.posterior(data)), expected, rtol=1e-12)
+
+
+@every_setting
+def test_exponents_of_0_leave_the_prior_even_where_a_value_is_impossible(setting):
+    tally, data, cells = counted(setting)
+    model = estimated(setting, tally, Calibration("temperature", default=0.0))
+    posterior = model.posterior(data)  # without any warning of impossible rows
+    np.testing.assert_allclose(
+        posterior, np.repeat(model.prior[None], len(posterior), axis=0), rtol=1e-12
+    )
+    for record in cells:
+        found = list(model.posterior_of(record).values())
+        np.testing.assert_allclose(found, model.prior, rtol=1e-12)
+
+
+@pytest.mark.parametrize("way", ["written out", "gathered"])
+@every_setting
+def test_single_records_agree_with_tables(setting, way, monkeypatch):
+    most = 10_000 if way == "written out" else 0
+    monkeypatch.setattr(records, "MOST_CELLS", most)
+    monkeypatch.setattr(records, "MOST_CELLS_BESIDE_COMPILED", most)
+    tally, data, cells = counted(setting)
+    model = estimated(setting, tally, Calibration("weights", weights_of(setting)))
+    expected = answered(lambda: model.posterior(data))
+    for row, record in enumerate(cells):
+        found = answered(lambda record=record: model.posterior_of(record))
+        assert list(found) == list(model.classes)
+        np.testing.assert_allclose(list(found.values()), expected[row], rtol=1e-9, atol=1e-12)
+
+
+def test_each_exponent_belongs_to_its_column_wherever_that_stands():
+    table = {"a": [0.0, 1.0, 2.0, 4.0], "c": ["x", "y", "y", "y"], "b": [1.0, 0.0, 2.0, 2.5]}
+    y = ["p", "p", "q", "q"]
+    calibration = Calibration("weights", {"b": 2.0, "a": 0.5, "c": 0.25})
+    plain = tb.estimate(tb.Tally.of(table, y))
+    model = tb.estimate(tb.Tally.of(table, y), calibration=calibration)
+    asked = {"a": 1.5, "b": 0.25, "c": "y"}
+    score = {}
+    for label, prior in zip("pq", plain.prior, strict=True):
+        score[label] = math.log(prior)
+        for name, value in asked.items():
+            alone = tb.estimate(tb.Tally.of({name: table[name]}, y), prior=tb.Uniform())
+            # the evidence of one column, up to what is the same in both classes
+            score[label] += calibration.exponents[name] * math.log(
+                alone.posterior_of({name: value})[label]
+            )
+    odds = math.exp(score["p"] - score["q"])
+    assert model.posterior_of(asked)["p"] == pytest.approx(odds / (1.0 + odds), rel=1e-12)
+
+
+@pytest.mark.parametrize("default", [0.0, 0.3, 5.0])
+def test_the_prior_is_never_tempered(default):
+    tally = tb.Tally.of({"a": [1.0, 2.0, 3.0, 4.0, 5.0]}, ["p", "p", "p", "p", "q"])
+    model = tb.estimate(tally, calibration=Calibration("temperature", default=default))
+    assert model.posterior({"a": [float("nan")]})[0].tolist() == pytest.approx([0.8, 0.2])
+    assert model.posterior_of({}) == pytest.approx({"p": 0.8, "q": 0.2})
+
+
+def test_a_column_without_an_exponent_of_its_own_gets_the_default():
+    table = {"a": [0.0, 1.0, 2.0, 4.0], "b": [1.0, 0.0, 2.0, 2.5]}
+    tally = tb.Tally.of(table, list("ppqq"))
+    some = Calibration("weights", {"a": 0.5}, default=0.2)
+    both = Calibration("weights", {"a": 0.5, "b": 0.2})
+    expected = tb.estimate(tally, calibration=both).posterior(table)
+    assert tb.estimate(tally, calibration=some).posterior(table).tolist() == expected.tolist()
+
+
+def test_a_bag_of_counts_has_one_exponent_by_its_name():
+    rows = np.array([[3, 0, 1], [2, 1, 0], [0, 2, 2], [1, 3, 1]])
+    schema = tb.Schema.of(["u", "v", "w"], [tb.Count()] * 3)
+    tally = tb.Tally.of(rows, list("ppqq"), schema=schema)
+    (share,) = shares(tally, (), {})
+    model = tb.estimate(tally, calibration=Calibration("weights", {share.whole: 0.3}))
+    other = tb.estimate(tally, calibration=Calibration("temperature", default=0.3))
+    np.testing.assert_allclose(model.posterior(rows), other.posterior(rows), rtol=1e-12)
+
+
+def test_an_infinite_number_is_refused_in_a_column_of_exponent_0_too():
+    tally = tb.Tally.of({"a": [0.0, 1.0, 2.0, 4.0]}, list("ppqq"))
+    model = tb.estimate(tally, calibration=Calibration("weights", {"a": 0.0}))
+    with pytest.raises(tb.TallyBayesError, match=r"'a'.*inf"):
+        model.posterior({"a": [1.0, float("inf")]})
+    with pytest.raises(tb.TallyBayesError, match=r"'a'.*inf"):
+        model.posterior_of({"a": float("inf")})
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if "buckets" not in s.name], ids=str)
+def test_samples_are_drawn_from_the_distributions_themselves(setting):
+    tally, _, _ = counted(setting)
+    plain = estimated(setting, tally).sample(20, seed=3)
+    model = estimated(setting, tally, Calibration("weights", weights_of(setting)))
+    drawn = model.sample(20, seed=3)
+    assert drawn.keys() == plain.keys()
+    for name, values in drawn.items():
+        np.testing.assert_array_equal(values, plain[name])
+
+
+@every_setting
+def test_the_number_of_parameters_is_that_of_the_model_itself(setting):
+    tally, _, _ = counted(setting)
+    plain = estimated(setting, tally)
+    model = estimated(setting, tally, Calibration("weights", weights_of(setting)))
+    assert model.free_parameters == plain.free_parameters
+    assert model.table_entries == plain.table_entries
+
+
+@pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
+@pytest.mark.parametrize(
+    "copied",
+    [lambda model: pickle.loads(pickle.dumps(model)), copy.copy, copy.deepcopy],
+    ids=["pickle", "copy", "deepcopy"],
+)
+def test_copies_score_the_same(how, copied):
+    table = {"a": [0.0, 1.0, 2.0, 4.0], "t": ["aa bb", "aa", "bb cc", "cc"], "c": list("xxyz")}
+    kinds = {"t": tb.Words()}
+    tally = tb.Tally.of(table, list("ppqq"), columns=kinds)
+    model = tb.estimate(tally, calibration=CALIBRATIONS[how])
+    expected, of_one = model.posterior(table), model.posterior_of({"a": 1.5, "t": "aa"})
+    again = copied(model)
+    assert again.posterior(table).tolist() == expected.tolist()
+    assert again.posterior_of({"a": 1.5, "t": "aa"}) == pytest.approx(of_one, rel=1e-15)
+    assert again.calibration.how == how
+
+
+CURVES = {
+    "p": (np.array([0.1, 0.5, 0.9]), np.array([0.2, 0.4, 0.7])),
+    "q": (np.array([0.2, 0.6, 1.0]), np.array([0.1, 0.6, 0.8])),
+}
+CALIBRATIONS = {
+    "temperature": Calibration("temperature", default=0.6),
+    "weights": Calibration("weights", {"a": 0.3, "t": 1.4, "c": 0.0}),
+    "isotonic": Calibration("isotonic", curves=CURVES),
+}
+
+
+def straight(x, places, values):
+    """Interpolate between two places by hand; beyond them the curve is flat."""
+    if x <= places[0]:
+        return values[0]
+    if x >= places[-1]:
+        return values[-1]
+    k = max(j for j in range(len(places) - 1) if places[j] <= x)
+    share = (x - places[k]) / (places[k + 1] - places[k])
+    return values[k] + share * (values[k + 1] - values[k])
+
+
+class TestCurves:
+    """Curves map posteriors, class by class, and are normalised."""
+
+    table = {"a": [0.0, 1.0, 2.0, 4.0, 2.5, 1.25, None]}  # noqa: RUF012
+    y = tuple("ppqqqpp")
+
+    @property
+    def models(self):
+        tally = tb.Tally.of(self.table, self.y)
+        return tb.estimate(tally), tb.estimate(tally, calibration=CALIBRATIONS["isotonic"])
+
+    @property
+    def expected(self):
+        plain, _ = self.models
+        mapped = [
+            [straight(x, *CURVES[label]) for x, label in zip(row, "pq", strict=True)]
+            for row in plain.posterior(self.table).tolist()
+        ]
+        return np.array([[x / sum(row) for x in row] for row in mapped])
+
+    def test_posteriors_are_interpolated_and_normalised(self):
+        _, model = self.models
+        np.testing.assert_allclose(model.posterior(self.table), self.expected, rtol=1e-12)
+
+    def test_log_posteriors_predictions_and_records_agree(self):
+        _, model = self.models
+        expected = self.expected
+        np.testing.assert_allclose(model.log_posterior(self.table), np.log(expected), rtol=1e-12)
+        assert model.predict(self.table).tolist() == ["pq"[k] for k in expected.argmax(axis=1)]
+        for value, row in zip(self.table["a"], expected, strict=True):
+            found = model.posterior_of({"a": value})
+            np.testing.assert_allclose(list(found.values()), row, rtol=1e-12)
+
+    def test_predictions_follow_the_curves_where_these_turn_the_order_round(self):
+        plain, model = self.models
+        lies = {"p": ([0.0, 1.0], [0.1, 0.1]), "q": ([0.0, 1.0], [0.6, 0.6])}
+        tally = tb.Tally.of(self.table, self.y)
+        other = tb.estimate(tally, calibration=Calibration("isotonic", curves=lies))
+        assert "p" in plain.predict(self.table)
+        assert set(other.predict(self.table).tolist()) == {"q"}
+        assert (
+            other.decide(self.table, {"yes": {"p": 0, "q": 1}, "no": {"p": 1, "q": 0}})[0] == "no"
+        )
+        assert model.winners(self.table).tolist() == self.expected.argmax(axis=1).tolist()
+
+    def test_a_tie_of_curves_does_not_go_to_the_positive_class(self):
+        flat = Calibration("isotonic", curves=dict.fromkeys("pq", ([0.0, 1.0], [0.5, 0.5])))
+        tally = tb.Tally.of(self.table, self.y)
+        for positive, winner in ((None, "p"), ("p", "q"), ("q", "p")):
+            model = tb.estimate(tally, calibration=flat, positive=positive)
+            assert set(model.predict(self.table).tolist()) == {winner}
+
+    def test_a_class_without_a_curve_keeps_its_posterior(self):
+        plain, _ = self.models
+        only_p = Calibration("isotonic", curves={"p": CURVES["p"]})
+        model = tb.estimate(tb.Tally.of(self.table, self.y), calibration=only_p)
+        p, q = plain.posterior(self.table).T
+        mapped = np.array([straight(x, *CURVES["p"]) for x in p])
+        np.testing.assert_allclose(
+            model.posterior(self.table)[:, 0], mapped / (mapped + q), rtol=1e-12
+        )
+
+    def test_where_all_curves_are_at_0_the_posterior_stays(self):
+        nothing = Calibration("isotonic", curves=dict.fromkeys("pq", ([0.0, 1.0], [0.0, 0.0])))
+        plain, _ = self.models
+        model = tb.estimate(tb.Tally.of(self.table, self.y), calibration=nothing)
+        expected = plain.posterior(self.table).tolist()
+        assert model.posterior(self.table).tolist() == expected
+
+    def test_an_impossible_row_has_the_prior_as_the_curves_map_it(self):
+        table = {"c": ["x", "x", "y", "y"]}
+        tally = tb.Tally.of(table, list("ppqq"))
+        model = tb.estimate(
+            tally,
+            tb.Categorical(alpha=0, unseen="smooth"),
+            calibration=CALIBRATIONS["isotonic"],
+        )
+        p, q = (straight(0.5, *CURVES[label]) for label in "pq")
+        with pytest.warns(tb.TallyBayesWarning, match="row 1 is impossible"):
+            posterior = model.posterior({"c": ["x", "never"]})
+        assert posterior[1].tolist() == pytest.approx([p / (p + q), q / (p + q)])
+
+    def test_joint_scores_are_those_of_the_model_itself(self):
+        plain, model = self.models
+        expected = plain.joint_log_likelihood(self.table).tolist()
+        assert model.joint_log_likelihood(self.table).tolist() == expected
+
+
+def test_a_calibration_says_what_it_gains():
+    found = Calibration(
+        "weights", {"income": 0.25, "a": 1.5}, 0.875, loss=0.25, loss_before=0.5, rows=12
+    )
+    assert str(found).splitlines() == [
+        "weights calibration, 12 rows: log-loss 0.5000 -> 0.2500 by leave-one-out",
+        "column  exponent",
+        "a       1.500",
+        "income  0.250",
+    ]
+    one = Calibration("temperature", default=0.5, loss=0.25, loss_before=0.5, rows=12)
+    assert str(one).endswith("by leave-one-out; exponent 0.500")

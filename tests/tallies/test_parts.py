@@ -1,0 +1,145 @@
+"""The tally of all parts but one is the tally of the rows of the other parts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from laws.conftest import REGISTRY, assert_same
+from tallybayes.batches import encoded
+from tallybayes.sources import as_source
+from tallybayes.tallies.parts import Parts
+from tallybayes.validation.encoded import coded
+
+law = settings(max_examples=15, deadline=None)
+WORDS = tb.Schema.of(["mail"], [tb.Words()])
+
+
+def parts_of(kind, rows, part, n_parts, weighted):
+    """Count all parts in one pass."""
+    source = as_source(kind.data(rows))
+    classes, y = coded([label for label, _, _ in rows], len(rows))
+    w = np.array([weight for _, weight, _ in rows]) if weighted else None
+    counted = np.ones(len(rows), bool) if w is None else w > 0.0
+    blocks = encoded(source, kind.schema, counted)
+    return Parts(kind.schema, classes, blocks, y, w, np.array(part), n_parts), blocks
+
+
+def of_others(kind, rows, part, k, weighted):
+    """Count the rows of the other parts alone."""
+    return kind.tally([row for row, p in zip(rows, part, strict=True) if p != k], weighted)
+
+
+@pytest.mark.parametrize("kind", REGISTRY, ids=str)
+@law
+@given(data=st.data(), weighted=st.booleans())
+def test_what_is_left_without_a_part_is_the_tally_of_the_others(kind, data, weighted):
+    rows = data.draw(kind.rows(min_size=2, max_size=10))
+    n_parts = data.draw(st.integers(2, 4))
+    part = data.draw(st.lists(st.integers(0, n_parts - 1), min_size=len(rows), max_size=len(rows)))
+    parts, _ = parts_of(kind, rows, part, n_parts, weighted)
+    for k in range(n_parts):
+        left, _ = parts.without(k)
+        assert_same(left, of_others(kind, rows, part, k, weighted))
+
+
+@pytest.mark.parametrize("kind", REGISTRY, ids=str)
+def test_asking_twice_or_in_any_order_gives_the_same(kind):
+    rows = [(label, 1.0, cells) for label, cells in zip("abab", examples(kind, 4), strict=True)]
+    parts, _ = parts_of(kind, rows, [0, 1, 2, 0], 3, False)
+    first = [parts.without(k)[0] for k in (2, 0, 1)]
+    again = [parts.without(k)[0] for k in (2, 0, 1)]
+    assert first == again
+
+
+def examples(kind, n):
+    """Draw the same cells every time."""
+    rng = np.random.default_rng(0)
+    values = {
+        tb.Numeric: [1.0, 2.5, 7.0], tb.Intervals: [1.0, -3.0, 60.0], tb.Binary: [0.0, 1.0, 2.0],
+        tb.Count: [0.0, 3.0, 1.0], tb.Words: ["red blue", "red", "grey"],
+        tb.Categories: ["red", "blue", "grey"],
+    }  # fmt: skip
+    kinds = [type(kind.schema.kind(name)) for name in kind.schema.names]
+    numbers = kind.name == "integer categories"
+    return [
+        tuple(int(rng.integers(3)) if numbers else values[each][rng.integers(3)] for each in kinds)
+        for _ in range(n)
+    ]
+
+
+def text_parts(documents, y, part, weights=None):
+    """Count documents in parts, and return their bags too."""
+    classes, codes = coded(list(y), len(documents))
+    w = None if weights is None else np.array(weights)
+    blocks = encoded(as_source({"mail": documents}), WORDS)
+    return Parts(WORDS, classes, blocks, codes, w, np.array(part), max(part) + 1), blocks[0]
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 0.5, 2.0, 0.25]])
+def test_words_have_the_numbers_of_the_tally_that_is_left(weights):
+    documents = ["red blue", "blue grey", "red once", "grey grey"]
+    parts, bags = text_parts(documents, "abab", [0, 1, 2, 2], weights)
+    for k in range(3):
+        left, (numbers,) = parts.without(k)
+        known = left.blocks[0].terms.texts
+        for place, word in enumerate(bags.terms.texts):
+            if numbers[place] >= 0:
+                assert known[numbers[place]] == word
+            else:
+                assert word not in known
+        assert sorted(known) == sorted(
+            {w for d, p in zip(documents, [0, 1, 2, 2], strict=True) if p != k for w in d.split()}
+        )
+
+
+def test_a_class_that_only_one_part_has_is_gone_without_it():
+    parts, _ = text_parts(["red", "blue", "grey"], "abz", [0, 0, 1])
+    assert parts.without(1)[0].classes == ("a", "b")
+    assert parts.without(0)[0].classes == ("z",)
+
+
+def test_a_part_without_rows_leaves_everything():
+    kind = REGISTRY[0]
+    rows = [("a", 1.0, (1.0, 2.0)), ("b", 1.0, (3.0, 5.0)), ("b", 1.0, (4.0, 4.0))]
+    parts, _ = parts_of(kind, rows, [0, 2, 2], 3, False)
+    assert_same(parts.without(1)[0], kind.tally(rows, False))
+
+
+def test_whole_numbers_are_subtracted_without_rounding():
+    counts = tb.Schema.of(["n"], [tb.Count()])
+    big = 2.0**52
+    y, blocks = np.zeros(3, np.int64), encoded(as_source(np.array([[big], [1.0], [2.0]])), counts)
+    parts = Parts(counts, ("a",), blocks, y, None, np.arange(3), 3)
+    assert [parts.without(k)[0].blocks[0].sums.item() for k in range(3)] == [3.0, big + 2, big + 1]
+
+
+@pytest.mark.parametrize(
+    "schema", [tb.Count(), tb.Binary(), tb.Numeric(), tb.Categories()], ids=repr
+)
+def test_a_heavy_part_leaves_no_trace(schema):
+    one = tb.Schema.of(["n"], [schema])
+    X, w = np.array([[1], [1], [2], [3]]), np.array([0.1, 1e16, 0.2, 0.7])
+    y = np.array([0, 0, 0, 1])
+    blocks = encoded(as_source(X), one)
+    parts = Parts(one, ("a", "b"), blocks, y, w, np.array([0, 1, 2, 2]), 3)
+    others = [0, 2, 3]
+    expected = tb.Tally.of(X[others], np.array(["a", "b"])[y[others]], w[others], schema=one)
+    left, _ = parts.without(1)
+    np.testing.assert_allclose(left.weight, expected.weight, rtol=1e-14)
+    np.testing.assert_allclose(left.blocks[0].weight, expected.blocks[0].weight, rtol=1e-14)
+    if hasattr(left.blocks[0], "sums"):
+        np.testing.assert_allclose(left.blocks[0].sums, expected.blocks[0].sums, rtol=1e-14)
+    if hasattr(left.blocks[0], "m2"):
+        np.testing.assert_allclose(left.blocks[0].m2, expected.blocks[0].m2, rtol=1e-12)
+
+
+def test_columns_without_any_value_stay():
+    schema = tb.Schema.of(["c", "t"], [tb.Categories(), tb.Words()])
+    source = as_source({"c": [None, None], "t": [None, ""]})
+    parts = Parts(
+        schema, ("a", "b"), encoded(source, schema), np.array([0, 1]), None, np.array([0, 1]), 2
+    )
+    expected = tb.Tally.of({"c": [None], "t": [None]}, ["a"], schema=schema)
+    assert_same(parts.without(1)[0], expected)

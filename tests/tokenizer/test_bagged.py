@@ -1,0 +1,145 @@
+"""Documents that were read once: the same bags as those of a reader, in any selection."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from tallybayes.kernels import threads
+from tallybayes.tokenizer import Bagged, Buckets, Terms
+from tallybayes.tokenizer import bags as module
+from tallybayes.tokenizer.documents import Documents
+from tokenizer.readers import defined_bags, some_words, texts
+
+DOCUMENTS = ["red blue", "red", "", "blue blue grey", "!", "red once once"]
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def reader(request, monkeypatch):
+    """Read once with the one reader and once with the other."""
+    for limit in ("WORTH_LOADING", "WORTH_CALLING"):
+        monkeypatch.setattr(module, limit, 0 if request.param == "compiled" else float("inf"))
+    return request.param
+
+
+def bagged(documents, words=tb.Words()):  # noqa: B008
+    return Bagged.of(Documents(documents), words)
+
+
+def named(block):
+    """Return the bag of each document by the names of its terms."""
+    found = []
+    for k in range(len(block)):
+        here = slice(block.indptr[k], block.indptr[k + 1])
+        numbers, counts = block.indices[here].tolist(), block.data[here].tolist()
+        assert len(set(numbers)) == len(numbers)
+        if isinstance(block.terms, Terms):
+            numbers = [block.terms.texts[number] for number in numbers]
+        found.append(dict(zip(numbers, counts, strict=True)))
+    return found
+
+
+def test_the_bags_are_what_the_words_say(reader):
+    block = bagged(DOCUMENTS)
+    assert len(block) == 6
+    assert named(block) == [
+        {"red": 1, "blue": 1}, {"red": 1}, {}, {"blue": 2, "grey": 1}, {}, {"red": 1, "once": 2},
+    ]  # fmt: skip
+    assert block.lengths.tolist() == [2, 1, 0, 3, 0, 3]
+    assert block.owners.tolist() == [0, 0, 1, 3, 3, 5, 5]
+    assert block.missing is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(documents=st.lists(texts, max_size=6), words=some_words())
+def test_any_documents_and_options(documents, words):
+    block = bagged(documents, words)
+    assert named(block) == defined_bags(words, documents)
+    assert block.lengths.tolist() == [sum(bag.values()) for bag in defined_bags(words, documents)]
+
+
+def test_buckets_have_no_names(reader):
+    words = tb.Words(buckets=8)
+    block = bagged(DOCUMENTS, words)
+    assert block.terms == Buckets(8)
+    assert block.indices.max() < 8
+    assert [sum(bag.values()) for bag in named(block)] == block.lengths.tolist()
+
+
+def test_missing_documents_are_marked_and_empty(reader):
+    block = bagged(["red", None, "", "blue"])
+    assert block.missing.tolist() == [False, True, False, False]
+    assert named(block) == [{"red": 1}, {}, {}, {"blue": 1}]
+    taken = block.take(np.array([1, 0]))
+    assert taken.missing.tolist() == [True, False]
+    assert named(taken) == [{}, {"red": 1}]
+
+
+def test_no_documents():
+    block = bagged([])
+    assert len(block) == 0
+    assert block.indptr.tolist() == [0]
+    assert len(block.take(np.array([], np.int64))) == 0
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_threads_agree_on_the_terms(number, reader, monkeypatch):
+    monkeypatch.setattr(threads, "SMALLEST_SHARE", 1)
+    documents = [f"word{k % 7} word{k % 5} only{k}" for k in range(40)]
+    with threads.limited_to(number):
+        block = bagged(documents)
+    assert named(block) == defined_bags(tb.Words(), documents)
+    assert len(set(block.terms.texts)) == len(block.terms) == 7 + 40
+
+
+@given(data=st.data())
+def test_some_documents_in_any_order_even_twice(data):
+    block = bagged(DOCUMENTS)
+    rows = data.draw(st.lists(st.integers(0, 5), max_size=8))
+    taken = block.take(np.array(rows, np.int64))
+    assert named(taken) == [named(block)[row] for row in rows]
+    assert taken.lengths.tolist() == [block.lengths[row] for row in rows]
+    assert taken.terms is block.terms
+
+
+def test_other_numbers_for_the_terms_leave_out_those_that_have_none():
+    block = bagged(DOCUMENTS)
+    kept = ["once", "red"]
+    terms = Terms.of(kept)
+    number_of = np.array([kept.index(t) if t in kept else -1 for t in block.terms.texts])
+    renumbered = block.renumbered(terms, number_of)
+    assert named(renumbered) == [{"red": 1}, {"red": 1}, {}, {}, {}, {"red": 1, "once": 2}]
+    # what a document had before is its length still
+    assert renumbered.lengths.tolist() == block.lengths.tolist()
+    assert renumbered.indices.dtype == np.int32
+    assert named(block.renumbered(terms, np.full(len(block.terms), -1))) == [{}] * 6
+
+
+def test_all_documents_are_one_piece():
+    block = bagged(DOCUMENTS)
+    piece = block.as_bags()
+    assert piece.rows == slice(0, 6)
+    for part in ("indptr", "indices", "data", "lengths"):
+        np.testing.assert_array_equal(getattr(piece, part), getattr(block, part))
+
+
+def test_taking_documents_leaves_the_block_as_it_was():
+    block = bagged(DOCUMENTS)
+    before = named(block)
+    block.take(np.array([0, 1])).data[:] = 99
+    block.renumbered(block.terms, np.arange(len(block.terms))).data[:] = 99
+    assert named(block) == before
+
+
+def test_counting_bags_is_counting_documents(reader):
+    from tallybayes.validation.encoded import Encoded
+
+    X, y, w = {"t": [*DOCUMENTS, None]}, list("ababbab"), [1.0, 0.5, 2.0, 1.0, 0.0, 3.0, 1.0]
+    for words in (tb.Words(), tb.Words(tf="log"), tb.Words(norm="l2"), tb.Words(buckets=16)):
+        schema = tb.Schema.of(["t"], [words])
+        from_bags = Encoded.of(tb.sources.as_source(X), schema, y, w).tally()
+        direct = tb.Tally.of(X, y, w, schema=schema)
+        model, expected = (tb.estimate(tally, tb.Text(words)) for tally in (from_bags, direct))
+        np.testing.assert_array_equal(from_bags.weight, direct.weight)
+        np.testing.assert_allclose(model.posterior(X), expected.posterior(X), rtol=1e-12)

@@ -1,0 +1,564 @@
+"""Exponents and curves are what brute force finds on models fitted anew without each row."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import logsumexp, softmax
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import log_loss
+
+import tallybayes as tb
+from tallybayes.batches import Sparse, encoded
+from tallybayes.families import Bag, WordWeights
+from tallybayes.sources import as_source
+from tallybayes.validation import calibration as module
+from tallybayes.validation.calibration import (
+    PENALTY,
+    calibrated,
+    checked_how,
+    fitted_exponent,
+    fitted_exponents,
+)
+from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.leave_one_out import LeaveOneOut
+from validation.refits import encode
+from validation.registry import PRIORS, SETTINGS, Setting, matrix, sparse, table
+
+PRIOR = PRIORS[1]
+
+
+class Terms:
+    """What each column says of each row under the model of all other rows, by brute force.
+
+    Rows that are alone in their class, have no weight, or are impossible in their own class have no
+    part.
+    """
+
+    def __init__(self, setting, rows, weighted=False, prior=PRIOR):
+        labels, weights, cells = zip(*rows, strict=True)
+        w = np.array(weights, float) if weighted else np.ones(len(rows))
+        known = [label for label, weight in zip(labels, w, strict=True) if weight > 0.0]
+        self.classes = sorted(set(known))
+        found = []
+        for i, label in enumerate(labels):
+            if w[i] == 0.0 or known.count(label) < 2:
+                continue
+            rest = [k for k in range(len(rows)) if k != i]
+            source = setting.source([cells[k] for k in rest])
+            tally = tb.Tally.of(
+                source, [labels[k] for k in rest], w[rest] if weighted else None,
+                schema=setting.schema,
+            )  # fmt: skip
+            model = setting.recipe(prior).model(tally)
+            assert list(model.classes) == self.classes
+            terms = self._terms(model, setting.source([cells[i]]))
+            found.append((terms, model.log_prior, self.classes.index(label), w[i], i))
+        self.terms, self.prior, self.y, self.w, self.rows = map(np.array, zip(*found, strict=True))
+        possible = np.isfinite(self.terms[self.here, :, self.y]).all(axis=1)
+        for name in ("terms", "prior", "y", "w", "rows"):
+            setattr(self, name, getattr(self, name)[possible])
+
+    @staticmethod
+    def _terms(model, row):
+        blocks = encoded(as_source(row), model.schema)
+        found = []
+        for factor in model.factors:
+            block = factor.block_of(type("Batch", (), {"blocks": blocks}))
+            if isinstance(factor.parameters, Bag | WordWeights) or isinstance(block, Sparse):
+                out = np.zeros((1, len(model.classes)))
+                factor.parameters.add_log_likelihood(block, out)
+                found.append(out[:, None])
+            else:
+                found.append(factor.parameters.log_prob(block))
+        return np.concatenate(found, axis=1)[0]
+
+    @property
+    def here(self):
+        return np.arange(len(self.y))
+
+    def losses(self, exponents):
+        scores = self.prior + np.einsum("ijc,j->ic", self.terms, exponents)
+        return logsumexp(scores, axis=1) - scores[self.here, self.y]
+
+    def loss(self, exponents):
+        return np.average(self.losses(exponents), weights=self.w)
+
+    def objective(self, exponents, penalty=PENALTY):
+        """Return what the module says that exponents minimise."""
+        away = exponents - np.mean(exponents)
+        return self.w @ self.losses(exponents) + penalty / 2.0 * away @ away
+
+    def minimiser(self, penalty=PENALTY):
+        """Minimise by another method, without slopes."""
+        k = self.terms.shape[1]
+        found = minimize(
+            self.objective, np.full(k, 0.5), args=(penalty,), method="SLSQP",
+            bounds=[(0.0, None)] * k, options={"ftol": 1e-13, "maxiter": 1000},
+        )  # fmt: skip
+        return found.x
+
+
+def numbers(n, means, spreads=1.0, seed=0, classes=("a", "b")):
+    """Draw rows of numbers around the mean of their class, and weights."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(len(classes), size=n)
+    x = np.asarray(means)[y] + rng.normal(size=(n, np.shape(means)[1])) * spreads
+    w = rng.choice([0.0, 0.5, 1.0, 2.0, 3.0], n)
+    return [(classes[k], v, tuple(row)) for k, v, row in zip(y, w, x.tolist(), strict=True)]
+
+
+def gaussian(width, source=None):
+    return Setting("gaussian", (), source or matrix(), (tb.Numeric(),) * width, (tb.Gaussian(),))
+
+
+closed = pytest.mark.parametrize(
+    ("setting", "weighted"),
+    [(each, weighted) for each in SETTINGS for weighted in (False, True) if each.closed[weighted]],
+    ids=str,
+)
+
+
+@closed
+def test_exponents_minimise_the_documented_objective(setting, weighted):
+    if "unsmoothed" in setting.name or "alpha=0" in setting.name or "max_df=2" in setting.name:
+        pytest.skip("where evidence is infinite there is no minimum; or no word is left")
+    rows = setting.examples(30, seed=5)
+    known = Terms(setting, rows, weighted)
+    if not np.abs(known.terms).max() < 5e3:
+        pytest.skip("evidence so strong that it is clipped")
+    found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "weights")
+    if found.rows < len(known.y):
+        assert "missing" in setting.name  # a row holds all of a sum of fractions: not exact
+        pytest.skip("some rows are not exact")
+    exponents = np.array(list(found.exponents.values()))
+    assert found.how == "weights"
+    assert found.rows == len(known.y)
+    assert (exponents >= 0.0).all()
+    assert len(exponents) == known.terms.shape[1]
+    least = known.objective(known.minimiser())
+    assert known.objective(exponents) == pytest.approx(least, rel=1e-7, abs=1e-7)
+    assert found.loss == pytest.approx(known.loss(exponents), rel=1e-9)
+    assert found.loss_before == pytest.approx(known.loss(np.ones(len(exponents))), rel=1e-9)
+    assert found.default == pytest.approx(exponents.mean())
+
+
+@closed
+def test_the_temperature_is_the_one_exponent_of_least_loss(setting, weighted):
+    if "unsmoothed" in setting.name or "alpha=0" in setting.name or "max_df=2" in setting.name:
+        pytest.skip("where evidence is infinite there is no minimum; or no word is left")
+    rows = setting.examples(30, seed=5)
+    known = Terms(setting, rows, weighted)
+    if not np.abs(known.terms.sum(axis=1)).max() < 5e3:
+        pytest.skip("evidence so strong that it is clipped")
+    found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "temperature")
+    ones = np.ones(known.terms.shape[1])
+    best = minimize_scalar(lambda t: known.loss(t * ones), bounds=(0.0, 30.0), method="bounded")
+    assert found.how == "temperature"
+    assert found.rows == len(known.y)
+    assert found.exponents == {}
+    assert found.default >= 0.0
+    assert known.loss(found.default * ones) <= min(best.fun, known.loss(0.0 * ones)) + 1e-7
+    assert found.loss == pytest.approx(known.loss(found.default * ones), rel=1e-9)
+    assert found.loss_before == pytest.approx(known.loss(ones), rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_no_point_of_a_fine_grid_is_better(weighted):
+    rows = numbers(60, [[0.0, 0.0], [1.2, 0.3]])
+    setting = gaussian(2)
+    known = Terms(setting, rows, weighted)
+    found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "weights")
+    least = known.objective(np.array(list(found.exponents.values())))
+    for a in np.linspace(0.0, 2.5, 26):
+        for b in np.linspace(0.0, 2.5, 26):
+            assert known.objective(np.array([a, b])) >= least - 1e-9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_exponents_are_found_to_a_few_digits(weighted):
+    rows = numbers(80, [[0.0, 0.0, 0.0], [1.2, 0.3, 0.0], [0.4, -1.0, 0.1]], classes="abc")
+    setting = gaussian(3)
+    known = Terms(setting, rows, weighted)
+    found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "weights")
+    exponents = list(found.exponents.values())
+    np.testing.assert_allclose(exponents, known.minimiser(), atol=2e-4)
+    assert list(found.exponents) == ["x0", "x1", "x2"]
+    one = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "temperature")
+    best = minimize_scalar(
+        lambda t: known.loss(np.full(3, t)), bounds=(0, 5), options={"xatol": 1e-10}
+    )
+    assert one.default == pytest.approx(best.x, abs=1e-4)
+
+
+@pytest.mark.parametrize("how", ["temperature", "weights"])
+def test_rows_alone_in_their_class_and_rows_without_weight_have_no_part(how):
+    rows = [(label, 1.0, cells) for label, _, cells in numbers(40, [[0.0, 0.0], [1.0, 1.0]])]
+    setting = gaussian(2)
+    more = [*rows, ("alone", 1.0, (0.3, 40.0)), ("b", 0.0, (9.0, -70.0)), ("c", 0.0, (1.0, 1.0))]
+    found = calibrated(encode(setting, more, True), setting.recipe(), how)
+    known = Terms(setting, more, True, PRIORS[0])
+    assert found.rows == len(known.y) == 40
+    if how == "temperature":
+        exponents = np.full(2, found.default)
+    else:
+        exponents = np.array(list(found.exponents.values()))
+        np.testing.assert_allclose(exponents, known.minimiser(), atol=2e-4)
+    assert found.loss == pytest.approx(known.loss(exponents), rel=1e-9)
+    assert found.loss_before == pytest.approx(known.loss(np.ones(2)), rel=1e-9)
+
+
+@pytest.mark.parametrize("how", ["temperature", "weights"])
+@pytest.mark.parametrize(
+    "recipe", [Recipe(prior=tb.Fixed({"a": 0.5, "b": 0.4, "z": 0.1})), Recipe(positive="z")]
+)
+def test_a_class_of_one_row_may_have_a_stated_prior_and_be_the_positive_one(how, recipe):
+    rows = [*numbers(40, [[0.0, 0.0], [1.0, 1.0]]), ("z", 1.0, (0.0, 5.0))]
+    setting = gaussian(2)
+    found = calibrated(encode(setting, rows), replace(recipe, families=setting.families), how)
+    assert found.rows == 40
+
+
+def test_a_weight_counts_as_so_many_rows_that_are_left_out_together():
+    rows = numbers(40, [[0.0], [1.2]])
+    setting = gaussian(1)
+    data = encode(setting, rows, True)
+    triple = replace(data, w=3.0 * data.w)
+    # with weights three times as large the penalty counts a third, but one column has none
+    one, other = (calibrated(each, setting.recipe(), "weights") for each in (data, triple))
+    known = Terms(setting, [(c, 3.0 * w, x) for c, w, x in rows], True, PRIORS[0])
+    assert other.loss == pytest.approx(known.loss(np.array([other.exponents["x0"]])), rel=1e-9)
+    assert other.exponents["x0"] != pytest.approx(one.exponents["x0"], rel=1e-6)
+
+
+@pytest.mark.parametrize("how", ["temperature", "weights"])
+def test_a_column_given_twice_shares_its_exponent(how):
+    rows = numbers(400, [[0.0], [1.0]], seed=3)
+    twice = [(label, w, (x, x)) for label, w, (x,) in rows]
+    once = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
+    both = calibrated(encode(gaussian(2), twice), gaussian(2).recipe(), how)
+    if how == "temperature":
+        assert 2.0 * both.default == pytest.approx(once.default, abs=1e-4)
+    else:
+        a, b = both.exponents.values()
+        assert a == pytest.approx(b, abs=1e-4)
+        assert a + b == pytest.approx(once.exponents["x0"], abs=1e-3)
+    assert once.default == pytest.approx(1.0, abs=0.25)  # the model is right
+    assert both.loss == pytest.approx(once.loss, abs=1e-6)
+    assert both.loss_before > both.loss + 0.01
+
+
+def test_noise_gets_next_to_nothing():
+    rng = np.random.default_rng(2)
+    y = rng.integers(2, size=2000)
+    good = rng.normal(1.5 * y)
+    # eight rare values of a great spread: noise that a model takes for evidence
+    noise = rng.standard_cauchy((2000, 2))
+    rows = [("ab"[c], 1.0, (g, *n)) for c, g, n in zip(y, good, noise.tolist(), strict=True)]
+    found = calibrated(encode(gaussian(3), rows), gaussian(3).recipe(), "weights")
+    exponents = list(found.exponents.values())
+    assert exponents[0] == pytest.approx(1.0, abs=0.15)
+    assert max(exponents[1:]) < 0.05
+
+
+@pytest.mark.parametrize("how", ["temperature", "weights"])
+@pytest.mark.parametrize("length", [100, 5000])
+def test_long_documents_are_calibrated_like_short_ones(how, length):
+    """Evidence of -1e4 and less is nothing unusual for a long document."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{k}" for k in range(300)])
+    one = rng.dirichlet(np.full(300, 5.0))
+    other = one * np.exp(rng.normal(scale=np.sqrt(1.0 / length), size=300))
+    other /= other.sum()
+    y = ["ab"[k % 2] for k in range(60)]
+    documents = [
+        " ".join(rng.choice(words, length, p=one if label == "a" else other)) for label in y
+    ]
+    setting = Setting("text", (), table("mail"), (tb.Words(),), (tb.Text(),))
+    rows = [(label, 1.0, (mail,)) for label, mail in zip(y, documents, strict=True)]
+    known = Terms(setting, rows)
+    found = calibrated(encode(setting, rows), setting.recipe(PRIOR), how)
+    best = minimize_scalar(lambda t: known.loss(np.array([t])), bounds=(0, 5), method="bounded")
+    exponent = found.default
+    assert found.loss_before == pytest.approx(known.loss(np.ones(1)), rel=1e-6)
+    assert exponent == pytest.approx(best.x, abs=1e-3)
+    assert found.loss == pytest.approx(best.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("how", ["temperature", "weights"])
+def test_many_columns_are_calibrated_like_few(how):
+    """Each column says little less than log 1e-6; all of them together, less than -1e4."""
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 2
+    x = 1e8 * (rng.normal(size=(60, 600)) + 0.1 * y[:, None])
+    rows = [("ab"[c], 1.0, tuple(row)) for c, row in zip(y, x.tolist(), strict=True)]
+    setting = gaussian(600)
+    known = Terms(setting, rows, prior=PRIORS[0])
+    found = calibrated(encode(setting, rows), setting.recipe(), how)
+    assert found.loss_before == pytest.approx(known.loss(np.ones(600)), rel=1e-6)
+    if how == "temperature":
+        best = minimize_scalar(lambda t: known.loss(np.full(600, t)), bounds=(0, 2))
+        assert found.loss == pytest.approx(best.fun, rel=1e-5)
+
+
+@pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
+def test_options_without_a_closed_form_are_refused_with_a_remedy(how):
+    for setting in SETTINGS:
+        if setting.closed[0] and setting.closed[1]:
+            continue
+        weighted = setting.closed[0]
+        data = encode(setting, setting.examples(24), weighted)
+        with pytest.raises(tb.TallyBayesError, match="closed form.*CalibratedClassifierCV"):
+            calibrated(data, setting.recipe(), how)
+
+
+@pytest.mark.filterwarnings("ignore:calibration='isotonic' has:tallybayes.TallyBayesWarning")
+class TestIsotonic:
+    """Curves are scikit-learn's, fitted on the posteriors of models without each row."""
+
+    @staticmethod
+    def posteriors(setting, rows, weighted):
+        known = Terms(setting, rows, weighted)
+        return known, softmax(known.prior + known.terms.sum(axis=1), axis=1)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("name", ["gaussian, high floor", "categories", "text, as is", "mixed"])
+    def test_curves_are_those_of_scikit_learn(self, name, weighted):
+        found_named = [each for each in SETTINGS if each.name.startswith(name)]
+        setting = found_named[0] if found_named else next(s for s in SETTINGS if s.name == name)
+        rows = setting.examples(60, seed=1)
+        known, posterior = self.posteriors(setting, rows, weighted)
+        found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "isotonic")
+        assert list(found.curves) == known.classes
+        least = 0.5 / len(known.y)
+        mapped = np.empty(posterior.shape)
+        for c, label in enumerate(known.classes):
+            curve = IsotonicRegression(y_min=least, y_max=1.0 - least, out_of_bounds="clip")
+            curve.fit(posterior[:, c], known.y == c, sample_weight=known.w)
+            at = np.linspace(0.0, 1.0, 201)
+            np.testing.assert_allclose(
+                np.interp(at, *found.curves[label]), curve.predict(at), atol=1e-7
+            )
+            mapped[:, c] = curve.predict(posterior[:, c])
+        mapped /= mapped.sum(axis=1, keepdims=True)
+        every = list(range(len(known.classes)))
+        loss = log_loss(known.y, mapped, sample_weight=known.w, labels=every)
+        assert found.loss == pytest.approx(loss, rel=1e-9)
+        before = log_loss(known.y, posterior, sample_weight=known.w, labels=every)
+        assert found.loss_before == pytest.approx(before, rel=1e-9)
+        assert found.rows == len(known.y)
+
+    def test_a_class_of_one_row_takes_no_part(self):
+        rows = [*numbers(40, [[0.0], [1.0]]), ("z", 1.0, (0.5,))]
+        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), "isotonic")
+        assert found.rows == 40
+        assert found.curves["z"][1].max() <= 0.5 / 40
+
+    def test_no_curve_is_surer_than_the_rows_can_tell(self):
+        rows = numbers(30, [[0.0], [50.0]])
+        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), "isotonic")
+        for places, values in found.curves.values():
+            assert (np.diff(places) > 0.0).all()
+            assert (np.diff(values) >= 0.0).all()
+            assert values.min() == pytest.approx(0.5 / 30)
+            assert values.max() == pytest.approx(1.0 - 0.5 / 30)
+
+
+def test_few_rows_for_curves_are_warned_of(monkeypatch):
+    rows = numbers(40, [[0.0], [1.0]])
+    data, recipe = encode(gaussian(1), rows), gaussian(1).recipe()
+    with pytest.warns(tb.TallyBayesWarning, match="40 rows to learn its curves from, which is few"):
+        calibrated(data, recipe, "isotonic")
+    monkeypatch.setattr(module, "FEW_ROWS", 40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        calibrated(data, recipe, "isotonic")
+
+
+class TestHugeInputs:
+    """Beyond so many cells, exponents are fitted on some of the rows."""
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_the_terms_of_some_rows_are_those_of_all(self, setting, weighted):
+        if "max_df=2" in setting.name:
+            pytest.skip("no word is left")
+        data = encode(setting, setting.examples(30, seed=5), weighted)
+        rows = LeaveOneOut(data)
+        everything = rows.terms(setting.recipe(), np.arange(30))
+        some = np.array([0, 3, 4, 9, 17, 21, 28])
+        found = rows.terms(setting.recipe(), some)
+        assert (found is None) == (everything is None)
+        assert (found is not None) == setting.closed[weighted]
+        if found is None:
+            return
+        names, terms, prior, exact = found
+        assert names == everything[0]
+        assert not (exact & ~everything[3][some]).any()
+        np.testing.assert_allclose(terms[exact], everything[1][some][exact], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(prior[exact], everything[2][some][exact], rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        "family",
+        [
+            tb.Gaussian(),
+            tb.Gaussian(floor=tb.RelativeFloor(0.05)),
+            tb.Gaussian(floor=tb.AdditiveFloor(0.1)),
+            tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(0.1, of=1.0)),
+        ],
+        ids=str,
+    )
+    def test_dominated_cells_are_left_out_or_right(self, family):
+        """A row that holds nearly all the spread of its class has to be counted anew."""
+        x = np.random.default_rng(0).normal(size=40)
+        x[4], x[12] = 1e8, -3e7
+        rows = [("ab"[k // 2 % 2], 1.0, (float(value),)) for k, value in enumerate(x)]
+        setting = replace(gaussian(1), families=(family,))
+        data, recipe = encode(setting, rows), setting.recipe()
+        some = np.arange(0, 40, 4)
+        _, expected, _, known = LeaveOneOut(data).terms(recipe, np.arange(40))
+        _, terms, _, exact = LeaveOneOut(data).terms(recipe, some)
+        assert known[some].sum() - exact.sum() <= 2
+        np.testing.assert_allclose(terms[exact], expected[some][exact], rtol=1e-9)
+
+    def test_so_many_cells_at_most_are_looked_at(self, monkeypatch):
+        rows = numbers(400, [[0.0, 0.0], [1.2, 0.5]])
+        data, recipe = encode(gaussian(2), rows), gaussian(2).recipe()
+        everything = calibrated(data, recipe, "weights")
+        monkeypatch.setattr(module, "MOST_CELLS", 400 * 2 * 2 // 2)
+        some = calibrated(data, recipe, "weights")
+        assert everything.rows == 400
+        assert 100 <= some.rows <= 200
+        np.testing.assert_allclose(
+            list(some.exponents.values()), list(everything.exponents.values()), atol=0.35
+        )
+
+    def test_rows_that_alternate_between_the_classes_are_all_heard(self, monkeypatch):
+        """Every second row would be of one class, whose rows alone say nothing of exponents."""
+        x = np.random.default_rng(0).normal(size=400) + np.arange(400) % 2
+        rows = [("ab"[k % 2], 1.0, (float(value),)) for k, value in enumerate(x)]
+        setting = gaussian(1)
+        data, recipe = encode(setting, rows), setting.recipe(tb.Fixed({"a": 0.3, "b": 0.7}))
+        everything = calibrated(data, recipe, "weights").exponents["x0"]
+        for parts in (2, 4):
+            monkeypatch.setattr(module, "MOST_CELLS", 400 * 2 // parts)
+            some = calibrated(data, recipe, "weights")
+            assert some.exponents["x0"] == pytest.approx(everything, abs=0.6)
+
+    def test_a_bag_counts_as_the_one_column_that_it_is(self, monkeypatch):
+        rng = np.random.default_rng(0)
+        cells = rng.poisson(1.0, (60, 50)).tolist()
+        rows = [("ab"[k % 2], 1.0, tuple(row)) for k, row in enumerate(cells)]
+        setting = Setting("bag", (), sparse, (tb.Count(),) * 50, (tb.Multinomial(),))
+        monkeypatch.setattr(module, "MOST_CELLS", 60 * 2)
+        found = calibrated(encode(setting, rows), setting.recipe(), "weights")
+        assert found.rows == 60
+
+
+class TestCorners:
+    """What has nothing to learn from stays as it is."""
+
+    @pytest.mark.parametrize("how", ["temperature", "weights"])
+    def test_perfectly_told_apart_classes_get_a_finite_exponent(self, how):
+        rows = numbers(30, [[0.0], [1000.0]])
+        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
+        assert np.isfinite(found.default)
+        assert found.loss <= found.loss_before < 1e-6
+
+    @pytest.mark.parametrize("how", ["temperature", "weights"])
+    def test_rows_all_alone_in_their_class_leave_the_model_as_it_is(self, how):
+        rows = [("a", 1.0, (1.0,)), ("b", 1.0, (2.0,)), ("c", 1.0, (3.0,))]
+        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
+        assert found.rows == 0
+        assert found.exponents_of(["x0"], "x0").tolist() == [1.0]
+
+    @pytest.mark.parametrize("how", ["temperature", "weights"])
+    def test_one_class_has_no_loss(self, how):
+        rows = [("a", 1.0, (float(k),)) for k in range(12)]
+        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
+        assert found.loss == found.loss_before == 0.0
+
+    @pytest.mark.parametrize("how", ["temperature", "weights"])
+    def test_a_column_of_missing_values_is_no_hindrance(self, how):
+        nan = float("nan")
+        rows = [(label, w, (*cells, nan)) for label, w, cells in numbers(60, [[0.0], [1.0]])]
+        found = calibrated(encode(gaussian(2), rows), gaussian(2).recipe(), how)
+        alone = [(label, w, cells[:1]) for label, w, cells in rows]
+        one = calibrated(encode(gaussian(1), alone), gaussian(1).recipe(), how)
+        assert found.default == pytest.approx(one.default, abs=1e-4)
+        assert found.loss == pytest.approx(one.loss, rel=1e-9)
+
+    def test_evidence_against_the_truth_gets_0(self):
+        """In each class the held-out row lies where the others are not: leave-one-out is worse."""
+        rows = [("ab"[k % 2], 1.0, (v,)) for k, v in enumerate("xxyyxxyyxxyy")]
+        setting = Setting("letters", (), table("c"), (tb.Categories(),), (tb.Categorical(),))
+        found = calibrated(encode(setting, rows), setting.recipe(), "temperature")
+        assert found.default == 0.0
+
+
+def evidence(seed, n=50, c=3, scale=2.0):
+    """Draw evidence that says something of the class, and a prior."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(c, size=n)
+    found = rng.normal(scale=scale, size=(n, c))
+    found[np.arange(n), y] += rng.uniform(-1.0, 2.0)
+    return found - 5.0, np.log(rng.dirichlet(np.ones(c), n)), y, rng.choice([0.5, 1.0, 2.0], n)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_quick_way_to_one_exponent_finds_the_least_loss(seed):
+    terms, prior, y, w = evidence(seed, c=2 + seed % 3, scale=[0.1, 1.0, 5.0][seed % 3])
+
+    def loss(exponent):
+        scores = prior + exponent * terms
+        return w @ (logsumexp(scores, axis=1) - scores[np.arange(len(y)), y])
+
+    found = fitted_exponent(terms, prior, y, w)
+    best = minimize_scalar(loss, bounds=(0.0, 60.0), method="bounded", options={"xatol": 1e-10})
+    assert found >= 0.0
+    assert loss(found) <= min(best.fun, loss(0.0)) + 1e-7
+    assert fitted_exponents(terms[:, None], prior, y, w)[0] == found
+
+
+@pytest.mark.parametrize("penalty", [0.0, 10.0])
+def test_several_exponents_of_given_terms_minimise_the_objective(penalty):
+    parts = [evidence(seed) for seed in (0, 1)]
+    _, prior, y, w = parts[0]
+    terms = np.stack([parts[0][0], parts[0][0] + parts[1][0]], axis=1)
+    found = fitted_exponents(terms, prior, y, w, penalty)
+    known = Terms.__new__(Terms)
+    known.terms, known.prior, known.y, known.w = terms, prior, y, w
+    np.testing.assert_allclose(found, known.minimiser(penalty), atol=2e-4)
+
+
+def test_given_terms_of_rows_that_are_impossible_have_no_part():
+    terms, prior, y, w = evidence(0)
+    more = np.concatenate([terms, [[-np.inf, 0.0, 0.0], [1.0, 2.0, 3.0]]])
+    found = fitted_exponents(
+        more[:, None],
+        np.concatenate([prior, prior[:2]]),
+        np.append(y, [0, 1]),
+        np.append(w, [1, 0]),
+    )
+    assert found[0] == pytest.approx(fitted_exponent(terms, prior, y, w), rel=1e-9)
+    nothing = np.full((2, 1, 3), -np.inf)
+    assert fitted_exponents(nothing, prior[:2], y[:2], w[:2]).tolist() == [1.0]
+
+
+def test_what_is_no_calibration_is_refused():
+    assert checked_how(None) is None
+    assert checked_how("weights") == "weights"
+    for wrong in ("weight", "Isotonic", True, 1, ["weights"], np.array([1, 2])):
+        with pytest.raises(tb.TallyBayesError, match="calibration is"):
+            checked_how(wrong)
+    with pytest.raises(tb.TallyBayesError, match="did you mean 'temperature'"):
+        checked_how("temprature")
+
+
+def test_the_tally_of_the_rows_need_not_be_counted_twice():
+    rows = numbers(40, [[0.0], [1.0]])
+    data, recipe = encode(gaussian(1), rows), gaussian(1).recipe()
+    again = calibrated(data, recipe, "weights", LeaveOneOut(data, data.tally()))
+    assert again.exponents == calibrated(data, recipe, "weights").exponents
+    assert isinstance(data, Encoded)
