@@ -21,7 +21,7 @@ from tallybayes.validation.leave_one_out import LeaveOneOut
 from validation.refits import answer, assert_agree, encode, leave_one_out, refitted
 from validation.registry import PRIORS, SETTINGS
 
-law = settings(max_examples=6, deadline=None)
+law = settings(max_examples=7, deadline=None)
 priors = st.sampled_from(PRIORS)
 
 
@@ -57,20 +57,14 @@ def test_every_family_is_registered():
 
 
 @law
-@given(data=st.data())
-def test_every_row_gets_the_posterior_of_a_model_fitted_without_it(setting, data):
-    assert_as_refitted(setting, data.draw(setting.rows()), prior=data.draw(priors))
-
-
-@law
-@given(data=st.data())
-def test_so_it_does_with_weights_of_which_some_are_zero(setting, data):
+@given(data=st.data(), weighted=st.booleans())
+def test_every_row_gets_the_posterior_of_a_model_fitted_without_it(setting, data, weighted):
     rows = data.draw(setting.rows())
     assume(any(weight for _, weight, _ in rows))
-    assert_as_refitted(setting, rows, True, data.draw(priors))
+    assert_as_refitted(setting, rows, weighted, data.draw(priors))
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(data=st.data())
 def test_folds_of_single_rows_are_leave_one_out(setting, data):
     rows, weighted = data.draw(setting.rows()), data.draw(st.booleans())
@@ -93,8 +87,8 @@ def test_which_settings_have_a_closed_form(setting, weighted):
 
 
 def test_both_twins_of_the_kernels_hold_out_the_same(setting, twin):
-    assert_as_refitted(setting, setting.examples(14, seed=1))
-    assert_as_refitted(setting, setting.examples(10, seed=2), weighted=True)
+    assert_as_refitted(setting, setting.examples(10, seed=1))
+    assert_as_refitted(setting, setting.examples(6, seed=2), weighted=True)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -456,6 +450,19 @@ def test_many_columns_do_not_underflow():
     for row in range(0, 30, 7):
         model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
         np.testing.assert_allclose(joint[row], model.joint_log_likelihood(X[[row]])[0], rtol=1e-11)
+
+
+def test_a_floor_that_falls_with_a_row_does_not_overflow(twin):
+    rng = np.random.default_rng(0)
+    tight, wide = rng.normal(size=10), np.r_[1.0, -1.0, 1e-3 * rng.normal(size=8)]
+    # two rows hold half of the column's M2 each: without one, class 0 is above the floor
+    tight = (tight - tight.mean()) * np.sqrt(0.7e-10) / tight.std(ddof=1)
+    X, y = np.repeat(np.r_[tight, wide][:, None], 128, axis=1), np.arange(20) // 10
+    schema = tb.Schema.same([f"x{j}" for j in range(128)], tb.Numeric())
+    joint, _ = LeaveOneOut(Encoded.of(as_source(X), schema, y)).joint(Recipe())
+    for row in range(8, 14):
+        model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
+        np.testing.assert_allclose(joint[row], model.joint_log_likelihood(X[[row]])[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("family", [tb.Multinomial(), tb.Poisson(0.5), tb.Bernoulli()], ids=repr)

@@ -487,7 +487,7 @@ def lifted_normals(
             square = 0.0
             logs = 0.0
             for start in range(0, n_columns, 64):
-                # short enough for the product to neither overflow nor underflow
+                # short, for the product not to overflow or underflow
                 part = slice(start, start + 64)
                 x_part, mean_part, v_part = x[part], mean[c, part], of_class[part]
                 known_part, lifted_part, floor_part = known[part], lifted[part], floor[part]
@@ -501,4 +501,6 @@ def lifted_normals(
                     square += d * d * inverse_v
                     product *= inverse_v * usual[j]
                 logs += math.log(product)
+                if not 1e-200 < product < 1e200:
+                    unsure[i] = True
             out[i, c] += base[c] - 0.5 * (square * stretch - logs)

@@ -64,9 +64,9 @@ class Counts:
             counted = counting.dense_counts(block, of, threshold)
             if counted.negative or not np.isfinite(counted.sums.sum()):
                 raise unusable(block, names, start)
-        return cls(counted.rows, counted.weight, counted.sums)._folded()
+        return cls(counted.rows, counted.weight, counted.sums).folded()
 
-    def _folded(self) -> Counts:
+    def folded(self) -> Counts:
         """Keep rows and weight once a class if all columns agree."""
         if self.rows.shape[1] <= 1:
             return self
@@ -85,27 +85,27 @@ class Counts:
 
     def keep(self, classes: NDArray[np.bool_]) -> Counts:
         """Return the block of only some classes."""
-        return Counts(self.rows[classes], self.weight[classes], self.sums[classes])._folded()
+        return Counts(self.rows[classes], self.weight[classes], self.sums[classes]).folded()
 
     def take(self, columns: Sequence[int]) -> Counts:
         """Return the block of only some columns."""
         chosen = list(columns)
         if self.rows.shape[1] == 1:
             return Counts(self.rows, self.weight, self.sums[:, chosen])
-        return Counts(self.rows[:, chosen], self.weight[:, chosen], self.sums[:, chosen])._folded()
+        return Counts(self.rows[:, chosen], self.weight[:, chosen], self.sums[:, chosen]).folded()
 
     def widen(self, places: Sequence[int], n_columns: int) -> Counts:
         """Move the columns to new places among more columns; new ones have no values."""
         shape = self.sums.shape
         rows = wider(np.broadcast_to(self.rows, shape), places, n_columns)
         weight = wider(np.broadcast_to(self.weight, shape), places, n_columns)
-        return Counts(rows, weight, wider(self.sums, places, n_columns))._folded()
+        return Counts(rows, weight, wider(self.sums, places, n_columns)).folded()
 
     def plus(self, other: Counts, names: Sequence[str], reuse: bool = False) -> Counts:
         """Add the sums of other rows; `reuse` says that their memory may be written over."""
         rows, weight = self.rows + other.rows, self.weight + other.weight
         sums = np.add(self.sums, other.sums, out=other.sums if reuse else None)
-        return Counts(rows, weight, sums)._folded()
+        return Counts(rows, weight, sums).folded()
 
     def minus(self, other: Counts, classes: Sequence[Label], names: Sequence[str]) -> Counts:
         """Take away rows that were counted here; refuse what cannot be right."""
@@ -119,12 +119,12 @@ class Counts:
         sums = np.where(np.abs(sums) <= noise, 0.0, sums)
         lost = (sums > 0.0) & (other.sums > 0.0) & (ROUNDING * self.sums > TRUSTED * sums)
         refuse_lost_in_rounding(lost & ~whole, where)
-        return Counts(rows, weight, sums)._folded()
+        return Counts(rows, weight, sums).folded()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
-        a, b = self._folded(), other._folded()
+        a, b = self.folded(), other.folded()
         return all(
             np.array_equal(getattr(a, part), getattr(b, part))
             for part in ("rows", "weight", "sums")

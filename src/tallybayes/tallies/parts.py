@@ -148,7 +148,7 @@ def _blocks_without(
         sums = _without_numbers(_split_array(block.sums, n_parts))
         return lambda part: Counts(
             rows(part), _there(weight(part), rows(part)), _there(sums(part), rows(part))
-        )
+        ).folded()
     return _words_without(block, n_parts, names)
 
 

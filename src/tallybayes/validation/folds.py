@@ -257,9 +257,8 @@ def _checked(pair: Sequence[Any], n: int) -> Fold:
         if part.ndim != 1 or part.dtype.kind not in "iu" or not len(part):
             raise TallyBayesError("a fold needs row numbers on both sides: to learn from, held out")
         if part.min() < 0 or part.max() >= n:
-            raise TallyBayesError(
-                f"a fold names row {int(part.max())}; rows are numbered from 0 to {n - 1}"
-            )
+            bad = int(part.min() if part.min() < 0 else part.max())
+            raise TallyBayesError(f"a fold names row {bad}; rows are numbered from 0 to {n - 1}")
     held = np.zeros(n, bool)
     held[test] = True
     if held.sum() != len(test):

@@ -82,7 +82,7 @@ class LeftDocuments:
         documents = counted.totals(DOCUMENTS)
         base, after = documents > 0.5, documents > 1.5
         if not self.text.takes_all:
-            n = float(counted.weight.sum()) - 1.0
+            n = max(float(counted.weight.sum()) - 1.0, 0.0)
             least, most = df_limits(self.text, n)
             base &= (documents >= least) & (documents <= most)
             after &= (documents - 1.0 >= least) & (documents - 1.0 <= most)

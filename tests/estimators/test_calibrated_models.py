@@ -1,0 +1,446 @@
+"""Estimators with a calibration: fitted with the model, and kept with it."""
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import tallybayes as tb
+from tallybayes import NaiveBayes, TextNB
+
+HOWS = ("temperature", "weights", "isotonic")
+every_how = pytest.mark.parametrize("how", HOWS)
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:calibration='isotonic' has:tallybayes.TallyBayesWarning"
+)
+
+
+def mixed(n=120, seed=0):
+    """Make a table with a column given twice, categories, gaps, and three classes."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])
+    shift = np.array([{"a": 0.0, "b": 1.0, "c": 2.0}[label] for label in y])
+    size = shift + rng.normal(size=n)
+    size[::9] = np.nan
+    colour = np.where(rng.random(n) < 0.5, y, rng.choice(["a", "b", "c"], n)).astype(object)
+    colour[::11] = None
+    return pd.DataFrame({"size": size, "again": size, "colour": colour}), y
+
+
+def documents(n=60, seed=0):
+    """Make documents of few words."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["ham", "spam"], n)
+    words = {"ham": ["lunch", "see", "you", "soon"], "spam": ["win", "buy", "you", "now"]}
+    every = sorted({*words["ham"], *words["spam"]})
+    return [
+        " ".join(
+            rng.choice(words[label] if rng.random() < 0.6 else every)
+            for _ in range(rng.integers(7))
+        )
+        for label in y
+    ], y
+
+
+def counts(n=120, seed=0):
+    """Make three columns of counts and two classes."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["p", "q"], n)
+    p = y == "p"
+    rates = {"u": np.where(p, 3, 5), "v": np.where(p, 5, 3), "w": np.full(n, 4)}
+    return {name: rng.poisson(rate) for name, rate in rates.items()}, y
+
+
+PROBLEMS = {"NaiveBayes": (NaiveBayes, mixed), "TextNB": (TextNB, documents)}
+every_problem = pytest.mark.parametrize("problem", PROBLEMS)
+
+
+@every_problem
+@every_how
+def test_fit_learns_a_calibration_that_lowers_the_loss_of_rows_left_out(problem, how):
+    estimator, data = PROBLEMS[problem]
+    X, y = data()
+    model = estimator(calibration=how).fit(X, y)
+    found = model.calibration_
+    assert found.how == how
+    assert found.rows == len(y)
+    assert found.loss <= found.loss_before
+    plain = estimator().fit(X, y)
+    assert plain.calibration_ is None
+    held = plain.cross_val(X, y, folds="loo")
+    assert found.loss_before == pytest.approx(log_loss(y, held.proba), rel=1e-9)
+    assert not np.allclose(model.predict_proba(X), plain.predict_proba(X))
+
+
+@every_problem
+@every_how
+def test_all_predictions_follow_from_the_same_posterior(problem, how):
+    estimator, data = PROBLEMS[problem]
+    X, y = data()
+    model = estimator(calibration=how).fit(X, y)
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(proba), rtol=1e-9, atol=1e-12)
+    assert (model.predict(X) == model.classes_[proba.argmax(axis=1)]).all()
+    rows = X if problem == "TextNB" else X.to_dict("records")
+    for record, row in zip(rows, proba, strict=True):
+        of = model.posterior_of if problem == "TextNB" else model.model_.posterior_of
+        np.testing.assert_allclose(list(of(record).values()), row, rtol=1e-9)
+
+
+def test_words_have_one_exponent_whether_it_is_called_temperature_or_weights():
+    X, y = documents()
+    one = TextNB(calibration="temperature").fit(X, y)
+    other = TextNB(calibration="weights").fit(X, y)
+    assert list(other.calibration_.exponents) == ["text"]
+    assert one.calibration_.default == pytest.approx(other.calibration_.exponents["text"], abs=1e-4)
+
+
+def test_the_exponent_of_a_text_is_the_best_by_brute_force():
+    X, y = documents(40)
+    found = TextNB(calibration="temperature").fit(X, y).calibration_
+    joint, prior = [], []
+    for i in range(len(y)):
+        rest = [k for k in range(len(y)) if k != i]
+        model = TextNB().fit([X[k] for k in rest], y[rest])
+        joint.append(model.predict_joint_log_proba([X[i]])[0])
+        prior.append(np.log(model.model_.prior))
+    joint, prior = np.array(joint), np.array(prior)
+
+    def loss(t):
+        scores = prior + t * (joint - prior)
+        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return -scores[np.arange(len(y)), (y == "spam").astype(int)].mean()
+
+    best = minimize_scalar(
+        lambda t: len(y) * loss(t) + 5.0 * max(t - 1.0, 0.0) ** 2, bounds=(0, 9), method="bounded"
+    )
+    assert found.default == pytest.approx(best.x, abs=1e-3)
+    assert found.loss == pytest.approx(loss(found.default), rel=1e-9)
+
+
+class TestLearning:
+    """What happens to a calibration when more is learnt, or less."""
+
+    @every_problem
+    @every_how
+    def test_partial_fit_after_fit_keeps_it(self, problem, how):
+        estimator, data = PROBLEMS[problem]
+        X, y = data()
+        model = estimator(calibration=how).fit(X, y)
+        before = model.calibration_
+        more, labels = data(30, seed=1)
+        model.partial_fit(more, labels)
+        assert model.calibration_ is before
+        assert model.tally_.rows.sum() == len(y) + 30
+        both = pd.concat([X, more]) if problem == "NaiveBayes" else [*X, *more]
+        plain = estimator().fit(both, np.concatenate([y, labels]))
+        recipe = {"columns": {"text": plain.columns["text"]}} if problem == "TextNB" else {}
+        expected = tb.estimate(plain.tally_, calibration=before, **recipe)
+        rows = both if problem == "NaiveBayes" else {"text": both}
+        np.testing.assert_allclose(
+            model.predict_proba(both), expected.posterior(rows), rtol=1e-9, atol=1e-15
+        )
+
+    @every_problem
+    @every_how
+    def test_a_first_partial_fit_is_refused(self, problem, how):
+        estimator, data = PROBLEMS[problem]
+        X, y = data()
+        model = estimator(calibration=how)
+        with pytest.raises(tb.TallyBayesError, match=r"call fit\(\) with a first batch"):
+            model.partial_fit(X, y)
+        assert not hasattr(model, "classes_")
+
+    @every_problem
+    def test_forget_keeps_it(self, problem):
+        estimator, data = PROBLEMS[problem]
+        X, y = data()
+        model = estimator(calibration="weights").fit(X, y)
+        before, proba = model.calibration_, model.predict_proba(X)
+        more, labels = data(30, seed=1)
+        model.partial_fit(more, labels).forget(more, labels)
+        assert model.calibration_ is before
+        np.testing.assert_allclose(model.predict_proba(X), proba, rtol=1e-9)
+
+    @every_problem
+    def test_merging_keeps_the_calibration_of_the_first(self, problem):
+        estimator, data = PROBLEMS[problem]
+        X, y = data()
+        more, labels = data(30, seed=1)
+        one = estimator(calibration="weights").fit(X, y)
+        before = one.calibration_
+        other = estimator(calibration="temperature").fit(more, labels)
+        both = one + other
+        assert both.calibration_ is before
+        assert one.calibration_ is before
+        assert other.calibration_.how == "temperature"
+        assert both.tally_.rows.sum() == len(y) + 30
+        assert sum([one, other]).calibration_ is before
+        assert one.merge(other).calibration_ is before
+        assert estimator().fit(X, y).merge(other).calibration_ is None
+
+    def test_fitting_again_fits_it_anew(self):
+        X, y = mixed()
+        model = NaiveBayes(calibration="weights").fit(X, y)
+        before = dict(model.calibration_.exponents)
+        more, labels = mixed(60, seed=3)
+        model.fit(more, labels)
+        fresh = NaiveBayes(calibration="weights").fit(more, labels)
+        assert model.calibration_.exponents == fresh.calibration_.exponents != before
+        assert model.set_params(calibration=None).fit(X, y).calibration_ is None
+
+    def test_what_fails_leaves_the_model_as_it_was(self):
+        X, y = documents()
+        model = TextNB(calibration="weights").fit(X, y)
+        before, proba = model.calibration_, model.predict_proba(X)
+        with pytest.raises(tb.TallyBayesError, match="closed form"):
+            model.set_params(best=3).fit(X, y)
+        assert model.calibration_ is before
+        model.set_params(best=None)
+        assert model.predict_proba(X).tolist() == proba.tolist()
+
+    def test_a_column_that_comes_later_has_the_mean_exponent(self):
+        X, y = mixed()
+        model = NaiveBayes(calibration="weights").fit(X, y)
+        mean = np.mean(list(model.calibration_.exponents.values()))
+        more, labels = mixed(40, seed=2)
+        more["new"] = np.random.default_rng(0).normal(size=40)
+        model.partial_fit(more, labels)
+        (factor,) = (f for f in model.model_.factors if len(f.exponents) > 1)
+        assert factor.exponents.tolist() == pytest.approx(
+            [*(model.calibration_.exponents[name] for name in ("size", "again")), mean]
+        )
+
+    def test_a_bag_that_grows_keeps_its_exponent(self):
+        X, y = counts()
+        kinds = {re.compile("^[uvwk]$"): "multinomial"}
+        model = NaiveBayes(kinds, calibration="weights").fit({"n": np.arange(120.0), **X}, y)
+        (exponent,) = (f.exponents.tolist() for f in model.model_.factors if f.group == 1)
+        more = {"n": np.arange(120.0), **X, "k": X["u"]}
+        model.partial_fit(more, y)
+        (after,) = (f.exponents.tolist() for f in model.model_.factors if f.group == 1)
+        assert set(after) == set(exponent)
+        assert set(exponent) <= set(model.calibration_.exponents.values())
+
+
+class TestFamiliesOfOneBag:
+    """Columns of one bag may have different families: each has the exponent that was fitted."""
+
+    @staticmethod
+    def fitted_and_used(model):
+        used = [f.exponents.tolist() for f in model.model_.factors]
+        return sorted(model.calibration_.exponents.values()), sorted(
+            {value for each in used for value in each}
+        )
+
+    def test_counts_of_a_table(self):
+        X, y = counts()
+        kinds = {"u": "poisson", "v": "multinomial", "w": "multinomial"}
+        fitted, used = self.fitted_and_used(NaiveBayes(kinds, calibration="weights").fit(X, y))
+        assert len(fitted) == 2
+        assert used == pytest.approx(fitted)
+
+    @pytest.mark.parametrize(
+        "kinds",
+        [
+            {0: "poisson", (1, 2): "multinomial"},
+            {0: tb.Bernoulli(0.5), (1, 2): tb.Bernoulli(1.0)},
+        ],
+        ids=str,
+    )
+    def test_counts_of_a_sparse_matrix(self, kinds):
+        X, y = counts()
+        rows = csr_array(np.stack(list(X.values()), axis=1))
+        fitted, used = self.fitted_and_used(NaiveBayes(kinds, calibration="weights").fit(rows, y))
+        assert len(fitted) == 2
+        assert used == pytest.approx(fitted)
+
+    @pytest.mark.parametrize("family", ["multinomial", "poisson", "bernoulli", "complement"])
+    def test_one_family_of_a_sparse_matrix(self, family):
+        X, y = counts()
+        rows = csr_array(np.stack(list(X.values()), axis=1))
+        model = NaiveBayes(family, calibration="weights").fit(rows, y)
+        (fitted,), used = self.fitted_and_used(model)
+        assert used == [fitted]
+
+
+class TestParameters:
+    """A calibration is a parameter like others."""
+
+    @every_problem
+    def test_it_is_a_parameter_that_is_cloned(self, problem):
+        estimator, data = PROBLEMS[problem]
+        model = estimator(calibration="weights")
+        assert model.get_params()["calibration"] == "weights"
+        assert repr(model) == f"{problem}(calibration='weights')"
+        fitted = model.fit(*data())
+        fresh = clone(fitted)
+        assert fresh.calibration == "weights"
+        with pytest.raises(tb.TallyBayesError, match="first batch"):
+            fresh.partial_fit(*data())
+        assert estimator().calibration is None
+
+    @every_problem
+    @pytest.mark.parametrize("wrong", ["weight", "platt", True, 3, ["weights"], np.array([1, 2])])
+    def test_anything_else_is_refused(self, problem, wrong):
+        estimator, data = PROBLEMS[problem]
+        for act in ("fit", "partial_fit"):
+            with pytest.raises(tb.TallyBayesError, match="calibration is"):
+                getattr(estimator(calibration=wrong), act)(*data())
+        with pytest.raises(tb.TallyBayesError, match="calibration is"):
+            estimator(calibration=wrong).cross_val(*data(), folds=3)
+
+    def test_a_near_miss_is_named(self):
+        with pytest.raises(tb.TallyBayesError, match="did you mean 'isotonic'"):
+            NaiveBayes(calibration="isotonc").fit(*mixed())
+
+    def test_a_grid_search_chooses_it(self):
+        X, y = mixed()
+        grid = {"calibration": [None, "weights"]}
+        search = GridSearchCV(NaiveBayes(), grid, scoring="neg_log_loss", cv=4).fit(X, y)
+        assert search.best_params_ == {"calibration": "weights"}
+
+    @every_problem
+    @every_how
+    @pytest.mark.parametrize(
+        "copied", [lambda m: pickle.loads(pickle.dumps(m)), copy.copy, copy.deepcopy],
+        ids=["pickle", "copy", "deepcopy"],
+    )  # fmt: skip
+    def test_copies_predict_the_same_and_go_on_learning(self, problem, how, copied):
+        estimator, data = PROBLEMS[problem]
+        X, y = data()
+        model = estimator(calibration=how).fit(X, y)
+        again = copied(model)
+        assert again.predict_proba(X).tolist() == model.predict_proba(X).tolist()
+        again.partial_fit(X, y)
+        assert again.calibration_.how == how
+
+
+class TestWeights:
+    """Weights of rows may be anything that fit takes."""
+
+    @every_how
+    @pytest.mark.parametrize("kind", [list, np.array, pd.Series, tuple])
+    def test_they_may_come_as_any_sequence(self, how, kind):
+        X, y = mixed()
+        w = np.random.default_rng(0).choice([0.0, 1.0, 2.5], len(y))
+        one = NaiveBayes(calibration=how).fit(X, y, sample_weight=w)
+        other = NaiveBayes(calibration=how).fit(X, y, sample_weight=kind(w.tolist()))
+        assert one.calibration_.rows == int((w > 0.0).sum())
+        assert other.predict_proba(X).tolist() == one.predict_proba(X).tolist()
+
+    @every_how
+    def test_one_number_is_the_weight_of_every_row(self, how):
+        X, y = mixed()
+        one = NaiveBayes(calibration=how).fit(X, y, sample_weight=2.0)
+        other = NaiveBayes(calibration=how).fit(X, y, sample_weight=np.full(len(y), 2.0))
+        assert other.predict_proba(X).tolist() == one.predict_proba(X).tolist()
+
+    def test_wrong_weights_are_refused(self):
+        X, y = mixed()
+        for wrong in ([1.0, 2.0], np.full(len(y), -1.0)):
+            with pytest.raises(ValueError, match="weight"):
+                NaiveBayes(calibration="weights").fit(X, y, sample_weight=wrong)
+
+
+def test_a_lone_class_with_a_stated_prior_can_be_calibrated():
+    X, y = mixed()
+    y = y.astype(object)
+    y[3] = "z"
+    prior = {"a": 0.4, "b": 0.3, "c": 0.2, "z": 0.1}
+    for how in HOWS:
+        model = NaiveBayes(prior=prior, positive="z", calibration=how).fit(X, y)
+        assert model.classes_.tolist() == list("abcz")
+        assert model.calibration_.rows == len(y) - 1
+
+
+class TestSummary:
+    """What a person sees."""
+
+    def test_exponents_stand_beside_the_families(self):
+        X, y = mixed()
+        model = NaiveBayes(calibration="weights").fit(X, y)
+        lines = model.summary().splitlines()
+        for name, exponent in model.calibration_.exponents.items():
+            (line,) = (line for line in lines if line.split()[0] == name)
+            assert f"^ {exponent:.3f}" in line
+        assert lines[-1].startswith("weights calibration, 120 rows: log-loss ")
+
+    def test_a_temperature_and_curves_have_one_line(self):
+        X, y = mixed()
+        model = NaiveBayes(calibration="temperature").fit(X, y)
+        exponent = model.calibration_.default
+        assert model.summary().splitlines()[-1].endswith(f"exponent {exponent:.3f}")
+        assert "^" not in model.summary()
+        assert "isotonic calibration" in NaiveBayes(calibration="isotonic").fit(X, y).summary()
+
+    def test_html_says_it_too(self):
+        X, y = mixed()
+        assert "weights calibration" in NaiveBayes(calibration="weights").fit(X, y)._repr_html_()
+
+    def test_printing_it_lists_the_exponents_from_the_greatest(self):
+        X, y = mixed()
+        found = NaiveBayes(calibration="weights").fit(X, y).calibration_
+        shown = [float(line.split()[-1]) for line in str(found).splitlines()[2:]]
+        assert shown == sorted(shown, reverse=True)
+        assert len(shown) == 3
+
+
+class TestCrossVal:
+    """Held-out predictions of a calibrated model come from calibrations fitted in every fold."""
+
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+
+    @every_how
+    @every_problem
+    def test_it_is_scikit_learns_cross_val_predict(self, problem, how):
+        estimator, data = PROBLEMS[problem]
+        X, y = data()
+        model = estimator(calibration=how)
+        held = model.cross_val(X, y, folds=self.folds)
+        rows = np.array(X, dtype=object) if problem == "TextNB" else X
+        expected = cross_val_predict(model, rows, y, cv=self.folds, method="predict_proba")
+        assert held.proba.tolist() == expected.tolist()
+        labels = cross_val_predict(model, rows, y, cv=self.folds)
+        assert held.predictions.tolist() == labels.tolist()
+        assert "fitted anew for every fold: the calibration is fitted" in held.how
+        assert not hasattr(model, "classes_")
+
+    def test_with_weights_it_is_fitting_fold_by_fold(self):
+        X, y = mixed()
+        w = np.random.default_rng(0).choice([0.5, 1.0, 2.0], len(y))
+        model = NaiveBayes(calibration="weights")
+        held = model.cross_val(X, y, folds=self.folds, sample_weight=w)
+        for (train, test), fold in zip(self.folds.split(X, y), held.fold_predictions, strict=True):
+            fitted = clone(model).fit(X.iloc[train], y[train], sample_weight=w[train])
+            assert fold.proba.tolist() == fitted.predict_proba(X.iloc[test]).tolist()
+
+
+# Weights are no repetitions here: a row that weighs 2 is left out as one, while two equal rows are
+# left out one by one, so the exponents differ.
+REPEATED = "leaving out a heavy row is not leaving out one of two"
+FIRST = "the first batch is for fit()"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": REPEATED,
+    "check_sample_weight_equivalence_on_sparse_data": REPEATED,
+    "check_estimators_partial_fit_n_features": FIRST,
+    "check_n_features_in_after_fitting": FIRST,
+}
+
+
+@parametrize_with_checks(
+    [NaiveBayes(calibration="weights"), NaiveBayes(calibration="temperature")],
+    expected_failed_checks=lambda _: EXPECTED,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,514 @@
+"""`cross_val` of every estimator is scikit-learn's `cross_val_predict` of the same estimator."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn.naive_bayes as sk
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePOut,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+)
+
+import tallybayes as tb
+from tallybayes.validation.cross_validation import HeldOut, cross_val
+
+ROWS = 30
+RNG = np.random.default_rng(1)
+Y = RNG.integers(0, 3, ROWS)
+Y[:3] = range(3)
+GROUPS = np.arange(ROWS) // 5
+NUMBERS = RNG.normal(size=(ROWS, 3)) + Y[:, None]
+NUMBERS[7, 1] = 1e7
+COUNTS = RNG.poisson(0.4 + Y[:, None], (ROWS, 5))
+CODES = np.minimum(COUNTS, 3)
+CODES[4, 0] = 7
+WORDS = np.array([f"word{k}" for k in range(25)])
+DOCUMENTS = np.array(
+    [" ".join(RNG.choice(WORDS[y : 25 - y], RNG.integers(0, 9))) for y in Y], object
+)
+TABLE = pd.DataFrame({
+    "income": np.where(RNG.random(ROWS) < 0.1, np.nan, NUMBERS[:, 0]),
+    "colour": [None if k == 0 else ["red", "green", "blue"][k % 3] for k in COUNTS[:, 0]],
+    "visits": COUNTS[:, 1].astype(float),
+    "mail": DOCUMENTS,
+})  # fmt: skip
+STRATIFIED = StratifiedKFold(4, shuffle=True, random_state=0)
+ONCE = "counted once"
+PRIORS = [0.2, 0.5, 0.3]
+
+# an estimator, its rows, scikit-learn's own, and how its models come about
+CASES = {
+    "GaussianNB": (tb.GaussianNB(), NUMBERS, sk.GaussianNB(), ONCE),
+    "GaussianNB, smoothed": (
+        tb.GaussianNB(var_smoothing=0.1), NUMBERS, sk.GaussianNB(var_smoothing=0.1), ONCE),
+    "GaussianNB, priors": (
+        tb.GaussianNB(priors=PRIORS), NUMBERS, sk.GaussianNB(priors=PRIORS), ONCE),
+    "GaussianNB, single precision": (
+        tb.GaussianNB(), NUMBERS[:, [0, 2]].astype(np.float32), None, ONCE),  # theirs rounds more
+    "CategoricalNB": (tb.CategoricalNB(), CODES, None, ONCE),
+    "CategoricalNB, categories given": (
+        tb.CategoricalNB(min_categories=9), CODES, sk.CategoricalNB(min_categories=9), ONCE),
+    "MultinomialNB": (tb.MultinomialNB(), COUNTS, sk.MultinomialNB(), ONCE),
+    "MultinomialNB, sparse": (
+        tb.MultinomialNB(alpha=0.1), csr_array(COUNTS), sk.MultinomialNB(alpha=0.1), ONCE),
+    "MultinomialNB, without prior": (
+        tb.MultinomialNB(fit_prior=False), COUNTS, sk.MultinomialNB(fit_prior=False), ONCE),
+    "ComplementNB": (tb.ComplementNB(), COUNTS, sk.ComplementNB(), ONCE),
+    "ComplementNB, normalised": (
+        tb.ComplementNB(norm=True), csr_array(COUNTS), sk.ComplementNB(norm=True), ONCE),
+    "BernoulliNB": (tb.BernoulliNB(), COUNTS, sk.BernoulliNB(), ONCE),
+    "BernoulliNB, sparse": (
+        tb.BernoulliNB(binarize=1.0), csr_array(COUNTS), sk.BernoulliNB(binarize=1.0), ONCE),
+    "MixedNB": (
+        tb.MixedNB(categorical_features=[0]), np.c_[CODES[:, 0], NUMBERS], None, "fitted anew"),
+    "NaiveBayes": (tb.NaiveBayes(columns={"mail": "text"}), TABLE, None, ONCE),
+    "NaiveBayes, numbers": (tb.NaiveBayes(prior=tb.Uniform()), NUMBERS, None, ONCE),
+    "NaiveBayes, unsmoothed": (
+        tb.NaiveBayes(alpha=0.01, columns={"mail": "text"}), TABLE, None, ONCE),
+    "NaiveBayes, poisson": (tb.NaiveBayes(columns="poisson"), csr_array(COUNTS), None, ONCE),
+    "NaiveBayes, bernoulli": (tb.NaiveBayes(columns="bernoulli"), csr_array(COUNTS), None, ONCE),
+    "NaiveBayes, bins": (tb.NaiveBayes(columns="bins"), NUMBERS, None, "fitted anew"),
+    "NaiveBayes, temperature": (
+        tb.NaiveBayes(calibration="temperature"), NUMBERS[:, [0, 2]], None, "fitted anew"),
+    "TextNB": (tb.TextNB(), DOCUMENTS, None, ONCE),
+    "TextNB, bernoulli": (tb.TextNB(event="bernoulli", min_df=2), DOCUMENTS, None, ONCE),
+    "TextNB, complement": (tb.TextNB(event="complement", max_df=0.5), DOCUMENTS, None, ONCE),
+    "TextNB, best": (tb.TextNB(best=5), DOCUMENTS, None, ONCE),
+    "TextNB, tf-idf": (tb.TextNB(idf=True, norm="l2"), DOCUMENTS, None, "fitted anew"),
+}  # fmt: skip
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    return CASES[request.param]
+
+
+def predicted(model, X, folds, y=Y, **options):
+    """Ask scikit-learn, which warns of its own and of divisions."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return [
+            cross_val_predict(model, X, y, cv=folds, method=method, **options)
+            for method in ("predict_proba", "predict")
+        ]
+
+
+def assert_same_predictions(held, predictions):
+    """Where two classes come within rounding of each other, either may win."""
+    clear = np.diff(np.sort(held.proba, axis=1), axis=1)[:, -1] > 1e-9
+    assert clear.sum() > 0.8 * len(clear)
+    np.testing.assert_array_equal(held.predictions[clear], predictions[clear])
+
+
+@pytest.mark.parametrize("folds", [STRATIFIED, LeaveOneOut()], ids=lambda each: type(each).__name__)
+def test_cross_val_is_cross_val_predict(case, folds):
+    model, X, theirs, how = case
+    held = model.cross_val(X, Y, folds=folds)
+    proba, predictions = predicted(model, X, folds)
+    assert (held.classes_ == [0, 1, 2]).all()
+    np.testing.assert_allclose(held.proba, proba, rtol=1e-9, atol=1e-12)
+    assert_same_predictions(held, predictions)
+    assert held.how.startswith(how) or isinstance(folds, LeaveOneOut)
+    if theirs is not None:
+        proba, predictions = predicted(theirs, X, folds)
+        np.testing.assert_allclose(held.proba, proba, rtol=1e-9, atol=1e-10)
+        assert_same_predictions(held, predictions)
+
+
+SPLITTERS = [
+    KFold(4, shuffle=True, random_state=1),
+    GroupKFold(3),
+    LeaveOneGroupOut(),
+    TimeSeriesSplit(3),
+    ShuffleSplit(1, test_size=0.3, random_state=2),
+]
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("name", ["NaiveBayes", "GaussianNB", "TextNB", "MultinomialNB, sparse"])
+def test_any_splitter_holds_out_its_own_rows(splitter, name):
+    model, X, _, _ = CASES[name]
+    groups = GROUPS if "Group" in type(splitter).__name__ else None
+    held = model.cross_val(X, Y, folds=splitter, groups=groups)
+    total = np.zeros((ROWS, 3))
+    for train, test in splitter.split(np.zeros(ROWS), Y, groups):
+        fitted = clone(model).fit(X.iloc[train] if X is TABLE else X[train], Y[train])
+        total[np.ix_(test, fitted.classes_)] = fitted.predict_proba(
+            X.iloc[test] if X is TABLE else X[test]
+        )
+    there = np.flatnonzero(total.sum(axis=1))
+    np.testing.assert_array_equal(held.rows, there)
+    np.testing.assert_allclose(held.proba, total[there], rtol=1e-9, atol=1e-12)
+
+
+def test_every_pair_of_rows():
+    X, y = NUMBERS[:9], np.arange(9) % 2
+    held = tb.GaussianNB().cross_val(X, y, folds=LeavePOut(2))
+    assert len(held.folds) == 36
+    by_fold = [
+        tb.GaussianNB().fit(X[train], y[train]).predict_proba(X[test])
+        for train, test in LeavePOut(2).split(X)
+    ]
+    for fold, expected in zip(held.fold_predictions, by_fold, strict=True):
+        np.testing.assert_allclose(fold.proba, expected, rtol=1e-9, atol=1e-12)
+    mean = np.zeros((9, 2))
+    for (_, test), expected in zip(LeavePOut(2).split(X), by_fold, strict=True):
+        mean[test] += expected / 8  # every row is held out with each of the 8 others
+    np.testing.assert_allclose(held.proba, mean, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(held.predictions, mean.argmax(axis=1))
+
+
+# Folds that we draw
+
+
+@pytest.mark.parametrize("name", ["NaiveBayes", "TextNB, best", "BernoulliNB, sparse", "MixedNB"])
+@pytest.mark.parametrize("options", [{"folds": 3}, {"folds": 5, "stratified": False},
+                                     {"folds": 3, "groups": GROUPS}, {"folds": 2, "repeats": 3},
+                                     {"folds": 0.3}, {"folds": "loo"}], ids=str)  # fmt: skip
+def test_each_fold_is_what_fitting_without_it_predicts(name, options):
+    model, X, _, _ = CASES[name]
+    held = model.cross_val(X, Y, **options)
+    rows = np.arange(ROWS)
+    parts = held.fold_predictions
+    if held.leave_one_out:
+        (whole,) = parts
+        parts = [[part[[k]] for part in whole] for k in rows[:6]]
+    for test, proba, predictions in parts:
+        train = np.setdiff1d(rows, test)
+        fitted = clone(model).fit(X.iloc[train] if X is TABLE else X[train], Y[train])
+        asked = X.iloc[test] if X is TABLE else X[test]
+        np.testing.assert_allclose(proba, fitted.predict_proba(asked), rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(predictions, fitted.predict(asked))
+
+
+def test_ten_folds_are_drawn_unless_said_otherwise():
+    held = tb.GaussianNB().cross_val(NUMBERS, Y)
+    assert isinstance(held, HeldOut)
+    assert len(held.folds) == 10
+    assert held.rows.tolist() == list(range(ROWS))
+    assert sorted(row for fold in held.folds for row in fold.rows.tolist()) == list(range(ROWS))
+
+
+def test_repeats_give_the_mean_of_several_models():
+    held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=3, repeats=4, seed=9)
+    assert len(held.folds) == 12
+    mean = np.zeros((ROWS, 3))
+    for fold in held.fold_predictions:
+        mean[fold.rows] += fold.proba / 4
+    np.testing.assert_allclose(held.proba, mean, rtol=1e-12)
+    np.testing.assert_array_equal(held.predictions, mean.argmax(axis=1))
+
+
+def test_the_seed_decides_which_folds_are_drawn():
+    one, same, other = (tb.GaussianNB().cross_val(NUMBERS, Y, 3, seed=s).proba for s in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+def test_a_share_is_held_out_once_and_the_rows_say_which():
+    held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=0.2)
+    assert len(held.folds) == 1
+    assert len(held.rows) == len(held.proba) == len(held.predictions) == 6
+    assert (np.diff(held.rows) > 0).all()
+
+
+def test_pairs_of_rows_may_be_given_and_rows_may_be_learnt_twice():
+    train, test = np.array([*range(20), *range(10)]), np.arange(25, 30)
+    held = tb.MultinomialNB().cross_val(COUNTS, Y, folds=[(train, test)])
+    expected = sk.MultinomialNB().fit(COUNTS[train], Y[train]).predict_proba(COUNTS[test])
+    np.testing.assert_allclose(held.proba, expected, rtol=1e-10)
+    assert held.rows.tolist() == list(range(25, 30))
+
+
+def test_rows_stand_as_in_the_data_whatever_the_order_of_the_folds():
+    folds = [(np.arange(20), np.arange(29, 19, -1)), (np.arange(20, 30), np.arange(20))]
+    held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=folds)
+    expected = tb.GaussianNB().fit(NUMBERS[:20], Y[:20]).predict_proba(NUMBERS[20:])
+    np.testing.assert_allclose(held.proba[20:], expected, rtol=1e-9, atol=1e-12)
+
+
+# Weights
+
+
+@pytest.mark.parametrize("name", ["NaiveBayes", "TextNB", "GaussianNB", "NaiveBayes, bins"])
+@pytest.mark.parametrize("folds", [KFold(3), "loo"], ids=str)
+def test_weights_count_where_a_model_learns(name, folds):
+    model, X, _, _ = CASES[name]
+    w = np.random.default_rng(3).uniform(0.2, 3.0, ROWS)
+    held = model.cross_val(X, Y, folds=folds, sample_weight=w)
+    cv = LeaveOneOut() if folds == "loo" else folds
+    proba, _ = predicted(model, X, cv, params={"sample_weight": w})
+    np.testing.assert_allclose(held.proba, proba, rtol=1e-9, atol=1e-12)
+
+
+def test_rows_of_weight_zero_are_predicted_and_never_learnt():
+    w = np.ones(ROWS)
+    w[5:15] = 0.0
+    held = tb.NaiveBayes().cross_val(NUMBERS, Y, folds="loo", sample_weight=w)
+    model = tb.NaiveBayes().fit(NUMBERS[w > 0], Y[w > 0])
+    np.testing.assert_allclose(held.proba[5:15], model.predict_proba(NUMBERS[5:15]), rtol=1e-9)
+
+
+# Labels and rare classes
+
+
+def test_labels_come_back_as_they_were():
+    names = np.array(["no", "yes", "maybe"])[Y]
+    held = tb.NaiveBayes().cross_val(NUMBERS, names, folds=3)
+    assert held.classes_.tolist() == ["maybe", "no", "yes"]
+    assert set(held.predictions) <= {"maybe", "no", "yes"}
+    truths = tb.NaiveBayes().cross_val(NUMBERS, Y == 1, folds=3)
+    assert truths.classes_.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("folds", [3, "loo", KFold(3)], ids=str)
+def test_a_class_that_a_model_never_saw_has_no_chance(folds):
+    y = Y.copy()
+    y[11] = 9
+    held = tb.NaiveBayes().cross_val(NUMBERS, y, folds=folds)
+    assert held.classes_.tolist() == [0, 1, 2, 9]
+    assert held.proba[11, 3] == 0.0
+    np.testing.assert_allclose(held.proba.sum(axis=1), 1.0)
+
+
+def test_a_positive_class_wins_only_outright():
+    X = {"c": ["red", "blue", "red", "blue", "red", "blue"]}
+    y = np.array(["no", "no", "yes", "yes", "no", "yes"])
+    folds = [([0, 1, 2, 3], [4, 5])]  # both classes are equally probable
+    plain = tb.NaiveBayes().cross_val(X, y, folds=folds)
+    np.testing.assert_allclose(plain.proba, 0.5)
+    for positive, wins in (("yes", "no"), ("no", "yes"), (None, "no")):
+        held = tb.NaiveBayes(positive=positive).cross_val(X, y, folds=folds)
+        assert held.predictions.tolist() == [wins, wins]
+
+
+def test_ties_are_broken_as_by_predict():
+    X = {"c": ["red", "blue"] * 6}
+    y = np.array(["no", "yes", "yes", "no"] * 3)
+    model = tb.NaiveBayes(positive="no")
+    frame = pd.DataFrame(X)
+    for folds in (KFold(3), LeaveOneOut()):
+        held = model.cross_val(frame, y, folds=folds)
+        np.testing.assert_array_equal(
+            held.predictions, cross_val_predict(model, frame, y, cv=folds)
+        )
+
+
+# Rows in every form
+
+COLUMNS = {name: TABLE[name].to_numpy() for name in TABLE}
+FORMS = {
+    "mapping": COLUMNS,
+    "lists": {name: [None if v != v else v for v in c.tolist()] for name, c in COLUMNS.items()},
+    "records": [
+        {name: None if v != v else v for name, v in row.items()}
+        for row in TABLE.to_dict("records")
+    ],
+    "polars": pl.DataFrame({
+        name: [None if v != v else v for v in c.tolist()] for name, c in COLUMNS.items()
+    }),
+    "arrow": pa.table({
+        name: [None if v != v else v for v in c.tolist()] for name, c in COLUMNS.items()
+    }),
+    "pandas with other rows": TABLE.set_axis(np.arange(ROWS)[::-1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("folds", [4, "loo"])
+@pytest.mark.parametrize("columns", [{"mail": "text"}, {"mail": "text", "income": "bins"}], ids=str)
+def test_rows_may_come_in_any_form(form, folds, columns):
+    model = tb.NaiveBayes(columns=columns)
+    if folds == "loo" and "income" in columns:
+        folds = 3  # refits are slow
+    expected = model.cross_val(TABLE, Y, folds=folds)
+    held = model.cross_val(FORMS[form], Y, folds=folds)
+    np.testing.assert_allclose(held.proba, expected.proba, rtol=1e-10, atol=1e-14)
+    np.testing.assert_array_equal(held.predictions, expected.predictions)
+
+
+@pytest.mark.parametrize("form", [list, tuple, pd.Series, pa.array, np.array], ids=str)
+@pytest.mark.parametrize("model", [tb.TextNB(), tb.TextNB(idf=True)], ids=str)
+def test_documents_may_come_in_any_form(form, model):
+    expected = model.cross_val(DOCUMENTS, Y, folds=3)
+    held = model.cross_val(form(DOCUMENTS.tolist()), Y, folds=3)
+    np.testing.assert_allclose(held.proba, expected.proba, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", [list, pd.Series, pl.Series, pa.array], ids=str)
+def test_labels_may_come_in_any_form(form):
+    names = np.array(["no", "yes", "maybe"])[Y].tolist()
+    expected = tb.NaiveBayes().cross_val(NUMBERS, np.array(names), folds=3)
+    held = tb.NaiveBayes().cross_val(NUMBERS, form(names), folds=3)
+    np.testing.assert_array_equal(held.proba, expected.proba)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int8, np.uint8, bool])
+def test_numbers_may_have_any_type(dtype):
+    X = COUNTS.astype(dtype)
+    held = tb.NaiveBayes(columns="gaussian").cross_val(X, Y, folds=4)
+    expected = tb.NaiveBayes(columns="gaussian").cross_val(X.astype(float), Y, folds=4)
+    np.testing.assert_allclose(held.proba, expected.proba, rtol=1e-10)
+
+
+# What it says, and what it leaves alone
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("fitted", [False, True])
+def test_the_estimator_stays_as_it_is(name, fitted):
+    model, X, _, _ = CASES[name]
+    model = clone(model)
+    if fitted:
+        model.fit(X, Y)
+    before = pickle.dumps(model)
+    parameters = clone(model).get_params()
+    model.cross_val(X, Y, folds=3)
+    assert str(model.get_params()) == str(parameters)
+    assert hasattr(model, "classes_") == fitted
+    if fitted:
+        expected = pickle.loads(before)
+        np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+
+def test_the_data_stay_as_they_are():
+    frame, numbers = TABLE.copy(), NUMBERS.copy()
+    tb.NaiveBayes(columns={"mail": "text"}).cross_val(frame, Y, folds="loo")
+    tb.GaussianNB().cross_val(numbers, Y, folds=3)
+    pd.testing.assert_frame_equal(frame, TABLE)
+    np.testing.assert_array_equal(numbers, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "folds", "says"),
+    [
+        (tb.NaiveBayes(), NUMBERS, 3, "counted once"),
+        (tb.NaiveBayes(), NUMBERS, "loo", "counted once"),
+        (tb.NaiveBayes(columns="bins"), NUMBERS, 3, "where bins are cut depends on the labels"),
+        (tb.NaiveBayes(calibration="temperature"), NUMBERS, 3, "the calibration is fitted"),
+        (tb.MixedNB(categorical_features=[]), NUMBERS, 3, "depends on all rows"),
+        (tb.TextNB(idf=True), DOCUMENTS, 3, "idf and norm depend on the words"),
+        (tb.TextNB(norm="l2"), DOCUMENTS, 3, "idf and norm depend on the words"),
+        (tb.TextNB(best=3), DOCUMENTS, 3, "counted once"),
+        (tb.TextNB(best=3), DOCUMENTS, "loo", "counted anew for every row"),
+        (tb.ComplementNB(norm=True), COUNTS, "loo", "counted anew for every row"),
+    ],
+    ids=str,
+)
+def test_it_says_how_the_models_came_about(model, X, folds, says):
+    held = model.cross_val(X, Y, folds=folds)
+    assert says in held.how
+    assert held.how in repr(held)
+    assert f"{ROWS} rows" in repr(held)
+    assert held.how in held.report().notes
+
+
+def test_weights_make_drop_ins_fit_anew():
+    held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=3, sample_weight=np.ones(ROWS))
+    assert "fitted anew for every fold" in held.how
+
+
+def test_the_report_scores_what_was_held_out():
+    held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=5)
+    report = held.report()
+    each = [np.mean(fold.predictions == Y[fold.rows]) for fold in held.fold_predictions]
+    assert report.mean["accuracy"] == pytest.approx(np.mean(each))
+    alone = tb.GaussianNB().cross_val(NUMBERS, Y, folds="loo")
+    assert alone.report().accuracy == pytest.approx(np.mean(alone.predictions == Y))
+    model = tb.GaussianNB().fit(NUMBERS, Y)
+    assert held.training_scores()["accuracy"] == pytest.approx(model.score(NUMBERS, Y))
+
+
+@pytest.mark.parametrize("folds", [3, "loo"])
+def test_the_report_weighs_rows_by_their_weights(folds):
+    w = np.random.default_rng(4).integers(0, 3, ROWS).astype(float)
+    held = tb.NaiveBayes().cross_val(NUMBERS, Y, folds=folds, sample_weight=w)
+    report, right = held.report(), held.predictions == Y
+    if folds == "loo":
+        assert report.accuracy == pytest.approx(np.average(right, weights=w))
+    else:
+        each = [np.average(right[fold.rows], weights=w[fold.rows]) for fold in held.folds]
+        assert report.mean["accuracy"] == pytest.approx(np.mean(each))
+
+
+# What cannot be
+
+
+def test_what_is_no_estimator_of_ours_is_refused():
+    with pytest.raises(tb.TallyBayesError, match="cross_val_predict"):
+        cross_val(sk.GaussianNB(), NUMBERS, Y)
+
+
+@pytest.mark.parametrize(
+    "name", ["NaiveBayes", "TextNB", "TextNB, tf-idf", "GaussianNB", "MixedNB"]
+)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"folds": 99}, "folds is 99, but there are only 30 rows"),
+        ({"folds": 1}, "folds is 1"),
+        ({"folds": "all"}, "'all'; give a number, 'loo'"),
+        ({"folds": None}, "folds is None"),
+        ({"groups": [1, 2]}, "groups"),
+        ({"repeats": 0}, "repeats is 0"),
+    ],
+    ids=str,
+)
+def test_folds_that_cannot_be_are_refused_by_every_estimator(name, options, message):
+    model, X, _, _ = CASES[name]
+    with pytest.raises(tb.TallyBayesError, match=message):
+        model.cross_val(X, Y, **options)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_wrong_labels_and_weights_are_refused_as_by_fit(name):
+    model, X, _, _ = CASES[name]
+    missing = np.array(["a", None, "b"] * 10, object)
+    for y, weights in (
+        (Y[:9], None),
+        (None, None),
+        (missing, None),
+        (Y, np.ones(9)),
+        (Y, -Y - 1.0),
+    ):
+        with pytest.raises(ValueError) as by_fit:  # noqa: PT011
+            clone(model).fit(X, y, sample_weight=weights)
+        with pytest.raises(ValueError) as by_cross_val:  # noqa: PT011
+            model.cross_val(X, y, folds=3, sample_weight=weights)
+        assert type(by_cross_val.value) is type(by_fit.value)
+        assert str(by_cross_val.value) == str(by_fit.value)
+
+
+def test_a_value_that_only_held_out_rows_have_is_refused_where_unseen_values_are():
+    X, y = {"c": ["red", "blue", "red", "blue", "once"]}, list("abaab")
+    model = tb.NaiveBayes(unseen="error")
+    for folds in ("loo", [([0, 1, 2, 3], [4])]):
+        with pytest.raises(tb.TallyBayesError, match="'once'"):
+            model.cross_val(X, y, folds=folds)
+    assert len(model.cross_val(X, y, folds=[([0, 1, 4], [2, 3])]).rows) == 2
+
+
+@pytest.mark.parametrize(
+    "model", [tb.NaiveBayes(prior=tb.Fixed({0: 0.5, 1: 0.5})), tb.NaiveBayes(positive=1)], ids=str
+)
+@pytest.mark.parametrize("folds", ["loo", 2])
+def test_a_stated_class_that_is_gone_without_its_rows_is_refused_as_by_fit(model, folds):
+    X, y = np.array([[1.0], [2.0], [3.0], [5.0]]), np.array([0, 0, 0, 1])
+    with pytest.raises(tb.TallyBayesError, match="class 1"):
+        clone(model).fit(X[:3], y[:3])
+    with pytest.raises(tb.TallyBayesError, match="class 1"):
+        model.cross_val(X, y, folds=folds)
