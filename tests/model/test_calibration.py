@@ -96,15 +96,6 @@ def test_a_temperature_is_the_exponent_of_every_column(setting):
 
 
 @every_setting
-def test_exponents_of_1_change_nothing(setting):
-    tally, data, _ = counted(setting)
-    plain = estimated(setting, tally)
-    model = estimated(setting, tally, Calibration("temperature", default=1.0))
-    expected = answered(lambda: plain.posterior(data))
-    np.testing.assert_allclose(answered(lambda: model.posterior(data)), expected, rtol=1e-12)
-
-
-@every_setting
 def test_exponents_of_0_leave_the_prior_even_where_a_value_is_impossible(setting):
     tally, data, cells = counted(setting)
     model = estimated(setting, tally, Calibration("temperature", default=0.0))
@@ -117,8 +108,8 @@ def test_exponents_of_0_leave_the_prior_even_where_a_value_is_impossible(setting
         np.testing.assert_allclose(found, model.prior, rtol=1e-12)
 
 
-@pytest.mark.parametrize("way", ["written out", "gathered"])
 @every_setting
+@pytest.mark.parametrize("way", ["written out", "gathered"])
 def test_single_records_agree_with_tables(setting, way, monkeypatch):
     most = 10_000 if way == "written out" else 0
     monkeypatch.setattr(records, "MOST_CELLS", most)
@@ -189,21 +180,14 @@ def test_an_infinite_number_is_refused_in_a_column_of_exponent_0_too():
 
 
 @pytest.mark.parametrize("setting", [s for s in SETTINGS if "buckets" not in s.name], ids=str)
-def test_samples_are_drawn_from_the_distributions_themselves(setting):
-    tally, _, _ = counted(setting)
-    plain = estimated(setting, tally).sample(20, seed=3)
-    model = estimated(setting, tally, Calibration("weights", weights_of(setting)))
-    drawn = model.sample(20, seed=3)
-    assert drawn.keys() == plain.keys()
-    for name, values in drawn.items():
-        np.testing.assert_array_equal(values, plain[name])
-
-
-@every_setting
-def test_the_number_of_parameters_is_that_of_the_model_itself(setting):
+def test_samples_and_parameters_are_those_of_the_distributions_themselves(setting):
     tally, _, _ = counted(setting)
     plain = estimated(setting, tally)
     model = estimated(setting, tally, Calibration("weights", weights_of(setting)))
+    expected, drawn = (each.sample(20, seed=3) for each in (plain, model))
+    assert drawn.keys() == expected.keys()
+    for name, values in drawn.items():
+        np.testing.assert_array_equal(values, expected[name])
     assert model.free_parameters == plain.free_parameters
     assert model.table_entries == plain.table_entries
 

@@ -20,6 +20,7 @@ PRIORS = (
     tb.Fixed({"a": 0.5, "b": 0.3, "c": 0.2}),
 )
 WEIGHTS = (0.0, 0.1, 0.7, 1.0, 1.0, 2.0, 3.0)
+EIGHTHS_OF_WEIGHT = (0.0, 0.125, 0.75, 1.0, 1.0, 2.0, 3.0)  # whose sums are exact
 
 
 def matrix(dtype=float):
@@ -48,6 +49,7 @@ class Setting:
     families: tuple[Any, ...] = ()
     columns: dict[str, Any] = field(default_factory=dict)
     closed: tuple[bool, bool] = (True, True)
+    weights: tuple[float, ...] = WEIGHTS
 
     def __repr__(self) -> str:
         return self.name
@@ -66,7 +68,7 @@ class Setting:
 
     def rows(self, min_size=2, max_size=9, classes=CLASSES):
         """Draw rows: a label, a weight and the cells."""
-        label, weight = st.sampled_from(classes), st.sampled_from(WEIGHTS)
+        label, weight = st.sampled_from(classes), st.sampled_from(self.weights)
         row = st.tuples(label, weight, st.tuples(*map(st.sampled_from, self.cells)))
         return st.lists(row, min_size=min_size, max_size=max_size)
 
@@ -76,7 +78,7 @@ class Setting:
         return [
             (
                 CLASSES[rng.integers(3)],
-                WEIGHTS[rng.integers(len(WEIGHTS))],
+                self.weights[rng.integers(len(self.weights))],
                 tuple(values[rng.integers(len(values))] for values in self.cells),
             )
             for _ in range(n)
@@ -87,7 +89,7 @@ EIGHTHS = [k / 8 for k in (-801, -40, -13, -3, 0, 1, 2, 9, 17, 33, 500)]
 NUMBERS = (*EIGHTHS, 1.0, 1.0, 2.0, NAN)
 GAPLESS = (*EIGHTHS, 1.0, 1.0, 2.0)
 TWO_NUMBERS = (1.0, 2.0)
-FAR = tuple(x + 1e6 for x in EIGHTHS)
+FAR = tuple(x + 1e4 for x in EIGHTHS)
 CONSTANT = (3.0,)
 POSITIVE = (0.125, 0.5, 1.0, 1.0, 2.5, 7.0, 33.0, 1e-3, 1e4, NAN)
 INTEGERS = (-7, -1, 0, 0, 1, 2, 3, 9, 12)
@@ -127,7 +129,14 @@ def text(closed=(True, True), words=tb.Words(), **options):  # noqa: B008
     family = tb.Text(words, **options)
     said = ", ".join(f"{key}={value}" for key, value in options.items())
     name = f"text, {words!r}, {said}" if words != tb.Words() else f"text, {said or 'as is'}"
-    return Setting(name, (DOCUMENTS,), table("mail"), (words,), (family,), closed=closed)
+    # without a missing document a share of documents means more of them, and may leave no word
+    shares = isinstance(family.min_df, float) or family.max_df != 1.0
+    cells = DOCUMENTS[:-1] if shares else DOCUMENTS
+    # rounding must not decide which of equally good words are chosen
+    chosen = family.best is not None or family.max_features is not None
+    weights = EIGHTHS_OF_WEIGHT if chosen else WEIGHTS
+    kinds, families = (words,), (family,)
+    return Setting(name, (cells,), table("mail"), kinds, families, closed=closed, weights=weights)
 
 
 RELATIVE, ADDITIVE = tb.RelativeFloor, tb.AdditiveFloor
@@ -252,5 +261,6 @@ SETTINGS = (
             columns={"subject": tb.Text(event="boolean"), "body": tb.Text(min_df=2)},
             closed=UNLESS_WEIGHTED),
     Setting("text that is refitted, beside numbers", (NUMBERS, DOCUMENTS), table("income", "mail"),
-            (tb.Numeric(), tb.Words()), (tb.Text(best=2),), closed=ANEW),
+            (tb.Numeric(), tb.Words()), (tb.Text(best=2),), closed=ANEW,
+            weights=EIGHTHS_OF_WEIGHT),
 )  # fmt: skip

@@ -148,20 +148,20 @@ def left_out_of(number, weighted):
     return rows, Terms(setting, rows, weighted)
 
 
+# where evidence is infinite there is no minimum; and of few documents no word may be left
+UNFIT = ("unsmoothed", "alpha=0", "alpha 0.0", "of 0", "impossible", "max_df=2")
+FIT = [each for each in SETTINGS if not any(word in each.name for word in UNFIT)]
 closed = pytest.mark.parametrize(
     ("setting", "weighted"),
-    [(each, weighted) for each in SETTINGS for weighted in (False, True) if each.closed[weighted]],
+    [(each, weighted) for each in FIT for weighted in (False, True) if each.closed[weighted]],
     ids=str,
 )
 
 
 @closed
 def test_exponents_minimise_the_documented_objective(setting, weighted):
-    if "unsmoothed" in setting.name or "alpha=0" in setting.name or "max_df=2" in setting.name:
-        pytest.skip("where evidence is infinite there is no minimum; or no word is left")
     rows, known = left_out_of(SETTINGS.index(setting), weighted)
-    if not np.abs(known.terms).max() < 1e5:
-        pytest.skip("evidence so strong that it is clipped")
+    assert np.abs(known.terms).max() < 5e5
     data, recipe = encode(setting, rows, weighted), setting.recipe(PRIOR)
     found = calibrated(data, recipe, "weights")
     if weighted:  # a row that holds all of a sum of fractions is not exact, and has no part
@@ -181,11 +181,8 @@ def test_exponents_minimise_the_documented_objective(setting, weighted):
 
 @closed
 def test_the_temperature_is_the_one_exponent_of_least_loss(setting, weighted):
-    if "unsmoothed" in setting.name or "alpha=0" in setting.name or "max_df=2" in setting.name:
-        pytest.skip("where evidence is infinite there is no minimum; or no word is left")
     rows, known = left_out_of(SETTINGS.index(setting), weighted)
-    if not np.abs(known.terms.sum(axis=1)).max() < 1e5:
-        pytest.skip("evidence so strong that it is clipped")
+    assert np.abs(known.terms.sum(axis=1)).max() < 5e5
     found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "temperature")
     ones = np.ones(known.terms.shape[1])
     assert found.how == "temperature"

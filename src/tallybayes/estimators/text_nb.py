@@ -9,7 +9,7 @@ import numpy as np
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.estimators.base import Fitted, Floats, shown, to_refit
-from tallybayes.estimators.checks import checked_labels
+from tallybayes.estimators.checks import checked_labels, checked_weights
 from tallybayes.estimators.columns import Wishes
 from tallybayes.estimators.table_classifier import TableClassifier
 from tallybayes.families import Text, WordWeights
@@ -251,6 +251,7 @@ class TextNB(TableClassifier):
         X = _listed(X)
         if self._twice or self.norm is not None:
             labels = checked_labels(self, y, len(X))
+            checked_weights(sample_weight, len(X))
             reason = "idf and norm depend on the words of the documents to learn from"
             return to_refit(labels, len(X), reason)
         return super()._encoded(X, y, sample_weight, known)

@@ -352,7 +352,7 @@ def left_out_normals(
         c = y[i]
         logs = 0.0
         total = 0.0
-        worst = 0.0
+        too_great = 0.0  # a sum, because a maximum would not vectorise
         for start in range(0, n_columns, 256):
             # each factor is at least 1 - most where it counts, so the product cannot underflow
             x = X[i, start : start + 256]
@@ -368,13 +368,13 @@ def left_out_normals(
                 at = height_c[j]
                 there = v == v
                 t = t if there else 0.0
-                worst = max(worst, t)
+                too_great += 0.0 if t < most else 1.0
                 rest = 1.0 - t
                 product *= rest
                 total += (at if there else 0.0) - 0.5 * stretch_c[j] * t / rest
             logs += math.log(abs(product))
         out[i] = total - 0.5 * logs
-        cancelled[i] = not worst < most
+        cancelled[i] = too_great > 0.0
 
 
 @_loop
@@ -464,21 +464,22 @@ def lifted_normals(
         mean_own = mean[y[i]]
         m2_own = m2[y[i]]
         of_own, of_left = m / (m - 1.0), 1.0 / (m - 1.0 - ddof)
-        worst = 0.0
+        too_great = 0.0
         for j in range(n_columns):
             d = x[j] - mean_own[j]
             d_all = x[j] - mean_all[j]
             taken = d * d * of_own
             taken_all = d_all * d_all * of_all
-            worst = max(worst, taken - most * m2_own[j])
-            worst = max(worst, taken_all - most * m2_all[j])
+            too_great += 0.0 if taken <= most * m2_own[j] else 1.0
+            too_great += 0.0 if taken_all <= most * m2_all[j] else 1.0
             least = of_floor * (m2_all[j] - taken_all)
+            within_it = of_within * (within[j] - taken)
             floor[j] = least
-            lifted[j] = 1.0 / max(least, of_within * (within[j] - taken))
+            lifted[j] = 1.0 / (least if least > within_it else within_it)
             v = of_left * (m2_own[j] - taken)
             left[j] = v
             left_inverse[j] = 1.0 / v
-        unsure[i] = not worst <= 0.0
+        unsure[i] = too_great > 0.0
         for c in range(n_classes):
             mine = c == y[i]
             stretch = of_own * of_own if mine else 1.0

@@ -184,9 +184,12 @@ class Share(NamedTuple):
     @property
     def whole(self) -> str:
         """What the columns are called where they stand for one: a bag of counts, a text."""
+        first = str(self.facts.names[0]) if len(self.facts.names) else ""
         if isinstance(self.kind, Words):
-            return str(self.facts.names[0])
-        return f"bag {self.kind.bag!r}" if isinstance(self.kind, Count) else repr(self.kind)
+            return first
+        if isinstance(self.kind, Count) and not isinstance(self.family, Poisson):
+            return f"bag {self.kind.bag!r}"
+        return f"{type(self.family).__name__} columns from {first!r}"
 
 
 def shares(

@@ -85,7 +85,7 @@ def _weights(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
     names, terms, prior, exact = found
     y, w = rows.y[some], rows.w[some]
     own = terms[np.arange(len(y)), :, y]
-    fits = exact & np.isfinite(own).all(axis=1)
+    fits = exact & np.isfinite(own).all(axis=1) & np.isfinite(prior[np.arange(len(y)), y])
     if not fits.any() or not names:
         return Calibration("weights", dict.fromkeys(names, 1.0))
     problem = _Problem(terms[fits], prior[fits], y[fits], w[fits], PENALTY)

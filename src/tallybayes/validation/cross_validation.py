@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, number, whole
 from tallybayes.metrics import scores as scores_of
 from tallybayes.sources.labels import Label
@@ -178,7 +179,9 @@ def cross_val(
             "cross_val_predict, or compare it with one of ours: validation.compare"
         )
     prepared: Prepared = model._encoded(X, y, sample_weight)
-    w = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if sample_weight is not None and np.ndim(sample_weight) == 0:
+        sample_weight = np.full(len(prepared.y), sample_weight)
+    w = check_weights(sample_weight, len(prepared.y))
     loo = is_leave_one_out(folds)
     found: list[FoldScores]
     how = "counted once"

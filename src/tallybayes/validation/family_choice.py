@@ -190,9 +190,10 @@ def best_families(
     classes, codes = coded(y, source.n_rows)
     w = check_weights(weights, source.n_rows)
     rows = np.arange(source.n_rows) if w is None else np.flatnonzero(w > 0.0)
-    if len(rows) < FEWEST_ROWS or len(classes) < 2:
+    n_classes = len(np.unique(codes[rows]))
+    if len(rows) < FEWEST_ROWS or n_classes < 2:
         raise TallyBayesError(
-            f"there are {len(rows)} rows of {len(classes)} classes, too few to choose families by "
+            f"there are {len(rows)} rows of {n_classes} classes, too few to choose families by "
             f"rows held out: {FEWEST_ROWS} rows of 2 classes are needed; use columns='auto'"
         )
     if len(rows) > MOST_ROWS:
@@ -205,7 +206,7 @@ def best_families(
     places = {family: _suited(family, x) for family in ORDER}
     known = np.zeros(len(rows), bool)  # rows that were held out, and whose class was known then
     for train, test in splits:
-        known[test] |= np.isin(y_here[test], y_here[train])
+        known[test] = np.isin(y_here[test], y_here[train])
     if not known.any():
         raise TallyBayesError(
             "no row was held out whose class is among the others; use fewer folds"
@@ -271,7 +272,7 @@ def _suited(family: str, x: Floats) -> NDArray[np.int64]:
             values = column[~np.isnan(column)]
             n = len(np.unique(values))
             few.append(0 < n <= MOST_CATEGORIES and len(values) >= LEAST_REPEATS * n)
-        suits = whole & np.array(few, bool)
+        suits = finite & whole & np.array(few, bool)
     elif family == "bins":
         suits = np.ones(x.shape[1], bool)
     return np.flatnonzero(suits)

@@ -41,12 +41,14 @@ class LeaveOneOut:
     data
         The rows.
     tally
-        Their tally, if it has been counted already.
+        Their tally, if it has been counted already; that of texts is counted anew.
     """
 
     def __init__(self, data: Encoded, tally: Tally | None = None) -> None:
         self.data = data
-        self.tally = data.tally() if tally is None else tally
+        # words have the numbers of the documents' bags only if they were counted from those
+        counted = tally is not None and not any(isinstance(each, Bagged) for each in data.blocks)
+        self.tally = tally if tally is not None and counted else data.tally()
         if not self.tally.classes:
             raise TallyBayesError("no row counts: the weights of all of them are 0")
         place = {label: k for k, label in enumerate(self.tally.classes)}

@@ -19,13 +19,15 @@ def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
         yield from items
         return
     start = told = time.monotonic()
-    for done, item in enumerate(items):
-        now = time.monotonic()
-        if now - start > PATIENCE and now - told > EVERY:
-            left = (now - start) / max(done, 1) * (len(items) - done)
-            line = f"tallybayes: {what}, {done} of {len(items)}, {left:.0f} s to go"
-            print(f"\r{line:<72}", end="", file=sys.stderr, flush=True)
-            told = now
-        yield item
-    if told > start:
-        print(f"\r{'':<72}\r", end="", file=sys.stderr, flush=True)
+    try:
+        for done, item in enumerate(items):
+            now = time.monotonic()
+            if now - start > PATIENCE and now - told > EVERY:
+                left = (now - start) / max(done, 1) * (len(items) - done)
+                line = f"tallybayes: {what}, {done} of {len(items)}, {left:.0f} s to go"
+                print(f"\r{line:<72}", end="", file=sys.stderr, flush=True)
+                told = now
+            yield item
+    finally:
+        if told > start:
+            print(f"\r{'':<72}\r", end="", file=sys.stderr, flush=True)

@@ -262,6 +262,8 @@ class _Curves:
     def own_sum(self) -> Floats:
         """Return the sum of the terms of each row's class, for rows of weight 1."""
         counted, used = self.leaving.counted, self.used
+        if not used.any():
+            return np.zeros(len(self.leaving.of.y))
         n, m2 = counted.weight, np.where(used, counted.m2, 1.0)
         left, freedom = np.where(used, n - 1.0, 1.0), np.where(used, n - 1.0 - self.ddof, 1.0)
         out, cancelled = leaving_out.normals(

@@ -1,0 +1,562 @@
+"""The family of a column is the one that brute force finds best on rows held out."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+from scipy.special import logsumexp
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
+
+import tallybayes as tb
+from tallybayes import NaiveBayes
+from tallybayes.validation import choose_families, family_choice
+from tallybayes.validation.family_choice import ORDER
+
+FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
+FAMILIES = {
+    "gaussian": tb.Gaussian, "categorical": tb.Categorical, "bins": tb.Bins,
+    "log_normal": tb.LogNormal, "poisson": tb.Poisson,
+}  # fmt: skip
+
+
+def by_brute_force(x, y, family, alpha=1.0, tempered=False, w=None, folds=FOLDS):
+    """Fit a model of one column in each fold; return the loss of each row held out, and its weight.
+
+    Rows whose class is not among the rows to learn from have no part.
+    """
+    w = np.ones(len(y)) if w is None else np.asarray(w, float)
+    classes = sorted(set(y[w > 0.0].tolist()))
+    evidence, prior, own, weights = [], [], [], []
+    for train, test in folds.split(x, y) if hasattr(folds, "split") else folds:
+        train = train[w[train] > 0.0]
+        model = NaiveBayes({"x": FAMILIES[family]()}, alpha=alpha)
+        model.fit({"x": x[train]}, y[train], sample_weight=w[train])
+        test = test[np.isin(y[test], model.classes_) & (w[test] > 0.0)]
+        places = [classes.index(label) for label in model.classes_.tolist()]
+        for wide, found in (
+            (evidence, model.predict_joint_log_proba({"x": x[test]}) - model.model_.log_prior),
+            (prior, np.repeat(model.model_.log_prior[None], len(test), axis=0)),
+        ):
+            rows = np.full((len(test), len(classes)), -np.inf)
+            rows[:, places] = found
+            wide.append(rows)
+        own += [classes.index(label) for label in y[test].tolist()]
+        weights.append(w[test])
+    evidence, prior, weights = map(np.concatenate, (evidence, prior, weights))
+
+    def losses(exponent):
+        scores = prior + (exponent * evidence if exponent else 0.0 * np.isinf(evidence))
+        return logsumexp(scores, axis=1) - scores[np.arange(len(own)), own]
+
+    if tempered:
+        found = minimize_scalar(
+            lambda t: weights @ losses(t), bounds=(0.0, 10.0), method="bounded",
+            options={"xatol": 1e-9},
+        )  # fmt: skip
+        return losses(found.x), weights
+    return losses(1.0), weights
+
+
+def drawn(family, n=400, seed=0, classes=("no", "yes")):
+    """Draw a column from a family, with classes that differ clearly in it."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(classes, n)
+    k = np.searchsorted(classes, y)
+    x = {
+        "gaussian": lambda: rng.normal(k * 1.5, 1.0 + k),
+        "categorical": lambda: rng.integers(0, 6, n) * 2 + (rng.random(n) < 0.1 + 0.8 * k) - 3,
+        "bins": lambda: np.where(k == 0, rng.normal(size=n), rng.choice([-4.0, 4.0], n)),
+        "log_normal": lambda: np.exp(rng.normal(1.0 + k, 0.8 + 0.6 * k)),
+        "poisson": lambda: rng.poisson(20.0 + 12.0 * k) * 1,
+    }[family]()
+    return np.asarray(x), y
+
+
+every_family = pytest.mark.parametrize("family", ORDER)
+
+
+@every_family
+@pytest.mark.parametrize("tempered", [False, True])
+@pytest.mark.parametrize("alpha", [1.0, 0.2])
+def test_losses_are_those_of_models_fitted_anew_in_every_fold(family, tempered, alpha):
+    x, y = drawn(family, 150)
+    found = choose_families({"x": x}, y, folds=FOLDS, alpha=alpha, tempered=tempered).choices["x"]
+    assert family in found.losses
+    for each, loss in found.losses.items():
+        losses, _ = by_brute_force(x, y, each, alpha, tempered)
+        assert loss == pytest.approx(losses.mean(), rel=1e-4 if tempered else 1e-9)
+
+
+@pytest.mark.parametrize("tempered", [False, True])
+def test_so_they_are_with_weights_missing_values_and_three_classes(tempered):
+    x, y = drawn("log_normal", 160, classes=("a", "b", "c"))
+    x[::7] = np.nan
+    w = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], 160)
+    splits = list(FOLDS.split(x, y))
+    found = choose_families({"x": x}, y, folds=splits, sample_weight=w, tempered=tempered)
+    assert set(found.choices["x"].losses) == {"gaussian", "bins", "log_normal"}
+    for each, loss in found.choices["x"].losses.items():
+        losses, weights = by_brute_force(x, y, each, tempered=tempered, w=w, folds=splits)
+        expected = np.average(losses, weights=weights)
+        assert loss == pytest.approx(expected, rel=1e-4 if tempered else 1e-9)
+
+
+def test_so_they_are_far_out_in_the_tails():
+    """A value hundreds of deviations away is no reason to take both classes for equal."""
+    x, y = drawn("gaussian", 150)
+    x[10], x[20] = 600.0, -400.0
+    found = choose_families({"x": x}, y, folds=FOLDS).choices["x"]
+    losses, _ = by_brute_force(x, y, "gaussian")
+    assert found.losses["gaussian"] == pytest.approx(losses.mean(), rel=1e-9)
+
+
+class TestTheChoice:
+    """The least loss wins, and some have to win clearly."""
+
+    @pytest.mark.parametrize("family", ORDER[:-1])
+    @pytest.mark.parametrize("tempered", [False, True])
+    def test_what_was_drawn_from_a_family_gets_it(self, family, tempered):
+        x, y = drawn(family, 1500)
+        assert choose_families({"x": x}, y, tempered=tempered).choices["x"].name == family
+
+    @pytest.mark.parametrize("tempered", [False, True])
+    def test_small_counts_get_their_own_family(self, tempered):
+        """A few great ones among them have too many values for categories."""
+        rng = np.random.default_rng(0)
+        k = rng.choice(3, 3000, p=[0.48, 0.48, 0.04])
+        x, y = rng.poisson(np.array([0.7, 3.0, 30.0])[k]), np.array(list("abc"))[k]
+        assert choose_families({"x": x}, y, tempered=tempered).choices["x"].name == "poisson"
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_it_follows_from_the_losses(self, seed):
+        family = ORDER[seed % 5]
+        x, y = drawn(family, 60 + 20 * seed, seed)
+        found = choose_families({"x": x}, y, folds=FOLDS).choices["x"]
+        rows = {each: by_brute_force(x, y, each)[0] for each in found.losses}
+        mean = {each: losses.mean() for each, losses in rows.items()}
+
+        def error(a, b):
+            gap = rows[a] - rows[b]
+            return gap.std() / np.sqrt(len(gap))
+
+        best = min((each for each in ORDER[:3] if each in mean), key=mean.get)
+        for each in ("log_normal", "poisson"):
+            if each in mean and mean[each] < mean[best] - 2.0 * error(each, best):
+                best = each
+        assert found.name == best
+        for each in mean:
+            assert found.errors[each] == pytest.approx(error(each, best), rel=1e-6, abs=1e-12)
+
+    def test_a_log_normal_that_is_better_by_chance_does_not_win(self):
+        """Of many columns of noise, a fixed shape is chosen for none or next to none."""
+        rng = np.random.default_rng(0)
+        y = rng.choice(["no", "yes"], 120)
+        table = {f"x{k}": rng.gamma(20.0, size=120) + (y == "yes") for k in range(60)}
+        found = choose_families(table, y)
+        better = [
+            name for name, each in found.choices.items()
+            if each.losses["log_normal"] < min(each.losses["gaussian"], each.losses["bins"])
+        ]  # fmt: skip
+        chosen = [name for name, each in found.choices.items() if each.name == "log_normal"]
+        assert len(better) >= 10
+        assert len(chosen) <= 3
+        assert set(chosen) <= set(better)
+
+    def test_within_a_standard_error_the_simplest_is_taken(self):
+        changed = 0
+        for seed in range(10):
+            x, y = drawn(ORDER[seed % 5], 80, seed)
+            found = choose_families({"x": x}, y, folds=FOLDS).choices["x"]
+            near = [
+                each for each, loss in found.losses.items()
+                if loss <= found.losses[found.name] + found.errors[each]
+            ]  # fmt: skip
+            simpler = choose_families({"x": x}, y, folds=FOLDS, one_standard_error=True)
+            assert simpler.choices["x"].name == min(near, key=ORDER.index)
+            changed += simpler.choices["x"].name != found.name
+        assert changed
+
+    def test_equal_losses_go_to_the_simplest(self):
+        rng = np.random.default_rng(0)
+        y = rng.choice(["no", "yes"], 300)
+        table = {"constant": np.full(300, 3), "missing": np.full(300, np.nan)}
+        found = choose_families(table, y)
+        assert [each.name for each in found.choices.values()] == ["gaussian", "gaussian"]
+        prior = -np.mean(np.log([np.mean(y == label) for label in y]))
+        for each in found.choices.values():
+            for loss in each.losses.values():
+                assert loss == pytest.approx(prior, rel=0.01)
+
+    def test_columns_do_not_disturb_each_other(self):
+        columns = {family: drawn(family, 200)[0] for family in ORDER}
+        y = drawn("gaussian", 200)[1]
+        together = choose_families(columns, y)
+        assert list(together.choices) == list(ORDER)
+        for name, x in columns.items():
+            alone = choose_families({"x": x}, y).choices["x"]
+            assert alone.name == together.choices[name].name
+            assert alone.losses == pytest.approx(dict(together.choices[name].losses))
+
+
+class TestWhichAreTried:
+    """A family is tried where it can be right."""
+
+    def tried(self, x, n=240, **options):
+        y = np.random.default_rng(0).choice(["no", "yes"], n)
+        return set(choose_families({"x": x}, y, **options).choices["x"].losses)
+
+    def test_log_normal_for_numbers_above_0(self):
+        x = np.random.default_rng(1).normal(50.0, size=240)
+        assert self.tried(x) == {"gaussian", "bins", "log_normal"}
+        x[3] = 0.0
+        assert self.tried(x) == {"gaussian", "bins"}
+        x[3] = np.nan
+        assert "log_normal" in self.tried(x)
+
+    def test_poisson_for_counts(self):
+        x = np.random.default_rng(1).poisson(90.0, 240)
+        assert self.tried(x) == {"gaussian", "bins", "log_normal", "poisson"}
+        assert "poisson" in self.tried(x.astype(float))
+        assert "poisson" not in self.tried(x + 0.5)
+        assert "poisson" not in self.tried(x - 100)
+
+    def test_categories_for_whole_numbers_of_few_values(self):
+        twelve = np.arange(240) % 12
+        assert "categorical" in self.tried(twelve)
+        assert "categorical" in self.tried(twelve - 5.0)
+        assert "categorical" not in self.tried(twelve + 0.5)
+        assert "categorical" not in self.tried(np.arange(240) % 21)  # more than 20
+        assert "categorical" in self.tried(np.arange(240) % 20)  # 12 times each
+        assert "categorical" not in self.tried(np.arange(180) % 20, 180)  # 9 times each
+
+    def test_missing_values_and_rows_without_weight_do_not_count(self):
+        x = (np.arange(240) % 12).astype(float)
+        x[7], x[9] = 0.5, -1.0
+        w = np.ones(240)
+        w[[7, 9]] = 0.0
+        everything = {"gaussian", "bins", "categorical", "poisson"}
+        assert self.tried(x, sample_weight=w) == everything
+        x[[7, 9]] = np.nan
+        assert self.tried(x) == everything
+
+    @pytest.mark.parametrize("whole", [False, True])
+    def test_infinite_numbers_have_only_bins(self, whole):
+        x = np.random.default_rng(1).normal(size=240)
+        x = np.rint(x) if whole else x
+        x[5], x[50] = np.inf, -np.inf
+        assert self.tried(x) == {"bins"}
+        y = np.random.default_rng(0).choice(["no", "yes"], 240)
+        model = NaiveBayes("best").fit({"x": x}, y)
+        assert np.isfinite(model.predict_proba({"x": x})).all()
+
+    def test_text_booleans_and_sparse_matrices_are_left_alone(self):
+        y = np.repeat(["no", "yes"], 20)
+        flags = np.tile([True, False], 20)
+        table = {"word": ["a", "b"] * 20, "flag": flags, "n": np.arange(40.0)}
+        assert list(choose_families(table, y).choices) == ["n"]
+        rows = np.stack([flags, ~flags], axis=1)
+        assert choose_families(rows, y).choices == {}
+        assert choose_families(csr_array(rows.astype(int)), y).choices == {}
+        nothing = choose_families({"word": ["a", "b"]}, ["no", "yes"])
+        assert str(nothing) == "no column holds numbers, so there is nothing to choose"
+        assert nothing.columns == {}
+
+
+class TestRowsThatAreLookedAt:
+    """What rows say, and which of them."""
+
+    def test_rows_without_weight_say_nothing(self):
+        x, y = drawn("gaussian", 150)
+        w = np.ones(180)
+        w[150:] = 0.0
+        more = np.concatenate([x, np.full(30, 1e6)])
+        labels = np.concatenate([y, ["third"] * 15, ["no"] * 15])
+        one = choose_families({"x": x}, y).choices["x"]
+        other = choose_families({"x": more}, labels, sample_weight=w).choices["x"]
+        assert other.losses == pytest.approx(dict(one.losses), rel=1e-9)
+
+    def test_folds_number_the_rows_of_x_whatever_their_weights(self):
+        x, y = drawn("gaussian", 150)
+        w = np.random.default_rng(2).choice([0.0, 1.0, 2.0], 150)
+        splits = list(FOLDS.split(x, y))
+        found = choose_families({"x": x}, y, folds=splits, sample_weight=w).choices["x"]
+        for each, loss in found.losses.items():
+            losses, weights = by_brute_force(x, y, each, w=w, folds=splits)
+            assert loss == pytest.approx(np.average(losses, weights=weights), rel=1e-9)
+
+    def test_only_rows_that_were_held_out_count(self):
+        x, y = drawn("gaussian", 150)
+        rows = np.random.default_rng(0).permutation(150)
+        once = [(rows[:100], rows[100:])]
+        found = choose_families({"x": x}, y, folds=once).choices["x"]
+        for each, loss in found.losses.items():
+            losses, _ = by_brute_force(x, y, each, folds=once)
+            assert len(losses) == 50
+            assert loss == pytest.approx(losses.mean(), rel=1e-9)
+        share = choose_families({"x": x}, y, folds=0.3).choices["x"]
+        assert share.losses["gaussian"] == pytest.approx(found.losses["gaussian"], rel=0.5)
+
+    @pytest.mark.parametrize("tempered", [False, True])
+    @pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+    def test_a_class_of_one_row_and_the_unit_make_no_difference(self, tempered, unit):
+        x, y = drawn("gaussian", 300)
+        labels = y.astype(object)
+        labels[5] = "lone"
+        splits = list(FOLDS.split(x, y))
+        found = choose_families({"x": x * unit}, labels, folds=splits, tempered=tempered)
+        assert found.choices["x"].name == "gaussian"
+        for each in ("gaussian", "bins"):
+            losses, _ = by_brute_force(x * unit, labels, each, tempered=tempered, folds=splits)
+            assert len(losses) == 299
+            assert found.choices["x"].losses[each] == pytest.approx(losses.mean(), rel=1e-5)
+
+    def test_a_class_that_some_folds_do_not_learn_is_no_hindrance(self):
+        x, y = drawn("gaussian", 100)
+        labels = y.astype(object)
+        labels[[5, 6]] = "rare"
+        splits = [(np.arange(10, 100), np.arange(10)), (np.arange(50), np.arange(50, 100))]
+        found = choose_families({"x": x}, labels, folds=splits).choices["x"]
+        for each, loss in found.losses.items():
+            losses, _ = by_brute_force(x, labels, each, folds=splits)
+            assert loss == pytest.approx(losses.mean(), rel=1e-9)
+
+    def test_rows_may_be_held_out_several_times(self):
+        """Row 0 is of a class that the first fold learns, and the second does not."""
+        x, y = drawn("gaussian", 60)
+        labels = y.astype(object)
+        labels[[0, 1]] = "rare"
+        pairs = [(np.arange(1, 60), np.arange(1)), (np.arange(7, 60), np.arange(7))]
+        found = choose_families({"x": x}, labels, folds=pairs).choices["x"]
+        assert np.isfinite(list(found.losses.values())).all()
+        folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=6, random_state=0)
+        found = choose_families({"x": x}, labels, folds=folds).choices["x"]
+        assert np.isfinite(list(found.losses.values())).all()
+
+    def test_of_many_rows_some_are_enough(self, monkeypatch):
+        x, y = drawn("log_normal", 3000)
+        everything = choose_families({"x": x}, y).choices["x"]
+        monkeypatch.setattr(family_choice, "MOST_ROWS", 600)
+        counted = []
+        held_out = family_choice._held_out
+        monkeypatch.setattr(
+            family_choice,
+            "_held_out",
+            lambda *given: counted.append(len(given[1])) or held_out(*given),
+        )
+        some = choose_families({"x": x}, y).choices["x"]
+        assert set(counted) == {600}
+        assert some.name == everything.name == "log_normal"
+        assert some.losses == choose_families({"x": x}, y).choices["x"].losses
+        assert some.losses != choose_families({"x": x}, y, seed=1).choices["x"].losses
+        for each, loss in some.losses.items():
+            assert loss == pytest.approx(everything.losses[each], rel=0.2)
+
+    def test_so_they_are_if_the_folds_are_given(self, monkeypatch):
+        x, y = drawn("gaussian", 1000)
+        monkeypatch.setattr(family_choice, "MOST_ROWS", 500)
+        found = choose_families({"x": x}, y, folds=FOLDS).choices["x"]
+        losses, _ = by_brute_force(x, y, "gaussian")
+        assert found.losses["gaussian"] == pytest.approx(losses.mean(), rel=0.2)
+
+    def test_the_seed_makes_the_folds(self):
+        x, y = drawn("gaussian", 60)
+        one, same, other = (
+            choose_families({"x": x}, y, seed=seed).choices["x"].losses for seed in (0, 0, 1)
+        )
+        assert one == same != other
+
+    def test_leave_one_out_is_as_many_folds_as_rows(self):
+        x, y = drawn("gaussian", 30)
+        one = choose_families({"x": x}, y, folds="loo").choices["x"].losses
+        other = choose_families({"x": x}, y, folds=30).choices["x"].losses
+        assert one == pytest.approx(other, rel=1e-9)
+
+
+class TestErrors:
+    """What cannot be chosen says why."""
+
+    def test_too_few_rows(self):
+        with pytest.raises(tb.TallyBayesError, match=r"9 rows of 2 classes.*columns='auto'"):
+            choose_families({"x": np.arange(9.0)}, list("ababababa"))
+        with pytest.raises(tb.TallyBayesError, match=r"20 rows of 1 classes"):
+            choose_families({"x": np.arange(20.0)}, ["a"] * 20)
+        with pytest.raises(tb.TallyBayesError, match=r"8 rows"):
+            choose_families({"x": np.arange(16.0)}, ["a", "b"] * 8, sample_weight=[0, 0, 1, 1] * 4)
+        with pytest.raises(tb.TallyBayesError, match="columns='auto'"):
+            NaiveBayes("best").fit({"x": [1.0, 2.0]}, ["a", "b"])
+
+    def test_one_class_that_has_any_weight(self):
+        with pytest.raises(tb.TallyBayesError, match=r"1 classes"):
+            choose_families({"x": np.arange(40.0)}, ["a", "b"] * 20, sample_weight=[1, 0] * 20)
+
+    def test_no_class_that_is_held_out_and_learnt(self):
+        folds = [(np.arange(10), np.arange(10, 20))]
+        with pytest.raises(tb.TallyBayesError, match="no row was held out whose class"):
+            choose_families({"x": np.arange(20.0)}, ["a"] * 10 + ["b"] * 10, folds=folds)
+
+    @pytest.mark.parametrize("folds", [1, 0, -3, "lo", None, True])
+    def test_folds_that_make_no_sense(self, folds):
+        with pytest.raises(tb.TallyBayesError, match="folds"):
+            choose_families({"x": np.arange(20.0)}, ["a", "b"] * 10, folds=folds)
+
+    def test_an_alpha_that_makes_no_sense(self):
+        with pytest.raises(tb.TallyBayesError, match="alpha is -1"):
+            choose_families({"x": np.arange(20.0)}, ["a", "b"] * 10, alpha=-1)
+
+    def test_weights_and_labels_of_another_length(self):
+        with pytest.raises(tb.TallyBayesError, match="weights"):
+            choose_families({"x": np.arange(20.0)}, ["a", "b"] * 10, sample_weight=[1.0])
+        with pytest.raises(ValueError, match=r"labels|rows"):
+            choose_families({"x": np.arange(20.0)}, ["a", "b"] * 9)
+
+
+class TestWhatComesOut:
+    """Choices can be read, stored and handed to an estimator."""
+
+    def test_the_columns_go_to_an_estimator(self):
+        columns = {family: drawn(family, 300)[0] for family in ORDER}
+        y = drawn("gaussian", 300)[1]
+        found = choose_families(columns, y)
+        assert {name: type(family) for name, family in found.columns.items()} == {
+            name: FAMILIES[choice.name] for name, choice in found.choices.items()
+        }
+        by_hand = NaiveBayes(found.columns).fit(columns, y)
+        best = NaiveBayes("best").fit(columns, y)
+        assert by_hand.predict_proba(columns).tolist() == best.predict_proba(columns).tolist()
+
+    def test_the_reason_has_all_losses(self):
+        x, y = drawn("poisson", 300)
+        choice = choose_families({"x": x}, y).choices["x"]
+        assert choice.reason.startswith(f"held-out loss {choice.losses[choice.name]:.4f}; ")
+        for name, loss in choice.losses.items():
+            if name != choice.name:
+                assert f"{name} {loss:.4f}" in choice.reason
+
+    def test_it_is_written_as_a_table_and_as_data(self):
+        x, y = drawn("bins", 300)
+        found = choose_families({"x": x, "other column": x}, y)
+        lines = str(found).splitlines()
+        assert lines[0].split() == ["column", "family", "why"]
+        assert [line[:12].strip() for line in lines[1:]] == ["x", "other column"]
+        choice = found.choices["x"]
+        assert found.to_dict()["x"] == {"family": choice.name, "losses": dict(choice.losses)}
+
+
+class TestBestColumns:
+    """NaiveBayes(columns="best") chooses whenever it is fitted."""
+
+    def table(self, n=200):
+        x, y = drawn("bins", n)
+        other, _ = drawn("log_normal", n)
+        words = np.where(y == "no", "a", "b")
+        return pd.DataFrame({"x": x, "other": other, "word": words, "flag": x > 0}), y
+
+    def test_the_choice_is_choose_families(self):
+        X, y = self.table()
+        chosen = choose_families(X, y)
+        model = NaiveBayes("best").fit(X, y)
+        lines = {line.split()[0]: line for line in model.summary().splitlines()[2:]}
+        shown = {"bins": "Bins(", "log_normal": "LogNormal(", "gaussian": "Gaussian("}
+        for name, choice in chosen.choices.items():
+            assert shown[choice.name] in lines[name]
+            assert choice.reason in lines[name]
+        assert "Categorical(alpha=1.0)  text" in lines["word"]
+        assert "booleans" in lines["flag"]
+
+    def test_weights_alpha_and_calibration_have_a_say(self):
+        X, y = self.table()
+        w = np.random.default_rng(0).choice([0.0, 1.0, 2.0], len(y))
+        for options in ({}, {"calibration": "weights"}, {"alpha": 0.1}):
+            tempered = "calibration" in options
+            alpha = options.get("alpha", 1.0)
+            chosen = choose_families(X, y, alpha=alpha, tempered=tempered, sample_weight=w)
+            model = NaiveBayes("best", **options).fit(X, y, sample_weight=w)
+            for choice in chosen.choices.values():
+                assert choice.reason in model.summary()
+
+    def test_one_number_is_the_weight_of_every_row(self):
+        X, y = self.table()
+        one = NaiveBayes("best").fit(X, y, sample_weight=2.0)
+        other = NaiveBayes("best").fit(X, y, sample_weight=np.full(len(y), 2.0))
+        assert one.summary() == other.summary()
+
+    def test_single_columns_can_ask_for_it(self):
+        X, y = self.table()
+        for columns in (
+            {"x": "best"},
+            {("x",): "best"},
+            {re.compile("^x$"): "best"},
+            {0: "best"},
+            {"x": "best", "word": "categorical"},
+        ):
+            lines = NaiveBayes(columns).fit(X, y).summary().splitlines()
+            (x,) = (line for line in lines if line.startswith("x "))
+            (other,) = (line for line in lines if line.startswith("other "))
+            assert "Bins(alpha=1.0)" in x
+            assert "held-out loss" in x
+            assert "Gaussian()" in other
+            assert "held-out" not in other
+
+    def test_what_is_no_number_is_as_if_nothing_were_said(self):
+        X, y = self.table()
+        model = NaiveBayes({"word": "best", "flag": "best"}).fit(X, y)
+        assert model.summary() == NaiveBayes().fit(X, y).summary()
+
+    def test_an_unknown_column_is_refused(self):
+        X, y = self.table()
+        with pytest.raises(tb.TallyBayesError, match="no column 'othr'; did you mean 'other'"):
+            NaiveBayes({"othr": "best"}).fit(X, y)
+        with pytest.raises(tb.TallyBayesError, match="did you mean 'best'"):
+            NaiveBayes("bst").fit(X, y)
+
+    def test_a_matrix_is_chosen_for_like_a_table(self):
+        X, y = self.table()
+        rows = X[["x", "other"]].to_numpy()
+        one = NaiveBayes("best").fit(rows, y).predict_proba(rows)
+        table = X[["x", "other"]]
+        assert one.tolist() == NaiveBayes("best").fit(table, y).predict_proba(table).tolist()
+
+    def test_a_sparse_matrix_is_a_bag_of_counts_as_ever(self):
+        rows = csr_array(np.random.default_rng(0).poisson(1.0, (40, 3)))
+        y = np.repeat(["no", "yes"], 20)
+        best, auto = (NaiveBayes(word).fit(rows, y) for word in ("best", "auto"))
+        assert best.predict_proba(rows).tolist() == auto.predict_proba(rows).tolist()
+
+    def test_fitting_again_chooses_again(self):
+        X, y = self.table()
+        model = NaiveBayes("best").fit(X, y)
+        other, labels = drawn("gaussian", 1500)
+        model.fit({"x": other}, labels)
+        assert "Gaussian()" in model.summary()
+        assert model.summary() == NaiveBayes("best").fit({"x": other}, labels).summary()
+        assert "held-out" not in model.set_params(columns="auto").fit(X, y).summary()
+
+    def test_later_rows_keep_to_the_choice_and_its_reason(self):
+        X, y = self.table()
+        model = NaiveBayes("best").fit(X, y)
+        why = [line.split("  ")[-1] for line in model.summary().splitlines()[2:]]
+        model.partial_fit(X[:5], y[:5])
+        assert [line.split("  ")[-1] for line in model.summary().splitlines()[2:]] == why
+        first = NaiveBayes("best").partial_fit(X, y).partial_fit(X[:5], y[:5])
+        assert first.predict_proba(X).tolist() == model.predict_proba(X).tolist()
+
+    def test_a_column_that_comes_later_is_chosen_for_too(self):
+        X, y = self.table()
+        model = NaiveBayes("best").fit(X[["other", "word"]], y)
+        model.partial_fit(X, y)
+        (x,) = (line for line in model.summary().splitlines() if line.startswith("x "))
+        assert "Bins(alpha=1.0)" in x
+        assert "held-out loss" in x
+
+    @pytest.mark.parametrize("columns", ["best", {"x": "best"}])
+    def test_held_out_predictions_choose_in_every_fold(self, columns):
+        X, y = self.table(120)
+        model = NaiveBayes(columns)
+        held = model.cross_val(X, y, folds=FOLDS)
+        assert "families are chosen on the rows to learn from" in held.how
+        for (train, test), fold in zip(FOLDS.split(X, y), held.fold_predictions, strict=True):
+            fitted = NaiveBayes(columns).fit(X.iloc[train], y[train])
+            assert fold.proba.tolist() == fitted.predict_proba(X.iloc[test]).tolist()
