@@ -22,14 +22,18 @@ DOCUMENTS = [
     " ".join(rng.choice(["aa", "bb", "cc"], 6, p=[0.5, 0.2, 0.3] if y == "no" else [0.2, 0.5, 0.3]))
     for y in LABELS
 ]
-FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
 pytestmark = pytest.mark.filterwarnings(
     "ignore:calibration='isotonic' has:tallybayes.TallyBayesWarning"
 )
 
 
 @pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
-@pytest.mark.parametrize(("model", "X"), [(NaiveBayes(), TABLE), (TextNB(), DOCUMENTS)], ids=str)
+@pytest.mark.parametrize(
+    ("model", "X"),
+    [(NaiveBayes(), TABLE), (TextNB(), DOCUMENTS)],
+    ids=["a table", "documents"],
+)
 def test_both_reports_are_of_the_same_folds_each_with_its_own_calibration(model, X, how):
     found = calibrate(model, X, LABELS, how, folds=FOLDS)
     rows = X if isinstance(X, pd.DataFrame) else np.array(X, dtype=object)
@@ -42,7 +46,7 @@ def test_both_reports_are_of_the_same_folds_each_with_its_own_calibration(model,
 
 
 def test_the_model_is_calibrated_and_fitted_on_all_rows():
-    found = calibrate(NaiveBayes(alpha=0.5), TABLE, LABELS)
+    found = calibrate(NaiveBayes(alpha=0.5), TABLE, LABELS, folds=2)
     assert isinstance(found, Calibrated)
     assert found.model.get_params()["alpha"] == 0.5
     expected = NaiveBayes(alpha=0.5, calibration="weights").fit(TABLE, LABELS)
@@ -51,7 +55,7 @@ def test_the_model_is_calibrated_and_fitted_on_all_rows():
 
 
 def test_evidence_given_twice_is_mended():
-    found = calibrate(NaiveBayes(), TABLE, LABELS)
+    found = calibrate(NaiveBayes(), TABLE, LABELS, folds=4)
     assert found.after.log_loss < found.before.log_loss
     a, again = (found.model.calibration_.exponents[name] for name in ("a", "again"))
     assert a == pytest.approx(again, abs=1e-3)
@@ -91,9 +95,9 @@ def test_weights_count_in_the_fits_and_in_the_scores():
 
 
 def test_rows_of_a_group_are_held_out_together():
-    found = calibrate(NaiveBayes(), TABLE, LABELS, folds=GroupKFold(4), groups=GROUPS)
+    found = calibrate(NaiveBayes(), TABLE, LABELS, folds=GroupKFold(3), groups=GROUPS)
     held = NaiveBayes(calibration="weights").cross_val(
-        TABLE, LABELS, folds=list(GroupKFold(4).split(TABLE, LABELS, GROUPS))
+        TABLE, LABELS, folds=list(GroupKFold(3).split(TABLE, LABELS, GROUPS))
     )
     assert found.after.log_loss == pytest.approx(held.report().log_loss, rel=1e-12)
 

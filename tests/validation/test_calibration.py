@@ -153,7 +153,10 @@ UNFIT = ("unsmoothed", "alpha=0", "alpha 0.0", "of 0", "impossible", "max_df=2")
 FIT = [each for each in SETTINGS if not any(word in each.name for word in UNFIT)]
 closed = pytest.mark.parametrize(
     ("setting", "weighted"),
-    [(each, weighted) for each in FIT for weighted in (False, True) if each.closed[weighted]],
+    [
+        *((each, False) for each in FIT if each.closed[0]),
+        *((each, True) for each in FIT[::4] if each.closed[1]),
+    ],
     ids=str,
 )
 
@@ -310,7 +313,7 @@ def test_long_documents_are_calibrated_like_short_ones(how, length):
     one = rng.dirichlet(np.full(300, 5.0))
     other = one * np.exp(rng.normal(scale=np.sqrt(1.0 / length), size=300))
     other /= other.sum()
-    y = ["ab"[k % 2] for k in range(20)]
+    y = ["ab"[k % 2] for k in range(14)]
     documents = [
         " ".join(rng.choice(words, length, p=one if label == "a" else other)) for label in y
     ]
@@ -364,7 +367,7 @@ class TestIsotonic:
     )
     def test_curves_are_those_of_scikit_learn(self, name, weighted):
         setting = next(each for each in SETTINGS if each.name == name)
-        rows = setting.examples(60, seed=1)
+        rows = setting.examples(40, seed=1)
         known, posterior = self.posteriors(setting, rows, weighted)
         found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "isotonic")
         assert list(found.curves) == known.classes

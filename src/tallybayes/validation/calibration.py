@@ -48,12 +48,12 @@ def calibrated(
     rows = LeaveOneOut(data) if rows is None else rows
     if how == "weights":
         return _weights(rows, recipe)
-    found = rows.joint(recipe, alone=False)
+    found = rows.joint(recipe, recount=False)
     if found is None:
         raise no_closed_form(how)
     joint, prior = found
     y, w = rows.y, rows.w
-    fits = np.isfinite(joint[np.arange(len(y)), y]) & (w > 0.0) & (rows.of.rows > 1)[y]
+    fits = np.isfinite(joint[np.arange(len(y)), y]) & (w > 0.0)
     if not fits.any():
         return Calibration(how)
     joint, prior, y, w = joint[fits], prior[fits], y[fits], w[fits]

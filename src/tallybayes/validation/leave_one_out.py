@@ -110,23 +110,26 @@ class LeaveOneOut:
             out -= np.log(total - self.data.w)[:, None]
         return out
 
-    def joint(self, recipe: Recipe, alone: bool = True) -> tuple[Floats, Floats] | None:
+    def joint(self, recipe: Recipe, recount: bool = True) -> tuple[Floats, Floats] | None:
         """Return log s_c of each row and class without the row, and the log prior it includes.
 
         None if some family has no closed form. Classes are those of the tally; one that is gone
-        without a row has -inf. If rows `alone` in their class do not matter, theirs are anything.
+        without a row has -inf. Unless they shall be counted anew (`recount`), rows for which the
+        closed form is not exact have NaN.
         """
         parts = self._parts(recipe)
         if parts is None:
             return None
         prior = self.log_prior(recipe.prior)
         joint = prior.copy()
-        only = (self.of.rows == 1)[self.of.y]
-        doubtful = only | self._heavy
+        doubtful = (self.of.rows == 1)[self.of.y] | self._heavy
         for _, part in parts:
             part.add(joint)
             doubtful |= part.doubtful
-        self._count_anew(recipe, doubtful if alone else doubtful & ~only, joint, prior)
+        if recount:
+            self._count_anew(recipe, doubtful, joint, prior)
+        else:
+            joint[doubtful | self._idle] = np.nan
         return joint, prior
 
     @property
