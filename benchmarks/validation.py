@@ -28,8 +28,8 @@ from benchmarks.text_workloads import NOT_THERE, Corpus
 from benchmarks.timing import best_of, say
 from benchmarks.workloads import Workload
 from tallybayes.metrics import log_loss
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.held_out import left_out_each
-from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.many_alphas import losses_of
 
 SMALLER = int(os.environ.get("TALLYBAYES_SMALLER", "1"))

@@ -11,7 +11,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.metrics import Confusion
-from tallybayes.validation.report import Report
+from tallybayes.validation.reports.report import Report
 
 TP, FP, FN, TN = 40, 10, 20, 130
 TRUE = [1] * (TP + FN) + [0] * (FP + TN)

@@ -31,8 +31,8 @@ from sklearn.tree import DecisionTreeClassifier
 import tallybayes as tb
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics.scores import _OF_PROBABILITIES
-from tallybayes.validation.comparison import OF_PROBABILITIES, compare, compared
-from tallybayes.validation.sides import named
+from tallybayes.validation.comparisons.comparison import OF_PROBABILITIES, compare, compared
+from tallybayes.validation.comparisons.sides import named
 
 FIVE = StratifiedKFold(5, shuffle=True, random_state=0)
 

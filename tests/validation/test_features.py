@@ -22,12 +22,12 @@ from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 
 import tallybayes as tb
 from tallybayes import NaiveBayes, TallyBayesError, TallyBayesWarning
-from tallybayes.validation import feature_terms
 from tallybayes.validation.calibration import fitted_exponent
-from tallybayes.validation.feature_fits import narrowed
-from tallybayes.validation.feature_steps import _standard_error
-from tallybayes.validation.features import OPTIMISTIC, choose_features
-from tallybayes.validation.kept_columns import kept
+from tallybayes.validation.features import terms as feature_terms
+from tallybayes.validation.features.features import OPTIMISTIC, choose_features
+from tallybayes.validation.features.fits import narrowed
+from tallybayes.validation.features.kept_columns import kept
+from tallybayes.validation.features.steps import _standard_error
 
 CLIP = 1e-15
 FIVE = StratifiedKFold(5, shuffle=True, random_state=1)

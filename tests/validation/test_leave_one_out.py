@@ -14,10 +14,10 @@ import tallybayes as tb
 from tallybayes import families
 from tallybayes.kernels import choice
 from tallybayes.sources import as_source
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, Recipe
 from tallybayes.validation.folds import folds_of
 from tallybayes.validation.held_out import held_out_folds, left_out_each
-from tallybayes.validation.leave_one_out import LeaveOneOut
 from validation.refits import answer, assert_agree, encode, leave_one_out, refitted
 from validation.registry import PRIORS, SETTINGS
 

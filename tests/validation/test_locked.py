@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.svm import LinearSVC
 
 from tallybayes import NaiveBayes, TallyBayesError, TallyBayesWarning
-from tallybayes.validation.features import choose_features
+from tallybayes.validation.features.features import choose_features
 from tallybayes.validation.locked import lock_away
 
 N = 100

@@ -13,9 +13,9 @@ import tallybayes as tb
 from tallybayes.model.calibration import Calibration
 from tallybayes.sources import as_source
 from tallybayes.validation import many_alphas, tune
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, Recipe
 from tallybayes.validation.held_out import left_out_each
-from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.many_alphas import losses_of
 
 ALPHAS = [float(alpha) for alpha in np.geomspace(1e-3, 10.0, 13)]

@@ -14,7 +14,7 @@ from sklearn import metrics as sk
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning
 from tallybayes.metrics import NAMES, RANKING, Confusion
-from tallybayes.validation.report import Report
+from tallybayes.validation.reports.report import Report
 
 ROWS = 60
 FOLDS = [np.arange(k, ROWS, 5) for k in range(5)]

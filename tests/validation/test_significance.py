@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.validation.significance import holm, mcnemar, paired_t
+from tallybayes.validation.comparisons.significance import holm, mcnemar, paired_t
 
 counts = st.integers(0, 60)
 scores = st.floats(-1, 1).map(lambda x: round(x, 3))

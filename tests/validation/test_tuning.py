@@ -35,9 +35,9 @@ from sklearn.model_selection import (
 import tallybayes as tb
 from tallybayes.errors import TallyBayesError, TallyBayesWarning
 from tallybayes.tallies import Tally
-from tallybayes.validation import contest
 from tallybayes.validation.encoded import Encoded
-from tallybayes.validation.tuning import tune
+from tallybayes.validation.tuning import contest
+from tallybayes.validation.tuning.tuning import tune
 
 rng = np.random.default_rng(0)
 SIX = StratifiedKFold(6, shuffle=True, random_state=1)

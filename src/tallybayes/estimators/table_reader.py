@@ -33,9 +33,9 @@ from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
 from tallybayes.validation.cross_validation import Prepared
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.family_choice import FamilyChoice, best_families, numeric_columns
-from tallybayes.validation.leave_one_out import LeaveOneOut
 
 
 class TableReader(TallyClassifier):
@@ -160,6 +160,12 @@ class TableReader(TallyClassifier):
             if label not in stated:
                 hint = did_you_mean(label, stated)
                 raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
+        if self._calibration is not None and self.calibration not in (None, self._calibration.how):
+            raise TallyBayesError(
+                f"the calibration was fitted as {self._calibration.how!r}, but now the parameters "
+                f"say {self.calibration!r}; call fit() to fit it anew"
+            )
+        calibration = None if self.calibration is None else self._calibration
         reasons = {name: choice.reason for name, choice in self._choices.items()}
         return Fitted(
             tally,
@@ -167,7 +173,7 @@ class TableReader(TallyClassifier):
             by_name,
             prior,
             self.positive,
-            self._calibration,
+            calibration,
             announced,
             reasons=reasons,
         )

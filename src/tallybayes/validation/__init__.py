@@ -5,8 +5,16 @@ nothing, and is exact.
 """
 
 from tallybayes.validation.calibrated import Calibrated, calibrate
-from tallybayes.validation.chosen import ChosenFeatures
-from tallybayes.validation.comparison import compare, compared
+from tallybayes.validation.comparisons.comparison import compare, compared
+from tallybayes.validation.comparisons.outcome import Comparison, Pair
+from tallybayes.validation.comparisons.significance import (
+    Corrected,
+    McNemar,
+    PairedT,
+    holm,
+    mcnemar,
+    paired_t,
+)
 from tallybayes.validation.cross_validation import (
     FoldPredictions,
     HeldOut,
@@ -16,19 +24,11 @@ from tallybayes.validation.cross_validation import (
     leave_one_out,
 )
 from tallybayes.validation.family_choice import ChosenFamilies, FamilyChoice, choose_families
-from tallybayes.validation.features import choose_features
+from tallybayes.validation.features.chosen import ChosenFeatures
+from tallybayes.validation.features.features import choose_features
 from tallybayes.validation.locked import Locked, lock_away
-from tallybayes.validation.outcome import Comparison, Pair
-from tallybayes.validation.report import Report
-from tallybayes.validation.significance import (
-    Corrected,
-    McNemar,
-    PairedT,
-    holm,
-    mcnemar,
-    paired_t,
-)
-from tallybayes.validation.tuning import Tuned, tune
+from tallybayes.validation.reports.report import Report
+from tallybayes.validation.tuning.tuning import Tuned, tune
 
 __all__ = [
     "Calibrated",

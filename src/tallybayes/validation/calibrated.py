@@ -10,7 +10,7 @@ from tallybayes.model.calibration import How
 from tallybayes.validation.calibration import checked_how
 from tallybayes.validation.cross_validation import cross_val, is_leave_one_out
 from tallybayes.validation.folds import folds_of
-from tallybayes.validation.report import Report
+from tallybayes.validation.reports.report import Report
 
 SHOWN = ("log_loss", "brier", "calibration_error", "accuracy")
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.sources.labels import Label
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, Recipe
-from tallybayes.validation.leave_one_out import LeaveOneOut
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -194,7 +194,7 @@ def _isotonic(
 
 
 def fitted_exponents(
-    terms: Floats, prior: Floats, y: Array, w: Floats, penalty: float = 0.0
+    terms: Floats, prior: Floats, y: Array, w: Floats, penalty: float = PENALTY
 ) -> Floats:
     """Return one exponent for each column of held-out terms, by row, column and class.
 

@@ -17,7 +17,7 @@ from tallybayes.validation.encoded import Encoded, Recipe
 from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, folds_of
 from tallybayes.validation.held_out import FoldScores, held_out_folds, left_out_each
 from tallybayes.validation.progress import progress
-from tallybayes.validation.report import Report
+from tallybayes.validation.reports.report import Report
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

@@ -18,9 +18,9 @@ from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.parts import Parts
 from tallybayes.tokenizer import Bagged
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, Recipe
 from tallybayes.validation.folds import Fold, Partitions, parted
-from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.progress import progress
 
 Array = NDArray[Any]

@@ -12,11 +12,11 @@ from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, number, warn
 from tallybayes.metrics import scores
 from tallybayes.sources.labels import Label, sorted_labels
-from tallybayes.validation.chosen import ChosenFeatures
+from tallybayes.validation.comparisons.sides import Answers, Labels, aligned
 from tallybayes.validation.cross_validation import rows_of
+from tallybayes.validation.features.chosen import ChosenFeatures
 from tallybayes.validation.folds import folds_of
-from tallybayes.validation.report import Report
-from tallybayes.validation.sides import Answers, Labels, aligned
+from tallybayes.validation.reports.report import Report
 
 Floats = NDArray[np.float64]
 

@@ -21,8 +21,8 @@ from tallybayes.families.left_out.words import LeftDocuments
 from tallybayes.kernels.leaving_out import row_sums
 from tallybayes.kernels.threads import over_rows
 from tallybayes.model.estimation import Share, shares
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Recipe
-from tallybayes.validation.leave_one_out import LeaveOneOut
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.validation.significance import McNemar, PairedT
-from tallybayes.validation.verdict import as_dict, as_html, as_text, in_words
+from tallybayes.validation.comparisons.significance import McNemar, PairedT
+from tallybayes.validation.comparisons.verdict import as_dict, as_html, as_text, in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Comparison:
 
     Examples
     --------
-    >>> from tallybayes.validation.comparison import compared
+    >>> from tallybayes.validation.comparisons.comparison import compared
     >>> true, first, second = [1] * 6 + [0] * 4, [1] * 7 + [0] * 3, [0] * 10
     >>> found = compared(["first", "second"], true, {"first": first, "second": second})
     >>> found["first", "second"].p

@@ -12,7 +12,7 @@ from tallybayes.metrics.scores import GREATER_IS_BETTER, NAMES
 from tallybayes.metrics.tables import amount, decimals, html_table, shown, text_table
 
 if TYPE_CHECKING:
-    from tallybayes.validation.report import Report
+    from tallybayes.validation.reports.report import Report
 
 
 class _Table(NamedTuple):

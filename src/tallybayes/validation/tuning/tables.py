@@ -13,7 +13,7 @@ from tallybayes.metrics import GREATER_IS_BETTER
 from tallybayes.metrics.tables import html_table, text_table
 
 if TYPE_CHECKING:
-    from tallybayes.validation.tuning import Tuned
+    from tallybayes.validation.tuning.tuning import Tuned
 
 MOST_SHOWN = 20
 WIDEST = 48

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.metrics import GREATER_IS_BETTER, NAMES, RANKING
-from tallybayes.validation.candidates import Candidate, entries_of
-from tallybayes.validation.contest import MEANS_OVER_ROWS, Contest
 from tallybayes.validation.cross_validation import is_leave_one_out
 from tallybayes.validation.folds import LEAVE_ONE_OUT, folds_of
+from tallybayes.validation.tuning.candidates import Candidate, entries_of
+from tallybayes.validation.tuning.contest import MEANS_OVER_ROWS, Contest
 
 Floats = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tallybayes.model.estimation import shares
 from tallybayes.validation.cross_validation import Prepared, cross_val
-from tallybayes.validation.feature_terms import Judged, Terms, in_order, units_of, why_not_separate
+from tallybayes.validation.features.kept_columns import kept, said_of_kept
+from tallybayes.validation.features.terms import Judged, Terms, in_order, units_of, why_not_separate
 from tallybayes.validation.folds import EachRow, Fold
-from tallybayes.validation.kept_columns import kept, said_of_kept
 from tallybayes.validation.progress import progress
 
 Floats = NDArray[np.float64]

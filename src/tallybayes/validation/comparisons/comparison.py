@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.sources.labels import as_vector
-from tallybayes.validation.outcome import Comparison, Pair
-from tallybayes.validation.sides import (
+from tallybayes.validation.comparisons.outcome import Comparison, Pair
+from tallybayes.validation.comparisons.sides import (
     Labels,
     Splits,
     aligned,
@@ -28,7 +28,7 @@ from tallybayes.validation.sides import (
     codes_of,
     named,
 )
-from tallybayes.validation.significance import (
+from tallybayes.validation.comparisons.significance import (
     McNemar,
     PairedT,
     check_level,

@@ -9,9 +9,9 @@ from html import escape
 from typing import Any
 
 from tallybayes.metrics.tables import decimals, html_table, text_table
-from tallybayes.validation.feature_steps import Direction, Step
-from tallybayes.validation.kept_columns import kept
-from tallybayes.validation.report import Report
+from tallybayes.validation.features.kept_columns import kept
+from tallybayes.validation.features.steps import Direction, Step
+from tallybayes.validation.reports.report import Report
 
 
 @dataclass(frozen=True, slots=True, eq=False)

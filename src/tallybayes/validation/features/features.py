@@ -18,15 +18,15 @@ from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn, whole
 from tallybayes.metrics import GREATER_IS_BETTER, NAMES, RANKING
 from tallybayes.metrics import score as score_of
-from tallybayes.validation.chosen import ChosenFeatures
 from tallybayes.validation.cross_validation import HeldOut, Prepared, is_leave_one_out, rows_of
-from tallybayes.validation.feature_fits import Fits, ground_of, narrowed
-from tallybayes.validation.feature_steps import OF_ROWS, Direction, Path, Scorer, picked, walk
+from tallybayes.validation.features.chosen import ChosenFeatures
+from tallybayes.validation.features.fits import Fits, ground_of, narrowed
+from tallybayes.validation.features.kept_columns import kept
+from tallybayes.validation.features.steps import OF_ROWS, Direction, Path, Scorer, picked, walk
 from tallybayes.validation.folds import LEAVE_ONE_OUT, folds_of
 from tallybayes.validation.held_out import FoldScores
-from tallybayes.validation.kept_columns import kept
 from tallybayes.validation.progress import progress
-from tallybayes.validation.report import Report
+from tallybayes.validation.reports.report import Report
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import GREATER_IS_BETTER
 from tallybayes.metrics import scores as scores_of
-from tallybayes.validation.candidates import Candidate, combinations_of
-from tallybayes.validation.choice import SMOOTHING, Choice, Plan, check, contest_of, settled
-from tallybayes.validation.contest import Contest
+from tallybayes.validation.comparisons.sides import as_weights
 from tallybayes.validation.cross_validation import refitted_folds, rows_of
 from tallybayes.validation.folds import folds_of
 from tallybayes.validation.progress import progress
-from tallybayes.validation.report import Report
-from tallybayes.validation.sides import as_weights
-from tallybayes.validation.tuned_tables import as_dict, as_html, as_text, listed
+from tallybayes.validation.reports.report import Report
+from tallybayes.validation.tuning.candidates import Candidate, combinations_of
+from tallybayes.validation.tuning.choice import SMOOTHING, Choice, Plan, check, contest_of, settled
+from tallybayes.validation.tuning.contest import Contest
+from tallybayes.validation.tuning.tables import as_dict, as_html, as_text, listed
 
 Floats = NDArray[np.float64]
 

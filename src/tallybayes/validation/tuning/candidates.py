@@ -11,7 +11,7 @@ import numpy as np
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.validation.cross_validation import Prepared
 from tallybayes.validation.encoded import Encoded
-from tallybayes.validation.tuned_tables import listed
+from tallybayes.validation.tuning.tables import listed
 
 
 @dataclass(frozen=True, slots=True)

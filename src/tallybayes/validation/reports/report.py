@@ -29,15 +29,15 @@ from tallybayes.metrics import (
     scores,
 )
 from tallybayes.metrics.checks import Label, plain
-from tallybayes.validation.report_notes import (
+from tallybayes.validation.reports.notes import (
     NO_RANKING,
     defined,
     impossible_rows,
     misleading,
     undefined,
 )
-from tallybayes.validation.report_rows import Part, cut, together
-from tallybayes.validation.report_tables import as_dict, as_html, as_text
+from tallybayes.validation.reports.rows import Part, cut, together
+from tallybayes.validation.reports.tables import as_dict, as_html, as_text
 
 
 def _score(name: str) -> property:

@@ -23,10 +23,10 @@ from tallybayes.model.estimation import Share, shares
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
 from tallybayes.validation.calibration import MOST_CELLS, PENALTY, fitted_exponents
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, Recipe
 from tallybayes.validation.folds import EachRow, Fold
 from tallybayes.validation.held_out import posterior_of
-from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.progress import progress
 
 Array = NDArray[Any]

@@ -23,8 +23,8 @@ from tallybayes.metrics import score as score_of
 from tallybayes.metrics.probabilities import CLIP
 from tallybayes.model import Model
 from tallybayes.tallies import Tally
-from tallybayes.validation.candidates import Candidate, Entry
 from tallybayes.validation.cross_validation import refitted_folds
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.folds import Fold
 from tallybayes.validation.held_out import (
@@ -33,9 +33,9 @@ from tallybayes.validation.held_out import (
     held_out_many,
     left_out_each,
 )
-from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.many_alphas import losses_of
 from tallybayes.validation.progress import progress
+from tallybayes.validation.tuning.candidates import Candidate, Entry
 
 Floats = NDArray[np.float64]
 

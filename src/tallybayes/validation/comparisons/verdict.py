@@ -14,10 +14,10 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.metrics.tables import html_table, text_table
-from tallybayes.validation.significance import McNemar, PairedT
+from tallybayes.validation.comparisons.significance import McNemar, PairedT
 
 if TYPE_CHECKING:
-    from tallybayes.validation.outcome import Comparison, Pair
+    from tallybayes.validation.comparisons.outcome import Comparison, Pair
 
 MOST_LISTED = 6
 WIDTH = 88

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tallybayes.metrics import GREATER_IS_BETTER, RANKING, score
 from tallybayes.metrics.probabilities import CLIP
-from tallybayes.validation.feature_terms import Judged, Unit
+from tallybayes.validation.features.terms import Judged, Unit
 
 Floats = NDArray[np.float64]
 Direction = Literal["forward", "backward"]

@@ -1,0 +1,1 @@
+"""Comparing models: tests of significance, and the answer in words."""

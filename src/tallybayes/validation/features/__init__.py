@@ -1,0 +1,1 @@
+"""Choosing columns by held-out scores."""

@@ -1,0 +1,1 @@
+"""Reports: every score of held-out predictions, as tables, text and HTML."""

@@ -1,0 +1,1 @@
+"""Tuning: parameters chosen by held-out scores."""
