@@ -503,6 +503,29 @@ class TestHugeInputs:
         assert found.rows == 60
 
 
+class TestRowsWithoutAClosedForm:
+    """They may be all rows of some classes: then the others must not speak for them."""
+
+    @staticmethod
+    def data():
+        """Class c has no value of the colour, so without smoothing it takes what all say."""
+        rng = np.random.default_rng(0)
+        y = np.repeat(["a", "b", "c"], 30)
+        colour = np.where(y == "a", "red", rng.choice(["red", "blue"], 90)).astype(object)
+        colour[y == "c"] = None
+        return {"colour": colour, "size": rng.normal(size=90) + 2.0 * (y == "b")}, y
+
+    @pytest.mark.filterwarnings("ignore::tallybayes.TallyBayesWarning")
+    @pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
+    def test_a_calibration_is_not_of_one_class_alone(self, how):
+        X, y = self.data()
+        plain = tb.NaiveBayes(alpha=0).fit(X, y)
+        model = tb.NaiveBayes(alpha=0, calibration=how).fit(X, y)
+        assert model.score(X, y) >= plain.score(X, y) - 0.05
+        assert set(model.predict(X).tolist()) == set(plain.predict(X).tolist())
+        assert model.calibration_.rows == 0 or model.calibration_.rows > 60
+
+
 class TestCorners:
     """What has nothing to learn from stays as it is."""
 

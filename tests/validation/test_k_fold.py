@@ -15,7 +15,7 @@ from tallybayes.validation.held_out import held_out_folds, held_out_many
 from validation.refits import answer, assert_agree, encode, refitted
 from validation.registry import PRIORS, SETTINGS
 
-law = settings(max_examples=7, deadline=None)
+law = settings(max_examples=5, deadline=None)
 priors = st.sampled_from(PRIORS)
 
 

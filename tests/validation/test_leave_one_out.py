@@ -21,7 +21,7 @@ from tallybayes.validation.held_out import held_out_folds, left_out_each
 from validation.refits import answer, assert_agree, encode, leave_one_out, refitted
 from validation.registry import PRIORS, SETTINGS
 
-law = settings(max_examples=7, deadline=None)
+law = settings(max_examples=5, deadline=None)
 priors = st.sampled_from(PRIORS)
 
 

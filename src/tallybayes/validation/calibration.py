@@ -54,7 +54,7 @@ def calibrated(
     joint, prior = found
     y, w = rows.y, rows.w
     fits = np.isfinite(joint[np.arange(len(y)), y]) & (w > 0.0)
-    if not fits.any():
+    if _one_sided(fits, y, (w > 0.0) & np.isfinite(prior[np.arange(len(y)), y])):
         return Calibration(how)
     joint, prior, y, w = joint[fits], prior[fits], y[fits], w[fits]
     loss = _loss(joint, y, w)
@@ -85,8 +85,9 @@ def _weights(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
     names, terms, prior, exact = found
     y, w = rows.y[some], rows.w[some]
     own = terms[np.arange(len(y)), :, y]
-    fits = exact & np.isfinite(own).all(axis=1) & np.isfinite(prior[np.arange(len(y)), y])
-    if not fits.any() or not names:
+    able = (w > 0.0) & np.isfinite(prior[np.arange(len(y)), y])
+    fits = able & exact & np.isfinite(own).all(axis=1)
+    if not names or _one_sided(fits, y, able):
         return Calibration("weights", dict.fromkeys(names, 1.0))
     problem = _Problem(terms[fits], prior[fits], y[fits], w[fits], PENALTY)
     weights = problem.solved()
@@ -95,6 +96,21 @@ def _weights(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
     return Calibration(
         "weights", exponents, float(weights.mean()), {}, after, before, int(fits.sum())
     )
+
+
+def _one_sided(fits: NDArray[np.bool_], y: Array, able: NDArray[np.bool_]) -> bool:
+    """Tell whether a class would have no part in the fit, though several rows are able; warn."""
+    several = np.bincount(y, able) > 1.5
+    if not several.any():
+        return True
+    if (np.bincount(y, fits)[several] > 0.0).all():
+        return False
+    warn(
+        f"the model is not calibrated: of {int(able.sum())} rows only {int(fits.sum())} can speak "
+        "for themselves, and of some classes none; smooth with alpha > 0",
+        TallyBayesWarning,
+    )
+    return True
 
 
 def _loss(joint: Floats, y: Array, w: Floats) -> float:
