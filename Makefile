@@ -21,7 +21,7 @@ test: .venv/ready  ## Tests, lint, types and the layer contract.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 bench: .venv/ready  ## Measure against the peers; write docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
