@@ -344,7 +344,9 @@ def test_rows_may_come_in_any_form(form, folds, columns):
     np.testing.assert_array_equal(held.predictions, expected.predictions)
 
 
-@pytest.mark.parametrize("form", [list, tuple, pd.Series, pa.array, np.array], ids=lambda form: form.__name__)
+@pytest.mark.parametrize(
+    "form", [list, tuple, pd.Series, pa.array, np.array], ids=lambda form: form.__name__
+)
 @pytest.mark.parametrize("model", [tb.TextNB(), tb.TextNB(idf=True)], ids=str)
 def test_documents_may_come_in_any_form(form, model):
     expected = model.cross_val(DOCUMENTS, Y, folds=3)
@@ -352,7 +354,9 @@ def test_documents_may_come_in_any_form(form, model):
     np.testing.assert_allclose(held.proba, expected.proba, rtol=1e-12)
 
 
-@pytest.mark.parametrize("form", [list, pd.Series, pl.Series, pa.array], ids=lambda form: form.__name__)
+@pytest.mark.parametrize(
+    "form", [list, pd.Series, pl.Series, pa.array], ids=lambda form: form.__name__
+)
 def test_labels_may_come_in_any_form(form):
     names = np.array(["no", "yes", "maybe"])[Y].tolist()
     expected = tb.NaiveBayes().cross_val(NUMBERS, np.array(names), folds=3)
