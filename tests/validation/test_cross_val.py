@@ -218,8 +218,8 @@ def test_repeats_give_the_mean_of_several_models():
 
 def test_the_seed_decides_which_folds_are_drawn():
     one, same, other = (tb.GaussianNB().cross_val(NUMBERS, Y, 3, seed=s).proba for s in (1, 1, 2))
-    np.testing.assert_array_equal(one, same)
-    assert not np.array_equal(one, other)
+    np.testing.assert_allclose(one, same, rtol=1e-12)
+    assert not np.allclose(one, other)
 
 
 def test_a_share_is_held_out_once_and_the_rows_say_which():
@@ -361,7 +361,7 @@ def test_labels_may_come_in_any_form(form):
     names = np.array(["no", "yes", "maybe"])[Y].tolist()
     expected = tb.NaiveBayes().cross_val(NUMBERS, np.array(names), folds=3)
     held = tb.NaiveBayes().cross_val(NUMBERS, form(names), folds=3)
-    np.testing.assert_array_equal(held.proba, expected.proba)
+    np.testing.assert_allclose(held.proba, expected.proba, rtol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int8, np.uint8, bool])
@@ -389,7 +389,8 @@ def test_the_estimator_stays_as_it_is(name, fitted):
     assert hasattr(model, "classes_") == fitted
     if fitted:
         expected = pickle.loads(before)
-        np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+        # (a kernel that was called often is compiled, and may round otherwise)
+        np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), rtol=1e-12)
 
 
 def test_the_data_stay_as_they_are():

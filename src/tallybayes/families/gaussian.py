@@ -174,8 +174,7 @@ class Normals:
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, np.ndarray)
-        if self.used.any():
-            scoring.normals(block, *self.curves, out)
+        scoring.normals(block, *self.curves, out)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""

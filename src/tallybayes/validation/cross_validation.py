@@ -226,7 +226,7 @@ def leave_one_out(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> H
     Examples
     --------
     >>> from tallybayes import NaiveBayes, validation
-    >>> table = {"income": [125.0, 100.0, 95.0, 85.0, 120.0, 90.0]}
+    >>> table = {"income": [125.0, 115.0, 95.0, 85.0, 120.0, 90.0]}
     >>> cheat = ["No", "No", "Yes", "Yes", "No", "Yes"]
     >>> held = validation.leave_one_out(NaiveBayes(), table, cheat)
     >>> held.predictions.tolist()
