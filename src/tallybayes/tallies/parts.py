@@ -141,20 +141,11 @@ def _blocks_without(
     weight = _without_numbers(_split_array(block.weight, n_parts))
     if isinstance(block, Codes):
         labels = block.labels
-        return lambda part: Codes(
-            labels, rows(part), _there(weight(part), rows(part))
-        ).without_unused()
+        return lambda part: Codes(labels, rows(part), weight(part)).without_unused()
     if isinstance(block, Counts):
         sums = _without_numbers(_split_array(block.sums, n_parts))
-        return lambda part: Counts(
-            rows(part), _there(weight(part), rows(part)), _there(sums(part), rows(part))
-        ).folded()
+        return lambda part: Counts(rows(part), weight(part), sums(part)).folded()
     return _words_without(block, n_parts, names)
-
-
-def _there(values: Array, rows: Array) -> Array:
-    """Return the values, 0 where no row is left: rounding may have left a trace."""
-    return values if (rows > 0).all() else np.where(rows > 0, values, 0.0)
 
 
 def _words_without(

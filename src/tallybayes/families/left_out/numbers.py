@@ -53,9 +53,8 @@ def _gaussian(family: Gaussian, leaving: Leaving) -> LeftOut:
     lifted = np.zeros(len(usual), bool)
     if quick and isinstance(family.floor, RelativeFloor):
         lifted = ~usual & leaving.parameters.used & _full(family.ddof, leaving)
-    changed = {
-        int(j): partial(_column, family, leaving, int(j)) for j in np.flatnonzero(~usual & ~lifted)
-    }
+    columns = np.flatnonzero(~usual).tolist()
+    changed = {j: partial(_column, family, leaving, j) for j in columns}
     curves = _Curves(family.ddof, added, 2.0 * floor, leaving, usual)
     return LeftOut(
         normals,
@@ -63,10 +62,7 @@ def _gaussian(family: Gaussian, leaving: Leaving) -> LeftOut:
         leaving.of.y,
         curves.own,
         curves.doubtful,
-        {
-            **changed,
-            **{int(j): partial(_column, family, leaving, int(j)) for j in np.flatnonzero(lifted)},
-        },
+        changed,
         curves.own_sum if quick else None,
         partial(_changed_sum, family, leaving, lifted, changed),
     )
@@ -88,8 +84,9 @@ def _changed_sum(
     """Return the sum over the columns in which other classes change too, by row and class."""
     counted: Moments = leaving.counted
     out = np.zeros((len(leaving.of.y), len(counted.rows)))
-    for terms in changed.values():
-        out += terms()
+    for j, terms in changed.items():
+        if not lifted[j]:
+            out += terms()
     if lifted.any():
         assert isinstance(family.floor, RelativeFloor)
         columns = np.flatnonzero(lifted)
