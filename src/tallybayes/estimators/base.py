@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -15,19 +13,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tallybayes.families import Family
-from tallybayes.model import Model, estimate
-from tallybayes.model.calibration import Calibration
-from tallybayes.priors import Empirical, Prior
-from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.model import Fitted, Model
+from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.validation.cross_validation import HeldOut, Prepared, cross_val
 from tallybayes.validation.encoded import Encoded, Recipe, coded
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
-
-EMPIRICAL = Empirical()
 
 
 def shown(values: Floats) -> Floats:
@@ -50,50 +43,6 @@ def to_refit(labels: Array, n_rows: int, reason: str) -> Prepared:
     """Say that models have to be fitted anew for every fold, and why."""
     classes, y = coded(labels, n_rows)
     return Prepared(as_shown(classes, labels), y, None, None, reason)
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A tally and how to estimate from it; the model is worked out when it is first needed.
-
-    So a stream of small batches pays for counting only. `announced` are classes that belong to the
-    model whether or not a row of them was seen. `reasons` say why families were chosen. `labels`
-    are all classes as `predict` returns them:
-    a thread that predicts while another one learns reads one of these, and nothing else.
-    """
-
-    tally: Tally
-    families: tuple[Family, ...] = ()
-    columns: Mapping[str, Family] = field(default_factory=dict)
-    prior: Prior = EMPIRICAL
-    positive: Label | None = None
-    calibration: Calibration | None = None
-    announced: tuple[Label, ...] = ()
-    labels: Array | None = None
-    reasons: Mapping[str, str] = field(default_factory=dict)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is worked out from the rest."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-    @cached_property
-    def classes(self) -> tuple[Label, ...]:
-        """All classes, seen or announced."""
-        if not self.announced or self.announced == self.tally.classes:
-            return self.tally.classes
-        return sorted_labels((*self.tally.classes, *self.announced), "the labels")
-
-    @cached_property
-    def model(self) -> Model:
-        """The model."""
-        return estimate(
-            self.tally.among(self.classes),
-            *self.families,
-            columns=self.columns,
-            prior=self.prior,
-            positive=self.positive,
-            calibration=self.calibration,
-        )
 
 
 class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):

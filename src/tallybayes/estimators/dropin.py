@@ -21,7 +21,6 @@ from sklearn.utils.multiclass import unique_labels
 from tallybayes.errors import warn
 from tallybayes.estimators.base import (
     Array,
-    Fitted,
     Floats,
     TallyClassifier,
     shown,
@@ -30,6 +29,7 @@ from tallybayes.estimators.base import (
 from tallybayes.estimators.checks import checked_labels, checked_matrix, checked_weights
 from tallybayes.families import Family
 from tallybayes.families.parameters import safe_log
+from tallybayes.model import Fitted
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Schema
 from tallybayes.sources import NumberedNames, as_source

@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tallybayes.estimators.base import Array, Fitted, Floats, shown
+from tallybayes.estimators.base import Array, Floats, shown
 from tallybayes.estimators.dropin import DropIn, stated_prior
 from tallybayes.families import AdditiveFloor, Gaussian, Normals
 from tallybayes.families.gaussian import all_rows
 from tallybayes.families.left_out import Leaving, LeftOut, left_out
 from tallybayes.families.left_out.numbers import with_added_variance
 from tallybayes.families.parameters import Columns
+from tallybayes.model import Fitted
 from tallybayes.schema import Numeric, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Moments, Tally

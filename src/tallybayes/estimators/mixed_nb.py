@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tallybayes.errors import TallyBayesError, warn
-from tallybayes.estimators.base import Array, Fitted, Floats, shown
+from tallybayes.estimators.base import Array, Floats, shown
 from tallybayes.estimators.categorical_nb import ScikitLearnCategorical
 from tallybayes.estimators.dropin import DropIn, lifted_alpha, stated_prior
 from tallybayes.families import AdditiveFloor, Family, Gaussian, Normals, Tables
 from tallybayes.families.gaussian import all_rows
+from tallybayes.model import Fitted
 from tallybayes.schema import Categories, Numeric, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Codes, Moments, Tally

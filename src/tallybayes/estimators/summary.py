@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from tallybayes.errors import TallyBayesWarning, warn
-from tallybayes.estimators.base import Fitted
+from tallybayes.model import Fitted
 from tallybayes.model.estimation import family_for
 from tallybayes.schema import MOST_CATEGORIES
 from tallybayes.tallies import Codes, Tally

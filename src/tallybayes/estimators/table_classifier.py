@@ -8,11 +8,11 @@ from html import escape
 from typing import Any, Self
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.base import Array, Fitted
-from tallybayes.estimators.columns import Wishes
+from tallybayes.estimators.base import Array
 from tallybayes.estimators.summary import as_html, as_text, warn_of_outgrown
 from tallybayes.estimators.table_reader import TableReader
-from tallybayes.model import TellingWord, most_informative
+from tallybayes.model import Fitted, TellingWord, most_informative
+from tallybayes.model.columns import Wishes
 from tallybayes.schema import Schema
 from tallybayes.sources import Table
 from tallybayes.sources.labels import Label, sorted_labels

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from tallybayes.batches import check_weights, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean, number, warn
-from tallybayes.estimators.base import Array, Fitted, TallyClassifier, to_refit
+from tallybayes.estimators.base import Array, TallyClassifier, to_refit
 from tallybayes.estimators.checks import (
     checked_labels,
     checked_matrix,
@@ -22,10 +22,11 @@ from tallybayes.estimators.checks import (
     is_table,
     unmixed,
 )
-from tallybayes.estimators.columns import BEST, Wishes, families_for, wishes, without_numbers
-from tallybayes.estimators.edges import Cut, any_open, is_open, with_edges
 from tallybayes.families.categorical import Unseen
+from tallybayes.model import Fitted
 from tallybayes.model.calibration import Calibration, How
+from tallybayes.model.columns import BEST, Wishes, families_for, wishes, without_numbers
+from tallybayes.model.edges import Cut, any_open, is_open, with_edges
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, Table, as_source

@@ -8,14 +8,15 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.estimators.base import Fitted, Floats, shown, to_refit
+from tallybayes.estimators.base import Floats, shown, to_refit
 from tallybayes.estimators.checks import checked_labels, checked_weights
-from tallybayes.estimators.columns import Wishes
 from tallybayes.estimators.table_classifier import TableClassifier
 from tallybayes.families import Text, WordWeights
 from tallybayes.families.text import Event
 from tallybayes.families.vocabulary import as_vocabulary
+from tallybayes.model import Fitted
 from tallybayes.model.calibration import How
+from tallybayes.model.columns import Wishes
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally

@@ -2,12 +2,14 @@
 
 from tallybayes.model.estimation import estimate
 from tallybayes.model.factors import Factor
+from tallybayes.model.fitted import Fitted
 from tallybayes.model.informative import TellingWord, most_informative
 from tallybayes.model.model import Model
 from tallybayes.model.stated import Normal, stated
 
 __all__ = [
     "Factor",
+    "Fitted",
     "Model",
     "Normal",
     "TellingWord",

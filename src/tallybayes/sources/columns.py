@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.sources import arrow_memory
 from tallybayes.sources.labels import Encoded, Label, as_vector, encode, is_missing
 
 ColumnType = Literal["boolean", "integer", "float", "text", "categorical", "empty"]
@@ -196,7 +197,7 @@ class ArrowColumn:
                     "or text first"
                 )
             final.append(kept.setdefault(label, len(kept)))
-        codes = whole.indices.fill_null(len(final)).to_numpy(zero_copy_only=False)
+        codes = arrow_memory.codes(whole.indices, null=len(final))
         return Encoded(np.array([*final, -1], np.int32)[codes], tuple(kept))
 
     def numbers(self, rows: slice) -> Array:
@@ -207,10 +208,12 @@ class ArrowColumn:
                 if isinstance(value, str):
                     raise not_numbers(self.name, value, rows.start + row)
             part = part.cast(part.type.value_type) if self.type == "categorical" else part
-        if self.type == "empty" or self._arrow.types.is_decimal(part.type) or part.null_count:
-            part = part.cast("float64", safe=False)
-        array: Array = part.to_numpy()
-        return array
+        is_ = self._arrow.types
+        if not (
+            is_.is_integer(part.type) or is_.is_floating(part.type) or is_.is_boolean(part.type)
+        ):
+            part = part.cast("float64", safe=False)  # decimals, and text of which nothing is there
+        return arrow_memory.numbers(part)
 
     def codes(self, rows: slice) -> Encoded:
         """Return the values as codes, -1 where missing."""

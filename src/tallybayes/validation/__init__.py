@@ -4,31 +4,83 @@ Everything here rests on one thing: a model is a tally, so the model without som
 nothing, and is exact.
 """
 
-from tallybayes.validation.calibrated import Calibrated, calibrate
-from tallybayes.validation.comparisons.comparison import compare, compared
-from tallybayes.validation.comparisons.outcome import Comparison, Pair
-from tallybayes.validation.comparisons.significance import (
-    Corrected,
-    McNemar,
-    PairedT,
-    holm,
-    mcnemar,
-    paired_t,
-)
-from tallybayes.validation.cross_validation import (
-    FoldPredictions,
-    HeldOut,
-    cross_val,
-    hold_out,
-    k_fold,
-    leave_one_out,
-)
-from tallybayes.validation.family_choice import ChosenFamilies, FamilyChoice, choose_families
-from tallybayes.validation.features.chosen import ChosenFeatures
-from tallybayes.validation.features.features import choose_features
-from tallybayes.validation.locked import Locked, lock_away
-from tallybayes.validation.reports.report import Report
-from tallybayes.validation.tuning.tuning import Tuned, tune
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tallybayes.validation.calibrated import Calibrated, calibrate
+    from tallybayes.validation.comparisons.comparison import compare, compared
+    from tallybayes.validation.comparisons.outcome import Comparison, Pair
+    from tallybayes.validation.comparisons.significance import (
+        Corrected,
+        McNemar,
+        PairedT,
+        holm,
+        mcnemar,
+        paired_t,
+    )
+    from tallybayes.validation.cross_validation import (
+        FoldPredictions,
+        HeldOut,
+        cross_val,
+        hold_out,
+        k_fold,
+        leave_one_out,
+    )
+    from tallybayes.validation.family_choice import ChosenFamilies, FamilyChoice, choose_families
+    from tallybayes.validation.features.chosen import ChosenFeatures
+    from tallybayes.validation.features.features import choose_features
+    from tallybayes.validation.locked import Locked, lock_away
+    from tallybayes.validation.reports.report import Report
+    from tallybayes.validation.tuning.tuning import Tuned, tune
+
+_HOMES = {
+    "tallybayes.validation.calibrated": (
+        "Calibrated",
+        "calibrate",
+    ),
+    "tallybayes.validation.comparisons.comparison": (
+        "compare",
+        "compared",
+    ),
+    "tallybayes.validation.comparisons.outcome": (
+        "Comparison",
+        "Pair",
+    ),
+    "tallybayes.validation.comparisons.significance": (
+        "Corrected",
+        "McNemar",
+        "PairedT",
+        "holm",
+        "mcnemar",
+        "paired_t",
+    ),
+    "tallybayes.validation.cross_validation": (
+        "FoldPredictions",
+        "HeldOut",
+        "cross_val",
+        "hold_out",
+        "k_fold",
+        "leave_one_out",
+    ),
+    "tallybayes.validation.family_choice": (
+        "ChosenFamilies",
+        "FamilyChoice",
+        "choose_families",
+    ),
+    "tallybayes.validation.features.chosen": ("ChosenFeatures",),
+    "tallybayes.validation.features.features": ("choose_features",),
+    "tallybayes.validation.locked": (
+        "Locked",
+        "lock_away",
+    ),
+    "tallybayes.validation.reports.report": ("Report",),
+    "tallybayes.validation.tuning.tuning": (
+        "Tuned",
+        "tune",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Calibrated",
@@ -60,3 +112,14 @@ __all__ = [
     "paired_t",
     "tune",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: one part of this package needs few others."""
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
+    raise AttributeError(f"module 'tallybayes.validation' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.columns import Wishes
 from tallybayes.families import Bins
 from tallybayes.families.entropy import entropy_edges
+from tallybayes.model.columns import Wishes
 from tallybayes.schema import Intervals
 from tallybayes.sources import Matrix, Source, SparseMatrix
 from tallybayes.sources.labels import Encoded

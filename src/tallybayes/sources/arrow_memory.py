@@ -1,0 +1,60 @@
+"""Arrow's memory as NumPy arrays.
+
+Arrow's own conversion imports pandas wherever pandas is installed, which takes longer than a small
+table takes to be counted. Values lie in plain buffers, so looking at them needs no conversion.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def valid(array: Any) -> NDArray[np.bool_] | None:
+    """Return which values of an Arrow array are not null; None if all are there."""
+    bits = array.buffers()[0]
+    if bits is None or not array.null_count:
+        return None
+    return _bits(bits, array.offset, len(array))
+
+
+def values(array: Any) -> Array:
+    """Return the values of an Arrow array of numbers or booleans; what a null holds is undefined."""
+    n, data = len(array), array.buffers()[1]
+    kind = np.dtype(array.type.to_pandas_dtype())
+    if not n or data is None:
+        return np.zeros(n, kind)
+    if kind == np.bool_:
+        return _bits(data, array.offset, n)
+    return np.frombuffer(data, kind, n, array.offset * kind.itemsize)
+
+
+def numbers(chunks: Any) -> Array:
+    """Return the numbers of an Arrow column, NaN where they are null."""
+    parts = []
+    for chunk in chunks.chunks:
+        part, there = values(chunk), valid(chunk)
+        if there is not None:
+            part = np.where(there, part, np.nan)
+        parts.append(part)
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def codes(indices: Any, null: int) -> Array:
+    """Return the codes of a dictionary's values, with one for those that are null."""
+    found, there = values(indices), valid(indices)
+    return found if there is None else np.where(there, found, null)
+
+
+def _bits(buffer: Any, start: int, n: int) -> NDArray[np.bool_]:
+    """Unpack bits, of which the first of a byte is its least."""
+    first, last = start // 8, (start + n + 7) // 8
+    packed = np.frombuffer(buffer, np.uint8)[first:last]
+    bits: NDArray[np.bool_] = np.unpackbits(packed, bitorder="little").view(np.bool_)
+    return bits[start - 8 * first :][:n]
