@@ -18,7 +18,7 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import expect
 from tallybayes.kernels.counting import flaws
 from tallybayes.schema import Binary, Categories, Group, Intervals, Numeric, Schema
-from tallybayes.sources import Matrix, Source, SparseMatrix, Table
+from tallybayes.sources import ArrowColumn, Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
 from tallybayes.sources.numbers import interval_codes, logarithms
 from tallybayes.tokenizer import Bagged, Documents, Words, expect_text
@@ -373,7 +373,7 @@ def take_columns(block: Block, places: Sequence[int]) -> Block:
 
 def encode_classes(y: Any, n_rows: int) -> Encoded:
     """Encode the labels: one for every row, none missing."""
-    encoded = encode(y, "y")
+    encoded = y.codes(slice(0, len(y))) if isinstance(y, ArrowColumn) else encode(y, "y")
     if len(encoded.codes) != n_rows:
         raise TallyBayesError(
             f"there are {len(encoded.codes)} labels for {n_rows} rows; give one label a row"

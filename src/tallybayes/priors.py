@@ -80,3 +80,19 @@ class Fixed:
 
 
 Prior = Empirical | Uniform | Fixed
+
+
+def prior_of(prior: Any) -> Prior:
+    """Return the prior that the user means."""
+    words: dict[Any, Prior] = {"empirical": Empirical(), "uniform": Uniform()}
+    if isinstance(prior, Empirical | Uniform | Fixed):
+        return prior
+    if hasattr(prior, "to_dict"):  # a pandas series
+        prior = prior.to_dict()
+    if isinstance(prior, Mapping):
+        return Fixed(prior)
+    if isinstance(prior, str) and prior in words:
+        return words[prior]
+    raise TallyBayesError(
+        f"prior is {prior!r}; use 'empirical', 'uniform' or a mapping {{label: probability, ...}}"
+    )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
 from html import escape
 from itertools import islice
 from typing import Any
 
 from tallybayes.errors import TallyBayesWarning, warn
 from tallybayes.model import Fitted
+from tallybayes.model.description import described, why
 from tallybayes.model.estimation import family_for
 from tallybayes.schema import MOST_CATEGORIES
 from tallybayes.tallies import Codes, Tally
@@ -53,12 +53,10 @@ def _lines(fitted: Fitted) -> Iterator[tuple[str, str, str]]:
         family: Any = fitted.columns.get(name)
         if family is None:
             family = family_for(kind, fitted.families)
-        shown = _short(family)
+        shown = described(family)
         if fitted.calibration is not None and name in fitted.calibration.exponents:
             shown += f" ^ {fitted.calibration.exponents[name]:.3f}"
-        if name in fitted.reasons:
-            reason = fitted.reasons[name] + ("" if reason == "declared" else f"; {reason}")
-        yield name, shown, reason
+        yield name, shown, why(fitted, name, reason)
 
 
 def _rest(fitted: Fitted) -> list[str]:
@@ -81,16 +79,3 @@ def warn_of_outgrown(before: Tally, after: Tally) -> None:
                         f"fit anew with columns={{{name!r}: 'gaussian'}}",
                         TallyBayesWarning,
                     )
-
-
-def _short(family: Any) -> str:
-    """Write a family with its alpha, and with what differs from the defaults."""
-    said = []
-    for each in fields(family):
-        value = getattr(family, each.name)
-        default = each.default if each.default_factory is MISSING else each.default_factory()
-        if each.name == "alpha" and getattr(family, "m", None) is None:
-            said.append(f"alpha={value}")
-        elif each.name != "alpha" and value != default:
-            said.append(f"{each.name}={value!r}")
-    return f"{type(family).__name__}({', '.join(said)})"

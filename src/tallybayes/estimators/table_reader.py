@@ -27,7 +27,7 @@ from tallybayes.model import Fitted
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.model.columns import BEST, Wishes, families_for, wishes, without_numbers
 from tallybayes.model.edges import Cut, any_open, is_open, with_edges
-from tallybayes.priors import Empirical, Fixed, Prior, Uniform
+from tallybayes.priors import Fixed, prior_of
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label, encode, sorted_labels
@@ -155,7 +155,7 @@ class TableReader(TallyClassifier):
                 f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
             )
         families, by_name = families_for(tally.schema, self._wish, alpha, self.unseen)
-        prior = _prior(self.prior)
+        prior = prior_of(self.prior)
         stated = prior.p if isinstance(prior, Fixed) else tally.classes
         for label in tally.classes:
             if label not in stated:
@@ -184,7 +184,7 @@ class TableReader(TallyClassifier):
         said = set(before)
         if classes is not None:
             said |= set(encode(checked_labels(self, classes, len(classes)), "classes").labels)
-        prior = _prior(self.prior)
+        prior = prior_of(self.prior)
         if isinstance(prior, Fixed):
             said |= set(prior.p)
         if self.positive is not None:
@@ -273,22 +273,6 @@ def _is_text(X: Any) -> bool:
     """Tell whether X is texts in a row instead of rows and columns."""
     first = X[0] if isinstance(X, list | tuple | np.ndarray) and len(X) else None
     return isinstance(first, str)
-
-
-def _prior(prior: Any) -> Prior:
-    """Return the prior that the user means."""
-    words: dict[Any, Prior] = {"empirical": Empirical(), "uniform": Uniform()}
-    if isinstance(prior, Empirical | Uniform | Fixed):
-        return prior
-    if hasattr(prior, "to_dict"):  # a pandas series
-        prior = prior.to_dict()
-    if isinstance(prior, Mapping):
-        return Fixed(prior)
-    if isinstance(prior, str) and prior in words:
-        return words[prior]
-    raise TallyBayesError(
-        f"prior is {prior!r}; use 'empirical', 'uniform' or a mapping {{label: probability, ...}}"
-    )
 
 
 def _target(y: Any, names: Sequence[str]) -> str:

@@ -162,12 +162,15 @@ class Model:
 
     def posterior(self, X: Any) -> Floats:
         """Return P(c | x) for each row and class; every row sums to one."""
-        posterior = self.joint_log_likelihood(X)
-        if shares(posterior):
-            impossible = posterior.max(axis=1) == 0.0
+        return self._posterior_from(self.joint_log_likelihood(X))
+
+    def _posterior_from(self, joint: Floats) -> Floats:
+        """Turn log scores into posteriors, in place."""
+        if shares(joint):
+            impossible = joint.max(axis=1) == 0.0
             _warn_of_impossible(impossible)
-            posterior[impossible] = self.prior
-        return self.mended(posterior)
+            joint[impossible] = self.prior
+        return self.mended(joint)
 
     @property
     def _curved(self) -> bool:
@@ -225,6 +228,15 @@ class Model:
         """Return the place of the most probable class of each row: see `predict`."""
         scores = self.posterior(X) if self._curved else self.joint_log_likelihood(X)
         return winners_of(scores, self.prior, self.classes, self.positive)
+
+    def judged(self, X: Any) -> tuple[Floats, NDArray[np.intp]]:
+        """Return what `posterior` and `winners` return, for which the rows are scored once."""
+        scores = self.joint_log_likelihood(X)
+        if self._curved:
+            scores = self._posterior_from(scores)
+            return scores, winners_of(scores, self.prior, self.classes, self.positive)
+        winners = winners_of(scores, self.prior, self.classes, self.positive)
+        return self._posterior_from(scores), winners
 
     def decide(self, X: Any, losses: Mapping[Any, Mapping[Any, float]] | None = None) -> Array:
         """Return the decision of least expected loss for each row.

@@ -6,6 +6,7 @@ table takes to be counted. Values lie in plain buffers, so looking at them needs
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def valid(array: Any) -> NDArray[np.bool_] | None:
 
 
 def values(array: Any) -> Array:
-    """Return the values of an Arrow array of numbers or booleans; what a null holds is undefined."""
+    """Return the values of an Arrow array of numbers or booleans; a null may hold anything."""
     n, data = len(array), array.buffers()[1]
     kind = np.dtype(array.type.to_pandas_dtype())
     if not n or data is None:
@@ -58,3 +59,22 @@ def _bits(buffer: Any, start: int, n: int) -> NDArray[np.bool_]:
     packed = np.frombuffer(buffer, np.uint8)[first:last]
     bits: NDArray[np.bool_] = np.unpackbits(packed, bitorder="little").view(np.bool_)
     return bits[start - 8 * first :][:n]
+
+
+def from_numbers(array: Array) -> Any:
+    """Return a NumPy array of 64-bit numbers as Arrow's, without a copy."""
+    import pyarrow
+
+    array = np.ascontiguousarray(array)
+    kind = pyarrow.float64() if array.dtype == np.float64 else pyarrow.int64()
+    return pyarrow.Array.from_buffers(kind, len(array), [None, pyarrow.py_buffer(array)])
+
+
+def from_texts(texts: Sequence[str]) -> Any:
+    """Return texts as an Arrow array."""
+    import pyarrow
+
+    letters = [text.encode() for text in texts]
+    edges = np.cumsum([0, *map(len, letters)], dtype=np.int32)
+    buffers = [None, pyarrow.py_buffer(edges), pyarrow.py_buffer(b"".join(letters))]
+    return pyarrow.Array.from_buffers(pyarrow.string(), len(letters), buffers)

@@ -42,10 +42,13 @@ class LeaveOneOut:
         The rows.
     tally
         Their tally, if it has been counted already; that of texts is counted anew.
+    part
+        Whether the tally is that of more rows, of which these are only some. Texts cannot be left
+        out in parts.
     """
 
-    def __init__(self, data: Encoded, tally: Tally | None = None) -> None:
-        self.data = data
+    def __init__(self, data: Encoded, tally: Tally | None = None, *, part: bool = False) -> None:
+        self.data, self._part = data, part
         # words have the numbers of the documents' bags only if they were counted from those
         counted = tally is not None and not any(isinstance(each, Bagged) for each in data.blocks)
         self.tally = tally if tally is not None and counted else data.tally()
@@ -60,6 +63,8 @@ class LeaveOneOut:
         if data.w is not None:
             self._idle = data.w == 0.0
         self.of = members(y, data.w, len(place))
+        if part:
+            self.of = self.of._replace(rows=self.tally.rows, weight=self.tally.weight)
         self._heavy = np.zeros(len(data), bool)  # rows that weigh so much that the rest cancels
         if data.w is not None:
             left = np.minimum(self.of.weight[y], self.of.weight.sum()) - data.w
@@ -86,7 +91,8 @@ class LeaveOneOut:
             # (a text needs no model of all documents, which might have no word left)
             text = isinstance(share.family, Text)
             parameters = None if text else share.family.estimate(share.block, share.facts)
-            leaving = Leaving(share.block, share.facts, parameters, block, of, of is self.of)
+            complete = of is self.of and not self._part
+            leaving = Leaving(share.block, share.facts, parameters, block, of, complete)
             part = left_out(share.family, leaving)
             if part is None:
                 return None
@@ -126,6 +132,8 @@ class LeaveOneOut:
         for _, part in parts:
             part.add(joint)
             doubtful |= part.doubtful
+        if self._part:
+            doubtful |= np.isnan(joint).any(axis=1)
         if recount:
             self._count_anew(recipe, doubtful, joint, prior)
         else:
@@ -193,13 +201,25 @@ class LeaveOneOut:
         w = np.ones(len(data)) if data.w is None else data.w.copy()
         for row in progress(rows.tolist(), "leaving out row by row"):
             before, w[row] = w[row], 0.0
-            tally = data.tally(w)
+            tally = self._without(row) if self._part else data.tally(w)
             w[row] = before
+            if tally is None:
+                joint[row] = np.nan
+                continue
             model = recipe.model(tally)
             places = [self.tally.classes.index(label) for label in model.classes]
             for out, found in ((joint, scores(model, data, [row])[0]), (prior, model.log_prior)):
                 out[row] = -np.inf
                 out[row, places] = found
+
+    def _without(self, row: int) -> Tally | None:
+        """Take a row away from the tally of rows that are not at hand; None if that is refused."""
+        w = np.zeros(len(self.data))
+        w[row] = 1.0 if self.data.w is None else self.data.w[row]
+        try:
+            return self.tally - self.data.tally(w)
+        except TallyBayesError:  # too ill-conditioned to trust
+            return None
 
 
 def scores(model: Model, data: Encoded, rows: Iterable[int]) -> Floats:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.metrics import (
@@ -165,6 +166,23 @@ class Report:
         leave_one_out = leave_one_out or (len(parts) > 1 and len(parts) == sum(map(_size, parts)))
         several = folds is not None and not leave_one_out
         return cls._of(parts, names, several, leave_one_out, positive, training, notes)
+
+    @classmethod
+    def of_codes(
+        cls,
+        true: NDArray[np.int64],
+        proba: NDArray[np.float64],
+        predicted: NDArray[np.int64],
+        classes: tuple[Label, ...],
+        *,
+        leave_one_out: bool = False,
+        weights: NDArray[np.float64] | None = None,
+        positive: Label | None = None,
+        notes: Iterable[str] = (),
+    ) -> Report:
+        """Score predictions that are given as the places of the classes, which need no checks."""
+        part = Part(proba, predicted, true, weights)
+        return cls._of([part], classes, False, leave_one_out, positive, None, notes)
 
     @classmethod
     def of_folds(

@@ -1,0 +1,102 @@
+"""Arrow and Feather files, Arrow streams, and tables that are in memory already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.sources.files.options import ReadOptions
+from tallybayes.sources.files.pieces import Chunk, Piece, Wanted, refuse_lacking
+from tallybayes.sources.files.places import Place, explained
+
+FILE_MARK = b"ARROW1"
+ROWS = 65_536
+
+
+class ArrowFile:
+    """Record batches one after the other, of which the first has been read."""
+
+    def __init__(self, name: str, reader: Any) -> None:
+        import pyarrow
+
+        self._file = name
+        self.names = tuple(reader.schema.names)
+        self._schema = reader.schema
+        self._batches = _small(reader)
+        self._head = []
+        rows = 0
+        with _explained(name):
+            for batch in self._batches:
+                self._head.append(batch)
+                rows += batch.num_rows
+                if rows >= ROWS:
+                    break
+            more = next(self._batches, None)
+        self.sample = pyarrow.Table.from_batches(self._head, self._schema)
+        self.whole = more is None
+        self._head += [] if more is None else [more]
+
+    def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
+        """Go through the batches."""
+        import pyarrow
+
+        if wanted is not None:
+            refuse_lacking(wanted, self.names, self._file)
+        names = list(self.names if wanted is None else wanted)
+
+        def pieces(batch: Any) -> Iterator[Piece]:
+            table = pyarrow.Table.from_batches([batch], self._schema)
+            yield Piece(table.select(names), batch.num_rows)
+
+        with _explained(self._file):
+            for batch in chain(self._head, self._batches):
+                yield Chunk(self._file, batch.nbytes, lambda batch=batch: pieces(batch))  # type: ignore[misc]
+
+
+def open_arrow(place: Place, options: ReadOptions) -> ArrowFile:
+    """Open a file that has Arrow's file format or stream format; Feather is the former."""
+    import pyarrow
+    from pyarrow import ipc
+
+    stream = place.open()
+    with _explained(place.name), explained(place.name):
+        if not stream.seekable():
+            stream = pyarrow.BufferReader(stream.read())
+        elif not isinstance(stream, pyarrow.NativeFile):
+            stream = pyarrow.PythonFile(stream, mode="r")
+        if stream.read(len(FILE_MARK)) == FILE_MARK:
+            stream.seek(0)
+            file = ipc.open_file(stream)
+            numbers = range(file.num_record_batches)
+            batches = (file.get_batch(number) for number in numbers)
+            reader = pyarrow.RecordBatchReader.from_batches(file.schema, batches)
+        else:
+            stream.seek(0)
+            reader = ipc.open_stream(stream)
+        return ArrowFile(place.name, reader)
+
+
+def _small(reader: Any) -> Iterator[Any]:
+    """Cut large batches, so that several threads have something to do."""
+    for batch in reader:
+        for start in range(0, max(batch.num_rows, 1), ROWS):
+            yield batch.slice(start, ROWS)
+
+
+class _explained:  # noqa: N801
+    """Turn Arrow's trouble with a file into an error that names the file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        import pyarrow
+
+        if isinstance(error, pyarrow.ArrowInvalid):
+            said = str(error).splitlines()[0]
+            raise TallyBayesError(f"{self.name} cannot be read as Arrow: {said}") from None

@@ -1,0 +1,202 @@
+"""JSON lines: one record a line. A file that is one list of records is read too, at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.sources.files.blocks import blocks
+from tallybayes.sources.files.options import ReadOptions
+from tallybayes.sources.files.pieces import (
+    TYPE_NAMES,
+    BadRow,
+    Chunk,
+    Piece,
+    Type,
+    Wanted,
+    kept_rows,
+    set_aside,
+)
+from tallybayes.sources.files.places import Place
+
+_PYTHON: dict[Type, tuple[type, ...]] = {
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "category": (str,),
+    "text": (str,),
+}
+
+
+class JsonFile:
+    """A file of JSON lines whose first block has been read."""
+
+    def __init__(self, place: Place, options: ReadOptions) -> None:
+        self._file, self._options = place.name, options
+        self._blocks = blocks(place, options.encoding, "")
+        first = next(self._blocks, b"")
+        if first.lstrip().startswith(b"["):
+            first = self._as_lines(first + b"".join(self._blocks))
+            self._blocks = iter(())
+        if not first.strip():
+            raise TallyBayesError(f"{place.name} is empty; expected a JSON record in every line")
+        second = next(self._blocks, None)
+        self.whole = second is None
+        self._head = [first] if second is None else [first, second]
+        self.sample = self._sample(first)
+        self.names = tuple(self.sample.column_names)
+
+    def _as_lines(self, data: bytes) -> bytes:
+        try:
+            records = json.loads(data)
+        except ValueError as error:
+            raise TallyBayesError(f"{self._file} is not valid JSON: {error}") from None
+        return b"\n".join(json.dumps(record).encode() for record in records)
+
+    def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
+        """Go through the file."""
+        for block in chain(self._head, self._blocks):
+            yield Chunk(self._file, len(block), lambda block=block: self._pieces(block, wanted))  # type: ignore[misc]
+
+    def _pieces(self, block: bytes, wanted: Wanted | None) -> Iterator[Piece]:
+        import pyarrow
+
+        if wanted is None:
+            wanted = _types_of(self.sample)
+        try:
+            table = self._parsed(block, _schema(wanted), "ignore")
+        except pyarrow.ArrowInvalid:
+            yield self._mended(block, wanted)
+            return
+        yield Piece(table, table.num_rows)
+
+    def _parsed(self, block: bytes, schema: Any, unexpected: str) -> Any:
+        import pyarrow
+        from pyarrow import json as arrow_json
+
+        if not block.strip():
+            return schema.empty_table()
+        return arrow_json.read_json(
+            pyarrow.BufferReader(block),
+            read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
+            parse_options=arrow_json.ParseOptions(
+                explicit_schema=schema, unexpected_field_behavior=unexpected
+            ),
+        )
+
+    def _sample(self, block: bytes) -> Any:
+        """Parse the first block with types as they are found; dates are text."""
+        import pyarrow
+
+        try:
+            table = self._parsed(block, None, "infer")
+            dates = [each.name for each in table.schema if pyarrow.types.is_temporal(each.type)]
+            if not dates:
+                return table
+            texts = pyarrow.schema([(name, pyarrow.string()) for name in dates])
+            table = self._parsed(block, texts, "infer")
+            return table.select(sorted(table.column_names, key=_order_in(block)))
+        except pyarrow.ArrowInvalid:
+            return self._looked_through(block)
+
+    def _looked_through(self, block: bytes) -> Any:
+        """Settle types in spite of lines that do not fit: by the first value of each field."""
+        types: dict[str, Type] = {}
+        for line in block.splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            for name, value in record.items() if isinstance(record, dict) else ():
+                kind = _type_of(value)
+                if kind is not None and (name not in types or _widens(types[name], kind)):
+                    types[name] = kind
+        if not types:
+            raise TallyBayesError(
+                f'{self._file} is not JSON lines; expected a record such as {{"age": 41}} in '
+                "every line"
+            )
+        return self._mended(block, types).table
+
+    def _mended(self, block: bytes, wanted: Wanted) -> Piece:
+        """Read a block line by line and find the rows that do not fit."""
+        import pyarrow
+
+        bad: list[BadRow] = []
+        records = []
+        lines = [line for line in block.splitlines() if line.strip()]
+        for row, line in enumerate(lines):
+            found = _record(line, wanted)
+            if isinstance(found, dict):
+                records.append(found)
+            else:
+                bad.append(BadRow(row, *found))
+        aside = set_aside(bad, self._options)
+        table = pyarrow.Table.from_pylist(records, _schema(wanted))
+        return Piece(table, len(lines), aside, kept_rows(len(lines), bad))
+
+
+def _record(line: bytes, wanted: Wanted) -> dict[str, Any] | tuple[str | None, str]:
+    """Return the fields of a line, or the column that is to blame and why."""
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        return None, f"it is not valid JSON ({error})"
+    if not isinstance(record, dict):
+        return None, 'it is not a JSON record, such as {"age": 41}'
+    for name, kind in wanted.items():
+        value = record.get(name)
+        fits = isinstance(value, _PYTHON[kind]) and (kind == "boolean") == isinstance(value, bool)
+        if value is not None and not fits:
+            return name, f"{value!r} is not {TYPE_NAMES[kind]}"
+    return {name: record.get(name) for name in wanted}
+
+
+def _schema(wanted: Wanted) -> Any:
+    import pyarrow
+
+    types = {"number": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
+    return pyarrow.schema([(n, types.get(k, pyarrow.string())) for n, k in wanted.items()])
+
+
+def _type_of(value: Any) -> Type | None:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    return "text" if isinstance(value, str) else None
+
+
+def _widens(known: Type, found: Type) -> bool:
+    return known == "integer" and found == "number"
+
+
+def _types_of(table: Any) -> dict[str, Type]:
+    """Return the types of a sample's columns."""
+    from pyarrow import types as is_
+
+    found: dict[str, Type] = {}
+    for each in table.schema:
+        if is_.is_floating(each.type):
+            found[each.name] = "number"
+        elif is_.is_integer(each.type):
+            found[each.name] = "integer"
+        elif is_.is_boolean(each.type):
+            found[each.name] = "boolean"
+        elif not is_.is_nested(each.type):
+            found[each.name] = "text"
+    return found
+
+
+def _order_in(block: bytes) -> Any:
+    """Return a key that sorts names as the first records have them."""
+    names: dict[str, int] = {}
+    for line in block.splitlines()[:100]:
+        for name in json.loads(line) if line.strip() else ():
+            names.setdefault(name, len(names))
+    return lambda name: names.get(name, len(names))

@@ -1,0 +1,201 @@
+"""Changes of a model file: more rows, fewer rows, several models made one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.families import Family
+from tallybayes.model import Fitted
+from tallybayes.model.estimation import family_for
+from tallybayes.modelfile import Stored, changing, load
+from tallybayes.schema import Schema
+from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
+from tallybayes.sources.labels import sorted_labels
+from tallybayes.tallies import Tally
+from tallybayes.workflows.counting import Counting, count
+from tallybayes.workflows.prediction import check_columns, type_of_labels, types_for
+from tallybayes.workflows.streams import Aside, Progress
+from tallybayes.workflows.training import source_name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changed:
+    """What a change did to a model: how many rows came or went, and how many there are now."""
+
+    what: str
+    rows: int
+    total: int
+    stored: Stored
+    aside: Aside
+
+    def __str__(self) -> str:
+        tally = self.stored.fitted.tally
+        counted = zip(tally.rows.tolist(), tally.classes, strict=True)
+        shown = ", ".join(f"{rows:,} {label!r}" for rows, label in list(counted)[:10])
+        lines = [f"{self.what}: {self.rows:,} rows; the model has {self.total:,} now: {shown}"]
+        if self.aside.rows:
+            lines.append(f"{self.aside.rows:,} bad rows were set aside, such as:")
+            lines += [f"  {line}" for line in self.aside.lines[:5]]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON can hold it."""
+        tally = self.stored.fitted.tally
+        counted = zip(tally.classes, tally.rows.tolist(), strict=True)
+        return {
+            "what": self.what,
+            "rows": self.rows,
+            "total": self.total,
+            "classes": [{"label": label, "rows": rows} for label, rows in counted],
+            "bad_rows": self.aside.rows,
+            "bad_examples": self.aside.lines[:5],
+        }
+
+
+def update(path: str | os.PathLike[str], data: Any, **options: Any) -> Changed:
+    """Count more rows into a model file.
+
+    The rows are counted first; the file is locked only while they are added, so any number of
+    processes may do this at once and none loses what another has counted.
+
+    Parameters
+    ----------
+    path
+        The model file.
+    data
+        Files, a folder, a pattern, an address, "-", or a table: see `open_rows`.
+    **options
+        ``weight``, ``read`` and ``progress``, as for `train`.
+    """
+    return _change("updated", path, data, **options)
+
+
+def forget(path: str | os.PathLike[str], data: Any, **options: Any) -> Changed:
+    """Uncount rows from a model file: the model becomes the one that never saw them.
+
+    What cannot be right (rows that were never counted) is refused, and the file stays as it was.
+
+    Parameters
+    ----------
+    path, data, **options
+        As for `update`.
+    """
+    return _change("forgot", path, data, **options)
+
+
+def _change(
+    what: Literal["updated", "forgot"],
+    path: str | os.PathLike[str],
+    data: Any,
+    *,
+    weight: str | None = None,
+    read: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> Changed:
+    read = read or ReadOptions()
+    rows = open_rows(data, read)
+    before = load(path)
+    schema = before.fitted.tally.schema
+    counting = _counting(rows, before.fitted, weight)
+    counted = count(rows, counting, read, progress=progress)
+    n = int(counted.tally.rows.sum())
+    with changing(path) as change:
+        now = change.stored
+        if now.fitted.tally.schema != schema:
+            raise TallyBayesError(f"{path} has other columns by now; do it again")
+        tally = _sum(what, now.fitted.tally, counted.tally)
+        fitted = replace(now.fitted, tally=tally, labels=None)
+        if tally.classes:
+            fitted.model  # noqa: B018  (a model that cannot be estimated is not written)
+        verb, sign = ("update", 1) if what == "updated" else ("forget", -1)
+        provenance = now.provenance.then(
+            f"{verb} {source_name(data)}: {n} rows",
+            sign * n,
+            counted.aside.rows,
+            source_name(data) if sign > 0 else None,
+        )
+        stored = replace(now, fitted=fitted, provenance=provenance)
+        change.save(stored)
+    return Changed(what, n, int(tally.rows.sum()), stored, counted.aside)
+
+
+def _sum(what: str, tally: Tally, other: Tally) -> Tally:
+    return tally - other if what == "forgot" else tally + other
+
+
+def _counting(rows: Rows | FrameRows, fitted: Fitted, weight: str | None) -> Counting:
+    """Say how the rows are counted: as those before."""
+    schema = fitted.tally.schema
+    check_columns(rows, schema)
+    for name in (schema.target, *([weight] if weight else [])):
+        if name not in rows.names:
+            raise TallyBayesError(
+                f"{rows.files[0]} has no column {name!r}; {did_you_mean(name, rows.names)}"
+            )
+    types = types_for(fitted)
+    types[schema.target] = type_of_labels(fitted.classes)
+    if weight is not None:
+        types[weight] = "number"
+    return Counting(schema, schema.target, weight, types)
+
+
+def merge(models: Sequence[Stored], names: Sequence[str]) -> Stored:
+    """Return the model of all rows of several models together.
+
+    Columns that only some of them have were missing in the others. Smoothing, prior, positive class
+    and calibration are those of the first.
+
+    Parameters
+    ----------
+    models
+        The models, one or more.
+    names
+        What they are called, for the history and in errors.
+    """
+    merged = models[0]
+    for other, name in zip(models[1:], names[1:], strict=True):
+        try:
+            fitted = _merged(merged.fitted, other.fitted)
+        except TallyBayesError as error:
+            raise TallyBayesError(f"{name} cannot be merged with {names[0]}: {error}") from None
+        rows = int(other.fitted.tally.rows.sum())
+        said = f"merge {name}: {rows} rows"
+        provenance = merged.provenance.then(said, rows, other.provenance.skipped, name)
+        merged = replace(merged, fitted=fitted, provenance=provenance)
+    return merged
+
+
+def _merged(mine: Fitted, theirs: Fitted) -> Fitted:
+    a, b = mine.tally.schema, theirs.tally.schema
+    if a.target != b.target:
+        raise TallyBayesError(f"one predicts {a.target!r}, the other {b.target!r}")
+    # a side that has no value of a column leaves it to the other to say what it is
+    mine_open = set(mine.tally.empty_columns()).intersection(b.names)
+    theirs_open = set(theirs.tally.empty_columns()).intersection(a.names) - mine_open
+    schema = a.joined(b.without(theirs_open), overruled=mine_open)
+    tally = mine.tally.under(schema) + theirs.tally.under(schema)
+    columns = dict(mine.columns)
+    for name in schema.names:
+        if name not in a.places:
+            family = _family(theirs, b, name)
+            if family != family_for(b.kind(name), mine.families):
+                columns[name] = family
+    return Fitted(
+        tally,
+        mine.families,
+        columns,
+        mine.prior,
+        mine.positive,
+        mine.calibration,
+        sorted_labels((*mine.announced, *theirs.announced), "the classes"),
+        reasons={**theirs.reasons, **mine.reasons},
+    )
+
+
+def _family(fitted: Fitted, schema: Schema, name: str) -> Family:
+    stated = fitted.columns.get(name)
+    return family_for(schema.kind(name), fitted.families) if stated is None else stated

@@ -1,0 +1,106 @@
+"""Which model is better: stored ones on a test file, or specifications on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.modelfile import Stored
+from tallybayes.sources.files import ReadOptions
+from tallybayes.validation.comparisons.comparison import compare, compared
+from tallybayes.validation.comparisons.outcome import Comparison
+from tallybayes.workflows.evaluation import judge
+from tallybayes.workflows.specification import Spec
+from tallybayes.workflows.streams import Progress
+from tallybayes.workflows.tables import read_labelled
+
+
+def compare_models(
+    models: Mapping[str, Stored],
+    data: Any,
+    *,
+    target: str | None = None,
+    level: float = 0.05,
+    read: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare stored models on labelled rows that none of them has seen, by McNemar's test.
+
+    Parameters
+    ----------
+    models
+        The models by name, two or more.
+    data, target, read, progress
+        As for `evaluate_model`.
+    level
+        How small a p-value shows a difference.
+    """
+    true: Any = None
+    predictions = {}
+    for name, stored in models.items():
+        judged = judge(stored, data, target=target, read=read, progress=progress)
+        labels = np.array(stored.fitted.model.classes, dtype=object)
+        if true is not None and not np.array_equal(true, labels[judged.true]):
+            raise TallyBayesError(
+                f"the models could not judge the same rows: {name!r} set others aside; mend the "
+                "rows that do not fit"
+            )
+        true = labels[judged.true]
+        predictions[name] = labels[judged.winners]
+    return compared(list(models), true, predictions, level=level)
+
+
+def compare_specs(
+    specs: Mapping[str, Spec],
+    data: Any,
+    target: str,
+    *,
+    folds: Any = 10,
+    repeats: int = 1,
+    score: str = "accuracy",
+    seed: int = 0,
+    level: float = 0.05,
+    weight: str | None = None,
+    read: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare specifications on the same held-out rows.
+
+    Parameters
+    ----------
+    specs
+        The specifications by name, two or more; they must use the same columns.
+    data, target, weight, read, progress
+        As for `train`. All rows are read into memory.
+    folds, repeats, seed
+        As for `evaluate`. A single held-out set and leave-one-out are judged by McNemar's test,
+        several folds by the paired t-test.
+    score
+        What is compared over several folds.
+    level
+        How small a p-value shows a difference.
+    """
+    used = {(spec.drop, spec.only) for spec in specs.values()}
+    if len(used) > 1:
+        raise TallyBayesError("the specifications must drop and use the same columns")
+    if len(specs) < 2:
+        raise TallyBayesError("there is nothing to compare with; give two specifications or more")
+    first, *_ = specs.values()
+    rows = read_labelled(data, target, first, weight=weight, read=read, progress=progress)
+    labels = tuple(np.unique(rows.y).tolist())
+    models = {name: spec.for_labels(labels).estimator() for name, spec in specs.items()}
+    return compare(
+        models,
+        rows.X,
+        rows.y,
+        folds=folds,
+        repeats=repeats,
+        score=score,
+        sample_weight=rows.weights,
+        seed=seed,
+        level=level,
+        positive=rows.spec.positive,
+    )

@@ -1,0 +1,210 @@
+"""Rows of files as tallies: what the columns are, what types to read, and the counting itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import encode_classes
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
+from tallybayes.kernels.choice import expect
+from tallybayes.model.columns import Wishes, wishes
+from tallybayes.model.edges import Cut, any_open, with_edges
+from tallybayes.schema import Categories, Schema
+from tallybayes.sources import ArrowColumn, Table
+from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type
+from tallybayes.sources.labels import Encoded, Label
+from tallybayes.tallies import Tally
+from tallybayes.tokenizer import Words, expect_text
+from tallybayes.workflows.specification import Spec
+from tallybayes.workflows.streams import Aside, Progress, worked
+
+Array = NDArray[Any]
+
+FEW_ROWS = 20
+KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """How rows are counted: under which schema, by which column of labels and of weights."""
+
+    schema: Schema
+    target: str
+    weight: str | None
+    types: Mapping[str, Type]
+
+    def source(self, table: Any) -> Table:
+        """Return the columns of a table that the schema names."""
+        columns = {n: ArrowColumn(n, table.column(n)) for n in self.schema.names}
+        return Table(columns, table.num_rows)
+
+    def labels(self, table: Any) -> ArrowColumn:
+        """Return the column of labels."""
+        return ArrowColumn(self.target, table.column(self.target))
+
+    def weights(self, table: Any) -> Array | None:
+        """Return the weights of the rows, if there are any."""
+        if self.weight is None:
+            return None
+        column = ArrowColumn(self.weight, table.column(self.weight))
+        return column.numbers(slice(0, len(column)))
+
+    def checked_labels(self, table: Any) -> Encoded:
+        """Return the labels as codes; a missing one is refused."""
+        return encode_classes(self.labels(table), table.num_rows)
+
+    def tally(self, table: Any) -> Tally:
+        """Count the rows of a table."""
+        return Tally.of(
+            self.source(table), self.labels(table), self.weights(table), schema=self.schema
+        )
+
+
+@dataclass(slots=True)
+class Counted:
+    """What was counted; `tables` holds the rows themselves, if they are few enough."""
+
+    tally: Tally
+    tables: list[Any] | None
+    aside: Aside
+
+
+def settled(
+    rows: Rows | FrameRows, spec: Spec, target: str, weight: str | None
+) -> tuple[Counting, Wishes]:
+    """Settle from the sample what the columns are."""
+    names = spec.chosen(rows.names, target, weight)
+    sample = rows.sample
+    if not sample.num_rows:
+        raise TallyBayesError(f"{rows.files[0]} has no rows; expected some to learn from")
+    columns = {name: ArrowColumn(name, sample.column(name)) for name in names}
+    source = Table(columns, sample.num_rows)
+    _check_target(ArrowColumn(target, sample.column(target)))
+    wish = wishes(spec.said, _Frame(names), names)
+    said: Any = wish.of_all or wish.by_name
+    if any_open(wish):
+        said, wish = _cut(wish, source, sample, target)
+    schema = Schema.infer(source, said, target=target)
+    _warn_of_names(source, schema, sample.num_rows)
+    types = {name: _type(column, schema.kind(name)) for name, column in columns.items()}
+    types[target] = _type(ArrowColumn(target, sample.column(target)), Categories())
+    if weight is not None:
+        types[weight] = "number"
+    return Counting(schema, target, weight, types), wish
+
+
+def count(
+    rows: Rows | FrameRows,
+    counting: Counting,
+    options: ReadOptions,
+    *,
+    keep: bool = False,
+    progress: Progress | None = None,
+) -> Counted:
+    """Count all rows, in one pass."""
+    prepare(rows, counting.schema)
+    aside = Aside()
+    total = Tally(counting.schema)
+    tables: list[Any] | None = [] if keep else None
+    size = 0
+
+    def work(table: Any) -> tuple[Tally, Any]:
+        return counting.tally(table), table if keep else None
+
+    stream = worked(rows, counting.types, work, options, aside, what="counting", progress=progress)
+    for done in stream:
+        tally, table = done.result
+        total = total.plus(tally, reuse=True)
+        if tables is not None:
+            size += table.nbytes
+            tables = [*tables, table] if size <= KEPT_BYTES else None
+    return Counted(total, tables, aside)
+
+
+def prepare(rows: Rows | FrameRows, schema: Schema) -> None:
+    """Load compiled kernels for a stream that is longer than its sample."""
+    if rows.whole:
+        return
+    sample = rows.sample
+    times = 2.0 if rows.n_bytes is None else rows.n_bytes / max(sample.nbytes, 1)
+    n_rows = int(sample.num_rows * max(times, 1.0))
+    expect(n_rows * len(schema.names))
+    for group in schema.groups:
+        if isinstance(group.kind, Words) and not callable(group.kind.tokens):
+            (name,) = schema.names_of(group)
+            expect_text(int(sample.column(name).nbytes * max(times, 1.0)))
+
+
+class _Frame:
+    """What `make_column_selector` and the like would look at; files have only names."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.columns = names
+
+
+def _cut(wish: Wishes, source: Table, sample: Any, target: str) -> Cut:
+    """Find the edges of bins from the labelled rows of the sample."""
+    column = ArrowColumn(target, sample.column(target))
+    codes = column.codes(slice(0, len(column))).codes
+    if (codes < 0).any():
+        labelled = sample.take(np.flatnonzero(codes >= 0))
+        columns = {name: ArrowColumn(name, labelled.column(name)) for name in source.names}
+        source, column = (
+            Table(columns, labelled.num_rows),
+            ArrowColumn(target, labelled.column(target)),
+        )
+    return with_edges(wish, source, encode_classes(column, source.n_rows), None)
+
+
+def _type(column: ArrowColumn, kind: Any) -> Type:
+    """Return the type that a column is read as."""
+    if isinstance(kind, Words):
+        return "text"
+    if not isinstance(kind, Categories):
+        return "number"
+    types: dict[str, Type] = {"integer": "integer", "boolean": "boolean", "float": "number"}
+    return types.get(column.type, "category")
+
+
+def _check_target(column: ArrowColumn) -> None:
+    """Refuse to predict what is no class."""
+    n = len(column)
+    if column.type == "empty":
+        raise TallyBayesError(
+            f"column {column.name!r} is empty in the first {n} rows; expected a label in every row"
+        )
+    encoded = column.codes(slice(0, n))
+    distinct = len(encoded.labels)
+    if n > FEW_ROWS and distinct > n / 2:
+        what = "numbers" if column.type == "float" else "values"
+        raise TallyBayesError(
+            f"column {column.name!r} has {distinct} different {what} in the first {n} rows, so it "
+            "is no class to predict; name another --target, or sort its values into a few classes"
+        )
+
+
+def _warn_of_names(source: Table, schema: Schema, n_rows: int) -> None:
+    """Say so where categories look like names or numbers of single rows."""
+    for name, kind, reason in schema:
+        if isinstance(kind, Categories) and reason != "declared" and n_rows > FEW_ROWS:
+            distinct = len(source.columns[name].codes(slice(0, n_rows)).labels)
+            if distinct > n_rows / 2:
+                warn(
+                    f"column {name!r} has {distinct} different values in {n_rows} rows: as "
+                    f"categories they say little of other rows. Leave it out (--drop {name}), or "
+                    f"count its words (--text {name})",
+                    TallyBayesWarning,
+                )
+
+
+def labels_of(rows: Rows | FrameRows, target: str) -> tuple[Label, ...]:
+    """Return the labels that the sample has."""
+    if target not in rows.names:
+        return ()
+    column = ArrowColumn(target, rows.sample.column(target))
+    return () if column.type == "empty" else column.codes(slice(0, len(column))).labels

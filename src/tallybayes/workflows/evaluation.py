@@ -1,0 +1,174 @@
+"""How good a model is: a stored one on a test file, or a specification by leaving rows out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.modelfile import Stored
+from tallybayes.sources import ArrowColumn
+from tallybayes.sources.files import ReadOptions, Type, open_rows
+from tallybayes.validation.reports.report import Report
+from tallybayes.workflows.counting import prepare
+from tallybayes.workflows.prediction import (
+    check_columns,
+    source_of,
+    type_of_labels,
+    types_for,
+)
+from tallybayes.workflows.specification import Spec
+from tallybayes.workflows.streams import Aside, Progress, worked
+from tallybayes.workflows.tables import read_labelled
+
+
+class Judged:
+    """What a stored model says of labelled rows: true classes, winners and posteriors.
+
+    Attributes
+    ----------
+    true, winners : array
+        The places of the classes.
+    proba : array of shape (rows, classes)
+    weights : array or None
+    aside : Aside
+        The rows that were set aside.
+    """
+
+    def __init__(self, parts: list[Any], aside: Aside) -> None:
+        true, winners, proba, weights = zip(*parts, strict=True)
+        self.true, self.winners = np.concatenate(true), np.concatenate(winners)
+        self.proba = np.concatenate(proba)
+        self.weights = None if weights[0] is None else np.concatenate(weights)
+        self.aside = aside
+
+
+def judge(
+    stored: Stored,
+    data: Any,
+    *,
+    target: str | None = None,
+    weight: str | None = None,
+    read: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> Judged:
+    """Let a stored model judge labelled rows, in a stream."""
+    read = read or ReadOptions()
+    rows = open_rows(data, read)
+    model, schema = stored.fitted.model, stored.fitted.tally.schema
+    check_columns(rows, schema)
+    label_column = target or schema.target
+    for name in (label_column, *([weight] if weight else [])):
+        if name not in rows.names:
+            hint = did_you_mean(name, rows.names)
+            raise TallyBayesError(
+                f"{rows.files[0]} has no column {name!r}, which holds what is right; {hint}"
+            )
+    types: dict[str, Type] = {
+        **types_for(stored.fitted),
+        label_column: type_of_labels(model.classes),
+    }
+    if weight is not None:
+        types[weight] = "number"
+    place = {label: k for k, label in enumerate(model.classes)}
+    prepare(rows, schema)
+
+    def work(table: Any) -> Any:
+        labels = ArrowColumn(label_column, table.column(label_column))
+        codes, names = labels.codes(slice(0, len(labels)))
+        places = np.array([place.get(name, -2) for name in names] + [-1], np.int64)
+        true = places[codes]
+        if len(true) and true.min() < 0:
+            row = int(np.argmax(true < 0))
+            if true[row] == -1:
+                raise TallyBayesError("the label is missing")
+            label = names[codes[row]]
+            hint = did_you_mean(label, model.classes)
+            raise TallyBayesError(f"the class {label!r} is unknown to the model; {hint}")
+        posterior, winners = model.judged(source_of(table, schema))
+        w = None
+        if weight is not None:
+            column = ArrowColumn(weight, table.column(weight))
+            w = column.numbers(slice(0, len(column)))
+        return true, winners, posterior, w
+
+    aside = Aside()
+    stream = worked(rows, types, work, read, aside, what="evaluating", progress=progress)
+    parts = [done.result for done in stream]
+    if not sum(len(part[0]) for part in parts):
+        raise TallyBayesError(f"{rows.files[0]} has no rows to score")
+    return Judged(parts, aside)
+
+
+def evaluate_model(
+    stored: Stored,
+    data: Any,
+    *,
+    target: str | None = None,
+    weight: str | None = None,
+    read: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Score a stored model on labelled rows that it has not seen.
+
+    Parameters
+    ----------
+    stored
+        The model.
+    data
+        Files, a folder, a pattern, an address, "-", or a table: see `open_rows`.
+    target
+        The column of labels; the one that the model was trained on when not given.
+    weight
+        A column that says how often each row counts.
+    read, progress
+        As for `train`.
+    """
+    judged = judge(stored, data, target=target, weight=weight, read=read, progress=progress)
+    model = stored.fitted.model
+    notes = []
+    if judged.aside.rows:
+        notes.append(f"{judged.aside.rows:,} bad rows were set aside")
+    return Report.of_codes(
+        judged.true,
+        judged.proba,
+        judged.winners,
+        model.classes,
+        weights=judged.weights,
+        positive=model.positive,
+        notes=notes,
+    )
+
+
+def evaluate(
+    data: Any,
+    target: str,
+    spec: Spec | None = None,
+    *,
+    folds: Any = 10,
+    repeats: int = 1,
+    seed: int = 0,
+    weight: str | None = None,
+    read: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Score a specification on rows that are held out in turn.
+
+    Parameters
+    ----------
+    data, target, spec, weight, read, progress
+        As for `train`. All rows are read into memory.
+    folds
+        How many folds; "loo" to leave out each row on its own; a share such as 0.2 to hold out
+        once.
+    repeats, seed
+        How often to do it all, shuffled anew, and what the shuffling begins with.
+    """
+    rows = read_labelled(data, target, spec or Spec(), weight=weight, read=read, progress=progress)
+    held = rows.spec.estimator().cross_val(
+        rows.X, rows.y, folds=folds, repeats=repeats, seed=seed, sample_weight=rows.weights
+    )
+    notes = [f"{rows.aside.rows:,} bad rows were set aside"] if rows.aside.rows else []
+    report: Report = held.report(notes)
+    return report

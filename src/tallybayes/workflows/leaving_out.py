@@ -1,0 +1,128 @@
+"""Exact leave-one-out scores of a model that was just counted, also for more rows than fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.model import Fitted
+from tallybayes.model.model import winners_of
+from tallybayes.sources.files import FrameRows, ReadOptions, Rows
+from tallybayes.tokenizer import Words
+from tallybayes.validation.each_row import LeaveOneOut
+from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.held_out import left_out_each, posterior_of
+from tallybayes.validation.reports.report import Report
+from tallybayes.workflows.counting import Counted, Counting
+from tallybayes.workflows.streams import Aside, Progress, worked
+
+MOST_CELLS = 30_000_000  # of probabilities that are kept to be scored
+
+
+def leave_out(
+    rows: Rows | FrameRows,
+    counting: Counting,
+    counted: Counted,
+    fitted: Fitted,
+    options: ReadOptions,
+    progress: Progress | None = None,
+) -> Report | str:
+    """Return the scores of every row under the model of all others, or why there are none."""
+    recipe = Recipe(fitted.families, fitted.columns, fitted.prior, fitted.positive)
+    if len(counted.tally.classes) < 2 or counted.tally.rows.sum() < 3:
+        return "too few rows or classes to leave one out"
+    if counted.tables is not None:
+        return _at_once(counting, counted, recipe)
+    if any(isinstance(group.kind, Words) for group in counting.schema.groups):
+        return "the text is too long to be kept in memory; use evaluate with a test file"
+    if not rows.again:
+        return "the rows can be read only once; save them to a file first"
+    return _in_stream(rows, counting, counted, recipe, options, progress)
+
+
+def _at_once(counting: Counting, counted: Counted, recipe: Recipe) -> Report | str:
+    """Leave out rows that are in memory."""
+    import pyarrow
+
+    assert counted.tables is not None
+    table = pyarrow.concat_tables(counted.tables)
+    data = _encoded(counting, table)
+    found = left_out_each(data, recipe, LeaveOneOut(data, counted.tally))
+    if found is None:
+        return "the families have no closed form for it; use evaluate"
+    return Report.of_codes(
+        data.y,
+        found.proba,
+        found.winners,
+        data.classes,
+        leave_one_out=True,
+        weights=data.w,
+        positive=recipe.positive,
+    )
+
+
+def _encoded(counting: Counting, table: Any) -> Encoded:
+    return Encoded.of(
+        counting.source(table), counting.schema, counting.labels(table), counting.weights(table)
+    )
+
+
+def _in_stream(
+    rows: Rows | FrameRows,
+    counting: Counting,
+    counted: Counted,
+    recipe: Recipe,
+    options: ReadOptions,
+    progress: Progress | None,
+) -> Report | str:
+    """Leave out rows in a second pass over them."""
+    tally = counted.tally
+    classes = tally.classes
+
+    def work(table: Any) -> Any:
+        data = _encoded(counting, table)
+        each = LeaveOneOut(data, tally, part=True)
+        found = each.joint(recipe)
+        if found is None:
+            return None
+        joint, prior = found
+        sound = ~np.isnan(joint).any(axis=1)
+        joint, prior, y = joint[sound], prior[sound], each.y[sound]
+        winners = winners_of(joint, prior, classes, recipe.positive)
+        w = None if data.w is None else data.w[sound]
+        return y, winners, posterior_of(joint, prior), w, int((~sound).sum())
+
+    most = MOST_CELLS // len(classes)
+    n, parts, lost = 0, [], 0
+    stream = worked(
+        rows, counting.types, work, options, Aside(), what="leaving out each row", progress=progress
+    )
+    for done in stream:
+        if done.result is None:
+            return "the families have no closed form for it; use evaluate"
+        parts.append(done.result[:4])
+        lost += done.result[4]
+        n += len(done.result[0])
+        if n >= most:
+            break
+    total = int(tally.rows.sum())
+    notes = []
+    if n + lost < total:
+        notes.append(f"scores of the first {n:,} of {total:,} rows, each left out of all")
+    if lost:
+        notes.append(f"{lost:,} rows with extreme values could not be left out in a stream")
+    if not n:
+        raise TallyBayesError("no row could be left out")
+    y, winners, proba, w = zip(*parts, strict=True)
+    return Report.of_codes(
+        np.concatenate(y),
+        np.concatenate(proba),
+        np.concatenate(winners),
+        classes,
+        leave_one_out=True,
+        weights=None if w[0] is None else np.concatenate(w),
+        positive=recipe.positive,
+        notes=notes,
+    )

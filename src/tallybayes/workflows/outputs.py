@@ -1,0 +1,188 @@
+"""Rows written in a stream, as CSV, JSON lines, Parquet or Arrow: a file whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+from collections.abc import Callable, Iterator
+from io import StringIO
+from typing import IO, Any, Literal, Protocol
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.modelfile.writing import replace_file
+
+Written = Literal["csv", "tsv", "parquet", "arrow", "jsonl"]
+WRITTEN: tuple[Written, ...] = ("csv", "tsv", "parquet", "arrow", "jsonl")
+_ENDINGS: dict[str, Written] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+
+
+class Writer(Protocol):
+    """What turns tables into bytes: `encoded` in any thread, `put` in the order of the rows."""
+
+    def encoded(self, table: Any) -> Any:
+        """Do as much as can be done for a table on its own."""
+
+    def put(self, encoded: Any) -> None:
+        """Write what was encoded."""
+
+    def close(self) -> None:
+        """Write what comes at the end."""
+
+
+def format_for(path: str | None, to: str | None) -> Written:
+    """Return the format of an output: the one that is named, or that of its ending, or CSV."""
+    if to is not None:
+        if to not in WRITTEN:
+            raise TallyBayesError(f"there is no output format {to!r}; {did_you_mean(to, WRITTEN)}")
+        return to
+    if path is None:
+        return "csv"
+    ending = os.path.splitext(path)[1].lower()  # noqa: PTH122 (an address is no path)
+    if ending not in _ENDINGS:
+        known = ", ".join(_ENDINGS)
+        raise TallyBayesError(
+            f"{path} does not end in a known format ({known}); rename it, or name the format (--to)"
+        )
+    return _ENDINGS[ending]
+
+
+def writer_for(file: IO[bytes], to: Written) -> Writer:
+    """Return what writes tables of a format into a file."""
+    if to in ("csv", "tsv"):
+        return _Csv(file, "\t" if to == "tsv" else ",")
+    return _JsonLines(file) if to == "jsonl" else _Columns(file, to)
+
+
+class _Csv:
+    def __init__(self, file: IO[bytes], delimiter: str) -> None:
+        self._file, self._delimiter = file, delimiter
+        self._begun = False
+
+    def encoded(self, table: Any) -> tuple[list[str], bytes]:
+        return table.column_names, self._lines(table)
+
+    def _lines(self, table: Any) -> bytes:
+        import pyarrow
+        from pyarrow import csv as arrow_csv
+
+        table = _plain(table)
+        for quoting in ("none", "needed"):  # the former refuses what needs quotes
+            sink = pyarrow.BufferOutputStream()
+            options = arrow_csv.WriteOptions(
+                include_header=False, delimiter=self._delimiter, quoting_style=quoting
+            )
+            try:
+                arrow_csv.write_csv(table, sink, options)
+                break
+            except pyarrow.ArrowInvalid:
+                if quoting == "needed":
+                    raise
+        data: bytes = sink.getvalue().to_pybytes()
+        return data
+
+    def put(self, encoded: tuple[list[str], bytes]) -> None:
+        names, lines = encoded
+        if not self._begun:
+            header = StringIO()
+            csv.writer(header, delimiter=self._delimiter, lineterminator="\n").writerow(names)
+            self._file.write(header.getvalue().encode())
+        self._begun = True
+        self._file.write(lines)
+
+    def close(self) -> None:
+        """Write nothing more."""
+
+
+class _JsonLines:
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def encoded(self, table: Any) -> bytes:
+        names = table.column_names
+        columns = [map(_json_value, column.to_pylist()) for column in table.columns]
+        lines = [
+            json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False)
+            for row in zip(*columns, strict=True)
+        ]
+        return "".join(f"{line}\n" for line in lines).encode()
+
+    def put(self, encoded: bytes) -> None:
+        self._file.write(encoded)
+
+    def close(self) -> None:
+        """Write nothing more."""
+
+
+class _Columns:
+    """Parquet and Arrow, which are written column by column."""
+
+    def __init__(self, file: IO[bytes], to: Written) -> None:
+        self._file, self._to = file, to
+        self._writer: Any = None
+
+    def encoded(self, table: Any) -> Any:
+        return _plain(table)
+
+    def put(self, encoded: Any) -> None:
+        from pyarrow import ipc, parquet
+
+        if self._writer is None:
+            kind = parquet.ParquetWriter if self._to == "parquet" else ipc.new_file
+            self._writer = kind(self._file, encoded.schema)
+        self._writer.write_table(encoded)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _plain(table: Any) -> Any:
+    """Turn codes back into text."""
+    import pyarrow
+
+    for place, each in enumerate(table.schema):
+        if pyarrow.types.is_dictionary(each.type):
+            column = table.column(place).cast(each.type.value_type)
+            table = table.set_column(place, each.name, column)
+    return table
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | bool | int | float | None) else str(value)
+
+
+def write_tables(
+    out: str | os.PathLike[str] | IO[bytes],
+    to: Written,
+    tables: Callable[[Writer], Iterator[Any]],
+) -> None:
+    """Write tables one after the other; a file appears only when it is complete.
+
+    `tables` is given the writer, and goes through what its `encoded` returns.
+    """
+
+    def write(file: IO[bytes]) -> None:
+        writer = writer_for(file, to)
+        for encoded in tables(writer):
+            writer.put(encoded)
+        writer.close()
+
+    if isinstance(out, str | os.PathLike):
+        replace_file(out, write)
+    else:
+        write(out)
+        out.flush()

@@ -1,0 +1,114 @@
+"""Single records: typed in as text, taken from a file, or drawn from a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.modelfile import Stored
+from tallybayes.sources.files import ReadOptions, Type, open_rows
+from tallybayes.sources.files.pieces import TYPE_NAMES
+from tallybayes.workflows.outputs import Writer, format_for, write_tables
+from tallybayes.workflows.prediction import check_columns, types_for
+from tallybayes.workflows.specification import label_of
+from tallybayes.workflows.streams import Aside, worked
+
+TRUTH = {"true": True, "false": False, "1": True, "0": False}
+
+
+def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record whose values were typed in, each as its column has it; "" is missing.
+
+    Parameters
+    ----------
+    stored
+        The model.
+    texts
+        What was typed, by column; the target may be among them.
+    """
+    schema = stored.fitted.tally.schema
+    types = types_for(stored.fitted)
+    record: dict[str, Any] = {}
+    for name, text in texts.items():
+        if name == schema.target:
+            record[name] = label_of(text, stored.fitted.classes)
+            continue
+        if name not in types:
+            known = (*schema.names, schema.target)
+            raise TallyBayesError(f"the model has no column {name!r}; {did_you_mean(name, known)}")
+        record[name] = _value(name, text, types[name]) if isinstance(text, str) else text
+    return record
+
+
+def _value(name: str, text: str, kind: Type) -> Any:
+    if text == "":
+        return None
+    try:
+        if kind == "number":
+            return float(text)
+        if kind == "integer":
+            return int(text)
+        if kind == "boolean":
+            return TRUTH[text.lower()]
+    except (ValueError, KeyError):
+        raise TallyBayesError(f"column {name!r}: {text!r} is not {TYPE_NAMES[kind]}") from None
+    return text
+
+
+def record_in(
+    stored: Stored, data: Any, row: int, *, read: ReadOptions | None = None
+) -> dict[str, Any]:
+    """Return the record in a row of files, of which the first has the number 1."""
+    if row < 1:
+        raise TallyBayesError(f"the row is {row}; rows are counted from 1")
+    read = read or ReadOptions()
+    rows = open_rows(data, read)
+    check_columns(rows, stored.fitted.tally.schema)
+    seen = 0
+    for done in worked(rows, types_for(stored.fitted), lambda table: table, read, Aside()):
+        table = done.result
+        if seen + table.num_rows >= row:
+            (record,) = table.slice(row - 1 - seen, 1).to_pylist()
+            return dict(record)
+        seen += table.num_rows
+    raise TallyBayesError(f"{rows.files[0]} has {seen} rows; there is no row {row}")
+
+
+def sample(
+    stored: Stored,
+    n: int,
+    out: str | os.PathLike[str] | IO[bytes],
+    *,
+    given: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    to: str | None = None,
+) -> int:
+    """Draw whole plausible records from a model and write them; return how many.
+
+    Parameters
+    ----------
+    stored
+        The model.
+    n
+        How many.
+    out, to
+        Where to, and the format: as for `predict`.
+    given
+        Values that the records shall have, by column; the target may be among them.
+    seed
+        A number that makes the draw repeatable.
+    """
+    import pyarrow
+
+    path = os.fspath(out) if isinstance(out, str | os.PathLike) else None
+    written = format_for(path, to)
+    drawn = stored.fitted.model.sample(n, record_of(stored, given or {}), seed)
+    table = pyarrow.table({name: pyarrow.array(values.tolist()) for name, values in drawn.items()})
+
+    def tables(writer: Writer) -> Iterator[Any]:
+        yield writer.encoded(table)
+
+    write_tables(out, written, tables)
+    return n

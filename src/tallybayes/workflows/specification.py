@@ -1,0 +1,242 @@
+"""What the user asks for: which columns, of what families, with what smoothing and prior."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.families import ByClass, Text
+from tallybayes.families.categorical import Unseen
+from tallybayes.model.calibration import How
+from tallybayes.model.columns import BEST, FAMILIES
+from tallybayes.sources.labels import Label
+from tallybayes.tokenizer import Words
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """How a model is to be made.
+
+    Parameters
+    ----------
+    columns
+        "auto", "best", a family, or a mapping of columns to families: as for `NaiveBayes`.
+    text
+        Columns of text, of which the words are counted.
+    drop
+        Columns to leave out.
+    only
+        Columns to use, if not all.
+    alpha, prior, unseen, positive, calibration
+        As for `NaiveBayes`. Labels may be given as text.
+
+    Examples
+    --------
+    >>> Spec(columns={"income": "gaussian"}, text=("subject",)).said
+    {'subject': 'text', 'income': 'gaussian'}
+    """
+
+    columns: Any = "auto"
+    text: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    alpha: float = 1.0
+    prior: Any = "empirical"
+    unseen: Unseen = "ignore"
+    positive: Label | None = None
+    calibration: How | None = None
+
+    @property
+    def said(self) -> Any:
+        """What is said of the columns, text included, as `NaiveBayes` takes it."""
+        if not self.text:
+            return self.columns
+        if isinstance(self.columns, str) and self.columns == "auto":
+            return dict.fromkeys(self.text, "text")
+        if isinstance(self.columns, Mapping):
+            return {**dict.fromkeys(self.text, "text"), **self.columns}
+        # one word for all columns: those of text come first
+        return {**dict.fromkeys(self.text, "text"), re.compile("."): self.columns}
+
+    def chosen(self, names: tuple[str, ...], target: str, weight: str | None) -> tuple[str, ...]:
+        """Return the columns to use, of all that there are."""
+        if target not in names:
+            raise TallyBayesError(
+                f"there is no column {target!r} to predict; {did_you_mean(target, names)}"
+            )
+        said = list(self.said) if isinstance(self.said, Mapping) else []
+        asked = {name for name in said if isinstance(name, str)}
+        for name in (*self.drop, *self.only, *asked, *([weight] if weight else [])):
+            if name not in names:
+                raise TallyBayesError(f"there is no column {name!r}; {did_you_mean(name, names)}")
+            if name == target:
+                raise TallyBayesError(
+                    f"{name!r} is what is predicted; it cannot be one of the columns too"
+                )
+        for name in self.drop:
+            if name in asked or name in self.only:
+                raise TallyBayesError(f"column {name!r} is dropped and asked for; do one of both")
+        used = self.only or names
+        left = (target, weight, *self.drop)
+        chosen = tuple(n for n in names if n in {*used, *asked} and n not in left)
+        if not chosen:
+            raise TallyBayesError("no column is left to predict from")
+        return chosen
+
+    def for_labels(self, labels: tuple[Label, ...]) -> Spec:
+        """Return the specification with labels that were given as text turned into real ones."""
+        positive, prior = self.positive, self.prior
+        if positive is not None:
+            positive = label_of(positive, labels)
+        if isinstance(prior, Mapping):
+            prior = {label_of(label, labels): p for label, p in prior.items()}
+        columns = self.columns
+        if isinstance(columns, Mapping):
+            columns = {name: _for_labels(word, labels) for name, word in columns.items()}
+        return replace(self, columns=columns, positive=positive, prior=prior)
+
+    def estimator(self) -> Any:
+        """Return the estimator that is asked for."""
+        from tallybayes.estimators import NaiveBayes
+
+        return NaiveBayes(
+            self.said,
+            prior=self.prior,
+            alpha=self.alpha,
+            unseen=self.unseen,
+            positive=self.positive,
+            calibration=self.calibration,
+        )
+
+    def without_choices(self) -> Spec:
+        """Return what is known of the columns before families are chosen for them."""
+        said = self.said
+        if isinstance(said, Mapping):
+            stated = {name: word for name, word in said.items() if not _is_best(word)}
+            return replace(self, columns=stated, text=())
+        return replace(self, columns="auto" if _is_best(said) else said, text=())
+
+    @property
+    def needs_all_rows(self) -> str:
+        """Why the model cannot be made from a stream, or nothing."""
+        said = self.said
+        words = said.values() if isinstance(said, Mapping) else [said]
+        if any(map(_is_best, words)):
+            return "families are chosen by leaving rows out"
+        return "" if self.calibration is None else "the calibration is fitted by leaving rows out"
+
+
+def _for_labels(word: Any, labels: tuple[Label, ...]) -> Any:
+    """Return a family whose guesses by class are for real labels."""
+    guess = getattr(word, "p", None)
+    if not isinstance(guess, ByClass):
+        return word
+    return replace(word, p=ByClass({label_of(k, labels): p for k, p in guess.p.items()}))
+
+
+def _is_best(word: Any) -> bool:
+    return word is BEST or (isinstance(word, str) and word == "best")
+
+
+def label_of(word: Label, labels: tuple[Label, ...]) -> Label:
+    """Return the label that is meant: an equal one, or one that is written alike.
+
+    Examples
+    --------
+    >>> label_of("1", (0, 1)), label_of("true", (False, True)), label_of("new", ("old",))
+    (1, True, 'new')
+    """
+    if not isinstance(word, str) or word in labels:
+        return word
+    for label in labels:
+        if not isinstance(label, str) and str(label).lower() == word.lower():
+            return label
+    kinds = {type(label) for label in labels}
+    for kind in (int, float):
+        if kinds == {kind}:
+            try:
+                return kind(word)
+            except ValueError:
+                pass
+    return word
+
+
+_WORDS = {each.name for each in fields(Words)}
+
+
+def parse_column(text: str) -> tuple[str, Any]:
+    """Read a column and its family: ``status=categorical:alpha=1``.
+
+    Examples
+    --------
+    >>> parse_column("status=categorical:alpha=1,unseen=smooth")
+    ('status', Categorical(alpha=1.0, m=None, p=None, unseen='smooth'))
+    """
+    name, equals, rest = text.rpartition("=") if ":" not in text else _cut(text)
+    if not equals or not name or not rest:
+        raise TallyBayesError(
+            f"{text!r} does not say what a column is; write NAME=FAMILY, for example "
+            "income=gaussian or status=categorical:alpha=1"
+        )
+    return name, parse_family(rest)
+
+
+def _cut(text: str) -> tuple[str, str, str]:
+    head, _, options = text.partition(":")
+    name, equals, family = head.rpartition("=")
+    return name, equals, f"{family}:{options}" if family else ""
+
+
+def parse_family(text: str) -> Any:
+    """Read a family with options: ``bins:edges=18;65``, ``text:ngrams=1;2,event=bernoulli``."""
+    word, _, rest = text.partition(":")
+    word = word.strip().lower().replace("-", "_")
+    if word not in (*FAMILIES, "best"):
+        raise TallyBayesError(
+            f"there is no family {word!r}; {did_you_mean(word, (*FAMILIES, 'best'))}"
+        )
+    options = dict(_option(part) for part in rest.split(",") if part.strip())
+    if word == "best":
+        if options:
+            raise TallyBayesError("'best' takes no options")
+        return "best"
+    kind: Any = FAMILIES[word]
+    known = {each.name for each in fields(kind)} | (_WORDS if kind is Text else set())
+    known -= {"words"}
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, sorted(known))
+            raise TallyBayesError(f"{word} has no option {name!r}; {hint}")
+    if kind is Text:
+        of_words = {name: options.pop(name) for name in list(options) if name in _WORDS}
+        return Text(Words(**of_words), **options)
+    return kind(**options)
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise TallyBayesError(f"{text.strip()!r} is not an option; write name=value")
+    return name.strip(), _value(value.strip())
+
+
+def _value(text: str) -> Any:
+    """Read a number, a truth value, several of them (1;2), or a word; Yes:1/3;No:2/3 by class."""
+    pairs = [part.partition(":") for part in text.split(";") if part]
+    if pairs and all(colon for _, colon, _ in pairs):
+        return ByClass({label.strip(): _value(p.strip()) for label, _, p in pairs})
+    if ";" in text:
+        return tuple(_value(part) for part in text.split(";") if part)
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float, lambda word: float(Fraction(word))):
+        try:
+            return kind(text)
+        except (ValueError, ZeroDivisionError):
+            pass
+    return text

@@ -1,0 +1,226 @@
+"""Rows worked through in a stream: chunks decoded and worked on side by side, results in order."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.kernels.threads import NAME, available
+from tallybayes.sources.files import BadRow, Chunk, FrameRows, ReadOptions, Rows, UnfitError, Wanted
+
+EXAMPLES = 5
+ASIDE = "; correct it, or set such rows aside with --bad-rows skip"
+
+
+class Progress(Protocol):
+    """What is told of how far the work has come."""
+
+    def begin(self, what: str, total_bytes: int | None) -> None:
+        """Say what begins, and how much there is to read."""
+
+    def advance(self, rows: int, bytes: int) -> None:  # noqa: A002
+        """Say how much has been done since the last time."""
+
+    def end(self) -> None:
+        """Say that it is done."""
+
+
+class Silence:
+    """Progress that nobody looks at."""
+
+    def begin(self, what: str, total_bytes: int | None) -> None:
+        """Say nothing."""
+
+    def advance(self, rows: int, bytes: int) -> None:  # noqa: A002
+        """Say nothing."""
+
+    def end(self) -> None:
+        """Say nothing."""
+
+
+@dataclass(slots=True)
+class Aside:
+    """The rows that were set aside: how many, and which (all of them if they are reported)."""
+
+    rows: int = 0
+    lines: list[str] = field(default_factory=list)
+
+
+class Done(NamedTuple):
+    """What became of a piece: the result for its good rows, and their number."""
+
+    result: Any
+    rows: int
+
+
+class _Part(NamedTuple):
+    done: Done | None
+    n_rows: int
+    bad: tuple[BadRow, ...]
+    error: Exception | None = None
+
+
+def worked(
+    rows: Rows | FrameRows,
+    wanted: Wanted | None,
+    work: Callable[[Any], Any],
+    options: ReadOptions,
+    aside: Aside,
+    *,
+    what: str = "reading",
+    progress: Progress | None = None,
+) -> Iterator[Done]:
+    """Call `work` on the tables that the rows arrive in, and go through what it returns.
+
+    Several threads decode and work at once; the results come in the order of the rows. A row that
+    cannot be decoded, or that the work refuses, is an error that names its file and number, or is
+    set aside, as the options say.
+    """
+    progress = progress or Silence()
+    progress.begin(what, rows.n_bytes)
+    try:
+        file, before = "", 0
+        for chunk, parts in _in_order(rows.chunks(wanted), lambda c: _parts(c, work, options)):
+            if chunk.file != file:
+                file, before = chunk.file, 0
+            n_rows = 0
+            for part in parts:
+                if part.error is not None:
+                    raise _named(part.error, file, before)
+                for bad in part.bad:
+                    aside.rows += 1
+                    if options.bad_rows == "report" or len(aside.lines) < EXAMPLES:
+                        aside.lines.append(_line(bad, file, before))
+                before += part.n_rows
+                n_rows += part.n_rows
+                if part.done is not None:
+                    yield part.done
+            progress.advance(n_rows, chunk.n_bytes)
+    finally:
+        progress.end()
+
+
+def _in_order(
+    chunks: Iterator[Chunk], work: Callable[[Chunk], list[_Part]]
+) -> Iterator[tuple[Chunk, list[_Part]]]:
+    """Work on several chunks at once; a few wait, so that memory stays bounded."""
+    first = list(islice(chunks, 2))
+    if len(first) < 2:  # nothing to do side by side
+        for chunk in first:
+            yield chunk, work(chunk)
+        return
+    workers = available()
+    waiting: deque[tuple[Chunk, Future[list[_Part]]]] = deque()
+    # a thread of this name does not start others for its own work
+    with ThreadPoolExecutor(workers, thread_name_prefix=f"{NAME}-files") as pool:
+        try:
+            for chunk in _chained(first, chunks):
+                waiting.append((chunk, pool.submit(work, chunk)))
+                if len(waiting) > workers + 1:
+                    done, future = waiting.popleft()
+                    yield done, future.result()
+            while waiting:
+                done, future = waiting.popleft()
+                yield done, future.result()
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+
+def _chained(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
+    yield from first
+    yield from rest
+
+
+def _parts(chunk: Chunk, work: Callable[[Any], Any], options: ReadOptions) -> list[_Part]:
+    """Decode a chunk and work on its pieces, up to the first error."""
+    parts = []
+    try:
+        for piece in chunk.pieces():
+            done, refused = _worked_on(piece.table, work, options)
+            numbered = tuple(
+                bad if piece.kept is None else bad._replace(row=int(piece.kept[bad.row]))
+                for bad in refused
+            )
+            bad = tuple(sorted((*piece.bad, *numbered), key=lambda each: each.row))
+            parts.append(_Part(done, piece.n_rows, bad))
+    except UnfitError as error:
+        at = error.bad
+        if error.in_table and piece.kept is not None:
+            at = at._replace(row=int(piece.kept[at.row]))
+        parts.append(_Part(None, 0, (), UnfitError(at)))
+    except Exception as error:
+        parts.append(_Part(None, 0, (), error))
+    return parts
+
+
+def _worked_on(
+    table: Any, work: Callable[[Any], Any], options: ReadOptions
+) -> tuple[Done, list[BadRow]]:
+    """Work on a table; rows that are refused are found by halving it."""
+    try:
+        return Done(work(table), table.num_rows), []
+    except TallyBayesError as error:
+        work(table.slice(0, 0))  # a trouble that no row makes is not found in one
+        if options.bad_rows == "error":
+            row, why = _first_refused(table, work, str(error))
+            raise UnfitError(BadRow(row, None, why), in_table=True) from None
+        bad = list(_refused(table, work, 0))
+        rows = {each.row for each in bad}
+        table = table.take([row for row in range(table.num_rows) if row not in rows])
+        return Done(work(table), table.num_rows), bad
+
+
+def _first_refused(table: Any, work: Callable[[Any], Any], why: str) -> tuple[int, str]:
+    """Return the number of the first row that is refused, and why."""
+    start, stop = 0, table.num_rows
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        try:
+            work(table.slice(start, middle - start))
+            start = middle
+        except TallyBayesError as error:
+            why, stop = str(error), middle
+    try:
+        work(table.slice(start, 1))
+    except TallyBayesError as error:
+        why = str(error)
+    return start, _without_number(why)
+
+
+def _refused(table: Any, work: Callable[[Any], Any], start: int) -> Iterator[BadRow]:
+    """Go through the rows that are refused."""
+    try:
+        work(table)
+    except TallyBayesError as error:
+        n = table.num_rows
+        if n == 1:
+            yield BadRow(start, None, _without_number(str(error)))
+            return
+        yield from _refused(table.slice(0, n // 2), work, start)
+        yield from _refused(table.slice(n // 2), work, start + n // 2)
+
+
+def _without_number(message: str) -> str:
+    """Leave out the row's number in the part of the table that was tried on its own."""
+    return re.sub(r" (in|of) row \d+", "", message)
+
+
+def _line(bad: BadRow, file: str, before: int) -> str:
+    column = "" if bad.column is None else f", column {bad.column!r}"
+    return f"{file}, row {before + bad.row + 1:,}{column}: {bad.why}"
+
+
+def _named(error: Exception, file: str, before: int) -> Exception:
+    """Return the error with the file and the row, if it is about one."""
+    if isinstance(error, UnfitError):
+        return TallyBayesError(_line(error.bad, file, before) + ASIDE)
+    if isinstance(error, TallyBayesError) and not str(error).startswith(file):
+        return TallyBayesError(f"{file}: {error}")
+    return error

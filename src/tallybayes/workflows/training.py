@@ -1,0 +1,195 @@
+"""Training on files: types from a sample, one pass to count, and what the model is worth."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tallybayes.errors import TallyBayesError, did_you_mean, number
+from tallybayes.model import Fitted
+from tallybayes.model.columns import Wishes, families_for
+from tallybayes.modelfile import Provenance, Stored
+from tallybayes.priors import Fixed, prior_of
+from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
+from tallybayes.sources.labels import sorted_labels
+from tallybayes.tallies import Tally
+from tallybayes.validation.reports.report import Report
+from tallybayes.workflows.counting import count, labels_of, settled
+from tallybayes.workflows.leaving_out import leave_out
+from tallybayes.workflows.specification import Spec
+from tallybayes.workflows.streams import Aside, Progress
+from tallybayes.workflows.tables import labelled_from
+from tallybayes.workflows.understood import understood
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """A model, what was understood of the data, and the exact leave-one-out scores.
+
+    Attributes
+    ----------
+    stored
+        The model with its provenance, to be saved.
+    scores
+        The leave-one-out scores, or None.
+    no_scores
+        Why there are none.
+    aside
+        The rows that were set aside.
+    seconds
+        How long it took.
+    """
+
+    stored: Stored
+    scores: Report | None
+    no_scores: str
+    aside: Aside
+    seconds: float
+    notes: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        parts = [understood(self.stored.fitted).text]
+        if self.aside.rows:
+            parts.append(f"{self.aside.rows:,} bad rows were set aside, such as:")
+            parts += [f"  {line}" for line in self.aside.lines[:5]]
+        if self.scores is not None:
+            parts += ["", "Every row predicted by the model of all others:", str(self.scores)]
+        elif self.no_scores:
+            parts += ["", f"No leave-one-out scores: {self.no_scores}."]
+        return "\n".join([*parts, *self.notes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the model as JSON can hold it."""
+        return {
+            **understood(self.stored.fitted).to_dict(),
+            "bad_rows": self.aside.rows,
+            "bad_examples": self.aside.lines[:5],
+            "leave_one_out": None if self.scores is None else self.scores.to_dict(),
+            "no_scores": self.no_scores or None,
+            "seconds": self.seconds,
+        }
+
+
+def train(
+    data: Any,
+    target: str,
+    spec: Spec | None = None,
+    *,
+    weight: str | None = None,
+    read: ReadOptions | None = None,
+    scores: bool = True,
+    progress: Progress | None = None,
+) -> Trained:
+    """Train a model on files, or on anything else that holds rows.
+
+    The rows are gone through once, in a stream, however many there are; a second time for the
+    leave-one-out scores.
+
+    Parameters
+    ----------
+    data
+        Files, a folder, a pattern, an address, "-", or a table: see `open_rows`.
+    target
+        The column that is predicted.
+    spec
+        Columns, families, smoothing and prior.
+    weight
+        A column that says how often each row counts.
+    read
+        How files are read, and what is done with rows that do not fit.
+    scores
+        Whether to leave out each row, for scores.
+    progress
+        What is told of how far the work has come.
+
+    Examples
+    --------
+    >>> rows = {"income": [125.0, 100.0, 70.0, 95.0], "cheat": ["No", "No", "Yes", "Yes"]}
+    >>> trained = train(rows, "cheat")
+    >>> trained.stored.fitted.model.posterior_of({"income": 80.0})["Yes"] > 0.5
+    True
+    """
+    start = time.perf_counter()
+    spec, read = spec or Spec(), read or ReadOptions()
+    rows = open_rows(data, read)
+    spec = spec.for_labels(labels_of(rows, target))
+    if spec.needs_all_rows:
+        return _with_estimator(rows, target, spec, weight, read, progress, source_name(data), start)
+    counting, wish = settled(rows, spec, target, weight)
+    counted = count(rows, counting, read, keep=scores, progress=progress)
+    tally = counted.tally
+    if not tally.classes:
+        raise TallyBayesError(f"{rows.files[0]} has no row to learn from")
+    fitted = fitted_from(tally, wish, spec)
+    fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
+    report: Report | str = ""
+    if scores:
+        report = leave_out(rows, counting, counted, fitted, read, progress)
+    provenance = Provenance.now(source_name(data), int(tally.rows.sum()), counted.aside.rows)
+    said = report if isinstance(report, str) else ""
+    found = None if isinstance(report, str) else report
+    seconds = time.perf_counter() - start
+    return Trained(Stored(fitted, provenance), found, said, counted.aside, seconds)
+
+
+def fitted_from(tally: Tally, wish: Wishes, spec: Spec) -> Fitted:
+    """Say how a model is estimated from what was counted."""
+    if spec.unseen not in ("ignore", "smooth", "error"):
+        raise TallyBayesError(
+            f"unseen is {spec.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
+        )
+    alpha = number(spec.alpha, "alpha", least=0.0)
+    families, by_name = families_for(tally.schema, wish, alpha, spec.unseen)
+    prior = prior_of(spec.prior)
+    announced = set(prior.p) if isinstance(prior, Fixed) else set()
+    if spec.positive is not None:
+        if spec.positive not in {*tally.classes, *announced}:
+            hint = did_you_mean(spec.positive, tally.classes)
+            raise TallyBayesError(f"the positive class {spec.positive!r} is not a class; {hint}")
+        announced.add(spec.positive)
+    return Fitted(
+        tally,
+        families,
+        by_name,
+        prior,
+        spec.positive,
+        announced=sorted_labels(announced, "the classes"),
+    )
+
+
+def _with_estimator(
+    rows: Rows | FrameRows,
+    target: str,
+    spec: Spec,
+    weight: str | None,
+    read: ReadOptions,
+    progress: Progress | None,
+    source: str,
+    start: float,
+) -> Trained:
+    """Let the estimator choose and calibrate, which takes all rows at once."""
+    data = labelled_from(rows, target, spec, weight=weight, read=read, progress=progress)
+    estimator = data.spec.estimator().fit(data.X, data.y, sample_weight=data.weights)
+    fitted = with_target(estimator, target)
+    provenance = Provenance.now(source, len(data.y), data.aside.rows)
+    why = f"{spec.needs_all_rows}: use evaluate, which does that anew for each fold"
+    seconds = time.perf_counter() - start
+    return Trained(Stored(fitted, provenance), None, why, data.aside, seconds)
+
+
+def with_target(estimator: Any, target: str) -> Fitted:
+    """Return what an estimator has fitted, with the name of what it predicts."""
+    fitted: Fitted = estimator._state()
+    schema = replace(fitted.tally.schema, target=target)
+    return replace(fitted, tally=fitted.tally.under(schema), labels=None)
+
+
+def source_name(data: Any) -> str:
+    """Return what was read, as the user wrote it."""
+    if isinstance(data, str | os.PathLike):
+        return os.fspath(data)
+    if isinstance(data, list | tuple) and all(isinstance(e, str | os.PathLike) for e in data):
+        return ", ".join(map(os.fspath, data))
+    return "a table"

@@ -1,0 +1,61 @@
+"""Parameters chosen by how well rows are predicted that the models never saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tallybayes.modelfile import Provenance, Stored
+from tallybayes.sources.files import ReadOptions
+from tallybayes.validation.tuning.tuning import Tuned, tune
+from tallybayes.workflows.specification import Spec
+from tallybayes.workflows.streams import Progress
+from tallybayes.workflows.tables import read_labelled
+from tallybayes.workflows.training import source_name, with_target
+
+ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 100.0)
+
+
+def tune_spec(
+    data: Any,
+    target: str,
+    spec: Spec | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    folds: Any = "loo",
+    score: str = "log_loss",
+    nested: int | None = 5,
+    one_standard_error: bool = False,
+    seed: int = 0,
+    weight: str | None = None,
+    read: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> tuple[Tuned, Stored]:
+    """Choose parameters on files; return what was found, and the best model to be saved.
+
+    Parameters
+    ----------
+    data, target, spec, weight, read, progress
+        As for `train`. All rows are read into memory.
+    grid
+        Values to try, by parameter of `NaiveBayes`; twelve values of alpha when not given.
+    folds, score, nested, one_standard_error, seed
+        As for `tallybayes.validation.tune`.
+    """
+    rows = read_labelled(data, target, spec or Spec(), weight=weight, read=read, progress=progress)
+    tuned = tune(
+        rows.spec.estimator(),
+        rows.X,
+        rows.y,
+        dict(grid or {"alpha": list(ALPHAS)}),
+        folds=folds,
+        score=score,
+        nested=nested,
+        one_standard_error=one_standard_error,
+        seed=seed,
+        sample_weight=rows.weights,
+    )
+    fitted = with_target(tuned.model, target)
+    said = f"tune {source_name(data)}: {len(rows.y)} rows"
+    provenance = Provenance.now(source_name(data), len(rows.y), rows.aside.rows, said)
+    return tuned, Stored(fitted, provenance)

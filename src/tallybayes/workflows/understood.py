@@ -1,0 +1,87 @@
+"""What was understood of the data: the classes, and for each column its family and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tallybayes.model import Fitted
+from tallybayes.model.description import described
+from tallybayes.model.estimation import family_for
+from tallybayes.sources.labels import Label
+
+MOST_COLUMNS = 50
+MOST_CLASSES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its family, why it has it, and how many rows lack a value."""
+
+    name: str
+    family: str
+    why: str
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The classes with their rows, and the columns."""
+
+    target: str
+    classes: tuple[tuple[Label, int], ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def text(self) -> str:
+        """All of it as lines of text."""
+        total = sum(rows for _, rows in self.classes)
+        shown = ", ".join(f"{rows:,} {label!r}" for label, rows in self.classes[:MOST_CLASSES])
+        more = ", ..." if len(self.classes) > MOST_CLASSES else ""
+        lines = [("column", "family", "missing", "why")]
+        lines += [
+            (each.name, each.family, f"{each.missing:,}" if each.missing else "", each.why)
+            for each in self.columns[:MOST_COLUMNS]
+        ]
+        wide = [max(len(line[k]) for line in lines) for k in range(3)]
+        table = [
+            f"{name:<{wide[0]}}  {family:<{wide[1]}}  {missing:>{wide[2]}}  {why}".rstrip()
+            for name, family, missing, why in lines
+        ]
+        if len(self.columns) > MOST_COLUMNS:
+            table.append(f"... and {len(self.columns) - MOST_COLUMNS} more columns")
+        return "\n".join([f"{total:,} rows, to predict {self.target!r}: {shown}{more}", *table])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON can hold it."""
+        return {
+            "target": self.target,
+            "rows": sum(rows for _, rows in self.classes),
+            "classes": [{"label": label, "rows": rows} for label, rows in self.classes],
+            "columns": [
+                {"name": c.name, "family": c.family, "why": c.why, "missing": c.missing}
+                for c in self.columns
+            ],
+        }
+
+
+def understood(fitted: Fitted) -> Understood:
+    """Say what was understood of the data that a model was counted from."""
+    tally = fitted.tally
+    total = int(tally.rows.sum())
+    present: dict[str, int] = {}
+    for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
+        names = tally.schema.names_of(group)
+        counts = block.present.sum(axis=0)
+        for place, name in enumerate(names):
+            present[name] = int(counts[place if len(counts) == len(names) else 0])
+    columns = []
+    for name, kind, reason in tally.schema:
+        family: Any = fitted.columns.get(name)
+        if family is None:
+            family = family_for(kind, fitted.families)
+        if name in fitted.reasons:
+            reason = fitted.reasons[name] + ("" if reason == "declared" else f"; {reason}")
+        columns.append(Column(name, described(family), reason, total - present[name]))
+    classes = tuple(zip(tally.classes, tally.rows.tolist(), strict=True))
+    return Understood(tally.schema.target, classes, tuple(columns))
