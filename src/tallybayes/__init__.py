@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         MultinomialNB,
         NaiveBayes,
         TextNB,
+        load,
     )
     from tallybayes.families import (
         AdditiveFloor,
@@ -53,6 +54,7 @@ _HOMES = {
         "MultinomialNB",
         "NaiveBayes",
         "TextNB",
+        "load",
     ),
     "tallybayes.families": (
         "AdditiveFloor",
@@ -116,6 +118,7 @@ __all__ = [
     "Uniform",
     "Words",
     "estimate",
+    "load",
     "stated",
 ]
 

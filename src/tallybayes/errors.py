@@ -37,7 +37,7 @@ def number(value: object, what: str, least: float = -math.inf, above: float = -m
     """
     try:
         found = math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found) or found < least or found <= above:
         wanted = "a finite number" if max(least, above) == -math.inf else "a number"

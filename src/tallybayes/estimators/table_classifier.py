@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from copy import copy
 from html import escape
@@ -13,6 +14,7 @@ from tallybayes.estimators.summary import as_html, as_text, warn_of_outgrown
 from tallybayes.estimators.table_reader import TableReader
 from tallybayes.model import Fitted, TellingWord, most_informative
 from tallybayes.model.columns import Wishes
+from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.schema import Schema
 from tallybayes.sources import Table
 from tallybayes.sources.labels import Label, sorted_labels
@@ -144,6 +146,24 @@ class TableClassifier(TableReader):
     ) -> dict[str, Array]:
         """Draw n whole plausible records, labels included, with values `given`: `Model.sample`."""
         return self._state().model.sample(n, given, seed)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, whole or not at all; `tallybayes.load` reads it.
+
+        Parameters
+        ----------
+        path
+            The file, by custom with the ending ``.tally``.
+        """
+        fitted = self._state()
+        rows = int(fitted.tally.rows.sum())
+        said = f"{type(self).__name__}: {rows} rows"
+        kept = {"name": type(self).__name__, **self._to_keep()}
+        save(path, Stored(fitted, Provenance.now(None, rows, said=said), kept))
+
+    def _to_keep(self) -> dict[str, Any]:
+        """Return the parameters that do not follow from what was fitted."""
+        return {"alpha": float(self.alpha), "unseen": str(self.unseen)}
 
     @property
     def schema_(self) -> Schema:

@@ -273,6 +273,16 @@ class TextNB(TableClassifier):
         self._wish = Wishes(None, self.columns)
         return super()._fitted_from(tally, announced)
 
+    def _to_keep(self) -> dict[str, Any]:
+        """Return the parameters that do not follow from what was fitted."""
+        of_fitted = ("prior", "positive", "calibration")
+        given = {n: v for n, v in self.get_params().items() if n not in of_fitted}
+        return {
+            n: list(v) if hasattr(v, "__iter__") and not isinstance(v, str) else v
+            for n, v in given.items()
+            if not callable(v)
+        }
+
     def _set_names(self, names: Sequence[str], named: bool) -> None:
         """Documents have no columns that scikit-learn could count."""
 

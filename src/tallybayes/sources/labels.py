@@ -150,7 +150,7 @@ def _encode_floats(array: NDArray[Any]) -> Encoded:
     values = array[there]
     if (
         len(values)
-        and np.abs(values).max() < 2**31
+        and float(np.abs(values).max()) < 2**31
         and (values == (whole := values.astype(int))).all()
     ):
         inverse, labels = _encode_integers(whole)  # needs no sorting

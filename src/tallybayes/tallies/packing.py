@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,14 @@ MAGIC = b"tally\x001\n"
 _NOT_A_TALLY = "these bytes are not a tally, or are cut or damaged; write them anew with to_bytes()"
 
 
+class NotATallyError(TallyBayesError):
+    """Something that was read does not fit together as a tally does."""
+
+
 def pack(manifest: dict[str, Any], arrays: list[NDArray[Any]]) -> bytes:
     """Put a manifest and arrays into one string of bytes."""
     described = {**manifest, "arrays": [[a.dtype.str, list(a.shape)] for a in arrays]}
-    head = json.dumps(described, separators=(",", ":")).encode()
+    head = json.dumps(described, separators=(",", ":"), allow_nan=False).encode()
     parts = [np.ascontiguousarray(array).tobytes() for array in arrays]
     return b"".join([MAGIC, len(head).to_bytes(8, "little"), head, *parts])
 
@@ -47,17 +52,38 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
                 size *= side
             require(len(data) >= end + size)
             array = np.frombuffer(data, dtype, size // each, end).reshape(shape)
-            require(bool(np.isfinite(array).all()))
             arrays.append(array.copy())
             end += size
         require(len(data) == end)
         return manifest, arrays
 
 
+def plain_label(label: Label) -> Any:
+    """Return a label as plain data; infinity has no name in JSON."""
+    if isinstance(label, float) and not isfinite(label):
+        return {"float": repr(float(label))}
+    return label
+
+
+def label_from(plain: Any) -> Label:
+    """Return the label that `plain_label` described."""
+    if isinstance(plain, dict):
+        require(plain in ({"float": "inf"}, {"float": "-inf"}))
+        return float(plain["float"])
+    require(isinstance(plain, str | bool | int | float) and plain == plain)
+    label: Label = plain
+    return label
+
+
+def plain_labels(labels: Iterable[Label]) -> list[Any]:
+    """Return labels as plain data."""
+    return [plain_label(label) for label in labels]
+
+
 def labels_from(plain: Any) -> tuple[Label, ...]:
     """Return labels that are sorted, distinct and of one type, as a tally has them."""
-    require(isinstance(plain, list) and all(isinstance(v, str | bool | int | float) for v in plain))
-    labels = tuple(plain)
+    require(isinstance(plain, list))
+    labels = tuple(label_from(each) for each in plain)
     require(len(set(map(type, labels))) <= 1 and labels == sorted_labels(labels, "the bytes"))
     return labels
 
@@ -67,13 +93,14 @@ def take(arrays: list[NDArray[Any]], shape: tuple[int | None, ...], dtype: Any) 
     array = arrays.pop(0)
     sides = zip(array.shape, shape, strict=True)
     require(array.dtype == dtype and all(want is None or have == want for have, want in sides))
+    require(array.dtype.kind != "f" or bool(np.isfinite(array).all()))
     return array
 
 
 def require(sound: bool) -> None:
     """Stop reading if something does not hold."""
     if not sound:
-        raise TallyBayesError(_NOT_A_TALLY)
+        raise NotATallyError(_NOT_A_TALLY)
 
 
 @contextmanager
@@ -83,8 +110,10 @@ def trouble_explained() -> Iterator[None]:
         yield
     except TallyBayesError:
         raise
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-        raise TallyBayesError(_NOT_A_TALLY) from error
+    except (
+        ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError
+    ) as error:  # fmt: skip
+        raise NotATallyError(_NOT_A_TALLY) from error
 
 
 def describe(schema: Schema) -> dict[str, Any]:
@@ -97,13 +126,13 @@ def describe(schema: Schema) -> dict[str, Any]:
             {
                 "kind": type(group.kind).__name__,
                 "options": {
-                    k: v for k, v in _options(group).items() if k not in ("values", "edges")
+                    k: v for k, v in plain_kind(group.kind).items() if k not in ("values", "edges")
                 },
                 "positions": None if isinstance(group.positions, range) else group.positions,
             }
             for group in schema.groups
         ],
-        "declared": {name: list(values) for name, values in schema.declared.items()},
+        "declared": {name: plain_labels(values) for name, values in schema.declared.items()},
         "edges": {name: list(edges) for name, edges in schema.edges.items()},
         "reasons": None if len(set(schema.reasons)) == 1 else list(schema.reasons),
         "reason": schema.reasons[0] if schema.reasons else "declared",
@@ -111,9 +140,9 @@ def describe(schema: Schema) -> dict[str, Any]:
     }
 
 
-def _options(group: Group) -> dict[str, Any]:
+def plain_kind(kind: Kind) -> dict[str, Any]:
     """Return the options of a kind as plain data."""
-    options = {name: getattr(group.kind, name) for name in group.kind.__slots__}
+    options = {name: getattr(kind, name) for name in kind.__slots__}
     if callable(options.get("tokens")):
         raise TallyBayesError(
             "tokens is a function, which cannot be stored; only the tokens that have names can"
@@ -124,8 +153,8 @@ def _options(group: Group) -> dict[str, Any]:
     return options
 
 
-def _kind_from(name: str, options: dict[str, Any]) -> Kind:
-    """Build the kind that `_options` described."""
+def kind_from(name: str, options: dict[str, Any]) -> Kind:
+    """Build the kind that `plain_kind` described."""
     if options.get("idf") is not None:
         options = {**options, "idf": Idf(options["idf"])}
     return {kind.__name__: kind for kind in KINDS}[name](**options)
@@ -142,13 +171,15 @@ def schema_from(plain: dict[str, Any]) -> Schema:
         if places is not None:
             require(all(isinstance(p, int) and 0 <= p < len(names) for p in places))
         positions = range(len(names)) if places is None else tuple(places)
-        groups.append(Group(_kind_from(group["kind"], group["options"]), positions))
+        groups.append(Group(kind_from(group["kind"], group["options"]), positions))
     require(sum(len(group.positions) for group in groups) == len(names))
     if len(groups) > 1:
         require(len({p for group in groups for p in group.positions}) == len(names))
     declared = {name: labels_from(values) for name, values in plain["declared"].items()}
     edges = {name: Intervals(each).edges or () for name, each in plain.get("edges", {}).items()}
     cut = [group for group in groups if isinstance(group.kind, Intervals)]
+    # of a few bytes that speak of many columns, no list is made
+    require(len(edges) == sum(len(group.positions) for group in cut))
     require(set(edges) == {names[place] for group in cut for place in group.positions})
     reasons = plain["reasons"] or [plain["reason"]] * len(names)
     require(len(reasons) == len(names) and all(isinstance(each, str) for each in reasons))

@@ -328,8 +328,8 @@ class Tally:
         blocks = [block.keep(used) for block in self.blocks]
         return Tally._from_parts(self.schema, classes, self.rows[used], self.weight[used], blocks)
 
-    def to_bytes(self) -> bytes:
-        """Return a compact form of the tally, to store it or send it elsewhere."""
+    def to_plain(self) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+        """Take the tally apart into plain data and arrays, of which files and bytes are made."""
         labels: list[Any] = []
         arrays: list[NDArray[Any]] = [self.rows, self.weight]
         for block in self.blocks:
@@ -339,19 +339,28 @@ class Tally:
                 arrays += parts
                 continue
             codes = isinstance(block, Codes)
-            labels.append([list(each) for each in block.labels] if codes else None)  # type: ignore[union-attr]
+            labels.append([packing.plain_labels(each) for each in block.labels] if codes else None)  # type: ignore[union-attr]
             arrays += [getattr(block, part) for part in _parts(type(block))]
         manifest = {
             "schema": packing.describe(self.schema),
-            "classes": list(self.classes),
+            "classes": packing.plain_labels(self.classes),
             "labels": labels,
         }
-        return packing.pack(manifest, arrays)
+        return manifest, arrays
+
+    def to_bytes(self) -> bytes:
+        """Return a compact form of the tally, to store it or send it elsewhere."""
+        return packing.pack(*self.to_plain())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
         """Read what `to_bytes` wrote; anything else is an error."""
-        manifest, arrays = packing.unpack(data)
+        return cls.from_plain(*packing.unpack(data))
+
+    @classmethod
+    def from_plain(cls, manifest: dict[str, Any], arrays: list[NDArray[Any]]) -> Tally:
+        """Put together what `to_plain` took apart, and keep its arrays; all else is an error."""
+        arrays = list(arrays)
         with packing.trouble_explained():
             schema = packing.schema_from(manifest["schema"])
             classes = packing.labels_from(manifest["classes"])
@@ -381,6 +390,7 @@ class Tally:
                     named.append(array)
                 block: Any = kind(*named)
                 packing.require(bool((block.rows <= rows[:, None]).all()))
+                packing.require(bool((block.present <= rows[:, None]).all()))
                 packing.require(bool(((block.rows > 0) == (block.weight > 0.0)).all()))
                 if isinstance(block, Counts) and isinstance(group.kind, Binary):
                     packing.require(bool((block.sums <= block.weight * (1.0 + 1e-9)).all()))

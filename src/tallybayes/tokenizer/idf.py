@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,12 @@ class Idf:
         if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
             raise TallyBayesError("Idf takes a mapping of words to weights")
         terms = sorted(weights)
-        values = [number(weights[w], f"the idf of {w!r}", least=0.0) for w in terms]
+        given = [weights[w] for w in terms]
+        if all(type(weight) is float and 0.0 <= weight < inf for weight in given):
+            values = given  # as they are stored: hundreds of thousands are checked at once
+        else:
+            named = zip(terms, given, strict=True)
+            values = [number(weight, f"the idf of {w!r}", least=0.0) for w, weight in named]
         self._settle(terms, np.array(values, np.float64))
 
     def _settle(self, terms: list[str], values: Floats) -> None:

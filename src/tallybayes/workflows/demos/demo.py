@@ -1,4 +1,4 @@
-"""What a demonstration is: data, commands, and what the lecture says about their output."""
+"""What a demonstration is: data, commands, and what the lecture has to say about their output."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tallybayes.errors import TallyBayesError
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A command, why it is run, and what the lecture says about what comes out."""
+    """A command, why it is run, and what to look at in what it prints."""
 
     about: str
     command: str
-    lecture: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)

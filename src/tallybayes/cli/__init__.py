@@ -1,0 +1,1 @@
+"""The command line: it only parses and renders, the work is done by `tallybayes.workflows`."""

@@ -1,0 +1,42 @@
+"""`tallybayes inspect`: what a model has counted and estimated."""
+
+from __future__ import annotations
+
+import click
+
+from tallybayes.cli.command import command, option
+from tallybayes.cli.options import model_argument
+from tallybayes.cli.parameters import ColumnName
+from tallybayes.cli.session import Session
+from tallybayes.cli.speaking import output_options
+
+
+@command(
+    ("all of a small model", "tallybayes inspect loan.tally"),
+    ("one column", "tallybayes inspect loan.tally --column status"),
+    ("the 20 most telling words of each text", "tallybayes inspect spam.tally --words 20"),
+)
+@model_argument()
+@option(
+    "--column",
+    "columns",
+    type=ColumnName(),
+    multiple=True,
+    metavar="NAME",
+    help="Show this column, and others named so.",
+)
+@option("--words", type=click.IntRange(min=1), metavar="N", help="How many words of a text.")
+@output_options
+@click.pass_obj
+def inspect(session: Session, model: str, columns: tuple[str, ...], words: int | None) -> None:
+    """Show what a model has counted and estimated.
+
+    Priors, tables of likelihoods as fractions and decimals, means and variances, the most telling
+    words, how many parameters there are, how large the file is and where it comes from.
+    """
+    from tallybayes.modelfile import load
+    from tallybayes.workflows.inspection import inspect_model
+
+    more = {} if words is None else {"words": words}
+    inspection = inspect_model(load(model), path=model, columns=columns or None, **more)
+    session.result(str(inspection), inspection.to_dict())

@@ -1,0 +1,67 @@
+"""Where results are written: a file that must not be there yet, or standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from tallybayes.cli.command import Function, option
+from tallybayes.cli.parameters import STANDARD, Place
+from tallybayes.cli.session import Session
+from tallybayes.errors import TallyBayesError
+
+FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
+BINARY = ("parquet", "arrow")
+
+
+def out_option(about: str, *, required: bool = False) -> Callable[[Function], Function]:
+    """Add the file to write, and the leave to overwrite it."""
+
+    def decorate(command: Function) -> Function:
+        force = option("--force", "-f", is_flag=True, help="Overwrite the file if it exists.")
+        out = option("--out", "-o", type=Place(), metavar="FILE", required=required, help=about)
+        return out(force(command))
+
+    return decorate
+
+
+def to_option(command: Function) -> Function:
+    """Add the format of rows that are written."""
+    return option(
+        "--to",
+        type=click.Choice(FORMATS),
+        help="Format of the output, if the name of the file does not tell.  [default: csv]",
+    )(command)
+
+
+def check_free(out: str | None, force: bool) -> None:
+    """Refuse to overwrite a file, before any work is done."""
+    if out is None or out == STANDARD:
+        return
+    path = Path(out)
+    if path.is_dir():
+        raise TallyBayesError(f"{out!r} is a folder; name a file to write")
+    if path.is_file() and not force:
+        raise TallyBayesError(f"{out!r} exists; overwrite it with --force, or name another file")
+    if not path.parent.is_dir():
+        raise TallyBayesError(f"there is no folder {str(path.parent)!r}; make it first")
+
+
+def standard_output(session: Session, *, binary: bool) -> IO[bytes]:
+    """Return standard output for data; a terminal gets no binary data."""
+    if sys.stdout is None:
+        raise TallyBayesError("standard output is closed; name a file with -o")
+    if binary and sys.stdout.isatty():
+        raise click.UsageError("Binary data is not for a terminal; name a file with -o.")
+    sys.stdout.flush()
+    stream: Any = sys.stdout
+    return getattr(stream, "buffer", stream)  # type: ignore[no-any-return]
+
+
+def is_binary(out: str, to: str | None) -> bool:
+    """Tell whether rows are written in a format that is not text."""
+    return (to or Path(out).suffix.lstrip(".").lower()) in BINARY

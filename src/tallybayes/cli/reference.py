@@ -1,0 +1,109 @@
+"""The command reference of the documentation, written from the commands themselves.
+
+`python -m tallybayes.cli.reference` prints it; a test compares it with `docs/commands.md`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import click
+
+from tallybayes.cli.catalogue import SECTIONS
+from tallybayes.cli.command import OUTPUT, OWN, Command
+from tallybayes.cli.main import NAME, tallybayes
+
+INTRODUCTION = """\
+# Commands
+
+This page is written by `python -m tallybayes.cli.reference`; the tests compare it with the
+commands.
+
+{about}
+
+## What holds for all commands
+
+- **Streams.** Results go to standard output, messages and progress to standard error. `-` is
+  standard input or output.
+- **Files.** `-o FILE` never overwrites a file, unless `--force` says so; a file appears only when
+  it is complete. Ctrl-C leaves nothing half-written.
+- **JSON.** With `--json` a command prints one object, in which `warnings` lists what would have
+  been said; what is undefined is `null`. If it fails, standard error gets an object with `error`
+  and `warnings`, and nothing else.
+- **Exit codes.** 0: done. 1: something is wrong with the data or the wish, and the message says
+  what to do. 2: the command line is wrong. 130: Ctrl-C. 141: nobody reads the output any more
+  (`| head`).
+- **Terminals.** A progress bar appears after half a second, on terminals only. With `NO_COLOR`,
+  with `TERM=dumb` and in pipes there are no escape codes. `tallybayes completion` prints what makes
+  a shell complete commands, options, families, files and columns.
+
+These options belong to every command, and may also stand before it:
+
+{options}
+"""
+
+
+def reference() -> str:
+    """Return the page."""
+    context = click.Context(tallybayes, info_name=NAME)
+    about = _paragraphs(tallybayes.help or "").replace("\b", "")
+    spoken = [
+        each
+        for each in tallybayes.get_params(context)
+        if isinstance(each, click.Option) and getattr(each, "section", "") == OUTPUT
+    ]
+    page = [INTRODUCTION.format(about=about, options=_table(spoken, context))]
+    for section, entries in SECTIONS.items():
+        page.append(f"## {section}\n")
+        for name in entries:
+            command = tallybayes.get_command(context, name)
+            assert isinstance(command, Command)
+            page += _of(command, name, click.Context(command, context, info_name=name))
+    return "\n".join(page)
+
+
+def _of(command: Command, name: str, context: click.Context) -> Iterator[str]:
+    """Yield what there is to say about a command."""
+    yield f"### {NAME} {name}\n"
+    yield f"    {context.get_usage().removeprefix('Usage: ')}\n"
+    yield _paragraphs(command.help or "") + "\n"
+    if command.arguments:
+        rows = [(f"`{each.make_metavar(context)}`", each.about) for each in command.arguments]
+        yield _rows("argument", rows) + "\n"
+    for section, options in command.sections(context).items():
+        if section != OUTPUT:
+            yield _table(options, context, "option" if section == OWN else section) + "\n"
+    yield "```sh"
+    for about, line in command.examples:
+        yield f"# {about}"
+        yield line
+    yield "```\n"
+
+
+def _table(options: list[click.Option], context: click.Context, heading: str = "option") -> str:
+    """Return a table of options."""
+    records = [each.get_help_record(context) for each in options]
+    return _rows(heading, [(f"`{names}`", about) for names, about in filter(None, records)])
+
+
+def _rows(heading: str, rows: list[tuple[str, str]]) -> str:
+    """Return a table of two columns."""
+    lines = [f"| {heading} | |", "|---|---|"]
+    lines += [f"| {_cell(left)} | {_cell(right)} |" for left, right in rows]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    """Return text that does not end its cell."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _paragraphs(text: str) -> str:
+    """Return the paragraphs of a docstring, each on a line."""
+    parts = inspect.cleandoc(text).split("\n\n") if text else []
+    return "\n\n".join(" ".join(part.split()) for part in parts)
+
+
+if __name__ == "__main__":
+    click.echo(reference(), nl=False)

@@ -1,0 +1,7 @@
+"""Why a record gets its answer: what each value says for and against each class."""
+
+from tallybayes.explanations.contrast import Contrast, Evidence
+from tallybayes.explanations.contribution import Contribution
+from tallybayes.explanations.explanation import Explanation, explain
+
+__all__ = ["Contrast", "Contribution", "Evidence", "Explanation", "explain"]

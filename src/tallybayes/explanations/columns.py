@@ -1,0 +1,148 @@
+"""What each value of a record adds to the score of each class, as the model adds it up.
+
+A column's contribution is log P(x | c), times the exponent of a calibrated model. It is asked of
+the same parameters that score records, so contributions and log prior add up to the joint
+log-likelihood. A factor that the model leaves out adds 0 to every class, and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tallybayes.batches import Batch, Block, Coded, dense
+from tallybayes.explanations.contribution import Contribution
+from tallybayes.explanations.plain import plain_value
+from tallybayes.explanations.words import words_of
+from tallybayes.families import (
+    Bag,
+    Histograms,
+    LogNormals,
+    Normals,
+    Parameters,
+    Rates,
+    Switches,
+    Tables,
+    WordWeights,
+)
+from tallybayes.model import Factor, Model
+from tallybayes.tokenizer import Documents
+
+MISSING = "missing"
+NEVER_COUNTED = "no value of it was counted"
+NEVER_SEEN = "never seen before"
+CONSTANT = "the same in every row that was counted"
+NO_LOGARITHM = "not above 0, so it has no logarithm"
+NO_WEIGHT = "its exponent is 0"
+NO_WORDS = "no words are known"
+
+
+def contributions(
+    model: Model, batch: Batch, record: Mapping[str, Any]
+) -> tuple[Contribution, ...]:
+    """Return what each column adds, in the order of the schema; the batch holds the record."""
+    found = {
+        each.column: each
+        for factor in model.factors
+        for each in _of_factor(model, factor, batch, record)
+    }
+    return tuple(found[name] for name in model.schema.names)
+
+
+def _of_factor(
+    model: Model, factor: Factor, batch: Batch, record: Mapping[str, Any]
+) -> Iterator[Contribution]:
+    """Go through the columns of one factor."""
+    block, scored = factor.block_of(batch), factor.scored
+    logs = (scored.log_prob(block)[0] + 0.0).tolist()  # no -0.0
+    names = model.schema.names_of(model.schema.groups[factor.group])
+    for j, place in enumerate(factor.places(len(names))):
+        name, exponent = names[place], exponent_of(factor, j)
+        value = plain_value(record.get(name))
+        reason = MISSING if value is None else _left_out(factor.parameters, block, j, value)
+        reason = reason or (NO_WEIGHT if exponent == 0.0 else None)
+        counts = isinstance(scored, Bag | Rates) and reason is None
+        times = float(dense(block)[0, j]) if counts else 1.0
+        yield Contribution(
+            str(name),
+            value,
+            tuple(logs[j]),
+            times,
+            times,
+            exponent,
+            reason,
+            "" if reason else _detail(scored, block, j, value),
+            _words(scored, str(name), block) if reason is None else (),
+        )
+
+
+def exponent_of(factor: Factor, j: int) -> float:
+    """Return the exponent of a column; one may stand for all."""
+    if factor.exponents is None:
+        return 1.0
+    return float(factor.exponents[j if len(factor.exponents) > 1 else 0])
+
+
+def _left_out(parameters: Parameters, block: Block, j: int, value: Any) -> str | None:
+    """Say why the factor of a value that is there is left out, if it is."""
+    if isinstance(parameters, Normals):
+        if not parameters.used[j]:
+            return NEVER_COUNTED if np.isnan(parameters.mean[:, j]).any() else CONSTANT
+        return NO_LOGARITHM if isinstance(parameters, LogNormals) and value <= 0 else None
+    if isinstance(parameters, Histograms):
+        return None
+    if isinstance(parameters, Tables):
+        if not parameters.labels[j]:
+            return NEVER_COUNTED
+        ignored = parameters.unseen == "ignore" and not _seen(parameters, block, j)
+        return NEVER_SEEN if ignored else None
+    if isinstance(parameters, Switches):
+        silent = not (parameters.log_present[:, j].any() or parameters.log_absent[:, j].any())
+        return NEVER_COUNTED if silent else None
+    if isinstance(parameters, Rates):
+        return NEVER_COUNTED if np.isnan(parameters.rate[:, j]).any() else None
+    if isinstance(parameters, WordWeights):
+        return None if len(parameters.terms) else NO_WORDS
+    return None
+
+
+def _seen(tables: Tables, block: Block, j: int) -> bool:
+    """Tell whether a category was counted or declared."""
+    assert isinstance(block, Coded)
+    code = int(block.codes[0, j])
+    value = code if block.labels is None else block.labels[j][code]
+    return value in tables.labels[j]
+
+
+def _detail(parameters: Parameters, block: Block, j: int, value: Any) -> str:
+    """Say what a value was taken for, if it is not the value itself."""
+    if isinstance(parameters, Histograms):
+        assert isinstance(block, Coded)
+        return f"in {interval(parameters.edges[j], int(block.codes[0, j]))}"
+    if isinstance(parameters, Switches):
+        return "on" if value > parameters.threshold else "off"
+    if isinstance(parameters, Tables) and not _seen(parameters, block, j):
+        return f"{NEVER_SEEN}, smoothed"
+    return ""
+
+
+def interval(edges: tuple[float, ...], k: int) -> str:
+    """Write interval number k of those that meet at the edges.
+
+    Examples
+    --------
+    >>> [interval((18.0, 65.5), k) for k in range(3)]
+    ['(-inf, 18]', '(18, 65.5]', '(65.5, inf)']
+    """
+    low = f"{edges[k - 1]:.10g}" if k else "-inf"
+    return f"({low}, {edges[k]:.10g}]" if k < len(edges) else f"({low}, inf)"
+
+
+def _words(parameters: Parameters, name: str, block: Block) -> tuple[Contribution, ...]:
+    """Return the contributions of a text's words; other columns have none."""
+    if not isinstance(parameters, WordWeights):
+        return ()
+    assert isinstance(block, Documents)
+    return words_of(parameters, name, block.strings()[0])

@@ -1,0 +1,168 @@
+"""Families, priors and calibrations as plain JSON, and back, exactly.
+
+A value of a class that is known here is ``{"Gaussian": {"ddof": 1.0, ...}}``: its name, and its
+fields by name. Beside those there are only five special forms, each with one key:
+
+- ``{"unstated": 1.0}``: a number or word that stands where nobody stated one;
+- ``{"float": "nan"}``: a number that JSON has no name for;
+- ``{"pairs": [[key, value], ...]}``: a mapping, whose keys may be numbers;
+- ``{"array": [...]}``: an array of numbers;
+- ``{"counted": 2}``: the words of the schema's group 2, which may have long lists of weights.
+
+Lists are tuples. A field that a file does not state has its default, so that files stay readable
+when a family gets a new option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from math import isfinite, nan
+from typing import Any
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.families import (
+    AdditiveFloor,
+    Bernoulli,
+    Bins,
+    ByClass,
+    ByValue,
+    Categorical,
+    Complement,
+    Gaussian,
+    LogNormal,
+    Multinomial,
+    Poisson,
+    RelativeFloor,
+    Text,
+)
+from tallybayes.families.smoothing import IGNORE, LAPLACE, Unstated, UnstatedWord
+from tallybayes.model.calibration import Calibration
+from tallybayes.modelfile.hints import fits, hints_of
+from tallybayes.modelfile.trouble import Newer, require
+from tallybayes.priors import Empirical, Fixed, Uniform
+from tallybayes.schema import Kind
+from tallybayes.tallies.packing import kind_from, plain_kind
+from tallybayes.tokenizer import Words
+
+FAMILIES: tuple[type, ...] = (
+    Gaussian, LogNormal, Categorical, Bins, Bernoulli, Multinomial, Complement, Poisson, Text,
+)  # fmt: skip
+PRIORS: tuple[type, ...] = (Empirical, Uniform, Fixed)
+_PARTS: tuple[type, ...] = (RelativeFloor, AdditiveFloor, ByValue, ByClass, Calibration)
+_KNOWN: Mapping[str, Any] = {each.__name__: each for each in (*FAMILIES, *PRIORS, *_PARTS)}
+_UNSTATED: Mapping[Any, Any] = {1.0: LAPLACE, "ignore": IGNORE}
+_FLOATS = {"nan": nan, "inf": float("inf"), "-inf": -float("inf")}
+
+
+def to_plain(value: Any, counted: Sequence[Kind], where: str) -> Any:
+    """Return a value as plain JSON; `counted` are the kinds of the schema's groups.
+
+    `where` names the value in errors: "column 'mail'", "the prior".
+    """
+    value = item(value)
+    if isinstance(value, Unstated | UnstatedWord):
+        return {"unstated": float(value) if isinstance(value, float) else str(value)}
+    if isinstance(value, float):
+        return float(value) if isfinite(value) else {"float": repr(float(value))}
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [to_plain(each, counted, where) for each in value]
+    if isinstance(value, np.ndarray):
+        return {"array": to_plain(value.tolist(), counted, where)}
+    if isinstance(value, Mapping):
+        pairs = value.items()
+        return {"pairs": [[to_plain(each, counted, where) for each in pair] for pair in pairs]}
+    if isinstance(value, Words):
+        if value in counted:
+            return {"counted": counted.index(value)}
+        refuse_functions(value, where)
+        return {"Words": plain_kind(value)}
+    kind: Any = type(value)
+    if kind not in _KNOWN.values():
+        raise TallyBayesError(
+            f"{where}: {value!r} cannot be stored in a model file, which holds only what "
+            "tallybayes itself knows; use one of its own families"
+        )
+    stated = {each.name: getattr(value, each.name) for each in fields(kind)}
+    for name, hint in hints_of(kind).items():
+        if not fits(stated[name], hint):
+            raise TallyBayesError(
+                f"{where}: {name} of {kind.__name__} is {stated[name]!r}, which cannot be stored; "
+                f"it must be {getattr(hint, '__name__', hint)}"
+            )
+    if isinstance(value, Calibration) and not _is_sound(value):
+        raise TallyBayesError(f"{where} cannot be stored: it is not sound; fit it anew")
+    return {kind.__name__: {k: to_plain(v, counted, where) for k, v in stated.items()}}
+
+
+def item(value: Any) -> Any:
+    """Return NumPy's numbers as Python's, which they are when they come back."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def refuse_functions(words: Words, where: str) -> None:
+    """Refuse words that a function makes: a file that could hold it could run it."""
+    if callable(words.tokens):
+        raise TallyBayesError(
+            f"{where} takes its words from a function, which cannot be stored in a model file; "
+            "use tokens='words', 'unicode', 'whitespace' or 'characters', or keep the words apart "
+            "by blanks and use 'whitespace'"
+        )
+
+
+def from_plain(plain: Any, counted: Sequence[Kind]) -> Any:
+    """Return the value that `to_plain` described; anything else is an error."""
+    if isinstance(plain, list):
+        return tuple(from_plain(each, counted) for each in plain)
+    if not isinstance(plain, dict):
+        return plain
+    require(len(plain) == 1, "a value has not one name")
+    ((name, inside),) = plain.items()
+    if name == "unstated":
+        return _UNSTATED[inside]
+    if name == "float":
+        return _FLOATS[inside]
+    if name == "pairs":
+        return _mapping(inside, counted)
+    if name == "array":
+        require(isinstance(inside, list), "an array is none")
+        return np.array([from_plain(each, counted) for each in inside], np.float64)
+    if name == "counted":
+        require(type(inside) is int and 0 <= inside < len(counted), "a group is not there")
+        return counted[inside]
+    require(isinstance(inside, dict), f"{name} has no fields")
+    if name == "Words":
+        return kind_from(name, inside)
+    if name not in _KNOWN:
+        raise Newer(f"it has {name}, of which this one does not know")
+    kind = _KNOWN[name]
+    hints = hints_of(kind)
+    stated = {key: from_plain(each, counted) for key, each in inside.items()}
+    for key, value in stated.items():
+        require(key in hints and fits(value, hints[key]), f"{key!r} of {name} is not what it was")
+    built = kind(**stated)
+    if isinstance(built, Calibration):
+        require(_is_sound(built), "its calibration is not sound")
+    return built
+
+
+def _mapping(pairs: Any, counted: Sequence[Kind]) -> dict[Any, Any]:
+    """Return the mapping that pairs describe."""
+    found = {from_plain(key, counted): from_plain(value, counted) for key, value in pairs}
+    require(len(found) == len(pairs), "a key is there twice")
+    return found
+
+
+def _is_sound(calibration: Calibration) -> bool:
+    """Tell whether a calibration could have been fitted: it does not check itself."""
+    exponents = (*calibration.exponents.values(), calibration.default)
+    sound = all(isfinite(each) and each >= 0.0 for each in exponents) and calibration.rows >= 0
+    for places, values in calibration.curves.values():
+        sound = sound and len(places) == len(values) > 0 and bool(np.isfinite(places).all())
+        sound = sound and bool((np.diff(places) >= 0.0).all())
+        sound = sound and bool(((values >= 0.0) & (values <= 1.0)).all())
+    return sound
