@@ -24,7 +24,14 @@ def python_blocks(text):
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/guide.md", "docs/estimators.md", "docs/text.md", "docs/validation.md"],
+    [
+        "README.md",
+        "docs/guide.md",
+        "docs/estimators.md",
+        "docs/text.md",
+        "docs/validation.md",
+        "docs/files.md",
+    ],
 )
 def test_the_code_on_a_page_runs_from_top_to_bottom(page):
     space = {}

@@ -10,6 +10,7 @@ import click
 Function = Callable[..., Any]
 
 OWN, OUTPUT = "Options", "Output"
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Option(click.Option):
@@ -72,7 +73,7 @@ class Command(click.Command):
 
 def command(*examples: tuple[str, str], name: str | None = None) -> Callable[[Function], Command]:
     """Make a command of a function; each example is what it does, and what to type."""
-    return click.command(name=name, cls=Command, examples=examples)
+    return click.command(name=name, cls=Command, examples=examples, context_settings=SETTINGS)
 
 
 def option(*names: str, **attributes: Any) -> Callable[[Function], Function]:

@@ -18,7 +18,9 @@ def column_names(paths: Iterable[Any]) -> list[str]:
         try:
             if file.is_file():
                 with file.open(encoding="utf-8-sig", errors="replace") as stream:
-                    return _names_in(stream.readline(LONGEST), file.suffix.lower())
+                    names = _names_in(stream.readline(LONGEST), file.suffix.lower())
+                if names:
+                    return names
         except OSError:
             continue
     return []

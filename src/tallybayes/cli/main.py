@@ -12,6 +12,7 @@ from types import FrameType
 import click
 
 from tallybayes import __version__
+from tallybayes.cli.command import SETTINGS
 from tallybayes.cli.failures import abandon_output, code_of
 from tallybayes.cli.group import LazyGroup
 from tallybayes.cli.session import Session
@@ -19,7 +20,6 @@ from tallybayes.cli.speaking import output_options
 
 NAME = "tallybayes"
 COMPLETE = "_TALLYBAYES_COMPLETE"
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 @click.group(cls=LazyGroup, context_settings=SETTINGS)

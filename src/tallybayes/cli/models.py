@@ -17,7 +17,9 @@ def save_model(session: Session, out: str, stored: Stored) -> None:
     from tallybayes.modelfile import dump_bytes, save
 
     if out == STANDARD:
-        standard_output(session, binary=True).write(dump_bytes(stored))
+        stream = standard_output(session, binary=True)
+        stream.write(dump_bytes(stored))
+        stream.flush()
         return
     save(out, stored)
     session.written.append(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -58,8 +59,10 @@ def standard_output(session: Session, *, binary: bool) -> IO[bytes]:
     if binary and sys.stdout.isatty():
         raise click.UsageError("Binary data is not for a terminal; name a file with -o.")
     sys.stdout.flush()
-    stream: Any = sys.stdout
-    return getattr(stream, "buffer", stream)  # type: ignore[no-any-return]
+    stream: Any = getattr(sys.stdout, "buffer", sys.stdout)
+    if isinstance(stream, io.RawIOBase):  # python -u, where a write may end half-way
+        return open(stream.fileno(), "wb", closefd=False)  # noqa: PTH123, SIM115
+    return stream  # type: ignore[no-any-return]
 
 
 def is_binary(out: str, to: str | None) -> bool:

@@ -195,4 +195,6 @@ def _columns(ctx: click.Context) -> list[str]:
     """Return the columns of the data that the command line names so far."""
     from tallybayes.cli.headers import column_names
 
-    return column_names(ctx.params.get("data") or ctx.params.get("files") or ())
+    # words that stand before an option without its value have not been given their place yet
+    files = ctx.params.get("data") or ctx.params.get("files") or ()
+    return column_names((*files, *ctx.args))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import click
 
 from tallybayes.cli.catalogue import SECTIONS
-from tallybayes.cli.command import OUTPUT, OWN, Command
+from tallybayes.cli.command import OUTPUT, OWN, SETTINGS, Command
 from tallybayes.cli.main import NAME, tallybayes
 
 INTRODUCTION = """\
@@ -42,11 +42,12 @@ These options belong to every command, and may also stand before it:
 
 {options}
 """
+WIDE = 1000  # no line is wrapped, whatever the terminal
 
 
 def reference() -> str:
     """Return the page."""
-    context = click.Context(tallybayes, info_name=NAME)
+    context = click.Context(tallybayes, info_name=NAME, terminal_width=WIDE, **SETTINGS)
     about = _paragraphs(tallybayes.help or "").replace("\b", "")
     spoken = [
         each
@@ -59,8 +60,13 @@ def reference() -> str:
         for name in entries:
             command = tallybayes.get_command(context, name)
             assert isinstance(command, Command)
-            page += _of(command, name, click.Context(command, context, info_name=name))
+            page += _of(command, name, _context(command, name, context))
     return "\n".join(page)
+
+
+def _context(command: Command, name: str, parent: click.Context) -> click.Context:
+    """Return a context in which no line is wrapped."""
+    return click.Context(command, parent, info_name=name, terminal_width=WIDE)
 
 
 def _of(command: Command, name: str, context: click.Context) -> Iterator[str]:

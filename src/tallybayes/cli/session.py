@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,10 +70,11 @@ class Session:
     def progress(self) -> Iterator[Progress | Silence]:
         """Give what workflows tell their progress to; it is on a terminal only."""
         listening = sys.stderr is not None and sys.stderr.isatty()
-        if listening and not (self.quiet or self.no_progress or self.json):
-            self.bar = Progress()
+        wanted = not (self.quiet or self.no_progress or self.json)
+        self.bar = Progress() if listening and wanted else Silence()
         try:
-            yield self.bar
+            with nullcontext() if wanted else _library_in_silence():
+                yield self.bar
         finally:
             self.bar.end()
             self.bar = Silence()
@@ -96,3 +97,15 @@ class Session:
         if (text := str(message)) not in self.warned:
             self.warned.append(text)
             self.say(f"warning: {text}")
+
+
+@contextmanager
+def _library_in_silence() -> Iterator[None]:
+    """Keep the library from telling the progress of leaving rows out, which it does on its own."""
+    from tallybayes.validation import progress
+
+    before, progress.PATIENCE = progress.PATIENCE, float("inf")
+    try:
+        yield
+    finally:
+        progress.PATIENCE = before

@@ -19,6 +19,7 @@ from tallybayes.modelfile.trouble import Foreign, require
 MANIFEST = "manifest.json"
 FIRST = b"PK\x03\x04"  # how a zip begins
 MARK = b'{"tallybayes":'  # how our manifest begins
+HEAD = 1024  # bytes that say whether a file is one of ours
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -76,7 +77,7 @@ def opened(file: IO[bytes]) -> Archive:
     """Find the members of a file, the manifest first; anything unusual is an error."""
     size = file.seek(0, 2)
     file.seek(0)
-    head = file.read(1024)
+    head = file.read(HEAD)
     if not looks_like_one(head):
         if not head:
             raise Foreign("it is empty")

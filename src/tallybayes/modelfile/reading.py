@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.modelfile.archive import looks_like_one, opened
+from tallybayes.modelfile.archive import HEAD, looks_like_one, opened
 from tallybayes.modelfile.arrays import unpacked
 from tallybayes.modelfile.manifest import LARGEST, build, from_json
 from tallybayes.modelfile.stored import Stored
 from tallybayes.modelfile.trouble import cannot, reading, require
-
-HEAD = 1024  # bytes that say whether a file is one of ours
 
 
 def load(source: str | os.PathLike[str] | bytes | IO[bytes]) -> Stored:
@@ -37,6 +35,9 @@ def load(source: str | os.PathLike[str] | bytes | IO[bytes]) -> Stored:
     """
     if not isinstance(source, str | os.PathLike):
         file = BytesIO(source) if isinstance(source, bytes | bytearray | memoryview) else source
+        if not hasattr(file, "read"):
+            kind = type(source).__name__
+            raise TallyBayesError(f"load() takes a path, bytes or an open file, not {kind}")
         name = str(getattr(source, "name", "the model"))
         with reading(name):
             return _read(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import lt
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,9 @@ def words_from(kind: Words, buckets: Any, arrays: list[Array], of_classes: Integ
     require(buckets == kind.buckets or buckets is None)
     terms: Terms | Buckets
     if buckets is None:
-        letters = take(arrays, (None,), np.uint8)
-        terms = Terms(
-            np.append(letters, np.zeros(SLACK, np.uint8)), take(arrays, (None,), np.int64)
-        )
-        require(len(terms.edges) > 0 and terms.edges[0] == 0 and terms.edges[-1] == len(letters))
-        require(bool((np.diff(terms.edges) >= 0).all()))
-        require(all(a < b for a, b in pairwise(terms.texts)))
+        letters, edges = take(arrays, (None,), np.uint8), take(arrays, (None,), np.int64)
+        _check_words(letters, edges)
+        terms = Terms(np.append(letters, np.zeros(SLACK, np.uint8)), edges)
         require(kind.buckets is None or not len(terms))
         require(kind.idf is None or set(terms.texts) <= set(kind.idf.terms))
     else:
@@ -65,3 +62,15 @@ def words_from(kind: Words, buckets: Any, arrays: list[Array], of_classes: Integ
         counted[indices] = True
         require(bool(counted.all()))
     return WordCounts(terms, rows, weight, lengths, indptr, indices.astype(np.int32), sums)
+
+
+def _check_words(letters: Array, edges: Integers) -> None:
+    """Refuse what are not distinct words in the order of the alphabet, in UTF-8."""
+    require(len(edges) > 0 and edges[0] == 0 and edges[-1] == len(letters))
+    require(bool((np.diff(edges) >= 0).all()))
+    raw = letters.tobytes()
+    raw.decode()  # all at once; then no word may begin within a character
+    starts = letters[edges[:-1][edges[:-1] < len(letters)]]
+    require(bool((starts & 0xC0 != 0x80).all()))
+    words = [raw[a:b] for a, b in pairwise(edges.tolist())]
+    require(all(map(lt, words, words[1:])))  # the order of UTF-8 is that of code points

@@ -37,9 +37,6 @@ class Changed:
         counted = zip(tally.rows.tolist(), tally.classes, strict=True)
         shown = ", ".join(f"{rows:,} {label!r}" for rows, label in list(counted)[:10])
         lines = [f"{self.what}: {self.rows:,} rows; the model has {self.total:,} now: {shown}"]
-        if self.aside.rows:
-            lines.append(f"{self.aside.rows:,} bad rows were set aside, such as:")
-            lines += [f"  {line}" for line in self.aside.lines[:5]]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

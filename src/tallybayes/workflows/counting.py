@@ -17,6 +17,7 @@ from tallybayes.model.edges import Cut, any_open, with_edges
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Table
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type
+from tallybayes.sources.files.mixed_columns import with_numbers
 from tallybayes.sources.labels import Encoded, Label
 from tallybayes.tallies import Tally
 from tallybayes.tokenizer import Words, expect_text
@@ -75,20 +76,26 @@ class Counted:
 
 
 def settled(
-    rows: Rows | FrameRows, spec: Spec, target: str, weight: str | None
+    rows: Rows | FrameRows, spec: Spec, target: str, weight: str | None, options: ReadOptions
 ) -> tuple[Counting, Wishes]:
     """Settle from the sample what the columns are."""
-    names = spec.chosen(rows.names, target, weight)
+    try:
+        names = spec.chosen(rows.names, target, weight)
+    except TallyBayesError as error:
+        raise TallyBayesError(f"{rows.files[0]}: {error}") from None
     sample = rows.sample
+    wish = wishes(spec.said, _Frame(names), names)
+    if rows.untyped:
+        undeclared = [name for name in names if wish.of_all is None and name not in wish.by_name]
+        sample = with_numbers(sample, undeclared, options.decimal)
     if not sample.num_rows:
         raise TallyBayesError(f"{rows.files[0]} has no rows; expected some to learn from")
     columns = {name: ArrowColumn(name, sample.column(name)) for name in names}
     source = Table(columns, sample.num_rows)
     _check_target(ArrowColumn(target, sample.column(target)))
-    wish = wishes(spec.said, _Frame(names), names)
     said: Any = wish.of_all or wish.by_name
     if any_open(wish):
-        said, wish = _cut(wish, source, sample, target)
+        said, wish = _cut(wish, source, sample, target, weight)
     schema = Schema.infer(source, said, target=target)
     _warn_of_names(source, schema, sample.num_rows)
     types = {name: _type(column, schema.kind(name)) for name, column in columns.items()}
@@ -147,18 +154,21 @@ class _Frame:
         self.columns = names
 
 
-def _cut(wish: Wishes, source: Table, sample: Any, target: str) -> Cut:
-    """Find the edges of bins from the labelled rows of the sample."""
-    column = ArrowColumn(target, sample.column(target))
-    codes = column.codes(slice(0, len(column))).codes
-    if (codes < 0).any():
-        labelled = sample.take(np.flatnonzero(codes >= 0))
-        columns = {name: ArrowColumn(name, labelled.column(name)) for name in source.names}
-        source, column = (
-            Table(columns, labelled.num_rows),
-            ArrowColumn(target, labelled.column(target)),
-        )
-    return with_edges(wish, source, encode_classes(column, source.n_rows), None)
+def _cut(wish: Wishes, source: Table, sample: Any, target: str, weight: str | None) -> Cut:
+    """Find the edges of bins from the rows of the sample that have a label and a weight."""
+    everything = slice(0, sample.num_rows)
+    sound = ArrowColumn(target, sample.column(target)).codes(everything).codes >= 0
+    w = None
+    if weight is not None:
+        w = ArrowColumn(weight, sample.column(weight)).numbers(everything).astype(np.float64)
+        sound &= np.isfinite(w) & (w >= 0.0)
+        w = w[sound]
+    if not sound.all():
+        sample = sample.take(np.flatnonzero(sound))
+        columns = {name: ArrowColumn(name, sample.column(name)) for name in source.names}
+        source = Table(columns, sample.num_rows)
+    labels = encode_classes(ArrowColumn(target, sample.column(target)), source.n_rows)
+    return with_edges(wish, source, labels, w)
 
 
 def _type(column: ArrowColumn, kind: Any) -> Type:

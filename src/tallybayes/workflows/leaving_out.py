@@ -19,6 +19,7 @@ from tallybayes.workflows.counting import Counted, Counting
 from tallybayes.workflows.streams import Aside, Progress, worked
 
 MOST_CELLS = 30_000_000  # of probabilities that are kept to be scored
+NO_FORMULA = "the families have no closed form for it; use evaluate"
 
 
 def leave_out(
@@ -47,11 +48,15 @@ def _at_once(counting: Counting, counted: Counted, recipe: Recipe) -> Report | s
     import pyarrow
 
     assert counted.tables is not None
-    table = pyarrow.concat_tables(counted.tables)
+    # one file may have whole numbers where another has decimals
+    table = pyarrow.concat_tables(counted.tables, promote_options="permissive")
     data = _encoded(counting, table)
-    found = left_out_each(data, recipe, LeaveOneOut(data, counted.tally))
+    try:
+        found = left_out_each(data, recipe, LeaveOneOut(data, counted.tally))
+    except TallyBayesError as error:
+        return _refused(error)
     if found is None:
-        return "the families have no closed form for it; use evaluate"
+        return NO_FORMULA
     return Report.of_codes(
         data.y,
         found.proba,
@@ -61,6 +66,11 @@ def _at_once(counting: Counting, counted: Counted, recipe: Recipe) -> Report | s
         weights=data.w,
         positive=recipe.positive,
     )
+
+
+def _refused(error: TallyBayesError) -> str:
+    """Say why there is no model without some row: it may be all that is known of a class."""
+    return f"without one of the rows there is no model: {error}"
 
 
 def _encoded(counting: Counting, table: Any) -> Encoded:
@@ -84,9 +94,12 @@ def _in_stream(
     def work(table: Any) -> Any:
         data = _encoded(counting, table)
         each = LeaveOneOut(data, tally, part=True)
-        found = each.joint(recipe)
+        try:
+            found = each.joint(recipe)
+        except TallyBayesError as error:  # the row itself is sound
+            return _refused(error)
         if found is None:
-            return None
+            return NO_FORMULA
         joint, prior = found
         sound = ~np.isnan(joint).any(axis=1)
         joint, prior, y = joint[sound], prior[sound], each.y[sound]
@@ -100,8 +113,8 @@ def _in_stream(
         rows, counting.types, work, options, Aside(), what="leaving out each row", progress=progress
     )
     for done in stream:
-        if done.result is None:
-            return "the families have no closed form for it; use evaluate"
+        if isinstance(done.result, str):
+            return done.result
         parts.append(done.result[:4])
         lost += done.result[4]
         n += len(done.result[0])
@@ -114,7 +127,7 @@ def _in_stream(
     if lost:
         notes.append(f"{lost:,} rows with extreme values could not be left out in a stream")
     if not n:
-        raise TallyBayesError("no row could be left out")
+        return "no row could be left out in a stream"
     y, winners, proba, w = zip(*parts, strict=True)
     return Report.of_codes(
         np.concatenate(y),

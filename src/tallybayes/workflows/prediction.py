@@ -42,9 +42,6 @@ class Predicted:
         shown = ", ".join(f"{n:,} {label!r}" for label, n in self.classes[:10])
         more = ", ..." if len(self.classes) > 10 else ""
         lines = [f"{self.rows:,} rows predicted: {shown}{more}"]
-        if self.aside.rows:
-            lines.append(f"{self.aside.rows:,} bad rows were set aside, such as:")
-            lines += [f"  {line}" for line in self.aside.lines[:5]]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

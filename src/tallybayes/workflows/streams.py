@@ -16,6 +16,7 @@ from tallybayes.sources.files import BadRow, Chunk, FrameRows, ReadOptions, Rows
 
 EXAMPLES = 5
 ASIDE = "; correct it, or set such rows aside with --bad-rows skip"
+DECLARE = "; correct it, declare the column (--column {}=categorical), or use --bad-rows skip"
 
 
 class Progress(Protocol):
@@ -220,7 +221,8 @@ def _line(bad: BadRow, file: str, before: int) -> str:
 def _named(error: Exception, file: str, before: int) -> Exception:
     """Return the error with the file and the row, if it is about one."""
     if isinstance(error, UnfitError):
-        return TallyBayesError(_line(error.bad, file, before) + ASIDE)
+        remedy = ASIDE if error.bad.column is None else DECLARE.format(error.bad.column)
+        return TallyBayesError(_line(error.bad, file, before) + remedy)
     if isinstance(error, TallyBayesError) and not str(error).startswith(file):
         return TallyBayesError(f"{file}: {error}")
     return error

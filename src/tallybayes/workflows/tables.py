@@ -69,7 +69,7 @@ def labelled_from(
     import pyarrow
 
     spec = spec.for_labels(labels_of(rows, target))
-    counting, _ = settled(rows, spec.without_choices(), target, weight)
+    counting, _ = settled(rows, spec.without_choices(), target, weight, read)
     # text that was read as codes would declare its values, as a categorical does
     is_coded = pyarrow.types.is_dictionary
     coded = {each.name for each in rows.sample.schema if is_coded(each.type)}

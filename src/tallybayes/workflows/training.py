@@ -51,9 +51,6 @@ class Trained:
 
     def __str__(self) -> str:
         parts = [understood(self.stored.fitted).text]
-        if self.aside.rows:
-            parts.append(f"{self.aside.rows:,} bad rows were set aside, such as:")
-            parts += [f"  {line}" for line in self.aside.lines[:5]]
         if self.scores is not None:
             parts += ["", "Every row predicted by the model of all others:", str(self.scores)]
         elif self.no_scores:
@@ -117,7 +114,7 @@ def train(
     spec = spec.for_labels(labels_of(rows, target))
     if spec.needs_all_rows:
         return _with_estimator(rows, target, spec, weight, read, progress, source_name(data), start)
-    counting, wish = settled(rows, spec, target, weight)
+    counting, wish = settled(rows, spec, target, weight, read)
     counted = count(rows, counting, read, keep=scores, progress=progress)
     tally = counted.tally
     if not tally.classes:

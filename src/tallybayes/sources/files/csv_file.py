@@ -128,8 +128,7 @@ class CsvFile:
             table = self._parsed(block, {}, bad, False)
         except pyarrow.ArrowInvalid as error:
             raise self._broken(error) from None
-        set_aside(bad, self._options)
-        known = pyarrow.types
+        known = pyarrow.types  # (rows that do not fit are found again when they are read)
         texts = {
             each.name: pyarrow.string()
             for each in table.schema

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.sources.files.csv_file import CsvFile
 from tallybayes.sources.files.options import ReadOptions
 from tallybayes.sources.files.pieces import Chunk, Piece, Reader, Type, Wanted
 from tallybayes.sources.files.places import Place, places
@@ -34,6 +35,8 @@ class Rows:
         How much there is to read, if that is known.
     files : tuple of str
         Where the rows come from.
+    untyped : bool
+        Whether types were only guessed: CSV has none.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class Rows:
         all_seen = len(self._opened) == len(found) and all(each.whole for each in self._opened)
         self.whole = all_seen
         self.sample = _joined(samples, self.files)
+        self.untyped = isinstance(self._opened[0], CsvFile)
         self.names = tuple(self.sample.column_names)
 
     def chunks(self, wanted: Wanted | None = None) -> Iterator[Chunk]:
@@ -97,6 +101,7 @@ class FrameRows:
         self.again = not isinstance(data, pyarrow.RecordBatchReader)
         self.files = (name,)
         self.n_bytes: int | None = None
+        self.untyped = False
         self._opened: ArrowFile | None = ArrowFile(name, _reader(data))
         self.sample, self.whole = self._opened.sample, self._opened.whole
         self.names = self._opened.names
@@ -168,8 +173,6 @@ def _open(place: Place, options: ReadOptions) -> Reader:
         from tallybayes.sources.files.json_file import JsonFile
 
         return JsonFile(place, options)
-    from tallybayes.sources.files.csv_file import CsvFile
-
     return CsvFile(place, options)
 
 
