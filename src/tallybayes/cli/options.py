@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tallybayes.cli.command import OWN, Function, argument, option
-from tallybayes.cli.parameters import ColumnFamily, ColumnName, Place, Prior
+from tallybayes.cli.parameters import FAMILIES, ColumnFamily, ColumnName, Place, Prior
 
 if TYPE_CHECKING:
     from tallybayes.sources.files import ReadOptions
@@ -144,7 +144,7 @@ SPECIFICATION = (
         multiple=True,
         metavar="NAME=FAMILY",
         help="State the family of a column, with options if you like: income=gaussian, "
-        "status=categorical:alpha=1,unseen=smooth.",
+        f"status=categorical:alpha=0.5,unseen=smooth. Families: {', '.join(FAMILIES)}.",
         section=COLUMNS,
     ),
     option(

@@ -61,7 +61,7 @@ def standard_output(session: Session, *, binary: bool) -> IO[bytes]:
     sys.stdout.flush()
     stream: Any = getattr(sys.stdout, "buffer", sys.stdout)
     if isinstance(stream, io.RawIOBase):  # python -u, where a write may end half-way
-        return open(stream.fileno(), "wb", closefd=False)  # noqa: PTH123, SIM115
+        return open(stream.fileno(), "wb", closefd=False)
     return stream  # type: ignore[no-any-return]
 
 

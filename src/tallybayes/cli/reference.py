@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
 
 import click
 
@@ -42,6 +44,17 @@ These options belong to every command, and may also stand before it:
 
 {options}
 """
+FAMILIES = """\
+## Families
+
+`--column NAME=FAMILY:OPTION=VALUE,OPTION=VALUE` states the family of a column. Several values are
+separated by semicolons (`bins:edges=18;65`, `text:ngrams=1;2`), values for each class named
+(`categorical:m=3,p=Yes:1/3;No:2/3`). Without options the family takes `--alpha` and `--unseen`.
+`best` finds the family that predicts held-out rows best. What the options mean is in
+[arithmetic](arithmetic.md) and [text](text.md).
+
+{table}
+"""
 WIDE = 1000  # no line is wrapped, whatever the terminal
 
 
@@ -54,7 +67,10 @@ def reference() -> str:
         for each in tallybayes.get_params(context)
         if isinstance(each, click.Option) and getattr(each, "section", "") == OUTPUT
     ]
-    page = [INTRODUCTION.format(about=about, options=_table(spoken, context))]
+    page = [
+        INTRODUCTION.format(about=about, options=_table(spoken, context)),
+        FAMILIES.format(table=_families()),
+    ]
     for section, entries in SECTIONS.items():
         page.append(f"## {section}\n")
         for name in entries:
@@ -62,6 +78,41 @@ def reference() -> str:
             assert isinstance(command, Command)
             page += _of(command, name, _context(command, name, context))
     return "\n".join(page)
+
+
+def _families() -> str:
+    """Return a table of the families and their options, with what they are if not stated."""
+    from tallybayes.model.columns import FAMILIES as KNOWN
+    from tallybayes.tokenizer import Words
+
+    rows = []
+    for name, family in KNOWN.items():
+        parts = [family(), *([Words()] if name == "text" else [])]
+        options = [
+            f"`{each.name}={_typed(getattr(part, each.name))}`".replace("=`", "`")
+            for part in parts
+            for each in fields(part)  # type: ignore[arg-type]
+            if each.name not in ("words", "idf")
+        ]
+        rows.append((f"`{name}`", ", ".join(options)))
+    return _rows("family", rows).replace(
+        "| |", "| options, with what they are if not stated, if anything |", 1
+    )
+
+
+def _typed(value: Any) -> str:
+    """Return a value as it is typed."""
+    from tallybayes.families import RelativeFloor
+
+    if value is None:
+        return ""
+    if isinstance(value, RelativeFloor):
+        return _typed(value.fraction)
+    if isinstance(value, tuple | frozenset):
+        return ";".join(map(_typed, value))
+    if isinstance(value, float):
+        return repr(float(value))  # 1.0 may be a share where 1 is a number
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _context(command: Command, name: str, parent: click.Context) -> click.Context:

@@ -57,16 +57,16 @@ def _of_factor(
     """Go through the columns of one factor."""
     block, scored = factor.block_of(batch), factor.scored
     logs = (scored.log_prob(block)[0] + 0.0).tolist()  # no -0.0
+    counts = dense(block)[0].tolist() if isinstance(scored, Bag | Rates) else None
     names = model.schema.names_of(model.schema.groups[factor.group])
     for j, place in enumerate(factor.places(len(names))):
-        name, exponent = names[place], exponent_of(factor, j)
+        name, exponent = str(names[place]), exponent_of(factor, j)
         value = plain_value(record.get(name))
         reason = MISSING if value is None else _left_out(factor.parameters, block, j, value)
         reason = reason or (NO_WEIGHT if exponent == 0.0 else None)
-        counts = isinstance(scored, Bag | Rates) and reason is None
-        times = float(dense(block)[0, j]) if counts else 1.0
+        times = 1.0 if counts is None or reason else counts[j]
         yield Contribution(
-            str(name),
+            name,
             value,
             tuple(logs[j]),
             times,
@@ -74,7 +74,7 @@ def _of_factor(
             exponent,
             reason,
             "" if reason else _detail(scored, block, j, value),
-            _words(scored, str(name), block) if reason is None else (),
+            () if reason else _words(scored, name, block),
         )
 
 

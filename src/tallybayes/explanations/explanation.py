@@ -194,9 +194,9 @@ def explain(model: Model, record: Mapping[str, Any]) -> Explanation:
     for name in record:
         if name != schema.target:
             schema.place_of(name)
-    row = {name: [record.get(name)] for name in schema.names}
-    joint = model.joint_log_likelihood(row)  # which also refuses what is no count or infinite
-    (batch,) = batches(as_source(row), schema)
+    source = as_source({name: [record.get(name)] for name in schema.names})
+    joint = model.joint_log_likelihood(source)  # which also refuses what is no count or infinite
+    (batch,) = batches(source, schema)
     impossible = bool(np.isneginf(joint).all())
     posterior = joint.copy()
     if impossible:

@@ -98,7 +98,6 @@ def of_switches(share: Share, switches: Switches, columns: Sequence[int]) -> Rat
     sums, n = share.block.sums, np.broadcast_to(share.block.weight, share.block.sums.shape)
     own = n + 2.0 * alpha > 0.0
     sums, n = np.where(own, sums, sums.sum(axis=0)), np.where(own, n, n.sum(axis=0))
-    alpha = np.where(own, alpha, 0.0)
     return _ratios(columns, np.exp(switches.log_present), sums, alpha, n, 2.0 * alpha)
 
 

@@ -44,11 +44,16 @@ class Ratio:
     @property
     def fraction(self) -> Fraction | None:
         """The exact value, if counts and smoothing are whole numbers or simple fractions."""
-        parts = [simple(x) for x in (self.count, self.added, self.total, self.added_to_total)]
-        count, added, total, more = parts
-        if count is None or added is None or total is None or more is None or not total + more:
+        parts = self.count, self.added, self.total, self.added_to_total
+        if all(float(part).is_integer() for part in parts):  # which is most often so
+            above, below = int(self.count + self.added), int(self.total + self.added_to_total)
+            exact = Fraction(above, below) if below else None
+        else:
+            found = [each for each in map(simple, parts) if each is not None]
+            whole = len(found) == len(parts) and found[2] + found[3] > 0
+            exact = (found[0] + found[1]) / (found[2] + found[3]) if whole else None
+        if exact is None:
             return None
-        exact = (count + added) / (total + more)
         return exact if abs(float(exact) - self.value) <= SAME * abs(self.value) else None
 
     @property
@@ -103,6 +108,7 @@ def _sum(number: float, added: float, also: float = 0.0) -> str:
 
 def _text(x: float) -> str:
     """Write a number as a decimal if that is short, otherwise as a fraction if it is one."""
-    exact = simple(x)
-    short = f"{x:.6g}"
+    if float(x).is_integer():
+        return str(int(x))
+    exact, short = simple(x), f"{x:.6g}"
     return str(exact) if exact is not None and simple(float(short)) != exact else short

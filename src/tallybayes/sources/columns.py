@@ -172,6 +172,8 @@ class ArrowColumn:
         if self.type == "empty":
             return Encoded(np.full(len(self), -1, np.int32), ())
         column = self._values
+        if self.type in ("boolean", "integer") and not column.null_count:
+            return encode(arrow_memory.numbers(column), self.name)  # needs no hashing
         if self.type != "categorical":
             column = column.dictionary_encode()
         whole = column.unify_dictionaries().combine_chunks()
@@ -198,6 +200,8 @@ class ArrowColumn:
                 )
             final.append(kept.setdefault(label, len(kept)))
         codes = arrow_memory.codes(whole.indices, null=len(final))
+        if not whole.null_count and final == list(range(len(final))):
+            return Encoded(codes, tuple(kept))
         return Encoded(np.array([*final, -1], np.int32)[codes], tuple(kept))
 
     def numbers(self, rows: slice) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -81,7 +82,7 @@ def as_vector(values: Any, where: str) -> NDArray[Any]:
         raise TallyBayesError(
             f"{where} must be a list or array, one value a row, not {type(values).__name__}"
         )
-    if np.ma.isMaskedArray(values):
+    if is_masked(values):
         array = unmasked(values)
     elif isinstance(values, np.ndarray):
         array = values
@@ -100,6 +101,11 @@ def as_vector(values: Any, where: str) -> NDArray[Any]:
             f"{where} holds {array.dtype} values; convert them to numbers or text first"
         )
     return array
+
+
+def is_masked(values: Any) -> bool:
+    """Tell whether it is a masked array; there are none before NumPy's module for them is loaded."""
+    return "numpy.ma" in sys.modules and bool(np.ma.isMaskedArray(values))
 
 
 def unmasked(values: Any) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.columns import ArrayColumn, ArrowColumn, Column
-from tallybayes.sources.labels import is_missing, unmasked
+from tallybayes.sources.labels import is_masked, is_missing, unmasked
 
 Array = NDArray[Any]
 
@@ -159,7 +159,7 @@ def _column(name: str, values: Any) -> Column:
     """Take NumPy memory as it is; let Arrow read what has a type of its own."""
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype):
-        return ArrayColumn(name, values if np.ma.isMaskedArray(values) else np.asarray(values))
+        return ArrayColumn(name, values if is_masked(values) else np.asarray(values))
     if type(dtype).__name__ == "SparseDtype":  # of pandas, which Arrow does not read
         return ArrayColumn(name, np.asarray(values))
     if dtype is not None or hasattr(values, "__arrow_c_array__"):
@@ -204,7 +204,7 @@ def _matrix(data: Any) -> Source:
     if hasattr(data, "collect"):  # polars' lazy frames, Spark's data frames
         raise TallyBayesError(f"X is a {type(data).__name__}; call .collect() or convert it first")
     try:
-        values = unmasked(data) if np.ma.isMaskedArray(data) else np.asarray(data)
+        values = unmasked(data) if is_masked(data) else np.asarray(data)
     except ValueError:
         raise TallyBayesError(
             "the rows of X differ in length; every row must have the same number of columns"

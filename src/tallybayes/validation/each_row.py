@@ -58,8 +58,8 @@ class LeaveOneOut:
         codes = np.array([place.get(label, -1) for label in data.classes], np.int64)
         self._idle = np.zeros(len(data), bool)  # rows that are in no model
         y = data.y
-        if len(codes) > len(place):
-            y = np.maximum(codes[y], 0)
+        if data.classes != self.tally.classes:
+            y = np.maximum(codes[y], 0)  # (none but rows of no weight has -1)
         if data.w is not None:
             self._idle = data.w == 0.0
         self.of = members(y, data.w, len(place))

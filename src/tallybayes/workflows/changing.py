@@ -12,11 +12,12 @@ from tallybayes.families import Family
 from tallybayes.model import Fitted
 from tallybayes.model.estimation import family_for
 from tallybayes.modelfile import Stored, changing, load
-from tallybayes.schema import Schema
+from tallybayes.schema import Categories, Schema
+from tallybayes.sources import ArrowColumn, Table
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
 from tallybayes.sources.labels import sorted_labels
 from tallybayes.tallies import Tally
-from tallybayes.workflows.counting import Counting, count
+from tallybayes.workflows.counting import Counting, count, type_to_read
 from tallybayes.workflows.prediction import check_columns, type_of_labels, types_for
 from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.training import source_name
@@ -96,15 +97,16 @@ def _change(
     read = read or ReadOptions()
     rows = open_rows(data, read)
     before = load(path)
-    schema = before.fitted.tally.schema
-    counting = _counting(rows, before.fitted, weight)
+    known = before.fitted.tally.schema
+    schema = _settled(rows, before.fitted.tally) if what == "updated" else known
+    counting = _counting(rows, before.fitted, schema, weight)
     counted = count(rows, counting, read, progress=progress)
     n = int(counted.tally.rows.sum())
     with changing(path) as change:
         now = change.stored
-        if now.fitted.tally.schema != schema:
+        if now.fitted.tally.schema not in (known, schema):
             raise TallyBayesError(f"{path} has other columns by now; do it again")
-        tally = _sum(what, now.fitted.tally, counted.tally)
+        tally = _sum(what, now.fitted.tally.under(schema), counted.tally)
         fitted = replace(now.fitted, tally=tally, labels=None)
         if tally.classes:
             fitted.model  # noqa: B018  (a model that cannot be estimated is not written)
@@ -124,9 +126,28 @@ def _sum(what: str, tally: Tally, other: Tally) -> Tally:
     return tally - other if what == "forgot" else tally + other
 
 
-def _counting(rows: Rows | FrameRows, fitted: Fitted, weight: str | None) -> Counting:
+def _settled(rows: Rows | FrameRows, tally: Tally) -> Schema:
+    """Settle what the columns are of which there was no value yet."""
+    schema = tally.schema
+    check_columns(rows, schema)
+    open_ = [name for name in tally.empty_columns() if _is_open(schema, name)]
+    if not open_:
+        return schema
+    columns = {name: ArrowColumn(name, rows.sample.column(name)) for name in open_}
+    found = Schema.infer(Table(columns, rows.sample.num_rows), target=schema.target)
+    return schema.joined(found, overruled=open_)
+
+
+def _is_open(schema: Schema, name: str) -> bool:
+    """Tell whether a column without a value was taken for categories for want of a better idea."""
+    declared = name in schema.declared or schema.reason(name) == "declared"
+    return isinstance(schema.kind(name), Categories) and not declared
+
+
+def _counting(
+    rows: Rows | FrameRows, fitted: Fitted, schema: Schema, weight: str | None
+) -> Counting:
     """Say how the rows are counted: as those before."""
-    schema = fitted.tally.schema
     check_columns(rows, schema)
     for name in (schema.target, *([weight] if weight else [])):
         if name not in rows.names:
@@ -135,6 +156,11 @@ def _counting(rows: Rows | FrameRows, fitted: Fitted, weight: str | None) -> Cou
             )
     types = types_for(fitted)
     types[schema.target] = type_of_labels(fitted.classes)
+    # where no value is known, the type is that of the first rows
+    unknown: list[tuple[str, Any]] = [] if fitted.classes else [(schema.target, Categories())]
+    unknown += [(name, schema.kind(name)) for name in fitted.tally.empty_columns()]
+    for name, kind in unknown:
+        types[name] = type_to_read(ArrowColumn(name, rows.sample.column(name)), kind)
     if weight is not None:
         types[weight] = "number"
     return Counting(schema, schema.target, weight, types)
@@ -163,6 +189,8 @@ def merge(models: Sequence[Stored], names: Sequence[str]) -> Stored:
         said = f"merge {name}: {rows} rows"
         provenance = merged.provenance.then(said, rows, other.provenance.skipped, name)
         merged = replace(merged, fitted=fitted, provenance=provenance)
+    if merged.fitted.tally.classes:
+        merged.fitted.model  # noqa: B018  (a model that cannot be estimated is not written)
     return merged
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.modelfile import Stored
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.files import ReadOptions, open_rows
 from tallybayes.validation.comparisons.comparison import compare, compared
 from tallybayes.validation.comparisons.outcome import Comparison
 from tallybayes.workflows.evaluation import judge
 from tallybayes.workflows.specification import Spec
-from tallybayes.workflows.streams import Progress
+from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.tables import read_labelled
 
 
@@ -26,6 +27,7 @@ def compare_models(
     level: float = 0.05,
     read: ReadOptions | None = None,
     progress: Progress | None = None,
+    aside: Aside | None = None,
 ) -> Comparison:
     """Compare stored models on labelled rows that none of them has seen, by McNemar's test.
 
@@ -37,19 +39,32 @@ def compare_models(
         As for `evaluate_model`.
     level
         How small a p-value shows a difference.
+    aside
+        What is told of the rows that were set aside, if anybody wants to know.
     """
+    if len(models) < 2:
+        raise TallyBayesError("there is nothing to compare with; give two models or more")
+    read = read or ReadOptions()
+    if read.bad_rows == "skip":
+        read = replace(read, bad_rows="report")  # to know whether they are the same for all
+    rows = open_rows(data, read)  # once, so that what can be read only once says so
     true: Any = None
+    lines: list[str] | None = None
     predictions = {}
     for name, stored in models.items():
-        judged = judge(stored, data, target=target, read=read, progress=progress)
+        judged = judge(stored, rows, target=target, read=read, progress=progress)
         labels = np.array(stored.fitted.model.classes, dtype=object)
-        if true is not None and not np.array_equal(true, labels[judged.true]):
+        if true is not None and (
+            lines != judged.aside.lines or not np.array_equal(true, labels[judged.true])
+        ):
             raise TallyBayesError(
                 f"the models could not judge the same rows: {name!r} set others aside; mend the "
                 "rows that do not fit"
             )
-        true = labels[judged.true]
+        true, lines = labels[judged.true], judged.aside.lines
         predictions[name] = labels[judged.winners]
+    if aside is not None and lines:
+        aside.rows, aside.lines = len(lines), lines
     return compared(list(models), true, predictions, level=level)
 
 
@@ -66,6 +81,7 @@ def compare_specs(
     weight: str | None = None,
     read: ReadOptions | None = None,
     progress: Progress | None = None,
+    aside: Aside | None = None,
 ) -> Comparison:
     """Compare specifications on the same held-out rows.
 
@@ -82,6 +98,8 @@ def compare_specs(
         What is compared over several folds.
     level
         How small a p-value shows a difference.
+    aside
+        What is told of the rows that were set aside, if anybody wants to know.
     """
     used = {(spec.drop, spec.only) for spec in specs.values()}
     if len(used) > 1:
@@ -89,7 +107,9 @@ def compare_specs(
     if len(specs) < 2:
         raise TallyBayesError("there is nothing to compare with; give two specifications or more")
     first, *_ = specs.values()
-    rows = read_labelled(data, target, first, weight=weight, read=read, progress=progress)
+    rows = read_labelled(
+        data, target, first, weight=weight, read=read, progress=progress, aside=aside
+    )
     labels = tuple(np.unique(rows.y).tolist())
     models = {name: spec.for_labels(labels).estimator() for name, spec in specs.items()}
     return compare(

@@ -98,8 +98,8 @@ def settled(
         said, wish = _cut(wish, source, sample, target, weight)
     schema = Schema.infer(source, said, target=target)
     _warn_of_names(source, schema, sample.num_rows)
-    types = {name: _type(column, schema.kind(name)) for name, column in columns.items()}
-    types[target] = _type(ArrowColumn(target, sample.column(target)), Categories())
+    types = {name: type_to_read(column, schema.kind(name)) for name, column in columns.items()}
+    types[target] = type_to_read(ArrowColumn(target, sample.column(target)), Categories())
     if weight is not None:
         types[weight] = "number"
     return Counting(schema, target, weight, types), wish
@@ -171,7 +171,7 @@ def _cut(wish: Wishes, source: Table, sample: Any, target: str, weight: str | No
     return with_edges(wish, source, labels, w)
 
 
-def _type(column: ArrowColumn, kind: Any) -> Type:
+def type_to_read(column: ArrowColumn, kind: Any) -> Type:
     """Return the type that a column is read as."""
     if isinstance(kind, Words):
         return "text"

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.modelfile import Stored
 from tallybayes.sources import ArrowColumn
-from tallybayes.sources.files import ReadOptions, Type, open_rows
+from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.validation.reports.report import Report
 from tallybayes.workflows.counting import prepare
 from tallybayes.workflows.prediction import (
@@ -52,19 +53,18 @@ def judge(
     weight: str | None = None,
     read: ReadOptions | None = None,
     progress: Progress | None = None,
+    aside: Aside | None = None,
 ) -> Judged:
     """Let a stored model judge labelled rows, in a stream."""
     read = read or ReadOptions()
-    rows = open_rows(data, read)
+    rows = data if isinstance(data, Rows | FrameRows) else open_rows(data, read)
     model, schema = stored.fitted.model, stored.fitted.tally.schema
     check_columns(rows, schema)
     label_column = target or schema.target
-    for name in (label_column, *([weight] if weight else [])):
-        if name not in rows.names:
+    for name, what in ((label_column, "what is right"), (weight, "the weights")):
+        if name is not None and name not in rows.names:
             hint = did_you_mean(name, rows.names)
-            raise TallyBayesError(
-                f"{rows.files[0]} has no column {name!r}, which holds what is right; {hint}"
-            )
+            raise TallyBayesError(f"{rows.files[0]} has no column {name!r} for {what}; {hint}")
     types: dict[str, Type] = {
         **types_for(stored.fitted),
         label_column: type_of_labels(model.classes),
@@ -90,10 +90,10 @@ def judge(
         w = None
         if weight is not None:
             column = ArrowColumn(weight, table.column(weight))
-            w = column.numbers(slice(0, len(column)))
+            w = check_weights(column.numbers(slice(0, len(column))), len(column))
         return true, winners, posterior, w
 
-    aside = Aside()
+    aside = Aside() if aside is None else aside
     stream = worked(rows, types, work, read, aside, what="evaluating", progress=progress)
     parts = [done.result for done in stream]
     if not sum(len(part[0]) for part in parts):
@@ -109,6 +109,7 @@ def evaluate_model(
     weight: str | None = None,
     read: ReadOptions | None = None,
     progress: Progress | None = None,
+    aside: Aside | None = None,
 ) -> Report:
     """Score a stored model on labelled rows that it has not seen.
 
@@ -124,8 +125,12 @@ def evaluate_model(
         A column that says how often each row counts.
     read, progress
         As for `train`.
+    aside
+        What is told of the rows that were set aside, if anybody wants to know.
     """
-    judged = judge(stored, data, target=target, weight=weight, read=read, progress=progress)
+    judged = judge(
+        stored, data, target=target, weight=weight, read=read, progress=progress, aside=aside
+    )
     model = stored.fitted.model
     notes = []
     if judged.aside.rows:
@@ -152,6 +157,7 @@ def evaluate(
     weight: str | None = None,
     read: ReadOptions | None = None,
     progress: Progress | None = None,
+    aside: Aside | None = None,
 ) -> Report:
     """Score a specification on rows that are held out in turn.
 
@@ -164,8 +170,12 @@ def evaluate(
         once.
     repeats, seed
         How often to do it all, shuffled anew, and what the shuffling begins with.
+    aside
+        What is told of the rows that were set aside, if anybody wants to know.
     """
-    rows = read_labelled(data, target, spec or Spec(), weight=weight, read=read, progress=progress)
+    rows = read_labelled(
+        data, target, spec or Spec(), weight=weight, read=read, progress=progress, aside=aside
+    )
     held = rows.spec.estimator().cross_val(
         rows.X, rows.y, folds=folds, repeats=repeats, seed=seed, sample_weight=rows.weights
     )

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from tallybayes.explanations.ratio import Ratio
 from tallybayes.metrics.tables import amount, shown, text_table
 from tallybayes.workflows.inspected_tables import (
     InspectedTable,
@@ -58,7 +57,7 @@ def _classes(found: Inspection) -> str:
     weighted = any(each.weight != each.rows for each in found.classes)
     head = ["class", "rows", *(["weight"] if weighted else []), "prior"]
     classes = found.classes[:LINES_SHOWN]
-    priors = _aligned([each.prior for each in classes])
+    priors = _aligned([each.prior.parts for each in classes])
     wide = max(map(len, priors))
     lines = [
         [shown(each.label), str(each.rows), *([amount(each.weight)] if weighted else [])]
@@ -127,9 +126,10 @@ def _likelihoods(table: Likelihoods, labels: list[str], whole: bool) -> str:
         lines = lines[:LINES_SHOWN]
     classes = range(min(len(labels), CLASSES_SHOWN))
     names = [shown(name) for name, _ in lines]
+    parts = [[ratios[c].parts for _, ratios in lines] for c in classes]
     rows: list[str] = []
     for first in range(3):  # from the working on, the fraction, or the decimal alone
-        across = [_aligned([ratios[c] for _, ratios in lines], first) for c in classes]
+        across = [_aligned(column, first) for column in parts]
         cells = [[name, *(column[k] for column in across)] for k, name in enumerate(names)]
         rows = _to_the_left([table.head, *(labels[c] for c in classes)], *cells)
         if max(map(len, rows)) <= WIDEST:
@@ -148,12 +148,12 @@ def _likelihoods(table: Likelihoods, labels: list[str], whole: bool) -> str:
     return "\n".join(said)
 
 
-def _aligned(ratios: Sequence[Ratio], first: int = 0) -> list[str]:
-    """Write ratios below each other, their equal signs aligned."""
-    parts = [ratio.parts[first:] for ratio in ratios]
-    wide = [max(map(len, column)) for column in zip(*parts, strict=True)]
+def _aligned(parts: Sequence[tuple[str, ...]], first: int = 0) -> list[str]:
+    """Write the parts of ratios below each other, their equal signs aligned."""
+    shorter = [each[first:] for each in parts]
+    wide = [max(map(len, column)) for column in zip(*shorter, strict=True)]
     lines = []
-    for each in parts:
+    for each in shorter:
         line = ""
         for part, width in zip(each, wide, strict=True):
             if line and width:
@@ -196,7 +196,7 @@ def _words(table: TopWords, labels: list[str], whole: bool) -> str:
     said = [f"{title}; {table.title}"]
     for label, words, documents in zip(labels[:n], table.by_class, table.documents, strict=False):
         said.append(f"  {label} ({documents} document{'' if documents == 1 else 's'})")
-        chances = _aligned([each.probability for each in words])
+        chances = _aligned([each.probability.parts for each in words])
         lines = [
             [shown(each.word), chance, f"{each.times:.3g} times as probable as elsewhere"]
             for each, chance in zip(words, chances, strict=True)

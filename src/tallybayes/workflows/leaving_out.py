@@ -69,8 +69,8 @@ def _at_once(counting: Counting, counted: Counted, recipe: Recipe) -> Report | s
 
 
 def _refused(error: TallyBayesError) -> str:
-    """Say why there is no model without some row: it may be all that is known of a class."""
-    return f"without one of the rows there is no model: {error}"
+    """Say why a row has no score: it may be all that is known of a class that has a prior."""
+    return f"one of the rows cannot be left out: {error}"
 
 
 def _encoded(counting: Counting, table: Any) -> Encoded:

@@ -39,6 +39,9 @@ class Writer(Protocol):
     def close(self) -> None:
         """Write what comes at the end."""
 
+    def give_up(self) -> None:
+        """Write nothing more, as not all is there."""
+
 
 def format_for(path: str | None, to: str | None) -> Written:
     """Return the format of an output: the one that is named, or that of its ending, or CSV."""
@@ -103,6 +106,8 @@ class _Csv:
     def close(self) -> None:
         """Write nothing more."""
 
+    give_up = close
+
 
 class _JsonLines:
     def __init__(self, file: IO[bytes]) -> None:
@@ -123,13 +128,16 @@ class _JsonLines:
     def close(self) -> None:
         """Write nothing more."""
 
+    give_up = close
+
 
 class _Columns:
     """Parquet and Arrow, which are written column by column."""
 
     def __init__(self, file: IO[bytes], to: Written) -> None:
-        self._file, self._to = file, to
+        self._file, self._to = _Valve(file), to
         self._writer: Any = None
+        self._schema: Any = None
 
     def encoded(self, table: Any) -> Any:
         return _plain(table)
@@ -139,23 +147,82 @@ class _Columns:
 
         if self._writer is None:
             kind = parquet.ParquetWriter if self._to == "parquet" else ipc.new_file
-            self._writer = kind(self._file, encoded.schema)
+            self._schema = encoded.schema
+            self._writer = kind(self._file, self._schema)
+        if encoded.schema != self._schema:
+            raise _unlike(encoded.schema, self._schema)
         self._writer.write_table(encoded)
 
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
 
+    def give_up(self) -> None:
+        self._file.shut = True
+        self.close()
+
+
+class _Valve:
+    """A file that Arrow writes into until it is shut: its last bytes would say that all is well."""
+
+    closed = False
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.shut = False
+
+    def write(self, data: Any) -> int:
+        return len(data) if self.shut else self._file.write(data)
+
+    def flush(self) -> None:
+        if not self.shut:
+            self._file.flush()
+
 
 def _plain(table: Any) -> Any:
     """Turn codes back into text."""
+    for place, each in enumerate(table.schema):
+        kind = _plain_type(each.type)
+        if kind != each.type:
+            table = table.set_column(place, each.name, table.column(place).cast(kind))
+    return table
+
+
+def _plain_type(kind: Any) -> Any:
     import pyarrow
 
+    return kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+
+
+def widened(table: Any, known: Any) -> Any:
+    """Give columns the types of a schema that holds theirs: decimals where these are whole."""
+    import pyarrow
+
+    table = _plain(table)
     for place, each in enumerate(table.schema):
-        if pyarrow.types.is_dictionary(each.type):
-            column = table.column(place).cast(each.type.value_type)
-            table = table.set_column(place, each.name, column)
+        wide = _plain_type(known.field(each.name).type)
+        if each.type != wide:
+            both = [pyarrow.schema([(each.name, kind)]) for kind in (each.type, wide)]
+            try:
+                joined = pyarrow.unify_schemas(both, promote_options="permissive")
+            except pyarrow.ArrowTypeError:
+                continue
+            if joined.field(0).type == wide:
+                table = table.set_column(place, each.name, table.column(place).cast(wide))
     return table
+
+
+def _unlike(found: Any, before: Any) -> TallyBayesError:
+    """Say which column has another type than in the rows before."""
+    name, kind, known = next(
+        (each.name, each.type, before.field(each.name).type)
+        for each in found
+        if each.type != before.field(each.name).type
+    )
+    return TallyBayesError(
+        f"column {name!r} is {kind} in some files and {known} in others; keep it not, give it one "
+        "type, or write CSV or JSON lines"
+    )
 
 
 def _json_value(value: Any) -> Any:
@@ -177,8 +244,12 @@ def write_tables(
 
     def write(file: IO[bytes]) -> None:
         writer = writer_for(file, to)
-        for encoded in tables(writer):
-            writer.put(encoded)
+        try:
+            for encoded in tables(writer):
+                writer.put(encoded)
+        except BaseException:
+            writer.give_up()
+            raise
         writer.close()
 
     if isinstance(out, str | os.PathLike):

@@ -21,7 +21,7 @@ from tallybayes.sources.labels import Label
 from tallybayes.tallies import Codes
 from tallybayes.tokenizer import Words
 from tallybayes.workflows.counting import prepare
-from tallybayes.workflows.outputs import Writer, format_for, write_tables
+from tallybayes.workflows.outputs import Writer, Written, format_for, widened, write_tables
 from tallybayes.workflows.streams import Aside, Progress, worked
 
 PREDICTION = "prediction"
@@ -96,7 +96,7 @@ def predict(
     rows = open_rows(data, read)
     model, schema = stored.fitted.model, stored.fitted.tally.schema
     kept = _kept(keep, rows.names)
-    types = {**_types_kept(rows, kept), **types_for(stored.fitted)}
+    types = {**_types_kept(rows, kept, written), **types_for(stored.fitted)}
     check_columns(rows, schema)
     prepare(rows, schema)
     added = _added(model, proba)
@@ -116,15 +116,20 @@ def predict(
 
         def work(table: Any) -> Any:
             posterior, winners = model.judged(source_of(table, schema))
+            passed = widened(table.select(list(kept)), rows.sample.schema)
             return writer.encoded(
-                _output(table, kept, posterior, winners, labels, model, added)
+                _output(passed, posterior, winners, labels, model, added)
             ), np.bincount(winners, minlength=len(model.classes))
 
+        begun = False
         for done in worked(rows, types, work, read, aside, what="predicting", progress=progress):
             output, found = done.result
             counts[:] += found
             n_rows += done.rows
+            begun = True
             yield output
+        if not begun:  # the columns are written all the same
+            yield work(rows.sample.slice(0, 0))[0]
 
     write_tables(out, written, encoded)
     classes = tuple(zip(model.classes, counts.tolist(), strict=True))
@@ -183,8 +188,10 @@ def _kept(keep: Sequence[str] | None, names: tuple[str, ...]) -> tuple[str, ...]
     return tuple(dict.fromkeys(keep))
 
 
-def _types_kept(rows: Rows | FrameRows, kept: tuple[str, ...]) -> dict[str, Type]:
+def _types_kept(rows: Rows | FrameRows, kept: tuple[str, ...], to: Written) -> dict[str, Type]:
     """Return the types of columns that only pass through; text stays as it is."""
+    if rows.untyped and to in ("csv", "tsv"):  # 007 stays 007
+        return dict.fromkeys(kept, "text")
     found = types_of(rows.sample.select(list(kept)))
     return {name: "text" if kind == "category" else kind for name, kind in found.items()}
 
@@ -208,21 +215,20 @@ def _labels(classes: tuple[Label, ...]) -> Any:
 
 
 def _output(
-    table: Any,
-    kept: tuple[str, ...],
+    passed: Any,
     posterior: Any,
     winners: Any,
     labels: Any,
     model: Model,
     added: tuple[str, ...],
 ) -> Any:
-    """Return what is written for the rows of a table."""
+    """Return what is written for rows, after the columns that only pass through."""
     import pyarrow
 
-    columns = [table.column(name) for name in kept]
+    columns = passed.columns
     columns.append(labels.take(arrow_memory.from_numbers(winners.astype(np.int64))))
     if added[1] == PROBABILITY:
         columns.append(arrow_memory.from_numbers(posterior[np.arange(len(winners)), winners]))
     else:
         columns += [arrow_memory.from_numbers(posterior[:, c]) for c in range(len(model.classes))]
-    return pyarrow.Table.from_arrays(columns, [*kept, *added])
+    return pyarrow.Table.from_arrays(columns, [*passed.column_names, *added])

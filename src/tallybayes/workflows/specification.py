@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families import ByClass, Text
+from tallybayes.families import ByClass, RelativeFloor, Text
 from tallybayes.families.categorical import Unseen
 from tallybayes.model.calibration import How
 from tallybayes.model.columns import BEST, FAMILIES
@@ -75,7 +75,8 @@ class Spec:
                 raise TallyBayesError(f"there is no column {name!r}; {did_you_mean(name, names)}")
             if name == target:
                 raise TallyBayesError(
-                    f"{name!r} is what is predicted; it cannot be one of the columns too"
+                    f"{name!r} is what is predicted; it cannot be dropped, declared, or be one of "
+                    "the columns too"
                 )
         for name in self.drop:
             if name in asked or name in self.only:
@@ -84,7 +85,9 @@ class Spec:
         left = (target, weight, *self.drop)
         chosen = tuple(n for n in names if n in {*used, *asked} and n not in left)
         if not chosen:
-            raise TallyBayesError("no column is left to predict from")
+            raise TallyBayesError(
+                f"no column is left to predict {target!r} from; drop fewer, or add some to the data"
+            )
         return chosen
 
     def for_labels(self, labels: tuple[Label, ...]) -> Spec:
@@ -94,7 +97,7 @@ class Spec:
             positive = label_of(positive, labels)
         if isinstance(prior, Mapping):
             prior = {label_of(label, labels): p for label, p in prior.items()}
-        columns = self.columns
+        columns = _for_labels(self.columns, labels)
         if isinstance(columns, Mapping):
             columns = {name: _for_labels(word, labels) for name, word in columns.items()}
         return replace(self, columns=columns, positive=positive, prior=prior)
@@ -176,8 +179,8 @@ def parse_column(text: str) -> tuple[str, Any]:
     >>> parse_column("status=categorical:alpha=1,unseen=smooth")
     ('status', Categorical(alpha=1.0, m=None, p=None, unseen='smooth'))
     """
-    name, equals, rest = text.rpartition("=") if ":" not in text else _cut(text)
-    if not equals or not name or not rest:
+    name, rest = _cut(text)
+    if not name or not rest:
         raise TallyBayesError(
             f"{text!r} does not say what a column is; write NAME=FAMILY, for example "
             "income=gaussian or status=categorical:alpha=1"
@@ -185,16 +188,25 @@ def parse_column(text: str) -> tuple[str, Any]:
     return name, parse_family(rest)
 
 
-def _cut(text: str) -> tuple[str, str, str]:
-    head, _, options = text.partition(":")
-    name, equals, family = head.rpartition("=")
-    return name, equals, f"{family}:{options}" if family else ""
+def _cut(text: str) -> tuple[str, str]:
+    """Cut before the family; a name may have "=" and ":" too."""
+    parts = text.split("=")
+    for place in range(1, len(parts)):
+        word = parts[place].partition(":")[0]
+        if _word(word) in (*FAMILIES, "best"):
+            return "=".join(parts[:place]), "=".join(parts[place:])
+    name, _, rest = text.partition("=")
+    return name, rest
+
+
+def _word(text: str) -> str:
+    return text.strip().lower().replace("-", "_")
 
 
 def parse_family(text: str) -> Any:
     """Read a family with options: ``bins:edges=18;65``, ``text:ngrams=1;2,event=bernoulli``."""
     word, _, rest = text.partition(":")
-    word = word.strip().lower().replace("-", "_")
+    word = _word(word)
     if word not in (*FAMILIES, "best"):
         raise TallyBayesError(
             f"there is no family {word!r}; {did_you_mean(word, (*FAMILIES, 'best'))}"
@@ -206,7 +218,7 @@ def parse_family(text: str) -> Any:
         return "best"
     kind: Any = FAMILIES[word]
     known = {each.name for each in fields(kind)} | (_WORDS if kind is Text else set())
-    known -= {"words"}
+    known -= {"words", "idf"}  # which take more than can be typed
     for name in options:
         if name not in known:
             hint = did_you_mean(name, sorted(known))
@@ -221,7 +233,13 @@ def _option(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise TallyBayesError(f"{text.strip()!r} is not an option; write name=value")
-    return name.strip(), _value(value.strip())
+    name = name.strip()
+    if name in ("stop_words", "vocabulary"):
+        return name, tuple(word.strip() for word in value.split(";") if word.strip())
+    found = _value(value.strip())
+    if name == "edges" and isinstance(found, int | float):
+        return name, (found,)
+    return name, RelativeFloor(found) if name == "floor" else found
 
 
 def _value(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +38,11 @@ class Labelled:
         codes, names = labels.codes(slice(0, len(labels)))
         kind = object if names and isinstance(names[0], str) else None
         self.y: Array = np.array(names, dtype=kind)[codes]
+        if self.y.dtype.kind == "f" and not (self.y == np.rint(self.y)).all():
+            raise TallyBayesError(
+                f"column {counting.target!r} has labels such as {self.y[self.y % 1.0 != 0.0][0]}; "
+                "decimal numbers are no classes to scikit-learn, so write them as text"
+            )
         self.weights = counting.weights(table)
         self.spec, self.aside = spec, aside
 
@@ -49,11 +55,14 @@ def read_labelled(
     weight: str | None = None,
     read: ReadOptions | None = None,
     progress: Progress | None = None,
+    aside: Aside | None = None,
 ) -> Labelled:
     """Read all rows into memory."""
     read = read or ReadOptions()
     rows = open_rows(data, read)
-    return labelled_from(rows, target, spec, weight=weight, read=read, progress=progress)
+    return labelled_from(
+        rows, target, spec, weight=weight, read=read, progress=progress, aside=aside
+    )
 
 
 def labelled_from(
@@ -64,6 +73,7 @@ def labelled_from(
     weight: str | None,
     read: ReadOptions,
     progress: Progress | None,
+    aside: Aside | None = None,
 ) -> Labelled:
     """Read all rows that were opened into memory."""
     import pyarrow
@@ -78,7 +88,7 @@ def labelled_from(
         for name, kind in counting.types.items()
     }
     counting = replace(counting, types=types)
-    aside = Aside()
+    aside = Aside() if aside is None else aside
 
     def work(table: Any) -> Any:
         counting.checked_labels(table)
@@ -86,7 +96,22 @@ def labelled_from(
 
     stream = worked(rows, types, work, read, aside, what="reading", progress=progress)
     tables = [done.result for done in stream]
-    table = pyarrow.concat_tables(tables)
+    table = _as_sampled(pyarrow.concat_tables(tables, promote_options="permissive"), rows.sample)
     if not table.num_rows:
         raise TallyBayesError(f"{rows.files[0]} has no rows; expected some to learn from")
     return Labelled(table, counting, spec, aside)
+
+
+def _as_sampled(table: Any, sample: Any) -> Any:
+    """Return columns of whole numbers as such, though decimals might have come.
+
+    What a column is may be settled anew, under another specification, and depends on that.
+    """
+    import pyarrow
+
+    for place, each in enumerate(table.schema):
+        found = sample.schema.field(each.name).type
+        if pyarrow.types.is_integer(found) and pyarrow.types.is_floating(each.type):
+            with suppress(pyarrow.ArrowInvalid):  # some are no whole numbers
+                table = table.set_column(place, each.name, table.column(place).cast(found))
+    return table

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tallybayes.errors import TallyBayesError, did_you_mean, number
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
 from tallybayes.model import Fitted
 from tallybayes.model.columns import Wishes, families_for
 from tallybayes.modelfile import Provenance, Stored
@@ -118,7 +118,15 @@ def train(
     counted = count(rows, counting, read, keep=scores, progress=progress)
     tally = counted.tally
     if not tally.classes:
-        raise TallyBayesError(f"{rows.files[0]} has no row to learn from")
+        raise TallyBayesError(
+            f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
+        )
+    if len(tally.classes) == 1:
+        warn(
+            f"every row of {rows.files[0]} has the label {tally.classes[0]!r} in column "
+            f"{target!r}: the model can give no other answer until rows of another class are added",
+            TallyBayesWarning,
+        )
     fitted = fitted_from(tally, wish, spec)
     fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
     report: Report | str = ""
@@ -141,8 +149,11 @@ def fitted_from(tally: Tally, wish: Wishes, spec: Spec) -> Fitted:
     families, by_name = families_for(tally.schema, wish, alpha, spec.unseen)
     prior = prior_of(spec.prior)
     announced = set(prior.p) if isinstance(prior, Fixed) else set()
+    for label in announced.difference(tally.classes):
+        hint = did_you_mean(label, tally.classes)
+        raise TallyBayesError(f"a prior is stated for the unknown class {label!r}; {hint}")
     if spec.positive is not None:
-        if spec.positive not in {*tally.classes, *announced}:
+        if spec.positive not in tally.classes:
             hint = did_you_mean(spec.positive, tally.classes)
             raise TallyBayesError(f"the positive class {spec.positive!r} is not a class; {hint}")
         announced.add(spec.positive)

@@ -9,7 +9,7 @@ from tallybayes.modelfile import Provenance, Stored
 from tallybayes.sources.files import ReadOptions
 from tallybayes.validation.tuning.tuning import Tuned, tune
 from tallybayes.workflows.specification import Spec
-from tallybayes.workflows.streams import Progress
+from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.tables import read_labelled
 from tallybayes.workflows.training import source_name, with_target
 
@@ -30,6 +30,7 @@ def tune_spec(
     weight: str | None = None,
     read: ReadOptions | None = None,
     progress: Progress | None = None,
+    aside: Aside | None = None,
 ) -> tuple[Tuned, Stored]:
     """Choose parameters on files; return what was found, and the best model to be saved.
 
@@ -41,8 +42,12 @@ def tune_spec(
         Values to try, by parameter of `NaiveBayes`; twelve values of alpha when not given.
     folds, score, nested, one_standard_error, seed
         As for `tallybayes.validation.tune`.
+    aside
+        What is told of the rows that were set aside, if anybody wants to know.
     """
-    rows = read_labelled(data, target, spec or Spec(), weight=weight, read=read, progress=progress)
+    rows = read_labelled(
+        data, target, spec or Spec(), weight=weight, read=read, progress=progress, aside=aside
+    )
     tuned = tune(
         rows.spec.estimator(),
         rows.X,

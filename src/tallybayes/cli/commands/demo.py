@@ -31,7 +31,12 @@ WIDTH = 88
     ("keep the data to go on with it", "tallybayes demo loan --save loans"),
 )
 @argument("name", type=click.Choice(NAMES), about="Which example.")
-@option("--save", type=Place(), metavar="FOLDER", help="Also write the data to this folder.")
+@option(
+    "--save",
+    type=Place(),
+    metavar="FOLDER",
+    help="Also write the data to this folder; with --quiet, do no more.",
+)
 @output_options
 @click.pass_context
 def demo(context: click.Context, name: str, save: str | None) -> None:
@@ -48,6 +53,8 @@ def demo(context: click.Context, name: str, save: str | None) -> None:
     shown = DEMOS[name]
     saved = [str(path) for path in shown.save(save)] if save else []
     session.written += saved
+    if saved and session.quiet and not session.json:
+        return
     if not session.json:
         click.echo(_opening(shown))
     steps = []

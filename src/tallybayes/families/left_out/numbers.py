@@ -71,7 +71,7 @@ def _gaussian(family: Gaussian, leaving: Leaving) -> LeftOut:
 def _full(ddof: float, leaving: Leaving) -> NDArray[np.bool_]:
     """Mark the columns without missing values in which every class has rows enough."""
     counted: Moments = leaving.counted
-    there = counted.rows.sum(axis=0) == len(leaving.of.y)
+    there = counted.rows.sum(axis=0) == leaving.of.rows.sum()
     return np.asarray(there & (counted.rows > 2.0 + ddof).all(axis=0))
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.options import ReadOptions
 from tallybayes.sources.files.pieces import Chunk, Piece, Wanted, refuse_lacking
-from tallybayes.sources.files.places import Place, explained
+from tallybayes.sources.files.place import Place, explained
 
 FILE_MARK = b"ARROW1"
-ROWS = 65_536
+ROWS = 32_768  # as many as are laid out for the kernels at once
 
 
 class ArrowFile:

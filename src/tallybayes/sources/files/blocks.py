@@ -7,26 +7,48 @@ from collections.abc import Iterator
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources.files.places import Place, explained
+from tallybayes.sources.files.place import Place, explained
+from tallybayes.sources.files.quoting import Quoting
 
 BLOCK = 4 << 20
-LONGEST = 256 << 20
+LONGEST = 256 << 20  # bytes of a line
+LONGEST_QUOTED = 16 << 20  # bytes between quotes, if line breaks are among them
+SHOWN = 40  # letters of a line in an error
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_NO_TEXT = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook; unpack it, or save it as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an Excel workbook; save it as CSV"),
+    (b"\xfd7zXZ", "compressed by xz; unpack it, or use gzip, zstd or bzip2"),
+    (b"7z\xbc\xaf", "a 7z archive; unpack it"),
+    (b"\x04\x22\x4d\x18", "compressed by lz4; unpack it, or use gzip, zstd or bzip2"),
+    (b"SQLite format 3", "a database of SQLite; export a table of it"),
+    (b"PAR1\x15", "a Parquet file; say so with --format parquet"),
+    (b"ARROW1\0\0", "an Arrow file; say so with --format arrow"),
+)
 
 
-def blocks(place: Place, encoding: str | None, quote: str) -> Iterator[bytes]:
+def blocks(place: Place, encoding: str | None, quoting: Quoting) -> Iterator[bytes]:
     """Go through a file in blocks that end where a record ends."""
     with explained(place.name):
         stream = place.open()
         try:
-            yield from _whole_records(_in_utf8(_parts(stream), encoding, place), place, quote)
+            parts = _in_utf8(_parts(stream), encoding, place.name)
+            yield from _whole_records(_with_line_feeds(parts), place.name, quoting)
         finally:
             stream.close()
+
+
+def wrong_encoding(file: str) -> TallyBayesError:
+    """Build the error about a file that is not in UTF-8."""
+    return TallyBayesError(
+        f"{file} is not in UTF-8; give its encoding, for example --encoding latin-1"
+    )
 
 
 def _parts(stream: Any) -> Iterator[bytes]:
@@ -45,10 +67,13 @@ def _parts(stream: Any) -> Iterator[bytes]:
             return
 
 
-def _in_utf8(parts: Iterator[bytes], encoding: str | None, place: Place) -> Iterator[bytes]:
+def _in_utf8(parts: Iterator[bytes], encoding: str | None, file: str) -> Iterator[bytes]:
     """Turn other encodings into UTF-8; UTF-8 itself passes through."""
     first = next(parts, b"")
     if encoding is None:
+        for mark, what in _NO_TEXT:
+            if first.startswith(mark):
+                raise TallyBayesError(f"{file} is {what}")
         marked = (name for mark, name in _BYTE_ORDER_MARKS if first.startswith(mark))
         encoding = next(marked, "utf-8")
     name = codecs.lookup(encoding).name
@@ -64,55 +89,55 @@ def _in_utf8(parts: Iterator[bytes], encoding: str | None, place: Place) -> Iter
         for part in parts:
             yield decoder.decode(part).encode()
         yield decoder.decode(b"", final=True).encode()
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        why = getattr(error, "reason", error)
         raise TallyBayesError(
-            f"{place.name} is not in the encoding {encoding}: {error.reason}; give the right one "
-            "with --encoding"
+            f"{file} is not in the encoding {encoding}: {why}; give the right one with --encoding"
         ) from None
 
 
-def _whole_records(parts: Iterator[bytes], place: Place, quote: str) -> Iterator[bytes]:
-    rest = b""
-    mark = quote.encode()
+def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Turn carriage returns that end lines all by themselves into line feeds."""
+    first = next(parts, b"")
+    alone = b"\n" not in first and b"\r" in first[:-1]
+    yield first.replace(b"\r", b"\n") if alone else first
     for part in parts:
-        data = rest + part if rest else part
-        # where quotes do not pair up, they are letters like any other
-        patient = len(data) < 4 * BLOCK
-        end = record_end(data, mark if patient else b"")
-        if not end and len(data) > LONGEST:
-            raise TallyBayesError(
-                f"{place.name} has a line of more than {LONGEST >> 20} MB; is it a text file?"
-            )
-        if end:
-            yield data[:end]
-        rest = data[end:]
-    if rest:
-        yield rest
+        yield part.replace(b"\r", b"\n") if alone else part
 
 
-def record_end(data: bytes, quote: bytes) -> int:
-    r"""Return where the last whole record ends; line breaks between quotes do not count.
-
-    Examples
-    --------
-    >>> record_end(b'a,b\n"c\nd', b'"'), record_end(b'a,b\n"c\nd', b"")
-    (4, 7)
-    """
-    end = data.rfind(b"\n") + 1
-    if not quote:
-        return end
-    open_quotes = data.count(quote, 0, end)
-    while open_quotes % 2 and end:
-        before = data.rfind(quote, 0, end)
-        line = data.rfind(b"\n", 0, before) + 1
-        open_quotes -= data.count(quote, line, end)
-        end = line
-    return end
+def _whole_records(parts: Iterator[bytes], file: str, quoting: Quoting) -> Iterator[bytes]:
+    """Put the rest of a part before the next one; the last part is cut no more."""
+    data = b""
+    for part in parts:
+        if data and part:
+            end = quoting.record_end(data)
+            if end:
+                yield data[:end]
+            data = data[end:]
+            _check_length(data, file, quoting)
+        data += part
+    opened = quoting.unclosed(data)
+    if opened:
+        raise _unclosed(opened, file, quoting)
+    if data:
+        yield data
 
 
-def first_record_end(data: bytes, quote: bytes) -> int:
-    """Return where the first record ends."""
-    end = data.find(b"\n") + 1
-    while quote and end and data.count(quote, 0, end) % 2:
-        end = data.find(b"\n", end) + 1
-    return end or len(data)
+def _check_length(rest: bytes, file: str, quoting: Quoting) -> None:
+    """Refuse to wait for ever for the end of a record."""
+    if len(rest) > LONGEST_QUOTED and b"\n" in rest:
+        raise _unclosed(rest, file, quoting)
+    if len(rest) > LONGEST:
+        raise TallyBayesError(
+            f"{file} has a line of more than {LONGEST >> 20} MB; is it a text file?"
+        )
+
+
+def _unclosed(rest: bytes, file: str, quoting: Quoting) -> TallyBayesError:
+    """Build the error about a quote that swallows all lines after it."""
+    line = rest.split(b"\n", 1)[0].decode("utf-8", "replace")
+    shown = line if len(line) <= SHOWN else line[:SHOWN] + "..."
+    return TallyBayesError(
+        f"{file}: a quote ({quoting.mark.decode()}) is opened and never closed, in the line "
+        f"{shown!r}; close it, or read quotes as letters with --quote ''"
+    )

@@ -8,7 +8,8 @@ from itertools import chain
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources.files.blocks import blocks
+from tallybayes.sources.files.blocks import blocks, wrong_encoding
+from tallybayes.sources.files.column_types import arrow_type, plain_types, with_booleans
 from tallybayes.sources.files.options import ReadOptions
 from tallybayes.sources.files.pieces import (
     TYPE_NAMES,
@@ -20,8 +21,10 @@ from tallybayes.sources.files.pieces import (
     kept_rows,
     set_aside,
 )
-from tallybayes.sources.files.places import Place
+from tallybayes.sources.files.place import Place
+from tallybayes.sources.files.quoting import Quoting
 
+SHOWN = 40  # letters of a value in an error
 _PYTHON: dict[Type, tuple[type, ...]] = {
     "number": (int, float),
     "integer": (int,),
@@ -34,9 +37,11 @@ _PYTHON: dict[Type, tuple[type, ...]] = {
 class JsonFile:
     """A file of JSON lines whose first block has been read."""
 
+    typed = False
+
     def __init__(self, place: Place, options: ReadOptions) -> None:
         self._file, self._options = place.name, options
-        self._blocks = blocks(place, options.encoding, "")
+        self._blocks = blocks(place, options.encoding, Quoting("", ""))
         first = next(self._blocks, b"")
         if first.lstrip().startswith(b"["):
             first = self._as_lines(first + b"".join(self._blocks))
@@ -51,25 +56,29 @@ class JsonFile:
 
     def _as_lines(self, data: bytes) -> bytes:
         try:
-            records = json.loads(data)
-        except ValueError as error:
+            records = json.loads(data.decode())
+        except UnicodeDecodeError:
+            raise wrong_encoding(self._file) from None
+        except (ValueError, RecursionError) as error:
             raise TallyBayesError(f"{self._file} is not valid JSON: {error}") from None
         return b"\n".join(json.dumps(record).encode() for record in records)
 
     def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
         """Go through the file."""
+        if wanted is None:
+            wanted = plain_types(self.sample.schema)
+        wanted = with_booleans(wanted, self.sample.schema)
         for block in chain(self._head, self._blocks):
             yield Chunk(self._file, len(block), lambda block=block: self._pieces(block, wanted))  # type: ignore[misc]
 
-    def _pieces(self, block: bytes, wanted: Wanted | None) -> Iterator[Piece]:
+    def _pieces(self, block: bytes, wanted: Wanted) -> Iterator[Piece]:
         import pyarrow
 
-        if wanted is None:
-            wanted = _types_of(self.sample)
         try:
             table = self._parsed(block, _schema(wanted), "ignore")
         except pyarrow.ArrowInvalid:
-            yield self._mended(block, wanted)
+            table, n_rows, bad = self._line_by_line(block, wanted)
+            yield Piece(table, n_rows, set_aside(bad, self._options), kept_rows(n_rows, bad))
             return
         yield Piece(table, table.num_rows)
 
@@ -78,7 +87,9 @@ class JsonFile:
         from pyarrow import json as arrow_json
 
         if not block.strip():
-            return schema.empty_table()
+            return (schema or pyarrow.schema([])).empty_table()
+        if not block.isascii():  # Arrow takes any bytes for text
+            self._check_encoding(block)
         return arrow_json.read_json(
             pyarrow.BufferReader(block),
             read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
@@ -86,6 +97,12 @@ class JsonFile:
                 explicit_schema=schema, unexpected_field_behavior=unexpected
             ),
         )
+
+    def _check_encoding(self, block: bytes) -> None:
+        try:
+            block.decode()
+        except UnicodeDecodeError:
+            raise wrong_encoding(self._file) from None
 
     def _sample(self, block: bytes) -> Any:
         """Parse the first block with types as they are found; dates are text."""
@@ -106,10 +123,7 @@ class JsonFile:
         """Settle types in spite of lines that do not fit: by the first value of each field."""
         types: dict[str, Type] = {}
         for line in block.splitlines():
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue
+            record = _loaded(line)
             for name, value in record.items() if isinstance(record, dict) else ():
                 kind = _type_of(value)
                 if kind is not None and (name not in types or _widens(types[name], kind)):
@@ -119,10 +133,10 @@ class JsonFile:
                 f'{self._file} is not JSON lines; expected a record such as {{"age": 41}} in '
                 "every line"
             )
-        return self._mended(block, types).table
+        return self._line_by_line(block, types)[0]
 
-    def _mended(self, block: bytes, wanted: Wanted) -> Piece:
-        """Read a block line by line and find the rows that do not fit."""
+    def _line_by_line(self, block: bytes, wanted: Wanted) -> tuple[Any, int, list[BadRow]]:
+        """Return a block's rows that fit, how many there are in all, and those that do not."""
         import pyarrow
 
         bad: list[BadRow] = []
@@ -134,32 +148,52 @@ class JsonFile:
                 records.append(found)
             else:
                 bad.append(BadRow(row, *found))
-        aside = set_aside(bad, self._options)
-        table = pyarrow.Table.from_pylist(records, _schema(wanted))
-        return Piece(table, len(lines), aside, kept_rows(len(lines), bad))
+        return pyarrow.Table.from_pylist(records, _schema(wanted)), len(lines), bad
+
+
+def _loaded(line: bytes) -> Any:
+    """Return what a line of JSON holds, or the error that it makes."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return error
 
 
 def _record(line: bytes, wanted: Wanted) -> dict[str, Any] | tuple[str | None, str]:
     """Return the fields of a line, or the column that is to blame and why."""
-    try:
-        record = json.loads(line)
-    except ValueError as error:
-        return None, f"it is not valid JSON ({error})"
+    record = _loaded(line)
+    if isinstance(record, Exception):
+        return None, f"it is not valid JSON ({record})"
     if not isinstance(record, dict):
         return None, 'it is not a JSON record, such as {"age": 41}'
     for name, kind in wanted.items():
         value = record.get(name)
-        fits = isinstance(value, _PYTHON[kind]) and (kind == "boolean") == isinstance(value, bool)
-        if value is not None and not fits:
-            return name, f"{value!r} is not {TYPE_NAMES[kind]}"
+        if value is not None and not _fits(value, kind):
+            shown = repr(value)
+            shown = shown if len(shown) <= SHOWN else shown[:SHOWN] + "..."
+            return name, f"{shown} is not {TYPE_NAMES[kind]}"
     return {name: record.get(name) for name in wanted}
+
+
+def _fits(value: Any, kind: Type) -> bool:
+    """Tell whether a value is of a type, and whether Arrow can hold it."""
+    if not isinstance(value, _PYTHON[kind]) or (kind == "boolean") != isinstance(value, bool):
+        return False
+    if kind == "integer":
+        return -(2**63) <= value < 2**63
+    try:
+        float(value) if kind == "number" else str(value).encode()
+    except (OverflowError, UnicodeEncodeError):
+        return False
+    return True
 
 
 def _schema(wanted: Wanted) -> Any:
     import pyarrow
 
-    types = {"number": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
-    return pyarrow.schema([(n, types.get(k, pyarrow.string())) for n, k in wanted.items()])
+    text = pyarrow.string()
+    is_text = ("category", "text")
+    return pyarrow.schema([(n, text if k in is_text else arrow_type(k)) for n, k in wanted.items()])
 
 
 def _type_of(value: Any) -> Type | None:
@@ -174,23 +208,6 @@ def _type_of(value: Any) -> Type | None:
 
 def _widens(known: Type, found: Type) -> bool:
     return known == "integer" and found == "number"
-
-
-def _types_of(table: Any) -> dict[str, Type]:
-    """Return the types of a sample's columns."""
-    from pyarrow import types as is_
-
-    found: dict[str, Type] = {}
-    for each in table.schema:
-        if is_.is_floating(each.type):
-            found[each.name] = "number"
-        elif is_.is_integer(each.type):
-            found[each.name] = "integer"
-        elif is_.is_boolean(each.type):
-            found[each.name] = "boolean"
-        elif not is_.is_nested(each.type):
-            found[each.name] = "text"
-    return found
 
 
 def _order_in(block: bytes) -> Any:

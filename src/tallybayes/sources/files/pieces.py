@@ -58,6 +58,10 @@ class Reader(Protocol):
     """One file that has been opened."""
 
     @property
+    def typed(self) -> bool:
+        """Whether its columns have types of their own, in which the pieces come."""
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of its columns."""
 
@@ -83,11 +87,14 @@ class UnfitError(TallyBayesError):
 
 
 def set_aside(bad: list[BadRow], options: ReadOptions) -> tuple[BadRow, ...]:
-    """Return rows that do not fit, if they may be set aside; otherwise raise the first."""
-    found = sorted(bad, key=lambda each: each.row)
+    """Return rows that do not fit, each once, if they may be set aside; or raise the first."""
+    first: dict[int, BadRow] = {}
+    for each in bad:
+        first.setdefault(each.row, each)
+    found = tuple(first[row] for row in sorted(first))
     if found and options.bad_rows == "error":
         raise UnfitError(found[0])
-    return tuple(found)
+    return found
 
 
 def checked_names(names: list[str], file: str) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.csv_file import CsvFile
 from tallybayes.sources.files.options import ReadOptions
 from tallybayes.sources.files.pieces import Chunk, Piece, Reader, Type, Wanted
-from tallybayes.sources.files.places import Place, places
+from tallybayes.sources.files.place import Place
+from tallybayes.sources.files.places import places
 
 SAMPLE_ROWS = 10_000
 MOST_SAMPLED = 8  # files

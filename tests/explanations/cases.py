@@ -1,0 +1,57 @@
+"""Models of every family and option, and records for them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import tallybayes as tb
+from tallybayes.model.calibration import Calibration
+from validation.registry import CLASSES, Setting
+
+CURVES = {
+    label: (np.array([0.0, 0.4, 1.0]), np.array([0.05, 0.2 + 0.1 * k, 0.9]))
+    for k, label in enumerate(CLASSES)
+}
+
+
+def weights(setting):
+    """Exponents of the columns by name, one of them 0, and of what stands for several."""
+    return {name: 0.4 * k for k, name in enumerate(setting.names)} | {"bag 'words'": 0.3}
+
+
+CALIBRATIONS = {
+    "uncalibrated": lambda setting: None,
+    "temperature": lambda setting: Calibration("temperature", default=0.37),
+    "weights": lambda setting: Calibration("weights", weights(setting), 0.7),
+    "no weight": lambda setting: Calibration("temperature", default=0.0),
+    "isotonic": lambda setting: Calibration("isotonic", curves=CURVES),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A setting, a model of it, and how records look like."""
+
+    setting: Setting
+    model: tb.Model
+
+    def record(self, cells: tuple[Any, ...]) -> dict[str, Any]:
+        return dict(zip(self.setting.names, cells, strict=True))
+
+    def joint(self, record: dict[str, Any]) -> np.ndarray:
+        """What the model itself says, of a table of one row."""
+        return self.model.joint_log_likelihood(
+            {name: [record.get(name)] for name in self.model.schema.names}
+        )[0]
+
+
+def fitted(setting, rows, how="uncalibrated", **options):
+    """Estimate a model from rows of a setting."""
+    X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
+    tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema).among(CLASSES)
+    calibration = CALIBRATIONS[how](setting)
+    model = tb.estimate(
+        tally, *setting.families, columns=setting.columns, calibration=calibration, **options
+    )
+    return Case(setting, model)

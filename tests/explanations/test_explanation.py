@@ -1,0 +1,286 @@
+"""What an explanation leaves out, compares, refuses and prints."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+from tallybayes.explanations import explain
+from tallybayes.model.calibration import Calibration
+
+NAN = float("nan")
+
+
+def model_of(table, labels, *families, **options):
+    columns = options.pop("columns", None)
+    tally = tb.Tally.of(table, labels, columns=columns)
+    return tb.estimate(tally, *families, columns={}, **options)
+
+
+def only(model, record):
+    (found,) = explain(model, record).contributions
+    return found
+
+
+@pytest.mark.parametrize("value", [None, NAN, np.nan, np.float32("nan")])
+def test_a_missing_value_is_left_out(value):
+    model = model_of({"x": [1.0, 2.0, 4.0]}, ["a", "a", "b"])
+    found = only(model, {"x": value})
+    assert (found.left_out, found.value, found.log_likelihood) == ("missing", None, (0.0, 0.0))
+    assert only(model, {}) == found
+
+
+def test_a_value_never_seen_is_left_out():
+    model = model_of({"x": ["red", "green"]}, ["a", "b"])
+    assert only(model, {"x": "blue"}).left_out == "never seen before"
+    assert only(model, {"x": "red"}).left_out is None
+
+
+def test_a_value_never_seen_that_is_smoothed_is_not_left_out():
+    model = model_of(
+        {"x": ["red", "green", "red"]}, ["a", "b", "b"], tb.Categorical(unseen="smooth")
+    )
+    found = only(model, {"x": "blue"})
+    assert (found.left_out, found.detail) == (None, "never seen before, smoothed")
+    # alpha / (N + alpha K), with the values that were seen
+    assert found.log_likelihood == pytest.approx([math.log(1 / 3), math.log(1 / 4)], abs=1e-12)
+
+
+def test_a_constant_column_is_left_out():
+    model = model_of({"x": [3.0, 3.0, 3.0]}, ["a", "a", "b"])
+    assert only(model, {"x": 4.0}).left_out == "the same in every row that was counted"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [tb.Numeric(), tb.Numeric(log=True), tb.Categories(), tb.Binary(), tb.Count()],
+    ids=repr,
+)
+def test_a_column_without_values_is_left_out(kind):
+    family = tb.Poisson() if isinstance(kind, tb.Count) else None
+    model = model_of(
+        {"x": [None, None]}, ["a", "b"], *([family] if family else []), columns={"x": kind}
+    )
+    assert only(model, {"x": 1.0}).left_out == "no value of it was counted"
+
+
+def test_a_text_without_words_is_left_out():
+    model = model_of({"x": ["", None]}, ["a", "b"], columns={"x": tb.Text()})
+    assert only(model, {"x": "money"}).left_out == "no words are known"
+
+
+def test_a_number_without_a_logarithm_is_left_out():
+    model = model_of({"x": [1.0, 2.0, 4.0]}, ["a", "a", "b"], columns={"x": tb.LogNormal()})
+    for value in (0.0, -3):
+        assert only(model, {"x": value}).left_out == "not above 0, so it has no logarithm"
+
+
+def test_a_column_of_exponent_0_is_left_out():
+    calibration = Calibration("weights", {"x": 0.0})
+    model = model_of({"x": ["red", "green"]}, ["a", "b"], calibration=calibration)
+    found = only(model, {"x": "red"})
+    assert (found.left_out, found.exponent) == ("its exponent is 0", 0.0)
+
+
+def test_each_column_shows_its_own_exponent():
+    table = {"x": list("uuvv"), "y": list("rsrs"), "size": [1.0, 2.0, 4.0, 7.0]}
+    calibration = Calibration("weights", {"x": 0.25, "y": 0.75}, 0.5)
+    model = model_of(table, list("aabb"), calibration=calibration)
+    found = explain(model, {"x": "u", "y": "s", "size": 1.0})
+    exponents = {each.column: each.exponent for each in found.contributions}
+    assert exponents == {"x": 0.25, "y": 0.75, "size": 0.5}
+
+
+def test_a_number_is_shown_with_its_interval_and_a_switch_as_on_or_off():
+    ages = {"x": [12, 15, 40, 52, 70, 81]}
+    model = model_of(ages, list("nnyynn"), columns={"x": tb.Bins(edges=(18, 65))})
+    details = [only(model, {"x": x}).detail for x in (18, 65.5, 40, math.inf)]
+    assert details == ["in (-inf, 18]", "in (65, inf)", "in (18, 65]", "in (65, inf)"]
+    model = model_of({"x": [0, 1, 2]}, list("aab"), columns={"x": tb.Binary(1.5)})
+    assert [only(model, {"x": x}).detail for x in (1.5, 2)] == ["off", "on"]
+
+
+def test_a_bag_has_one_contribution_a_column_as_often_as_it_counts():
+    kinds = {"win": tb.Count(), "lunch": tb.Count()}
+    model = model_of({"win": [2, 0], "lunch": [1, 3]}, ["spam", "ham"], columns=kinds)
+    win, lunch = explain(model, {"win": 4, "lunch": 0}).contributions
+    assert (win.times, lunch.times) == (4, 0)
+    assert win.log_likelihood == pytest.approx([4 * math.log(1 / 5), 4 * math.log(3 / 5)])
+    assert lunch.log_likelihood == (0.0, 0.0)
+    assert lunch.left_out is None
+
+
+def test_isotonic_curves_come_after_the_sum():
+    curves = {
+        "a": (np.array([0.0, 1.0]), np.array([0.5, 0.5])),
+        "b": (np.array([0.0, 1.0]), np.array([0.1, 0.3])),
+    }
+    table, labels = {"x": ["red", "red", "green"]}, ["a", "b", "b"]
+    plain = explain(model_of(table, labels), {"x": "green"})
+    calibration = Calibration("isotonic", curves=curves)
+    mended = explain(model_of(table, labels, calibration=calibration), {"x": "green"})
+    assert mended.uncalibrated == plain.posterior
+    assert plain.uncalibrated is None
+    b = 0.1 + 0.2 * plain.posterior[1]
+    assert mended.posterior == pytest.approx([0.5 / (0.5 + b), b / (0.5 + b)])
+    assert (plain.decision, mended.decision) == ("b", "a")
+    assert any("isotonic" in note for note in mended.notes)
+    assert "uncalibrated" in str(mended)
+
+
+def test_the_runner_up_is_the_one_of_the_calibrated_posterior():
+    level = np.array([0.0, 1.0])
+    curves = {
+        label: (level, np.full(2, p)) for label, p in zip("abc", (0.6, 0.1, 0.3), strict=True)
+    }
+    table, labels = {"x": ["red"] * 3 + ["green"] * 2 + ["blue"]}, list("aaabbc")
+    plain = explain(model_of(table, labels), {"x": "red"})
+    calibration = Calibration("isotonic", curves=curves)
+    mended = explain(model_of(table, labels, calibration=calibration), {"x": "red"})
+    assert (plain.runner_up, mended.runner_up) == ("b", "c")
+
+
+def test_a_record_that_no_class_allows_keeps_the_prior_and_says_so():
+    table = {"x": ["red", "green"], "y": ["wet", "dry"]}
+    model = model_of(
+        table, ["a", "b"], tb.Categorical(alpha=0), prior=tb.Fixed({"a": 0.3, "b": 0.7})
+    )
+    found = explain(model, {"x": "red", "y": "dry"})  # and no warning
+    assert found.joint == (-math.inf, -math.inf)
+    assert found.posterior == (0.3, 0.7)
+    assert (found.decision, found.runner_up) == ("b", "a")
+    assert math.isnan(found.against().total)
+    assert "no class allows this record" in str(found)
+    assert found.to_dict()["against"]["total_bits"] is None
+
+
+def three_classes():
+    table = {"x": ["red"] * 3 + ["green"] * 2 + ["blue"]}
+    return model_of(table, ["a", "a", "a", "b", "b", "c"])
+
+
+def test_evidence_is_for_the_decision_against_its_runner_up_unless_told():
+    found = explain(three_classes(), {"x": "red"})
+    assert (found.decision, found.runner_up) == ("a", "b")
+    for given, expected in (
+        ((), ("a", "b")),
+        (("c",), ("c", "a")),
+        (("a",), ("a", "b")),
+        (("b", "c"), ("b", "c")),
+        ((None, "c"), ("a", "c")),
+    ):
+        contrast = found.against(*given)
+        assert (contrast.one, contrast.other) == expected
+
+
+def test_evidence_against_the_other_is_the_opposite():
+    found = explain(three_classes(), {"x": "red"})
+    there, back = found.against("b", "c"), found.against("c", "b")
+    assert there.total == -back.total
+    assert [each.bits for each in there.evidence] == [-each.bits for each in back.evidence]
+
+
+def test_the_strongest_evidence_comes_first_and_what_is_left_out_last():
+    table = {"weak": list("xxyy"), "strong": list("uuvv"), "gone": list("rrss")}
+    model = model_of({**table, "weak": list("xyxx")}, list("aabb"))
+    found = explain(model, {"gone": "?", "weak": "x", "strong": "u"}).against("a", "b")
+    columns = [each.contribution.column for each in found.evidence]
+    assert columns == ["strong", "weak", "gone"]
+
+
+@pytest.mark.parametrize("given", [("a", "a"), ("x",), ("a", "x"), ("aa", "b")])
+def test_evidence_needs_two_different_classes(given):
+    with pytest.raises(tb.TallyBayesError, match=r"different classes|is not a class"):
+        explain(three_classes(), {"x": "red"}).against(*given)
+
+
+def test_one_class_has_nothing_to_be_compared_with():
+    found = explain(model_of({"x": [1.0, 2.0]}, ["a", "a"]), {"x": 1.5})
+    assert found.runner_up is None
+    assert found.to_dict()["against"] is None
+    assert str(found) == "class: a is the only class"
+    with pytest.raises(tb.TallyBayesError, match="two different classes"):
+        found.against()
+
+
+def test_a_stated_model_is_explained_like_any_other():
+    sizes = {"spam": tb.Normal(3, 1), "ham": tb.Normal(4, 2)}
+    prince = {"spam": 0.2, "ham": 0.001}
+    model = tb.stated({"spam": 0.5, "ham": 0.5}, {"prince": prince, "size": sizes})
+    found = explain(model, {"prince": True})
+    assert found.contributions[0].log_likelihood == pytest.approx([math.log(0.001), math.log(0.2)])
+    assert found.contributions[1].left_out == "missing"
+
+
+@pytest.mark.parametrize("record", [[1, 2], None, "x", 3])
+def test_a_record_is_a_mapping(record):
+    with pytest.raises(tb.TallyBayesError, match="a record must be a mapping"):
+        explain(three_classes(), record)
+
+
+def test_an_unknown_column_is_refused_and_the_target_is_not_looked_at():
+    model = model_of({"colour": ["red", "green"]}, ["a", "b"])
+    with pytest.raises(tb.TallyBayesError, match="did you mean 'colour'"):
+        explain(model, {"color": "red"})
+    record = {"colour": "red"}
+    assert explain(model, {**record, "class": "b"}) == explain(model, record)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "words"),
+    [
+        (tb.Numeric(), math.inf, "infinity"),
+        (tb.Count(), -1, "not negative"),
+        (tb.Numeric(), "text", "a number was expected"),
+    ],
+)
+def test_what_the_model_refuses_is_refused(kind, value, words):
+    model = model_of({"x": [1.0, 2.0, 4.0]}, ["a", "a", "b"], columns={"x": kind})
+    with pytest.raises(tb.TallyBayesError, match=words):
+        explain(model, {"x": value})
+
+
+def test_numpy_values_become_plain_ones():
+    model = model_of(
+        {"x": [1.0, 2.0, 4.0], "y": [1, 0, 1]}, ["a", "a", "b"], columns={"y": tb.Categories()}
+    )
+    found = explain(model, {"x": np.float32(1.5), "y": np.int64(1)})
+    assert [type(each.value) for each in found.contributions] == [float, int]
+    assert json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_infinities_and_what_is_undefined_are_json():
+    model = model_of({"x": ["red", "green"]}, ["a", "b"], tb.Categorical(alpha=0))
+    found = json.loads(json.dumps(explain(model, {"x": "red"}).to_dict(), allow_nan=False))
+    assert found["contributions"][0]["log_likelihood"] == [0.0, "-inf"]
+    assert found["against"]["total_bits"] == "inf"
+    assert found["joint"][1] == "-inf"
+
+
+def test_the_table_is_aligned_and_ends_with_the_posterior_and_a_sentence():
+    model = model_of({"size": [1.0, 2.0, 4.0, 7.0], "x": list("uuvv")}, list("aabb"))
+    title, head, *lines, sentence = str(explain(model, {"size": 1.0, "x": "v"})).splitlines()
+    assert title == "class: log-likelihoods, and the evidence for a against b"
+    assert [line.split()[0] for line in lines[:5]] == ["prior", "size", "x", "joint", "posterior"]
+    ends = {line.rindex(":") for line in lines[:4]}
+    assert len({len(line.rstrip()) for line in (head, *lines[:4])}) == 1
+    assert ends
+    assert " ".join([*lines[5:], sentence]).startswith("The answer is a, with a probability of 0.")
+
+
+def test_a_long_list_of_words_is_cut_and_the_rest_added_up():
+    words = [f"word{k}" for k in range(30)]
+    model = model_of(
+        {"mail": [" ".join(words), " ".join(words[:15])]}, ["a", "b"], columns={"mail": tb.Text()}
+    )
+    lines = str(explain(model, {"mail": " ".join(words)})).splitlines()
+    assert sum(line.startswith("mail  ") for line in lines) == 20
+    assert any(line.startswith("others") and "10 weaker ones" in line for line in lines)
+
+
+def test_many_classes_show_only_the_two_that_are_compared():
+    model = model_of({"x": list("abcdef")}, list("abcdef"))
+    head = str(explain(model, {"x": "c"})).splitlines()[1]
+    assert head.split() == ["column", "value", "c", "a", "bits", "odds"]

@@ -1,0 +1,195 @@
+"""The words of a text, against counts of words by hand."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+from tallybayes.explanations import explain
+
+DOCUMENTS = ["win money now", "money money bank", "lunch now", "bank lunch lunch", "win win"]
+LABELS = ["spam", "spam", "ham", "ham", "spam"]
+CLASSES = ("ham", "spam")
+VOCABULARY = sorted({word for text in DOCUMENTS for word in text.split()})
+NEW = "lunch money money perhaps now"
+
+
+def model(words=None, calibration=None, **options):
+    text = tb.Text(words or tb.Words(), **options)
+    tally = tb.Tally.of({"mail": DOCUMENTS}, LABELS, columns={"mail": text})
+    return tb.estimate(tally, text, calibration=calibration)
+
+
+def words_of(found):
+    (mail,) = found.contributions
+    return {word.value: word for word in mail.words}
+
+
+def occurrences(label, word):
+    texts = [text for text, y in zip(DOCUMENTS, LABELS, strict=True) if y == label]
+    return sum(text.split().count(word) for text in texts)
+
+
+def documents(label, word=None):
+    texts = [text for text, y in zip(DOCUMENTS, LABELS, strict=True) if y == label]
+    return sum(word is None or word in text.split() for text in texts)
+
+
+def near(values):
+    return pytest.approx([math.log(value) if value else -math.inf for value in values], abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1), Fraction(1, 2), Fraction(0)])
+def test_multinomial_words_count_as_often_as_they_occur(alpha):
+    found = words_of(explain(model(alpha=float(alpha)), {"mail": NEW}))
+    for word, times in Counter(NEW.split()).items():
+        if word not in VOCABULARY:
+            continue
+        expected = [
+            Fraction(
+                occurrences(label, word) + alpha,
+                sum(occurrences(label, w) for w in VOCABULARY) + alpha * len(VOCABULARY),
+            )
+            ** times
+            for label in CLASSES
+        ]
+        assert found[word].log_likelihood == near(expected)
+        assert (found[word].times, found[word].counted) == (times, times)
+
+
+def test_boolean_words_count_once_however_often_they_occur():
+    found = words_of(explain(model(event="boolean"), {"mail": NEW}))
+    total = {label: sum(documents(label, word) for word in VOCABULARY) for label in CLASSES}
+    expected = [
+        Fraction(documents(label, "money") + 1, total[label] + len(VOCABULARY)) for label in CLASSES
+    ]
+    assert found["money"].log_likelihood == near(expected)
+    assert (found["money"].times, found["money"].counted) == (2, 1)
+
+
+def test_complement_words_weigh_by_the_other_classes():
+    found = words_of(explain(model(event="complement"), {"mail": NEW}))
+    expected = []
+    for label in CLASSES:
+        others = [other for other in CLASSES if other != label]
+        share = Fraction(
+            sum(occurrences(other, "money") for other in others) + 1,
+            sum(occurrences(other, w) for other in others for w in VOCABULARY) + len(VOCABULARY),
+        )
+        expected.append(-2 * math.log(share))
+    assert found["money"].log_likelihood == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1), Fraction(1, 3), Fraction(0)])
+def test_bernoulli_words_that_are_absent_are_one_contribution(alpha):
+    found = words_of(explain(model(event="bernoulli", alpha=float(alpha)), {"mail": NEW}))
+    p = {
+        (label, word): (documents(label, word) + alpha) / (documents(label) + 2 * alpha)
+        for label in CLASSES
+        for word in VOCABULARY
+    }
+    present = set(NEW.split()) & set(VOCABULARY)
+    for word in present:
+        assert found[word].log_likelihood == near([p[label, word] for label in CLASSES])
+    absent = found["words that are absent"]
+    expected = [
+        math.prod(1 - p[label, word] for word in VOCABULARY if word not in present)
+        for label in CLASSES
+    ]
+    assert absent.log_likelihood == near(expected)
+    assert absent.times == len(VOCABULARY) - len(present)
+
+
+def test_a_document_that_has_all_words_has_none_that_are_absent():
+    found = explain(model(event="bernoulli"), {"mail": " ".join(VOCABULARY)})
+    assert sorted(words_of(found)) == VOCABULARY
+
+
+def test_a_word_that_every_document_of_a_class_has_must_be_there_if_nothing_is_smoothed():
+    text = tb.Text(event="bernoulli", alpha=0)
+    mails, labels = {"mail": ["win money", "win", "lunch"]}, ["spam", "spam", "ham"]
+    model = tb.estimate(tb.Tally.of(mails, labels, columns={"mail": text}), text)
+    found = words_of(explain(model, {"mail": "money"}))
+    assert found["words that are absent"].log_likelihood == (-math.inf, -math.inf)
+    assert found["money"].log_likelihood == near([0, Fraction(1, 2)])
+
+
+def test_log_idf_and_norm_say_what_a_word_counts():
+    idf = {word: 1.0 + k for k, word in enumerate(VOCABULARY)}
+    words = tb.Words(tf="log", idf=tb.Idf(idf), norm="l2")
+    found = words_of(explain(model(words), {"mail": NEW}))
+    raw = {
+        word: math.log(1 + n) * idf[word]
+        for word, n in Counter(NEW.split()).items()
+        if word in VOCABULARY
+    }
+    norm = math.sqrt(math.fsum(x * x for x in raw.values()))
+    for word, x in raw.items():
+        assert found[word].counted == pytest.approx(x / norm, rel=1e-12)
+    assert found["money"].times == 2
+
+
+def test_words_in_one_bucket_count_together():
+    few = model(tb.Words(buckets=2))
+    (mail,) = explain(few, {"mail": NEW}).contributions
+    read = sorted(word for each in mail.words for word in each.value.split(", "))
+    assert read == sorted(set(NEW.split()))
+    assert sum(each.times for each in mail.words) == len(NEW.split())
+    assert len(mail.words) <= 2
+
+
+def test_each_bucket_is_the_one_in_which_the_word_was_counted():
+    buckets = model(tb.Words(buckets=64))
+    for word in VOCABULARY:
+        (mail,) = explain(buckets, {"mail": word}).contributions
+        alone = buckets.joint_log_likelihood({"mail": [word]})[0] - buckets.log_prior
+        assert mail.words[0].log_likelihood == pytest.approx(alone, abs=1e-12)
+
+
+def test_words_that_the_model_does_not_know_are_left_out():
+    found = words_of(explain(model(), {"mail": NEW}))
+    assert found["perhaps"].left_out == "not a word that the model knows"
+    assert not any(found["perhaps"].log_likelihood)
+    chosen = words_of(explain(model(vocabulary=("money", "rain")), {"mail": "money lunch rain"}))
+    assert [word for word, each in chosen.items() if each.left_out] == ["lunch"]
+
+
+def test_pairs_of_words_are_named_as_they_were_read():
+    found = words_of(explain(model(tb.Words(ngrams=(1, 2))), {"mail": "Money bank!"}))
+    assert list(found) == ["money", "bank", "money bank"]
+
+
+def test_words_of_a_function_are_those_of_the_function():
+    words = tb.Words(tokens=lambda text: text.split("o"))
+    found = words_of(explain(model(words), {"mail": "win money n"}))
+    assert list(found) == ["win m", "ney n"]
+    assert not found["win m"].left_out
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
+def test_a_calibrated_text_has_every_word_raised_to_the_same_power(event):
+    from tallybayes.model.calibration import Calibration
+
+    plain = words_of(explain(model(event=event), {"mail": NEW}))
+    half = Calibration("weights", {"mail": 0.5})
+    tempered = words_of(explain(model(event=event, calibration=half), {"mail": NEW}))
+    for word, each in tempered.items():
+        expected = np.array(plain[word].log_likelihood) / 2
+        assert each.log_likelihood == pytest.approx(expected, abs=1e-12)
+        assert each.exponent == (1.0 if each.left_out else 0.5)
+
+
+def test_an_empty_text_has_no_words_and_a_missing_one_is_left_out():
+    (empty,) = explain(model(), {"mail": ""}).contributions
+    assert (empty.words, empty.left_out, empty.log_likelihood) == ((), None, (0.0, 0.0))
+    (missing,) = explain(model(), {}).contributions
+    assert (missing.words, missing.left_out) == ((), "missing")
+
+
+def test_bytes_are_read_as_text():
+    (mail,) = explain(model(), {"mail": b"money"}).contributions
+    assert mail.value == "money"
+    assert [word.value for word in mail.words] == ["money"]

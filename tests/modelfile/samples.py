@@ -1,0 +1,143 @@
+"""Models of every kind, as they are stored: what the tests of the model file go over."""
+
+from dataclasses import fields
+
+import numpy as np
+
+import tallybayes as tb
+from tallybayes.model import Fitted
+from tallybayes.model.calibration import Calibration
+from tallybayes.modelfile import Provenance, Stored
+
+TABLE = {
+    "income": [125.0, 100.0, 70.0, 120.0, 95.0, None],
+    "size": [1.5, 20.0, 300.0, 4.0, 5.0, 60.0],
+    "age": [12, 15, 40, 52, 70, 81],
+    "status": ["Single", "Married", "Single", "Married", "Divorced", None],
+    "owner": [True, False, False, True, False, None],
+    "rooms": [1, 2, 2, 3, 3, 1],
+    "on": [0, 1, 1, 0, 1, 1],
+    "visits": [0, 3, 1, 2, 0, 5],
+    "calls": [1, 0, 0, 2, 4, 1],
+    "mail": ["Buy a lottery", "über über lunch", None, "", "lunch now", "you buy, you win"],
+}
+LABELS = ["yes", "no", "no", "yes", "no", "no"]
+WEIGHTS = [1.0, 2.0, 0.5, 1.0, 0.25, 3.0]
+NEW = {
+    "income": [90.0, None, 500.0],
+    "size": [2.0, 1e6, None],
+    "age": [18, 66, 40],
+    "status": ["Married", "Widowed", None],
+    "owner": [True, None, False],
+    "rooms": [2, 7, 1],
+    "on": [1, 0, None],
+    "visits": [2, 0, 1],
+    "calls": [0, 9, 1],
+    "mail": ["lunch! a lottery", None, "unheard of"],
+}
+WORDS = tb.Words(ngrams=(1, 2), stop_words=("a",))
+KINDS = {
+    "size": tb.LogNormal(),
+    "age": tb.Bins(edges=(18, 65)),
+    "status": tb.Categories(("Widowed",)),
+    "rooms": tb.Categories(),
+    "on": tb.Binary(0.5),
+    "visits": tb.Count("a"),
+    "calls": tb.Count("b"),
+    "mail": WORDS,
+}
+GUESS = tb.ByClass({"yes": 1 / 3, "no": tb.ByValue({True: 0.1, False: 2 / 3})})
+COLUMNS = {
+    "income": tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(1e-3, of=2.5)),
+    "size": tb.LogNormal(ddof=0.5),
+    "age": tb.Bins((18, 65), alpha=0.1),
+    "status": tb.Categorical(alpha=0.3, unseen="smooth"),
+    "owner": tb.Categorical(m=3, p=GUESS),
+    "rooms": tb.Categorical(m=np.float32(0.1), p=tb.ByValue({1: 0.2, 2: 1 / 7, 3: 0.5})),
+    "on": tb.Bernoulli(alpha=0.7, threshold=0.5),
+    "visits": tb.Multinomial(alpha=0.2, bag="a"),
+    "calls": tb.Complement(bag="b", norm=True),
+    "mail": tb.Text(WORDS, event="bernoulli", alpha=0.1 + 0.2, min_df=2, best=5, by="chi2"),
+}
+PROVENANCE = Provenance(
+    "2031-02-03T04:05:06+00:00",
+    "2031-02-03T04:05:07+00:00",
+    "0.1.0",
+    ("loan.csv", "größer\udce9.csv"),
+    6,
+    2,
+    ("fit loan.csv: 6 rows", "update größer: 0 rows"),
+)
+
+
+def mixed(**changes):
+    """A model with columns of every kind, each with a family of its own."""
+    tally = tb.Tally.of(TABLE, LABELS, WEIGHTS, columns=KINDS, target="cheat")
+    said = {"columns": COLUMNS, "reasons": {"age": "said so"}, "positive": "yes"}
+    return Fitted(tally, **(said | changes))
+
+
+def stored(fitted, **changes):
+    return Stored(fitted, changes.get("provenance", PROVENANCE), changes.get("estimator"))
+
+
+def small():
+    """A model that takes few bytes, so that every one of them can be tried."""
+    table = {"x": [1.0, 2.5, 4.0], "c": ["r", "b", "r"]}
+    return stored(Fitted(tb.Tally.of(table, ["y", "n", "n"]), prior=tb.Fixed({"y": 0.4, "n": 0.6})))
+
+
+def assert_equal(ours, expected):
+    """Two values are the same in type and bit for bit, as far down as they go.
+
+    NumPy's numbers come back as Python's.
+    """
+    expected = expected.item() if isinstance(expected, np.generic) else expected
+    assert type(ours) is type(expected)
+    if isinstance(expected, np.ndarray):
+        np.testing.assert_array_equal(ours, expected, strict=True)
+    elif isinstance(expected, dict):
+        assert list(ours) == list(expected)
+        assert list(map(type, ours)) == list(map(type, expected))
+        for key, value in expected.items():
+            assert_equal(ours[key], value)
+    elif isinstance(expected, tuple | list):
+        assert len(ours) == len(expected)
+        for mine, theirs in zip(ours, expected, strict=True):
+            assert_equal(mine, theirs)
+    elif isinstance(expected, float):
+        assert np.float64(ours).tobytes() == np.float64(expected).tobytes()
+    elif hasattr(expected, "__dataclass_fields__") and not isinstance(expected, tb.Words):
+        for each in fields(expected):
+            assert_equal(getattr(ours, each.name), getattr(expected, each.name))
+    else:
+        assert ours == expected
+
+
+def assert_same_stored(ours, expected):
+    """Two stored models are the same, whatever one asks of them."""
+    assert_equal(ours.provenance, expected.provenance)
+    assert_equal(ours.estimator, expected.estimator)
+    mine, theirs = ours.fitted, expected.fitted
+    assert mine.tally == theirs.tally
+    assert mine.tally.to_bytes() == theirs.tally.to_bytes()
+    assert mine.tally.schema.reasons == theirs.tally.schema.reasons
+    for name in ("families", "columns", "prior", "positive", "calibration", "announced"):
+        assert_equal(getattr(mine, name), getattr(theirs, name))
+    assert_equal(mine.classes, theirs.classes)
+    assert dict(mine.reasons) == dict(theirs.reasons)
+    assert_equal(mine.labels, theirs.labels)
+
+
+CALIBRATIONS = {
+    "temperature": Calibration("temperature", {}, 1 / 3, {}, 0.1, 0.2, 100),
+    "weights": Calibration("weights", {"income": 0.1 + 0.2, "bag 'a'": 0.0, "mail": 2.0}),
+    "isotonic": Calibration(
+        "isotonic",
+        curves={
+            "no": (np.array([0.1, 0.5, 1 / 3 + 0.5]), np.array([0.0, 0.25, 1.0])),
+            "yes": (np.array([0.5]), np.array([1 / 7])),
+        },
+        loss_before=float("inf"),
+    ),
+}

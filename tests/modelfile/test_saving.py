@@ -1,0 +1,337 @@
+"""A file is written whole or not at all, whatever happens and whenever."""
+
+import errno
+import io
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import tallybayes as tb
+from modelfile.samples import assert_same_stored, mixed, small, stored
+from tallybayes.model import Fitted
+from tallybayes.modelfile import dump_bytes, load, save, writing
+
+OLD, NEW = small(), stored(mixed())
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A model file that is there already."""
+    save(tmp_path / "a.tally", OLD)
+    return tmp_path / "a.tally"
+
+
+def names(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_a_file_is_written_and_read_by_its_path_as_text_or_not(tmp_path):
+    for path in (tmp_path / "a.tally", str(tmp_path / "b.tally")):
+        save(path, NEW)
+        assert_same_stored(load(path), NEW)
+    assert names(tmp_path) == ["a.tally", "b.tally"]
+
+
+def test_a_file_holds_the_bytes_that_are_dumped(path):
+    assert path.read_bytes() == dump_bytes(OLD)
+
+
+def test_an_old_file_is_replaced(path):
+    save(path, NEW)
+    assert_same_stored(load(path), NEW)
+    assert names(path.parent) == ["a.tally"]
+
+
+def test_whoever_reads_the_old_file_goes_on_reading_the_old_file(path):
+    with path.open("rb") as file:
+        file.read(100)
+        save(path, NEW)
+        assert_same_stored(load(file), OLD)
+
+
+def test_a_model_is_read_from_bytes_files_and_pipes(path):
+    class Pipe(io.RawIOBase):
+        def __init__(self, data):
+            self.rest = io.BytesIO(data)
+
+        def readable(self):
+            return True
+
+        def seekable(self):
+            return False
+
+        def readinto(self, buffer):
+            return self.rest.readinto(memoryview(buffer)[:7])  # a little at a time
+
+    data = path.read_bytes()
+    for source in (data, bytearray(data), memoryview(data), io.BytesIO(data), Pipe(data)):
+        assert_same_stored(load(source), OLD)
+    with path.open("rb", buffering=0) as file:
+        assert_same_stored(load(file), OLD)
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from tallybayes.modelfile import load\n"
+         "print(load(sys.stdin.buffer).provenance.rows)"],
+        input=data, capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == b"6"
+
+
+def test_an_error_names_the_file_as_the_user_wrote_it(path, monkeypatch):
+    path.write_bytes(path.read_bytes()[:-1])
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(tb.TallyBayesError, match=r"^a\.tally is cut or damaged: .*; restore it"):
+        load("a.tally")
+    with path.open("rb") as file, pytest.raises(tb.TallyBayesError, match=f"^{path} is cut"):
+        load(file)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
+def test_an_old_file_keeps_its_permissions(path, mode):
+    path.chmod(mode)
+    save(path, NEW)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert_same_stored(load(path), NEW)
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_has_the_permissions_that_the_user_gives_to_new_files(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        save(tmp_path / "a.tally", OLD)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a.tally").stat().st_mode) == mode
+
+
+def test_a_link_stays_a_link(path):
+    elsewhere = path.parent / "folder"
+    elsewhere.mkdir()
+    for link, target in (("one", path), ("two", Path("one")), ("new", elsewhere / "b.tally")):
+        (path.parent / link).symlink_to(target)
+        save(path.parent / link, NEW)
+        assert (path.parent / link).is_symlink()
+        assert_same_stored(load(path.parent / link), NEW)
+    assert_same_stored(load(path), NEW)
+    assert names(elsewhere) == ["b.tally"]
+    assert names(path.parent) == ["a.tally", "folder", "new", "one", "two"]
+
+
+def test_what_cannot_be_written_says_why_and_what_to_do(path, tmp_path):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    expected = {
+        tmp_path / "none" / "a.tally": "there is no such folder; make it first",
+        tmp_path / "folder": "it is a folder; name another",
+        tmp_path / "pipe": "it is not an ordinary file; name another",
+        Path("/dev/null"): "it is not an ordinary file; name another",
+        path / "b.tally": "a part of the path is not a folder; check the path",
+        tmp_path / ("x" * 300): "the name is too long; choose a shorter one",
+        tmp_path / "a\x00b": "embedded null byte; choose another place",
+    }
+    for where, why in expected.items():
+        with pytest.raises(tb.TallyBayesError, match=f"cannot be written: {why}") as caught:
+            save(where, NEW)
+        assert str(caught.value).startswith(str(where))
+    assert names(tmp_path) == ["a.tally", "folder", "pipe"]
+
+
+def test_what_cannot_be_read_says_why_and_what_to_do(path, tmp_path):
+    expected = {
+        tmp_path: "is a folder; name a model file",
+        tmp_path / "b.tally": r"there is no file .*b\.tally; did you mean 'a\.tally'",
+        tmp_path / "none" / "a.tally": "there is no file .*; check the path, or fit a model first",
+        path / "b.tally": "cannot be read: a part of the path is not a folder; check the path",
+        "\x00": "cannot be read: embedded null byte",
+    }
+    for where, why in expected.items():
+        with pytest.raises(tb.TallyBayesError, match=why):
+            load(where)
+    with pytest.raises(tb.TallyBayesError, match="takes a path, bytes or an open file, not int"):
+        load(5)
+    with (
+        path.open(encoding="latin-1") as text,
+        pytest.raises(tb.TallyBayesError, match=r"damaged|not"),
+    ):
+        load(text)
+
+
+class Trouble:
+    """A call that goes wrong, every time or when it is called for the nth time."""
+
+    def __init__(self, real, error, nth=1):
+        self.real, self.error, self.left = real, error, nth
+
+    def __call__(self, *args, **options):
+        self.left -= 1
+        if self.left == 0:
+            raise self.error
+        return self.real(*args, **options)
+
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+DENIED = PermissionError(errno.EACCES, "Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "why"),
+    [
+        ("fsync", FULL, "the disk is full; make room"),
+        ("fsync", OSError(errno.EIO, "Input/output error"), "Input/output error; choose another"),
+        ("open", DENIED, "permission denied; change the permissions"),
+        ("open", OSError(errno.EROFS, "Read-only file system"), "the disk can only be read"),
+        ("replace", DENIED, "permission denied; change the permissions"),
+        ("fchmod", DENIED, "permission denied; change the permissions"),
+    ],
+)
+def test_when_the_system_refuses_the_old_file_stays_and_no_other(
+    path, monkeypatch, call, error, why
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, Trouble(getattr(os, call), error))
+        with pytest.raises(tb.TallyBayesError, match=f"a.tally cannot be written: {why}"):
+            save(path, NEW)
+    assert_same_stored(load(path), OLD)
+    assert names(path.parent) == ["a.tally"]
+
+
+@pytest.mark.parametrize("nth", [1, 2, 3, 10])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), FULL, SystemExit(1)], ids=repr)
+def test_what_stops_the_writing_leaves_the_old_file_and_no_other(path, monkeypatch, nth, error):
+    class Stopping(io.FileIO):
+        def write(self, data):
+            return trouble(self, data)
+
+    trouble = Trouble(io.FileIO.write, error, nth)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdopen", lambda number, mode: Stopping(number, mode.replace("b", "")))
+        expected = tb.TallyBayesError if error is FULL else type(error)
+        with pytest.raises(expected):
+            save(path, NEW)
+    assert_same_stored(load(path), OLD)
+    assert names(path.parent) == ["a.tally"]
+
+
+@pytest.mark.parametrize("call", ["open", "fsync", "replace", "fchmod"])
+def test_ctrl_c_at_any_step_leaves_one_whole_file_and_no_other(path, monkeypatch, call):
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, Trouble(getattr(os, call), KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            save(path, NEW)
+    assert_same_stored(load(path), OLD)
+    assert names(path.parent) == ["a.tally"]
+
+
+def test_a_folder_that_cannot_be_forced_to_the_disk_is_no_trouble(path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", Trouble(os.fsync, OSError(errno.EINVAL, "Invalid"), nth=2))
+    save(path, NEW)
+    assert_same_stored(load(path), NEW)
+
+
+def test_file_and_folder_are_forced_to_the_disk_in_that_order(path, monkeypatch):
+    done = []
+
+    def fsync(number, real=os.fsync):
+        done.append("folder" if stat.S_ISDIR(os.fstat(number).st_mode) else "file")
+        real(number)
+
+    def replace(*args, real=os.replace, **options):
+        done.append("replace")
+        real(*args, **options)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    save(path, NEW)
+    assert done == ["file", "replace", "folder"]
+
+
+DYING = """
+import os, signal, sys
+from tallybayes.modelfile import load, save
+stored = load(sys.argv[2])
+real = getattr(os, sys.argv[3])
+def dying(*args, **options):
+    if sys.argv[4] == "after":
+        real(*args, **options)
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(os, sys.argv[3], dying)
+save(sys.argv[1], stored)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "when", "survives"),
+    [
+        ("fsync", "before", "old"),
+        ("fsync", "after", "old"),
+        ("replace", "before", "old"),
+        ("replace", "after", "new"),
+    ],
+)
+def test_a_process_that_dies_at_a_step_leaves_the_old_file_or_the_new(path, call, when, survives):
+    save(path.parent / "new.tally", NEW)
+    done = subprocess.run(
+        [sys.executable, "-c", DYING, path, path.parent / "new.tally", call, when], timeout=60
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert_same_stored(load(path), OLD if survives == "old" else NEW)
+
+
+WRITING = """
+import sys
+from dataclasses import replace
+from tallybayes.modelfile import load, save
+first, second = load(sys.argv[1]), load(sys.argv[2])
+print("ready", flush=True)
+while True:
+    save(sys.argv[1], second)
+    save(sys.argv[1], first)
+"""
+
+
+def test_a_process_that_is_killed_at_any_moment_leaves_a_whole_file(path):
+    save(path.parent / "new.tally", NEW)
+    chance = random.Random(7)
+    for _ in range(10):
+        command = [sys.executable, "-c", WRITING, path, path.parent / "new.tally"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            time.sleep(chance.random() * 0.03)
+            process.kill()
+        there = load(path)
+        is_new = len(there.fitted.tally.schema.names) > 2
+        assert_same_stored(there, NEW if is_new else OLD)
+        save(path, OLD)
+
+
+def test_two_threads_that_save_at_once_leave_one_whole_file(path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda k: save(path, NEW if k % 2 else OLD), range(40)))
+    there = load(path)
+    assert_same_stored(there, NEW if len(there.fitted.tally.schema.names) > 2 else OLD)
+    assert names(path.parent) == ["a.tally"]
+
+
+def test_what_is_read_shares_no_memory_with_the_bytes():
+    data = bytearray(dump_bytes(OLD))
+    there = load(data)
+    data[:] = bytes(len(data))
+    assert_same_stored(there, OLD)
+    there.fitted.tally.update({"x": [3.0], "c": ["b"]}, ["y"])
+    assert there.fitted.tally.rows.sum() == 4
+
+
+def test_saving_leaves_the_model_as_it_is():
+    fitted = mixed()
+    before = fitted.tally.to_bytes()
+    writing.dump_bytes(stored(fitted))
+    assert fitted.tally.to_bytes() == before
+    assert isinstance(fitted, Fitted)

@@ -1,0 +1,205 @@
+"""Rows left out of the tally of more rows than are at hand: any split into parts gives the same."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from tallybayes.sources import as_source
+from tallybayes.tokenizer import Words
+from tallybayes.validation.each_row import LeaveOneOut
+from tallybayes.validation.encoded import Encoded, Recipe
+from validation.refits import answer, refitted
+from validation.registry import CLASSES, PRIORS, SETTINGS, Setting
+
+NO_TEXT = [
+    each for each in SETTINGS if not any(isinstance(kind, Words) for kind in each.kinds)
+]  # texts cannot be left out in parts
+
+
+def encode(setting, rows, weighted):
+    labels, weights, cells = zip(*rows, strict=True)
+    source = as_source(setting.source(list(cells)))
+    return Encoded.of(source, setting.schema, list(labels), weights if weighted else None)
+
+
+def tally_of(setting, rows, weighted):
+    labels, weights, cells = zip(*rows, strict=True)
+    source = setting.source(list(cells))
+    return tb.Tally.of(source, labels, weights if weighted else None, schema=setting.schema)
+
+
+def in_parts(setting, rows, cuts, weighted, recipe):
+    """Leave out the rows part by part; return classes, scores and priors, or None."""
+    tally = tally_of(setting, rows, weighted)
+    found = []
+    for start, stop in zip([0, *cuts], [*cuts, len(rows)], strict=True):
+        if start == stop:
+            continue
+        part = LeaveOneOut(encode(setting, rows[start:stop], weighted), tally, part=True)
+        scores = part.joint(recipe)
+        if scores is None:
+            return None
+        found.append((part.y, *scores))
+    return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+
+
+def shares(joint, prior):
+    """Turn log scores into posteriors; an impossible row has the prior."""
+    top = joint.max(axis=1, keepdims=True)
+    possible = np.isfinite(top)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = np.exp(joint - np.where(possible, top, 0.0))
+        scores /= scores.sum(axis=1, keepdims=True)
+    return np.where(possible, scores, np.exp(prior))
+
+
+def cut_somewhere(data, n):
+    return sorted(data.draw(st.lists(st.integers(0, n), max_size=4), label="cuts"))
+
+
+def assert_parts_are_refits(setting, rows, cuts, weighted, prior, may_be_lost=True):
+    """Every row that is not NaN has the posterior of a model counted without it."""
+    recipe = setting.recipe(prior)
+    each = [([j for j in range(len(rows)) if j != k], [k]) for k in range(len(rows))]
+    oracle = answer(lambda: refitted(setting, rows, each, weighted, prior, list(CLASSES)))
+    found = answer(lambda: in_parts(setting, rows, cuts, weighted, recipe))
+    if found is None or oracle is None:
+        return None
+    y, joint, log_prior = found
+    known = tally_of(setting, rows, weighted).classes
+    for k, (label, weight, _) in enumerate(rows):
+        if not weighted or weight:
+            assert known[y[k]] == label
+    lost = np.isnan(joint).any(axis=1)
+    assert may_be_lost or not lost.any()
+    proba, _, sure = (np.concatenate(part) for part in zip(*oracle, strict=True))
+    places = [CLASSES.index(label) for label in known]
+    assert np.isclose(proba[:, places].sum(axis=1), 1.0).all()
+    off = np.abs(shares(joint, log_prior) - proba[:, places])
+    assert (off <= 1e-12 + sure[:, None])[~lost].all(), f"off by {off[~lost].max()}"
+    return lost
+
+
+@pytest.mark.parametrize("setting", NO_TEXT, ids=str)
+@settings(max_examples=3, deadline=None)
+@given(data=st.data(), weighted=st.booleans())
+def test_any_split_gives_every_row_the_posterior_of_a_refit(setting, data, weighted):
+    rows = data.draw(setting.rows(min_size=3))
+    assume(any(weight for _, weight, _ in rows))
+    cuts = cut_somewhere(data, len(rows))
+    prior = data.draw(st.sampled_from(PRIORS))
+    assert_parts_are_refits(setting, rows, cuts, weighted, prior)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["rows", "weights"])
+@pytest.mark.parametrize("setting", NO_TEXT, ids=str)
+def test_parts_sorted_by_class_are_left_out_of_their_own_class(setting, weighted):
+    rows = sorted(setting.examples(30, seed=3), key=lambda row: row[0])
+    assert_parts_are_refits(setting, rows, [4, 10, 16, 23], weighted, PRIORS[0])
+
+
+@pytest.mark.parametrize("setting", NO_TEXT, ids=str)
+def test_the_whole_is_one_part(setting):
+    rows = setting.examples(40, seed=5)
+    whole = LeaveOneOut(encode(setting, rows, False)).joint(setting.recipe())
+    found = in_parts(setting, rows, [], False, setting.recipe())
+    assert (whole is None) == (found is None)
+    if whole is not None:
+        sound = ~np.isnan(found[1]).any(axis=1)
+        np.testing.assert_allclose(found[1][sound], whole[0][sound], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found[2][sound], whole[1][sound], rtol=1e-12)
+
+
+@pytest.mark.parametrize("setting", NO_TEXT, ids=str)
+def test_without_a_recount_only_doubtful_rows_have_no_score(setting):
+    """As many rows lack a score as when they are all at hand, or more; the rest agree."""
+    rows = setting.examples(50, seed=7)
+    recipe, tally = setting.recipe(), tally_of(setting, rows, False)
+    whole = LeaveOneOut(encode(setting, rows, False)).joint(recipe, recount=False)
+    if whole is None:
+        return
+    halves = [
+        LeaveOneOut(encode(setting, part, False), tally, part=True).joint(recipe, recount=False)
+        for part in (rows[:21], rows[21:])
+    ]
+    joint = np.concatenate([each[0] for each in halves])
+    lost, doubtful = np.isnan(joint).any(axis=1), np.isnan(whole[0]).any(axis=1)
+    assert (lost | ~doubtful).all()
+    np.testing.assert_allclose(joint[~lost], whole[0][~lost], rtol=1e-9, atol=1e-9)
+
+
+def two_numbers(values, labels):
+    second = [1.0, 2.0, 3.0] * len(values)
+    return [(label, 1.0, pair) for label, *pair in zip(labels, values, second, strict=False)]
+
+
+NUMBERS = Setting(
+    "numbers", ((0.0,), (0.0,)), lambda rows: np.array(rows, float), (tb.Numeric(), tb.Numeric())
+)
+
+
+def test_an_outlier_of_a_million_deviations_is_lost_or_right_and_spoils_no_other_row():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=40)
+    values[11] = 1e6
+    rows = two_numbers(values, ["a", "b"] * 20)
+    lost = assert_parts_are_refits(NUMBERS, rows, [13, 27], False, PRIORS[0])
+    assert not np.delete(lost, 11).any()
+
+
+def test_a_column_with_as_many_values_as_a_part_has_rows_is_not_taken_for_a_full_one():
+    """The second column has its values in other classes than the first, near the floor."""
+    floor = tb.Gaussian(floor=tb.RelativeFloor(0.5))
+    setting = replace(NUMBERS, families=(floor,))
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        x = rng.normal(3.0, size=(24, 2)).round(2)
+        for column in (0, 1):
+            x[rng.permutation(24)[:12], column] = np.nan
+        labels = rng.choice(["a", "b"], 24).tolist()
+        rows = [(label, 1.0, tuple(pair)) for label, pair in zip(labels, x, strict=True)]
+        assert_parts_are_refits(setting, rows, [12], False, PRIORS[0], may_be_lost=False)
+
+
+def test_the_only_row_of_a_class_is_judged_by_a_model_without_that_class():
+    rows = two_numbers([1.0, 2.0, 3.5, 4.0, 9.0], ["a", "a", "a", "b", "b"])
+    rows.append(("c", 1.0, (2.0, 1.0)))
+    assert_parts_are_refits(NUMBERS, rows, [5], False, PRIORS[0], may_be_lost=False)
+    _, joint, prior = in_parts(NUMBERS, rows, [5], False, NUMBERS.recipe())
+    assert joint[5, 2] == -np.inf
+    assert np.exp(prior[5]) == pytest.approx([3 / 5, 2 / 5, 0])
+
+
+def test_rows_of_weight_zero_are_judged_by_the_model_of_all():
+    rows = [("a", 1.0, (1.0, 0.0)), ("a", 2.0, (2.0, 1.0)), ("a", 1.0, (4.0, 1.0)),
+            ("b", 1.5, (4.0, 0.0)), ("b", 1.0, (5.0, 1.0)), ("b", 1.0, (7.0, 1.0)),
+            ("c", 0.0, (3.0, 0.0)), ("b", 0.0, (3.0, 1.0))]  # fmt: skip
+    tally = tally_of(NUMBERS, rows, True)
+    assert tally.classes == ("a", "b")
+    _, joint, prior = in_parts(NUMBERS, rows, [6], True, NUMBERS.recipe())
+    cells = np.array([cells for *_, cells in rows[6:]])
+    np.testing.assert_allclose(
+        shares(joint, prior)[6:], tb.estimate(tally).posterior(cells), rtol=1e-12
+    )
+
+
+def test_what_cannot_be_taken_away_again_has_no_score():
+    """The rest of the class is lost in the last digits of a number of 1e12 deviations."""
+    values = [1e12, 1.0, 1.1, 1.25, 3.0, 4.5]
+    rows = two_numbers(values, ["a", "a", "a", "a", "b", "b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, joint, _ = in_parts(NUMBERS, rows, [3], False, NUMBERS.recipe())
+    assert np.isnan(joint[0]).all()
+
+
+def test_the_prior_without_a_row_counts_all_other_rows_of_all_parts():
+    rows = two_numbers([1.0, 2.0, 3.5, 4.0, 9.0, 8.0], ["a", "a", "a", "b", "b", "b"])
+    part = LeaveOneOut(encode(NUMBERS, rows[4:], False), tally_of(NUMBERS, rows, False), part=True)
+    found = np.exp(part.log_prior(Recipe().prior))
+    np.testing.assert_allclose(found, [[3 / 5, 2 / 5]] * 2, rtol=1e-15)

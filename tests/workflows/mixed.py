@@ -1,0 +1,97 @@
+"""A table with columns of every kind, files of every format that hold it, and how tallies agree."""
+
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow import feather, parquet
+
+from tallybayes.tallies import Codes, Counts, Moments
+
+DOCUMENTS = (
+    "Buy a lottery!",
+    "see you at dinner",
+    "you win, you WIN",
+    "dinner is ready",
+    "",
+    "NEW",
+)
+STATUS = ("Single", "Married", "Divorced", "a, b", 'says "so"')
+
+
+def mixed(n=120, seed=0, labels=("no", "yes", "so"), gaps=True):
+    """Return rows with a label, columns that tell something of it, and gaps."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(len(labels), size=n)
+    frame = pd.DataFrame(
+        {
+            "income": rng.normal(50.0 + 20.0 * y, 15.0),
+            "size": np.exp(rng.normal(y, 1.0)),
+            "age": rng.integers(18, 80, n) + 5 * y,
+            "rooms": 1 + (rng.integers(3, size=n) + y) % 4,
+            "status": np.array(STATUS, object)[(rng.integers(3, size=n) + y) % len(STATUS)],
+            "owner": rng.random(n) < 0.3 + 0.2 * y,
+            "on": rng.integers(0, 2 + y),
+            "visits": rng.poisson(1.0 + y),
+            "calls": rng.poisson(2.0, n),
+            "mail": np.array(DOCUMENTS, object)[(rng.integers(4, size=n) + y) % len(DOCUMENTS)],
+            "times": rng.integers(1, 5, n),
+            "label": np.array(labels, dtype=object)[y],
+        }
+    ).infer_objects()
+    if gaps:
+        for column in ("income", "status", "mail"):
+            frame.loc[rng.random(n) < 0.1, column] = None
+    # an empty text is missing in CSV
+    frame["mail"] = frame["mail"].replace("", "-")
+    return frame
+
+
+def write(frame, path):
+    """Write a table in the format that the name says."""
+    path = path if isinstance(path, str) else str(path)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if path.endswith((".csv", ".csv.gz")):
+        frame.to_csv(path, index=False)
+    elif path.endswith(".tsv"):
+        frame.to_csv(path, index=False, sep="\t")
+    elif path.endswith(".jsonl"):
+        frame.to_json(path, orient="records", lines=True, double_precision=15, force_ascii=False)
+    elif path.endswith(".parquet"):
+        parquet.write_table(table, path, row_group_size=37)
+    else:
+        feather.write_feather(table, path, compression="uncompressed", chunksize=41)
+    return path
+
+
+def features(frame, *without, target="label"):
+    return frame.drop(columns=[target, *without])
+
+
+def assert_same_tally(found, wanted, rtol=1e-12):
+    """Integers are equal bit for bit, weights and moments to the last digits, keys by type too."""
+    assert found.schema.names == wanted.schema.names
+    for name in wanted.schema.names:
+        assert found.schema.kind(name) == wanted.schema.kind(name), name
+        assert found.schema.edges.get(name) == wanted.schema.edges.get(name), name
+    assert found.classes == wanted.classes
+    assert list(map(type, found.classes)) == list(map(type, wanted.classes))
+    assert found.rows.tolist() == wanted.rows.tolist()
+    np.testing.assert_allclose(found.weight, wanted.weight, rtol=rtol)
+    for mine, theirs in zip(found.blocks, wanted.blocks, strict=True):
+        assert type(mine) is type(theirs)
+        if isinstance(mine, Codes):
+            assert repr(mine.labels) == repr(theirs.labels)
+        elif not isinstance(mine, Moments | Counts):
+            assert mine == theirs  # words
+            continue
+        for part in fields(mine):
+            if part.name in ("labels", "peak"):  # (the peak is how far to trust a subtraction)
+                continue
+            a, b = getattr(mine, part.name), getattr(theirs, part.name)
+            assert a.dtype == b.dtype
+            if a.dtype.kind == "i":
+                assert a.tolist() == b.tolist()
+            else:
+                np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-300)

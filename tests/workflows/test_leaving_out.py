@@ -1,0 +1,287 @@
+"""Leave-one-out scores of a training are those of refitting without every row, also in a stream."""
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import confusion_matrix
+
+import tallybayes as tb
+from tallybayes.sources.files import ReadOptions, arrow_file
+from tallybayes.workflows import counting, leaving_out
+from tallybayes.workflows.specification import Spec
+from tallybayes.workflows.training import train
+from workflows.mixed import mixed, write
+
+FRAME = mixed(90, seed=2)
+COLUMNS = {
+    "size": "log_normal",
+    "age": tb.Bins((30, 50)),
+    "rooms": tb.Categorical(m=2),
+    "status": tb.Categorical(0.5, unseen="smooth"),
+    "on": tb.Bernoulli(threshold=1),
+    "visits": tb.Poisson(bag="v"),
+    "calls": tb.Multinomial(bag="c"),
+    "times": tb.Complement(bag="t"),
+}
+
+
+def by_refits(frame, stored, weight=None, target="label"):
+    """Count every row's model anew, under the frozen schema: log-losses, predictions, weights."""
+    fitted = stored.fitted
+    schema = fitted.tally.schema
+    X, y = frame[list(schema.names)], frame[target].to_numpy()
+    w = None if weight is None else frame[weight].to_numpy(float)
+    losses, predicted = [], []
+    for row in range(len(frame)):
+        others = np.arange(len(frame)) != row
+        tally = tb.Tally.of(X[others], y[others], None if w is None else w[others], schema=schema)
+        model = tb.estimate(
+            tally,
+            *fitted.families,
+            columns=fitted.columns,
+            prior=fitted.prior,
+            positive=fitted.positive,
+        )
+        asked = X.iloc[[row]]
+        proba = dict(zip(model.classes, model.posterior(asked)[0], strict=True))
+        share = proba.get(y[row], 0.0)
+        losses.append(-math.log(share) if share > 0.0 else math.inf)
+        predicted.append(model.predict(asked)[0])
+    return np.array(losses), np.array(predicted, dtype=y.dtype), np.ones(len(y)) if w is None else w
+
+
+def assert_scores(scores, frame, stored, weight=None, target="label", rows=None):
+    losses, predicted, w = by_refits(frame, stored, weight, target)
+    kept = np.ones(len(frame), bool) if rows is None else rows
+    true = frame[target].to_numpy()
+    assert scores.leave_one_out
+    assert scores.rows == kept.sum()
+    right = (predicted == true)[kept]
+    assert scores.accuracy == pytest.approx(np.average(right, weights=w[kept]), rel=1e-12)
+    table = confusion_matrix(
+        true[kept].astype(str), predicted[kept].astype(str), sample_weight=w[kept],
+        labels=[str(label) for label in scores.classes],
+    )  # fmt: skip
+    np.testing.assert_allclose(scores.confusion.counts, table.T, rtol=1e-12)
+    assert scores.impossible == np.isinf(losses[kept]).sum()
+    if np.isfinite(losses[kept]).all():
+        loss = np.average(losses[kept], weights=w[kept])
+        assert scores.log_loss == pytest.approx(loss, rel=1e-9, abs=1e-12)
+
+
+@pytest.fixture(params=["at once", "in a stream"])
+def way(request, monkeypatch):
+    """Leave out rows that are in memory, or read them again a few at a time."""
+    if request.param == "in a stream":
+        monkeypatch.setattr(counting, "KEPT_BYTES", -1)
+        monkeypatch.setattr(arrow_file, "ROWS", 20)
+    return request.param
+
+
+@pytest.mark.parametrize("weight", [None, "times"], ids=["rows", "weights"])
+def test_every_family_is_left_out_exactly(way, weight):
+    columns = {name: word for name, word in COLUMNS.items() if name != weight}
+    trained = train(FRAME, "label", Spec(columns=columns, drop=("mail",)), weight=weight)
+    assert_scores(trained.scores, FRAME, trained.stored, weight)
+
+
+@pytest.mark.parametrize("each", ["csv", "jsonl", "parquet", "arrow"])
+def test_files_are_read_a_second_time(tmp_path, small_blocks, nothing_kept, each):
+    path = write(FRAME, tmp_path / f"rows.{each}")
+    trained = train(path, "label", Spec(drop=("mail",)))
+    assert_scores(trained.scores, FRAME, trained.stored)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Spec(prior="uniform", alpha=0.1),
+        Spec(prior={"no": 0.5, "yes": 0.2, "so": 0.3}),
+        Spec(prior=tb.Empirical(alpha=1.5), positive="yes", unseen="smooth"),
+        Spec(columns={"age": "bins", "income": "bins"}),
+        Spec(alpha=0.0),
+    ],
+    ids=["uniform", "stated", "smoothed prior", "bins", "unsmoothed"],
+)
+@pytest.mark.filterwarnings("ignore:row .* is impossible")
+def test_priors_and_smoothing_are_those_of_the_model(way, spec):
+    frame = FRAME.drop(columns="mail")
+    trained = train(frame, "label", spec)
+    assert_scores(trained.scores, frame, trained.stored)
+
+
+def test_rows_sorted_by_class_are_left_out_of_their_own_class(way):
+    frame = FRAME.drop(columns="mail").sort_values("label", ignore_index=True)
+    trained = train(frame, "label")
+    assert_scores(trained.scores, frame, trained.stored)
+
+
+def test_the_only_row_of_a_class_has_no_class_to_go_to(way):
+    frame = pd.concat([FRAME, FRAME.head(1).assign(label="lonely")], ignore_index=True)
+    frame = frame[["income", "status", "rooms", "label"]]
+    trained = train(frame, "label")
+    assert trained.scores.impossible == 1
+    assert_scores(trained.scores, frame, trained.stored)
+
+
+def test_values_that_only_one_row_has_are_unseen_without_it(way):
+    frame = FRAME[["income", "status", "label"]].copy()
+    frame.loc[[3, 40, 88], "status"] = ["once", "twice", "twice"]
+    for unseen in ("ignore", "smooth"):
+        trained = train(frame, "label", Spec(unseen=unseen))
+        assert_scores(trained.scores, frame, trained.stored)
+
+
+def test_an_outlier_of_a_million_deviations_is_left_out_in_memory():
+    frame = FRAME[["income", "age", "label"]].copy()
+    frame.loc[10, "income"] = 50.0 + 15e6
+    trained = train(frame, "label")
+    assert_scores(trained.scores, frame, trained.stored)
+
+
+def test_what_cannot_be_left_out_in_a_stream_is_said(small_blocks, nothing_kept):
+    frame = FRAME[["income", "age", "label"]].copy()
+    frame.loc[10, "income"] = 50.0 + 15e9
+    trained = train(frame, "label")
+    there = np.arange(len(frame)) != 10
+    assert_scores(trained.scores, frame, trained.stored, rows=there)
+    assert any(note.startswith("1 rows with extreme values") for note in trained.scores.notes)
+
+
+def test_rows_of_weight_zero_are_scored_by_the_model_of_all_and_count_nothing(way):
+    frame = FRAME[["income", "status", "times", "label"]].copy()
+    frame.loc[::4, "times"] = 0
+    trained = train(frame, "label", weight="times")
+    assert_scores(trained.scores, frame, trained.stored, weight="times")
+
+
+def test_text_in_memory_is_left_out_exactly():
+    frame = FRAME[["mail", "income", "label"]]
+    trained = train(frame, "label", Spec(text=("mail",)))
+    assert_scores(trained.scores, frame, trained.stored)
+
+
+def test_text_is_not_left_out_in_a_stream_and_that_is_said(nothing_kept):
+    trained = train(FRAME, "label", Spec(text=("mail",)))
+    assert trained.scores is None
+    assert "text" in trained.no_scores
+    assert f"No leave-one-out scores: {trained.no_scores}." in str(trained)
+    assert trained.to_dict()["no_scores"] == trained.no_scores
+
+
+def test_rows_that_can_be_read_only_once_have_no_scores(tmp_path, nothing_kept):
+    path = write(FRAME, tmp_path / "rows.csv")
+    with Path(path).open("rb") as stream:
+        trained = train(stream, "label")
+    assert trained.scores is None
+    assert "only once" in trained.no_scores
+
+
+def test_few_rows_that_can_be_read_only_once_are_kept(tmp_path):
+    path = write(FRAME, tmp_path / "rows.csv")
+    with Path(path).open("rb") as stream:
+        trained = train(stream, "label")
+    assert trained.scores.log_loss == pytest.approx(train(path, "label").scores.log_loss, rel=1e-12)
+
+
+def test_a_family_without_a_closed_form_says_so(way):
+    trained = train(FRAME, "label", Spec({"calls": tb.Complement(norm=True)}, drop=("mail",)))
+    assert trained.scores is None
+    assert "closed form" in trained.no_scores
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Spec(prior={"no": 0.5, "yes": 0.2, "so": 0.2, "lonely": 0.1}),
+        Spec(positive="lonely"),
+        Spec(unseen="error"),
+    ],
+    ids=["prior", "positive", "unseen"],
+)
+@pytest.mark.parametrize("bad_rows", ["error", "skip"])
+def test_a_row_that_no_model_can_do_without_does_not_stop_the_training(way, spec, bad_rows):
+    frame = pd.concat([FRAME, FRAME.head(1).assign(label="lonely", status="once")])
+    trained = train(
+        frame[["income", "status", "label"]], "label", spec, read=ReadOptions(bad_rows=bad_rows)
+    )
+    assert trained.stored.provenance.rows == len(frame)
+    assert trained.aside.rows == 0
+    assert trained.scores is None
+    assert trained.no_scores.startswith("one of the rows cannot be left out: ")
+
+
+@pytest.mark.parametrize(
+    "rows", [{"x": [1.0, 2.0], "label": ["a", "b"]}, {"x": [1.0], "label": ["a"]}], ids=len
+)
+@pytest.mark.filterwarnings("ignore:every row")
+def test_too_few_rows_have_no_scores(rows):
+    trained = train(rows, "label")
+    assert trained.scores is None
+    assert "too few" in trained.no_scores
+
+
+def test_more_probabilities_than_fit_are_those_of_the_first_rows(
+    small_blocks, nothing_kept, monkeypatch
+):
+    monkeypatch.setattr(leaving_out, "MOST_CELLS", 3 * 35)
+    frame = FRAME.drop(columns="mail")
+    trained = train(frame, "label")
+    assert 35 <= trained.scores.rows < len(frame)
+    there = np.arange(len(frame)) < trained.scores.rows
+    assert_scores(trained.scores, frame, trained.stored, rows=there)
+    assert f"scores of the first {trained.scores.rows} of 90 rows" in trained.scores.notes[0]
+
+
+LABELS = st.sampled_from(["a", "a", "b", "b", "c"])
+ROWS = st.fixed_dictionaries(
+    {
+        "number": st.one_of(st.none(), st.integers(-40, 40).map(lambda k: k / 8)),
+        "positive": st.sampled_from([0.125, 0.5, 1.0, 3.0, 9.0]),
+        "word": st.sampled_from(["red", "green", "blue", None]),
+        "truth": st.booleans(),
+        "count": st.integers(0, 5),
+        "times": st.sampled_from([0.5, 1.0, 1.0, 2.0, 3.0]),
+        "label": LABELS,
+    }
+)
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(ROWS, min_size=4, max_size=14),
+    weighted=st.booleans(),
+    size=st.integers(1, 6),
+    unseen=st.sampled_from(["ignore", "smooth"]),
+)
+def test_small_tables_of_all_kinds(monkeypatch, rows, weighted, size, unseen):
+    frame = pd.DataFrame(rows).astype({"number": float})
+    columns = {
+        "number": "gaussian", "positive": "log_normal", "count": "poisson", "word": "categorical",
+        "times": "multinomial",
+    }  # fmt: skip
+    weight = "times" if weighted else None
+    if weighted:
+        del columns["times"]
+    spec = Spec(columns=columns, unseen=unseen)
+    if frame["label"].nunique() < 2:
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "row .* impossible|accuracy misleads", tb.TallyBayesWarning
+        )
+        trained = train(frame, "label", spec, weight=weight)
+        assert_scores(trained.scores, frame, trained.stored, weight)
+        with monkeypatch.context() as patched:
+            patched.setattr(counting, "KEPT_BYTES", -1)
+            patched.setattr(arrow_file, "ROWS", size)
+            stream = train(frame, "label", spec, weight=weight)
+        if stream.scores is None or stream.scores.rows < len(frame):
+            return  # rows that cannot be taken away exactly are lost, as another test says
+        assert_scores(stream.scores, frame, stream.stored, weight)
