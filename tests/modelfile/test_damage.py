@@ -31,6 +31,16 @@ def test_every_cut_is_an_error():
         assert not read(SMALL[:end], FEW)
 
 
+def test_a_cut_file_on_disk_is_the_same_error(tmp_path):
+    path = tmp_path / "a.tally"
+    for end in (60, 61, 70, 100, len(SMALL) - 1):
+        path.write_bytes(SMALL[:end])
+        with pytest.raises(
+            tb.TallyBayesError, match=r"is cut or damaged: it (is too short|does not)"
+        ):
+            load(path)
+
+
 def test_every_missing_beginning_is_an_error():
     for start in range(1, len(SMALL)):
         assert not read(SMALL[start:], FEW)

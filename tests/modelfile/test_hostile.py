@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from modelfile.samples import CALIBRATIONS, NEW, assert_same_stored, mixed, small, stored
+from tallybayes.model import Fitted
 from tallybayes.modelfile import archive, dump_bytes, is_model_file, load
 from tallybayes.modelfile.arrays import header_of
 
@@ -139,8 +140,13 @@ def test_members_of_other_names_are_an_error_and_no_file_is_written(name, tmp_pa
 def test_members_that_are_missing_or_in_another_order_are_an_error():
     manifest, members = taken_apart()
     items = list(members.items())
-    for wrong in (items[1:], items[::-1], [items[1], items[0], *items[2:]], []):
-        refused(put_together(manifest, dict(wrong)), "damaged")
+    for wrong in (items[1:], []):
+        refused(put_together(manifest, dict(wrong)), "other members than its manifest says")
+    for wrong in (items[::-1], [items[1], items[0], *items[2:]]):
+        refused(put_together(manifest, dict(wrong)), "is no array")
+    wrong = json.loads(json.dumps(manifest))
+    wrong["arrays"][0]["comment"] = "?"
+    refused(put_together(wrong, members), "is not described")
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -203,6 +209,18 @@ def test_encrypted_streamed_commented_and_scattered_members_are_an_error(field, 
     refused(changed(WHOLE, places[1] + field, value, 2), "damaged")
 
 
+@pytest.mark.parametrize(("field", "value"), [(6, 8), (8, 8), (6, 1), (14, 5), (26, 11)])
+def test_a_member_that_says_something_else_than_the_directory_is_an_error(field, value):
+    _, places = directory_of(WHOLE)
+    at = int.from_bytes(WHOLE[places[1] + 42 : places[1] + 46], "little")
+    refused(changed(WHOLE, at + field, value, 2), "the member 'arrays/0.npy' is damaged")
+
+
+@pytest.mark.parametrize("field", [4, 6, 8, 10])
+def test_a_directory_of_several_parts_is_an_error(field):
+    refused(changed(WHOLE, len(WHOLE) - 22 + field, 7, 2), "it is one of several parts")
+
+
 def test_comments_and_gaps_are_an_error():
     refused(WHOLE[:-2] + b"\x05\x00hello", "does not end like a model file")
     start, _ = directory_of(WHOLE)
@@ -243,7 +261,7 @@ def test_shapes_that_the_bytes_cannot_hold_are_an_error(side):
     for shape in ([side], [side, 0], [0, side], [side, side], [2, 1, side], side):
         wrong = json.loads(json.dumps(manifest))
         wrong["arrays"][0]["shape"] = shape
-        refused(put_together(wrong, members), "damaged")
+        refused(put_together(wrong, members), "has the shape|is not as long as its shape says")
 
 
 def test_a_header_that_promises_more_than_the_manifest_is_an_error():
@@ -251,7 +269,7 @@ def test_a_header_that_promises_more_than_the_manifest_is_an_error():
     for shape in ((2**40,), (3,), (2, 1), ()):
         raw = header_of("<i8", shape)[:128].ljust(128) + members["arrays/0.npy"][-16:]
         wrong = {**members, "arrays/0.npy": raw}
-        refused(put_together(manifest, wrong), "damaged")
+        refused(put_together(manifest, wrong), "has another header than it should")
 
 
 @pytest.mark.parametrize("array", [
@@ -266,7 +284,12 @@ def test_arrays_of_other_types_are_an_error(array):
     for dtype in (array.dtype.str, "<i8"):
         wrong = json.loads(json.dumps(manifest))
         wrong["arrays"][0].update(dtype=dtype, shape=list(array.shape))
-        refused(put_together(wrong, {**members, "arrays/0.npy": raw}), "damaged")
+        said = (
+            "is of the type|not as long|another header|has the shape|do not fit together"
+            if dtype in ("<i8", "<f8")
+            else "is of the type"
+        )
+        refused(put_together(wrong, {**members, "arrays/0.npy": raw}), said)
 
 
 class Bomb:
@@ -282,7 +305,8 @@ def test_an_array_of_objects_is_an_error_and_is_not_unpickled():
     for dtype in ("|O", "<i8", "O", "object"):
         wrong = json.loads(json.dumps(manifest))
         wrong["arrays"][0].update(dtype=dtype, shape=[2])
-        refused(put_together(wrong, {**members, "arrays/0.npy": raw}), "damaged")
+        said = "is not as long as its shape says" if dtype == "<i8" else "is of the type"
+        refused(put_together(wrong, {**members, "arrays/0.npy": raw}), said)
 
 
 def with_numbers(change):
@@ -458,6 +482,8 @@ VALUES = {
         "pairs": [["no", [{"array": [0.2, 0.1]}, {"array": [0.1, 0.2]}]]]}}}),
     "curves above one": ("calibration", {"Calibration": {"how": "isotonic", "curves": {
         "pairs": [["no", [{"array": [0.1]}, {"array": [2.0]}]]]}}}),
+    "an array that is text": ("calibration", {"Calibration": {"how": "isotonic", "curves": {
+        "pairs": [["no", [{"array": "1"}, {"array": "1"}]]]}}}),
     "arrays of text": ("calibration", {"Calibration": {"how": "isotonic", "curves": {
         "pairs": [["no", [{"array": ["a"]}, {"array": [2.0]}]]]}}}),
     "a float that has a name": (
@@ -484,6 +510,13 @@ def test_values_that_nobody_stores_are_an_error(name):
     manifest, members = taken_apart()
     assert part in manifest
     refused(put_together({**manifest, part: value}, members), "damaged|newer")
+
+
+def test_labels_that_their_type_cannot_hold_are_an_error():
+    tally = tb.Tally.of({"x": [1.0, 2.0]}, [0.5, 1.5])
+    manifest, members = taken_apart(dump_bytes(stored(Fitted(tally))))
+    for name in ("int64", "bool", "str"):
+        refused(put_together({**manifest, "shown_as": name}, members), "are not its classes")
 
 
 SENSIBLE = st.sampled_from([

@@ -84,7 +84,6 @@ def opened(file: IO[bytes]) -> Archive:
         zipped = head[:4] == FIRST
         raise Foreign("a zip of other things" if zipped else "it does not begin like one")
     entries = _directory(file, size)
-    require(len(entries.found) > 0 and entries.found[0][0].name == MANIFEST, "no manifest")
     place = 0
     members = []
     for member, at in entries.found:

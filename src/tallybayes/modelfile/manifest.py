@@ -201,7 +201,6 @@ def from_json(raw: bytes) -> dict[str, Any]:
         parse_float=_finite,
         parse_constant=_no_number,
     )
-    require(isinstance(manifest, dict), "its manifest is no mapping")
     version = manifest.get("tallybayes")
     require(type(version) is int and version >= 1, "its format has no version")
     if version > FORMAT:

@@ -120,7 +120,6 @@ def from_plain(plain: Any, counted: Sequence[Kind]) -> Any:
         return tuple(from_plain(each, counted) for each in plain)
     if not isinstance(plain, dict):
         return plain
-    require(len(plain) == 1, "a value has not one name")
     ((name, inside),) = plain.items()
     if name == "unstated":
         return _UNSTATED[inside]
@@ -134,7 +133,6 @@ def from_plain(plain: Any, counted: Sequence[Kind]) -> Any:
     if name == "counted":
         require(type(inside) is int and 0 <= inside < len(counted), "a group is not there")
         return counted[inside]
-    require(isinstance(inside, dict), f"{name} has no fields")
     if name == "Words":
         return kind_from(name, inside)
     if name not in _KNOWN:

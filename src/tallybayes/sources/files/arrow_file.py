@@ -7,9 +7,17 @@ from itertools import chain
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.sources.files.column_types import refuse_mistyped
 from tallybayes.sources.files.options import ReadOptions
-from tallybayes.sources.files.pieces import Chunk, Piece, Wanted, refuse_lacking
-from tallybayes.sources.files.place import Place, explained
+from tallybayes.sources.files.pieces import (
+    Chunk,
+    Piece,
+    Wanted,
+    checked_names,
+    first_line,
+    refuse_lacking,
+)
+from tallybayes.sources.files.place import Place
 
 FILE_MARK = b"ARROW1"
 ROWS = 32_768  # as many as are laid out for the kernels at once
@@ -18,11 +26,13 @@ ROWS = 32_768  # as many as are laid out for the kernels at once
 class ArrowFile:
     """Record batches one after the other, of which the first has been read."""
 
+    typed = True
+
     def __init__(self, name: str, reader: Any) -> None:
         import pyarrow
 
         self._file = name
-        self.names = tuple(reader.schema.names)
+        self.names = checked_names(reader.schema.names, name)
         self._schema = reader.schema
         self._batches = _small(reader)
         self._head = []
@@ -44,6 +54,7 @@ class ArrowFile:
 
         if wanted is not None:
             refuse_lacking(wanted, self.names, self._file)
+            refuse_mistyped(wanted, self._schema, self._file)
         names = list(self.names if wanted is None else wanted)
 
         def pieces(batch: Any) -> Iterator[Piece]:
@@ -60,21 +71,17 @@ def open_arrow(place: Place, options: ReadOptions) -> ArrowFile:
     import pyarrow
     from pyarrow import ipc
 
-    stream = place.open()
-    with _explained(place.name), explained(place.name):
-        if not stream.seekable():
-            stream = pyarrow.BufferReader(stream.read())
-        elif not isinstance(stream, pyarrow.NativeFile):
-            stream = pyarrow.PythonFile(stream, mode="r")
-        if stream.read(len(FILE_MARK)) == FILE_MARK:
-            stream.seek(0)
-            file = ipc.open_file(stream)
-            numbers = range(file.num_record_batches)
-            batches = (file.get_batch(number) for number in numbers)
-            reader = pyarrow.RecordBatchReader.from_batches(file.schema, batches)
-        else:
-            stream.seek(0)
-            reader = ipc.open_stream(stream)
+    stream = place.seekable()
+    if not isinstance(stream, pyarrow.NativeFile):
+        stream = pyarrow.PythonFile(stream, mode="r")
+    with _explained(place.name):
+        is_file = stream.read(len(FILE_MARK)) == FILE_MARK
+        stream.seek(0)
+        if not is_file:
+            return ArrowFile(place.name, ipc.open_stream(stream))
+        file = ipc.open_file(stream)
+        batches = (file.get_batch(number) for number in range(file.num_record_batches))
+        reader = pyarrow.RecordBatchReader.from_batches(file.schema, batches)
         return ArrowFile(place.name, reader)
 
 
@@ -97,6 +104,7 @@ class _explained:  # noqa: N801
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         import pyarrow
 
-        if isinstance(error, pyarrow.ArrowInvalid):
-            said = str(error).splitlines()[0]
-            raise TallyBayesError(f"{self.name} cannot be read as Arrow: {said}") from None
+        if isinstance(error, pyarrow.ArrowException | OSError):
+            raise TallyBayesError(
+                f"{self.name} cannot be read as Arrow: {first_line(error)}"
+            ) from None

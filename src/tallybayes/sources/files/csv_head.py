@@ -50,8 +50,11 @@ def _records(block: bytes, delimiter: str, quote: str) -> Iterator[tuple[list[st
             start, at = at, block.find(b"\n", at) + 1 or len(block)
             yield block[start:at].decode()
 
-    quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
-    for fields in csv.reader(lines(), delimiter=delimiter, quotechar=quote or None, quoting=quoting):
+    if quote:
+        reader = csv.reader(lines(), delimiter=delimiter, quotechar=quote)
+    else:
+        reader = csv.reader(lines(), delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    for fields in reader:
         if fields:
             yield fields, at
 

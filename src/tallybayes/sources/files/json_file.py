@@ -177,15 +177,15 @@ def _record(line: bytes, wanted: Wanted) -> dict[str, Any] | tuple[str | None, s
 
 def _fits(value: Any, kind: Type) -> bool:
     """Tell whether a value is of a type, and whether Arrow can hold it."""
-    if not isinstance(value, _PYTHON[kind]) or (kind == "boolean") != isinstance(value, bool):
-        return False
-    if kind == "integer":
-        return -(2**63) <= value < 2**63
+    of_python = isinstance(value, _PYTHON[kind]) and (kind == "boolean") == isinstance(value, bool)
     try:
-        float(value) if kind == "number" else str(value).encode()
-    except (OverflowError, UnicodeEncodeError):
+        if kind == "number":
+            float(value)
+        elif isinstance(value, str):
+            value.encode()
+    except (OverflowError, TypeError, ValueError):
         return False
-    return True
+    return of_python and (kind != "integer" or -(2**63) <= value < 2**63)
 
 
 def _schema(wanted: Wanted) -> Any:
@@ -214,6 +214,7 @@ def _order_in(block: bytes) -> Any:
     """Return a key that sorts names as the first records have them."""
     names: dict[str, int] = {}
     for line in block.splitlines()[:100]:
-        for name in json.loads(line) if line.strip() else ():
+        record = _loaded(line)
+        for name in record if isinstance(record, dict) else ():
             names.setdefault(name, len(names))
     return lambda name: names.get(name, len(names))

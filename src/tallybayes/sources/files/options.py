@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from dataclasses import dataclass
 from typing import Literal
 
@@ -71,14 +70,23 @@ class ReadOptions:
                 f"the decimal mark and the delimiter are both {self.decimal!r}; files with decimal "
                 "commas mostly have ';' for a delimiter"
             )
+        if self.quote and self.quote == self.delimiter:
+            raise TallyBayesError(
+                f"the quote and the delimiter are both {self.quote!r}; give one of them another "
+                "sign, or no quote (--quote '')"
+            )
+        if isinstance(self.missing, str) or not all(isinstance(m, str) for m in self.missing):
+            raise TallyBayesError(
+                f"missing is {self.missing!r}; give a tuple of texts, such as ('NA', '-')"
+            )
         if self.bad_rows not in ("error", "skip", "report"):
             raise TallyBayesError(
                 f"bad_rows is {self.bad_rows!r}; it must be 'error', 'skip' or 'report'"
             )
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except LookupError:
+                "a".encode(self.encoding)
+            except (LookupError, UnicodeError):
                 raise TallyBayesError(
                     f"there is no encoding {self.encoding!r}; common ones are utf-8, latin-1, "
                     "cp1252 and utf-16"

@@ -7,9 +7,17 @@ from functools import cached_property
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.sources.files.column_types import refuse_mistyped
 from tallybayes.sources.files.options import ReadOptions
-from tallybayes.sources.files.pieces import Chunk, Piece, Wanted, refuse_lacking
-from tallybayes.sources.files.place import Place, explained
+from tallybayes.sources.files.pieces import (
+    Chunk,
+    Piece,
+    Wanted,
+    checked_names,
+    first_line,
+    refuse_lacking,
+)
+from tallybayes.sources.files.place import Place
 
 ROWS = 32_768  # as many as are laid out for the kernels at once
 
@@ -17,29 +25,34 @@ ROWS = 32_768  # as many as are laid out for the kernels at once
 class ParquetFile:
     """A Parquet file whose footer has been read."""
 
+    typed = True
+
     def __init__(self, place: Place, options: ReadOptions) -> None:
         self._place = place
         if not place.again:  # its footer is at the end
             self._place = Place(place.name, stream=place.seekable())
         self._file = self._open([])
-        self.names = tuple(self._file.schema_arrow.names)
-        self._rows = self._file.metadata.num_rows
+        self._metadata = self._file.metadata
+        self._schema = self._file.schema_arrow
+        self.names = checked_names(self._schema.names, place.name)
+        self._rows = self._metadata.num_rows
         self.whole = self._rows <= ROWS
 
-    def _open(self, codes: list[str]) -> Any:
+    def _open(self, codes: list[str], metadata: Any = None) -> Any:
         import pyarrow
         from pyarrow import parquet
 
         place = self._place
-        source = place.stream if not place.again else place.path
-        if place.filesystem is not None:
-            source = place.seekable()
+        source = place.stream
+        if place.again:  # Arrow reads local files without Python
+            source = place.path if place.filesystem is None else place.seekable()
         try:
-            with explained(place.name):
-                return parquet.ParquetFile(source, read_dictionary=codes, pre_buffer=False)
-        except pyarrow.ArrowInvalid as error:
+            return parquet.ParquetFile(
+                source, metadata=metadata, read_dictionary=codes, pre_buffer=False
+            )
+        except (pyarrow.ArrowException, OSError) as error:
             raise TallyBayesError(
-                f"{place.name} cannot be read as Parquet: {_first(error)}"
+                f"{place.name} cannot be read as Parquet: {first_line(error)}"
             ) from None
 
     @cached_property
@@ -47,17 +60,17 @@ class ParquetFile:
         """The first rows."""
         import pyarrow
 
-        batches = self._file.iter_batches(ROWS, use_threads=False)
-        first = [batch for _, batch in zip(range(1), batches, strict=False)]
-        return pyarrow.Table.from_batches(first, self._file.schema_arrow)
+        first = next(self._batches(self._file, use_threads=False), None)
+        return pyarrow.Table.from_batches([] if first is None else [first], self._schema)
 
     def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
         """Go through the row groups."""
         if wanted is not None:
             refuse_lacking(wanted, self.names, self._place.name)
+            refuse_mistyped(wanted, self._schema, self._place.name)
         size = self._place.size or 0
-        for group in range(self._file.num_row_groups):
-            n_rows = self._file.metadata.row_group(group).num_rows
+        for group in range(self._metadata.num_row_groups):
+            n_rows = self._metadata.row_group(group).num_rows
             share = int(size * n_rows / max(self._rows, 1))
             yield Chunk(
                 self._place.name,
@@ -70,18 +83,18 @@ class ParquetFile:
 
         names = None if wanted is None else list(wanted)
         codes = [name for name, kind in (wanted or {}).items() if kind == "category"]
-        alone = self._file.num_row_groups == 1
-        file = self._open(codes)
+        alone = self._metadata.num_row_groups == 1
+        file = self._open(codes, self._metadata)
+        for batch in self._batches(file, row_groups=[group], columns=names, use_threads=alone):
+            table = pyarrow.Table.from_batches([batch])
+            yield Piece(table if names is None else table.select(names), batch.num_rows)
+
+    def _batches(self, file: Any, **how: Any) -> Iterator[Any]:
+        import pyarrow
+
         try:
-            batches = file.iter_batches(ROWS, row_groups=[group], columns=names, use_threads=alone)
-            for batch in batches:
-                table = pyarrow.Table.from_batches([batch])
-                yield Piece(table if names is None else table.select(names), batch.num_rows)
-        except (pyarrow.ArrowInvalid, OSError) as error:
+            yield from file.iter_batches(ROWS, **how)
+        except (pyarrow.ArrowException, OSError) as error:
             raise TallyBayesError(
-                f"{self._place.name} is damaged: {_first(error)}; write it anew"
+                f"{self._place.name} is damaged: {first_line(error)}; write it anew"
             ) from None
-
-
-def _first(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip(".") if str(error) else "no reason given"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -97,7 +97,7 @@ def set_aside(bad: list[BadRow], options: ReadOptions) -> tuple[BadRow, ...]:
     return found
 
 
-def checked_names(names: list[str], file: str) -> tuple[str, ...]:
+def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:
     """Refuse names that are empty or occur twice."""
     seen: set[str] = set()
     for place, name in enumerate(names):
@@ -126,3 +126,9 @@ def kept_rows(n_rows: int, bad: list[BadRow]) -> NDArray[np.int64] | None:
     good = np.ones(n_rows, bool)
     good[[each.row for each in bad]] = False
     return np.flatnonzero(good)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the gist of what another library says."""
+    said = str(error).strip()
+    return said.splitlines()[0].rstrip(".") if said else type(error).__name__

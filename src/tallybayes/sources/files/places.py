@@ -38,6 +38,11 @@ def _places_of(name: str) -> Iterator[Place]:
     path = Path(name)
     if not name:
         raise TallyBayesError("there is nothing to read: the name of the file is empty")
+    if "\n" in name:
+        raise TallyBayesError(
+            "the name of a file was expected, but a text of several lines came; save it as a file, "
+            "or pass io.BytesIO(text.encode())"
+        )
     if name == "-":
         stream = getattr(sys.stdin, "buffer", None)
         if stream is None:

@@ -1,8 +1,8 @@
 """Where the records of CSV end: at line breaks that are not between quotes.
 
-A quote opens a field only where the field begins: in 5" pipe it is a letter like any other. Where all
-quotes come in pairs around fields it is enough to count them, which NumPy does for many at once;
-elsewhere the quoted fields are gone through one by one.
+A quote opens a field only where the field begins: in 5" pipe it is a letter like any other. Where
+all quotes come in pairs around fields it is enough to count them, which NumPy does for many at
+once; elsewhere the quoted fields are gone through one by one.
 """
 
 from __future__ import annotations
