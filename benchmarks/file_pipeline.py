@@ -115,7 +115,7 @@ def fit(way: str, path: str, model: str) -> int:
 def predict(model: str, path: str, out: str) -> int:
     """Write what tallybayes writes: the class and its probability."""
     with Path(model).open("rb") as file:
-        mixed: Mixed = pickle.load(file)  # noqa: S301  (written by `fit`)
+        mixed: Mixed = pickle.load(file)
     table = mixed.read(path)
     proba = mixed.predict_proba(table)
     winners = proba.argmax(axis=1)

@@ -380,8 +380,10 @@ def encode_classes(y: Any, n_rows: int) -> Encoded:
         )
     whole = type(y) is np.ndarray and y.dtype.kind in "biu"
     if not whole and len(encoded.codes) and encoded.codes.min() < 0:
-        row = int(np.argmax(encoded.codes < 0))
-        raise TallyBayesError(f"the label of row {row} is missing; drop the row or label it")
+        rows = np.flatnonzero(encoded.codes < 0).tolist()
+        raise TallyBayesError(
+            f"the label of row {rows[0]} is missing; drop the row or label it", rows
+        )
     return Encoded(encoded.codes.astype(np.int64, copy=False), encoded.labels)
 
 
@@ -398,6 +400,8 @@ def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
     with np.errstate(over="ignore"):
         if not np.isfinite(array.sum()) and np.isfinite(array).all():
             raise TallyBayesError("the weights are too large to add up; rescale them")
+    if not array.flags.writeable:  # kernels are compiled for arrays that are
+        array = array.copy()
     bad = ~(np.isfinite(array) & (array >= 0.0))
     if bad.any():
         row = int(np.argmax(bad))

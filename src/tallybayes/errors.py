@@ -5,13 +5,25 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 
 class TallyBayesError(ValueError):
-    """What came, what was expected, and what to do about it, in one message."""
+    """What came, what was expected, and what to do about it, in one message.
+
+    Parameters
+    ----------
+    message
+        All of that.
+    rows
+        The numbers of the rows of which it is true, where that is known.
+    """
+
+    def __init__(self, message: str, rows: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        self.rows = rows
 
 
 class TallyBayesWarning(UserWarning):

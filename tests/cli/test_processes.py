@@ -91,8 +91,8 @@ def test_a_command_that_is_stopped_while_it_reads_leaves_the_files_as_they_were(
         process.stdin.write(rows + rows.split(b"\n", 1)[1] * 20_000)
         process.stdin.flush()
         process.send_signal(number)
-        said = process.stderr.read().decode()
         process.stdin.close()
+        said = process.stderr.read().decode()
     assert process.returncode == 128 + number
     assert said == (
         "tallybayes: error: interrupted; no file was left half-written\n"

@@ -51,7 +51,6 @@ def mixed(n=120, seed=0, labels=("no", "yes", "so"), gaps=True):
 def write(frame, path):
     """Write a table in the format that the name says."""
     path = path if isinstance(path, str) else str(path)
-    table = pa.Table.from_pandas(frame, preserve_index=False)
     if path.endswith((".csv", ".csv.gz")):
         frame.to_csv(path, index=False)
     elif path.endswith(".tsv"):
@@ -59,8 +58,10 @@ def write(frame, path):
     elif path.endswith(".jsonl"):
         frame.to_json(path, orient="records", lines=True, double_precision=15, force_ascii=False)
     elif path.endswith(".parquet"):
+        table = pa.Table.from_pandas(frame, preserve_index=False)
         parquet.write_table(table, path, row_group_size=37)
     else:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
         feather.write_feather(table, path, compression="uncompressed", chunksize=41)
     return path
 

@@ -104,7 +104,7 @@ def as_vector(values: Any, where: str) -> NDArray[Any]:
 
 
 def is_masked(values: Any) -> bool:
-    """Tell whether it is a masked array; there are none before NumPy's module for them is loaded."""
+    """Tell whether it is a masked array; there are none before numpy.ma is loaded."""
     return "numpy.ma" in sys.modules and bool(np.ma.isMaskedArray(values))
 
 

@@ -134,7 +134,7 @@ class Tally:
         classes, codes = tuple(sorted(encoded.labels)), encoded.codes
         if classes != encoded.labels:
             place = {label: k for k, label in enumerate(classes)}
-            codes = np.array([place[label] for label in encoded.labels], np.int32)[codes]
+            codes = np.array([place[label] for label in encoded.labels], np.int64)[codes]
         total: Tally | None = None
         counted_rows = np.broadcast_to(True, source.n_rows) if w is None else w > 0.0
         for batch in batches(source, schema, counted_rows):

@@ -98,6 +98,8 @@ def settled(
         said, wish = _cut(wish, source, sample, target, weight)
     schema = Schema.infer(source, said, target=target)
     _warn_of_names(source, schema, sample.num_rows)
+    if not rows.whole:
+        _warn_of_empty(source, schema)
     types = {name: type_to_read(column, schema.kind(name)) for name, column in columns.items()}
     types[target] = type_to_read(ArrowColumn(target, sample.column(target)), Categories())
     if weight is not None:
@@ -210,6 +212,17 @@ def _warn_of_names(source: Table, schema: Schema, n_rows: int) -> None:
                     f"count its words (--text {name})",
                     TallyBayesWarning,
                 )
+
+
+def _warn_of_empty(source: Table, schema: Schema) -> None:
+    """Say so where nothing tells what a column is."""
+    for name, _, reason in schema:
+        if source.columns[name].type == "empty" and reason != "declared":
+            warn(
+                f"column {name!r} is empty in the first {source.n_rows:,} rows, so it is read as "
+                f"text; if it holds numbers, declare it: --column {name}=gaussian",
+                TallyBayesWarning,
+            )
 
 
 def labels_of(rows: Rows | FrameRows, target: str) -> tuple[Label, ...]:

@@ -82,7 +82,8 @@ def judge(
         if len(true) and true.min() < 0:
             row = int(np.argmax(true < 0))
             if true[row] == -1:
-                raise TallyBayesError("the label is missing")
+                missing = np.flatnonzero(true == -1).tolist()
+                raise TallyBayesError("the label is missing; drop the row or label it", missing)
             label = names[codes[row]]
             hint = did_you_mean(label, model.classes)
             raise TallyBayesError(f"the class {label!r} is unknown to the model; {hint}")

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels.threads import NAME, available
+from tallybayes.sources import arrow_memory
 from tallybayes.sources.files import BadRow, Chunk, FrameRows, ReadOptions, Rows, UnfitError, Wanted
 
 EXAMPLES = 5
@@ -87,30 +92,39 @@ def worked(
     progress.begin(what, rows.n_bytes)
     try:
         file, before = "", 0
-        for chunk, parts in _in_order(rows.chunks(wanted), lambda c: _parts(c, work, options)):
-            if chunk.file != file:
-                file, before = chunk.file, 0
-            n_rows = 0
-            for part in parts:
-                if part.error is not None:
-                    raise _named(part.error, file, before)
-                for bad in part.bad:
-                    aside.rows += 1
-                    if options.bad_rows == "report" or len(aside.lines) < EXAMPLES:
-                        aside.lines.append(_line(bad, file, before))
-                before += part.n_rows
-                n_rows += part.n_rows
-                if part.done is not None:
-                    yield part.done
-            progress.advance(n_rows, chunk.n_bytes)
+        chunks = rows.chunks(wanted)
+        with closing(_in_order(chunks, lambda chunk: _parts(chunk, work, options))) as ordered:
+            for chunk, parts in ordered:
+                if chunk.file != file:
+                    file, before = chunk.file, 0
+                n_rows = 0
+                for part in parts:
+                    if part.error is not None:
+                        raise _named(part.error, file, before, _mixed(rows, wanted))
+                    for bad in part.bad:
+                        aside.rows += 1
+                        if options.bad_rows == "report" or len(aside.lines) < EXAMPLES:
+                            aside.lines.append(_line(bad, file, before))
+                    before += part.n_rows
+                    n_rows += part.n_rows
+                    if part.done is not None:
+                        yield part.done
+                progress.advance(n_rows, chunk.n_bytes)
     finally:
         progress.end()
 
 
 def _in_order(
+    chunks: Generator[Chunk], work: Callable[[Chunk], list[_Part]]
+) -> Generator[tuple[Chunk, list[_Part]]]:
+    """Work on several chunks at once; a few wait, so that memory stays bounded."""
+    with closing(chunks):
+        yield from _side_by_side(chunks, work)
+
+
+def _side_by_side(
     chunks: Iterator[Chunk], work: Callable[[Chunk], list[_Part]]
 ) -> Iterator[tuple[Chunk, list[_Part]]]:
-    """Work on several chunks at once; a few wait, so that memory stays bounded."""
     first = list(islice(chunks, 2))
     if len(first) < 2:  # nothing to do side by side
         for chunk in first:
@@ -172,9 +186,8 @@ def _worked_on(
         if options.bad_rows == "error":
             row, why = _first_refused(table, work, str(error))
             raise UnfitError(BadRow(row, None, why), in_table=True) from None
-        bad = list(_refused(table, work, 0))
-        rows = {each.row for each in bad}
-        table = table.take([row for row in range(table.num_rows) if row not in rows])
+        bad = list(_refused(table, work, np.arange(table.num_rows)))
+        table = _without(table, [each.row for each in bad])[0]
         return Done(work(table), table.num_rows), bad
 
 
@@ -195,17 +208,35 @@ def _first_refused(table: Any, work: Callable[[Any], Any], why: str) -> tuple[in
     return start, _without_number(why)
 
 
-def _refused(table: Any, work: Callable[[Any], Any], start: int) -> Iterator[BadRow]:
-    """Go through the rows that are refused."""
-    try:
-        work(table)
-    except TallyBayesError as error:
-        n = table.num_rows
-        if n == 1:
-            yield BadRow(start, None, _without_number(str(error)))
+def _refused(
+    table: Any, work: Callable[[Any], Any], numbers: NDArray[np.int64]
+) -> Iterator[BadRow]:
+    """Go through the rows that are refused: those that an error has in `rows`, or by halving."""
+    while len(numbers):
+        try:
+            work(table)
             return
-        yield from _refused(table.slice(0, n // 2), work, start)
-        yield from _refused(table.slice(n // 2), work, start + n // 2)
+        except TallyBayesError as error:
+            why, at_fault = _without_number(str(error)), getattr(error, "rows", ())
+        if not len(at_fault):
+            break
+        yield from (BadRow(int(numbers[row]), None, why) for row in at_fault)
+        table, left = _without(table, at_fault)
+        numbers = numbers[left]
+    half = len(numbers) // 2
+    if half:
+        yield from _refused(table.slice(0, half), work, numbers[:half])
+        yield from _refused(table.slice(half), work, numbers[half:])
+    elif len(numbers):
+        yield BadRow(int(numbers[0]), None, why)
+
+
+def _without(table: Any, rows: Sequence[int]) -> tuple[Any, NDArray[np.int64]]:
+    """Leave out some rows, and return the numbers of the others."""
+    good = np.ones(table.num_rows, np.bool_)
+    good[list(rows)] = False
+    left = np.flatnonzero(good)
+    return table.take(arrow_memory.from_numbers(left)), left
 
 
 def _without_number(message: str) -> str:
@@ -218,10 +249,19 @@ def _line(bad: BadRow, file: str, before: int) -> str:
     return f"{file}, row {before + bad.row + 1:,}{column}: {bad.why}"
 
 
-def _named(error: Exception, file: str, before: int) -> Exception:
+def _mixed(rows: Rows | FrameRows, wanted: Wanted | None) -> set[str]:
+    """Return the columns in which text stands among numbers from the beginning."""
+    from pyarrow import types
+
+    texts = {each.name for each in rows.sample.schema if types.is_string(each.type)}
+    return {name for name, kind in (wanted or {}).items() if kind == "number" and name in texts}
+
+
+def _named(error: Exception, file: str, before: int, mixed: set[str]) -> Exception:
     """Return the error with the file and the row, if it is about one."""
     if isinstance(error, UnfitError):
-        remedy = ASIDE if error.bad.column is None else DECLARE.format(error.bad.column)
+        column = error.bad.column
+        remedy = DECLARE.format(column) if column in mixed else ASIDE
         return TallyBayesError(_line(error.bad, file, before) + remedy)
     if isinstance(error, TallyBayesError) and not str(error).startswith(file):
         return TallyBayesError(f"{file}: {error}")

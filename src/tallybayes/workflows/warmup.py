@@ -76,35 +76,49 @@ def _numbers(gaps: bool) -> dict[str, Any]:
     return columns
 
 
-def _both_ways(table: Mapping[str, Any], kinds: Any = None, family: Any = None) -> None:
-    """Count with and without weights, estimate, and predict."""
-    import pyarrow
-
+def _every_way(table: Mapping[str, Any], kinds: Any = None, family: Any = None) -> None:
+    """Count with and without weights, from memory and as files are counted; estimate, predict."""
     from tallybayes.model import estimate
     from tallybayes.tallies import Tally
 
     for weights in (None, np.full(ROWS, 0.5)):
         tally = Tally.of(table, _labels(), columns=kinds, weights=weights)
-    families = () if family is None else (family,)
-    model = estimate(tally, *families)
-    arrow = pyarrow.table(dict(table))
+    model = estimate(tally, *(() if family is None else (family,)))
+    arrow = _like_a_file(table, kinds)
     for rows in (table, arrow):
         model.posterior(rows)
         model.log_posterior(rows)
-    Tally.of(arrow, _labels(), columns=kinds)
+
+
+def _like_a_file(table: Mapping[str, Any], kinds: Any = None) -> Any:
+    """Train as if the rows came from a file; return them."""
+    import pyarrow
+
+    from tallybayes.workflows.specification import Spec
+    from tallybayes.workflows.training import train
+
+    rows, spec = pyarrow.table(dict(table)), Spec(columns=kinds or "auto")
+    # the order in which labels occur, and whether numbers had to be converted, decide on types
+    for labels in (_labels(), _labels()[::-1]):
+        labelled = rows.append_column("label", pyarrow.array(labels))
+        train(labelled, "label", spec)
+        for weights in (np.full(ROWS, 2.0), np.full(ROWS, 2)):
+            weighed = labelled.append_column("weight", pyarrow.array(weights))
+            train(weighed, "label", spec, weight="weight")
+    return rows
 
 
 def _moments() -> None:
     load_compiled()
     for gaps in (False, True):
-        _both_ways(_numbers(gaps))
+        _every_way(_numbers(gaps))
 
 
 def _categories() -> None:
-    _both_ways({name: np.array(["x", "y", "z"] * (ROWS // 3)) for name in "ab"})
-    _both_ways({name: np.array([True, False] * (ROWS // 2)) for name in "ab"})
-    _both_ways({name: np.arange(ROWS) % 5 for name in "ab"})
-    _both_ways(_numbers(gaps=True), *_bins())
+    _every_way({name: np.array(["x", "y", "z"] * (ROWS // 3)) for name in "ab"})
+    _every_way({name: np.array([True, False] * (ROWS // 2)) for name in "ab"})
+    _every_way({name: np.arange(ROWS) % 5 for name in "ab"})
+    _every_way(_numbers(gaps=True), *_bins())
 
 
 def _bins() -> tuple[Any, Any]:
@@ -125,7 +139,7 @@ def _counts() -> None:
     table = {name: np.arange(ROWS) % 7 for name in "ab"}
     matrix = csr_array(np.stack([np.arange(ROWS) % 3, np.arange(ROWS) % 5], 1).astype(float))
     for family in (Bernoulli(), Multinomial(), Poisson()):
-        _both_ways(table, dict.fromkeys("ab", family), family)
+        _every_way(table, dict.fromkeys("ab", family), family)
         for weights in (None, np.full(ROWS, 0.5)):
             tally = Tally.of(matrix, _labels(), columns=family, weights=weights)
         estimate(tally, family).posterior(matrix)
@@ -158,6 +172,7 @@ def _texts(phrases: tuple[str, ...]) -> Callable[[], None]:
             half.update({"text": documents[:200]}, _labels()[:200])
             half.forget({"text": documents[:200]}, _labels()[:200])
             estimate(half, text).posterior({"text": documents})
+        _like_a_file({"text": documents}, {"text": Text()})
 
     return work
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import chain
 from typing import Any
 
@@ -48,7 +48,7 @@ class ArrowFile:
         self.whole = more is None
         self._head += [] if more is None else [more]
 
-    def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
+    def chunks(self, wanted: Wanted | None) -> Generator[Chunk]:
         """Go through the batches."""
         import pyarrow
 
@@ -72,8 +72,6 @@ def open_arrow(place: Place, options: ReadOptions) -> ArrowFile:
     from pyarrow import ipc
 
     stream = place.seekable()
-    if not isinstance(stream, pyarrow.NativeFile):
-        stream = pyarrow.PythonFile(stream, mode="r")
     with _explained(place.name):
         is_file = stream.read(len(FILE_MARK)) == FILE_MARK
         stream.seek(0)

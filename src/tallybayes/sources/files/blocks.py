@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
@@ -33,7 +33,7 @@ _NO_TEXT = (
 )
 
 
-def blocks(place: Place, encoding: str | None, quoting: Quoting) -> Iterator[bytes]:
+def blocks(place: Place, encoding: str | None, quoting: Quoting) -> Generator[bytes]:
     """Go through a file in blocks that end where a record ends."""
     with explained(place.name):
         stream = place.open()

@@ -7,6 +7,7 @@ to find out which rows are to blame.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -71,8 +72,9 @@ class CsvFile:
             wanted = plain_types(self.sample.schema)
         refuse_lacking(wanted, self.names, self._file)
         wanted = with_booleans(wanted, self.sample.schema)
-        for block in chain(self._head, self._blocks):
-            yield Chunk(self._file, len(block), lambda block=block: self._pieces(block, wanted))  # type: ignore[misc]
+        with closing(self._blocks):
+            for block in chain(self._head, self._blocks):
+                yield Chunk(self._file, len(block), lambda block=block: self._pieces(block, wanted))  # type: ignore[misc]
 
     def _pieces(self, block: bytes, wanted: Wanted) -> Iterator[Piece]:
         import pyarrow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
@@ -25,7 +25,7 @@ class FrameRows:
         self.sample, self.whole = self._opened.sample, self._opened.whole
         self.names = self._opened.names
 
-    def chunks(self, wanted: Wanted | None = None) -> Iterator[Chunk]:
+    def chunks(self, wanted: Wanted | None = None) -> Generator[Chunk]:
         """Go through all rows, of which only the columns that are wanted are decoded."""
         opened, self._opened = self._opened, None
         if opened is None and not self.again:

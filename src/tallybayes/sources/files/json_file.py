@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import chain
 from typing import Any
 
@@ -44,8 +45,7 @@ class JsonFile:
         self._blocks = blocks(place, options.encoding, Quoting("", ""))
         first = next(self._blocks, b"")
         if first.lstrip().startswith(b"["):
-            first = self._as_lines(first + b"".join(self._blocks))
-            self._blocks = iter(())
+            first = self._as_lines(first + b"".join(self._blocks))  # and nothing is left
         if not first.strip():
             raise TallyBayesError(f"{place.name} is empty; expected a JSON record in every line")
         second = next(self._blocks, None)
@@ -68,8 +68,9 @@ class JsonFile:
         if wanted is None:
             wanted = plain_types(self.sample.schema)
         wanted = with_booleans(wanted, self.sample.schema)
-        for block in chain(self._head, self._blocks):
-            yield Chunk(self._file, len(block), lambda block=block: self._pieces(block, wanted))  # type: ignore[misc]
+        with closing(self._blocks):
+            for block in chain(self._head, self._blocks):
+                yield Chunk(self._file, len(block), lambda block=block: self._pieces(block, wanted))  # type: ignore[misc]
 
     def _pieces(self, block: bytes, wanted: Wanted) -> Iterator[Piece]:
         import pyarrow

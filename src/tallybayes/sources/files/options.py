@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from tallybayes.errors import TallyBayesError, did_you_mean
 
@@ -75,7 +75,8 @@ class ReadOptions:
                 f"the quote and the delimiter are both {self.quote!r}; give one of them another "
                 "sign, or no quote (--quote '')"
             )
-        if isinstance(self.missing, str) or not all(isinstance(m, str) for m in self.missing):
+        missing: Any = self.missing
+        if isinstance(missing, str) or not all(isinstance(each, str) for each in missing):
             raise TallyBayesError(
                 f"missing is {self.missing!r}; give a tuple of texts, such as ('NA', '-')"
             )

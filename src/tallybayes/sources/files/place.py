@@ -81,17 +81,16 @@ class Place:
         return raw
 
     def seekable(self) -> Any:
-        """Open it for reading anywhere; what is compressed, or a pipe, is read at once."""
+        """Open it for Arrow to read anywhere; what is compressed, or a pipe, is read at once."""
         import pyarrow
 
         with explained(self.name):
             if self.again:
-                file = self._opened()
+                file = self._for_arrow()
                 first = file.read(_ENOUGH)
                 file.seek(0)
                 if not any(first.startswith(mark) for mark, _ in _MARKS):
                     return file
-                file.close()
             stream = self.open()
             try:
                 return pyarrow.BufferReader(stream.read())
@@ -103,12 +102,15 @@ class Place:
             return self.stream
         if self.stream is not None:
             return Peekable(self.stream, ours=False)
-        return Peekable(self._opened())
+        local = self.filesystem is None
+        return Peekable(Path(self.path).open("rb") if local else self._for_arrow())
 
-    def _opened(self) -> Any:
+    def _for_arrow(self) -> Any:
+        import pyarrow
+
         if self.filesystem is not None:
             return self.filesystem.open_input_file(self.path)
-        return Path(self.path).open("rb")
+        return pyarrow.OSFile(self.path)
 
 
 class Peekable:
@@ -174,7 +176,7 @@ class explained:  # noqa: N801 (it reads as a word, like contextlib's own)
 
 def reason(error: OSError) -> str:
     """Return what went wrong, in few words."""
-    said = error.strerror or str(error).strip()
+    said = os.strerror(error.errno) if error.errno else str(error).strip()
     return said.splitlines()[0].rstrip(".").lower() if said else type(error).__name__
 
 

@@ -36,11 +36,13 @@ def remote(address: str) -> Iterator[Place]:
         yield Place(address, path, system, size=info.size)
         return
     pattern = _parts(address[len(fixed) :]) if wild else None
+    root = fixed if fixed.endswith("://") else f"{fixed.rstrip('/')}/"
     found = []
     for each in system.get_file_info(fs.FileSelector(path, recursive=True)):
         if each.type == fs.FileType.File:
             inside = _parts(each.path)[len(_parts(path)) :]
-            place = Place("/".join((fixed.rstrip("/"), *inside)), each.path, system, size=each.size)
+            name = root + "/".join(inside)
+            place = Place(name, each.path, system, size=each.size)
             if _matches(inside, pattern) if pattern else is_data(inside, place):
                 found.append(replace(place, partition=partition(inside)))
     if not found:

@@ -6,7 +6,7 @@ import io
 import os
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
 
@@ -77,7 +77,7 @@ class Rows:
         self.untyped = isinstance(self._opened[0], CsvFile)
         self.names = tuple(self.sample.column_names)
 
-    def chunks(self, wanted: Wanted | None = None) -> Iterator[Chunk]:
+    def chunks(self, wanted: Wanted | None = None) -> Generator[Chunk]:
         """Go through all rows, of which only the columns that are wanted are decoded."""
         opened, self._opened = deque(self._opened), []
         if not opened and not self.again:

@@ -1,0 +1,123 @@
+"""What the tests of file sources share: a table, ways to write it, and how tallies compare."""
+
+import csv
+import io
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tallybayes as tb
+from tallybayes.kernels.threads import limited_to
+from tallybayes.sources.files import ReadOptions, blocks, open_rows
+from tallybayes.workflows.specification import Spec
+from tallybayes.workflows.training import train
+
+random = np.random.default_rng(7)
+N = 120
+STATUSES = ["Single", "Married", 'said "no"', "a, b; c\td|e", "two\nlines", "ÄÖ ß €"]
+COLUMNS = {"income": "gaussian", "age": "gaussian", "status": "categorical", "owner": "categorical"}
+
+
+def with_gaps(values, share=0.1):
+    gaps = random.random(N) < share
+    return [None if gap else value for value, gap in zip(values, gaps, strict=True)]
+
+
+TABLE = {
+    "income": with_gaps(random.normal(100, 30, N).tolist()),
+    "age": random.integers(18, 90, N).tolist(),
+    "status": with_gaps(random.choice(STATUSES, N).tolist()),
+    "owner": random.choice([True, False], N).tolist(),
+    "y": random.choice(["yes", "no"], N).tolist(),
+}
+NO_LINE_BREAKS = {**TABLE, "status": [s and s.replace("\n", " ") for s in TABLE["status"]]}
+RECORDS = [{name: values[row] for name, values in TABLE.items()} for row in range(N)]
+
+
+def written(table, missing="", decimal=".", header=True, **dialect):
+    """Write a table with Python's own module."""
+    dialect = {"lineterminator": "\n", **dialect}
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, **dialect)
+    if header:
+        writer.writerow(table)
+
+    def shown(value):
+        if value is None:
+            return missing
+        if isinstance(value, float):
+            return repr(value).replace(".", decimal)
+        return str(value).lower() if isinstance(value, bool) else value
+
+    writer.writerows([shown(value) for value in row] for row in zip(*table.values(), strict=True))
+    return text.getvalue()
+
+
+def frame(table=TABLE):
+    """Return a table as pandas holds it."""
+    return pd.DataFrame(table)
+
+
+@contextmanager
+def small_blocks(size, threads=4):
+    """Read text in blocks of so many bytes, each decoded by one of several threads."""
+    with pytest.MonkeyPatch.context() as patch, limited_to(threads):
+        patch.setattr(blocks, "BLOCK", size)
+        yield
+
+
+def rows_of(data, wanted=None, **options):
+    """Return all rows of a source as records."""
+    rows = open_rows(data, ReadOptions(**options))
+    pieces = [piece for chunk in rows.chunks(wanted) for piece in chunk.pieces()]
+    assert sum(piece.table.num_rows + len(piece.bad) for piece in pieces) == sum(
+        piece.n_rows for piece in pieces
+    )
+    return [record for piece in pieces for record in piece.table.to_pylist()]
+
+
+def trained(data, columns=COLUMNS, weight=None, target="y", **options):
+    """Train on a source whose columns are declared."""
+    spec = Spec(columns=columns)
+    read = ReadOptions(**options)
+    return train(data, target, spec, weight=weight, read=read, scores=False)
+
+
+def tally_of(data, columns=COLUMNS, **options):
+    return trained(data, columns, **options).stored.fitted.tally
+
+
+def in_memory(table, columns=COLUMNS, target="y"):
+    """Count a table that is in memory."""
+    X = {name: values for name, values in table.items() if name != target}
+    return tb.NaiveBayes(columns).fit(pd.DataFrame(X), table[target]).tally_
+
+
+def assert_same_tally(found, expected):
+    """Counts are the same to the bit; means and sums of squares to 1e-12."""
+    assert tuple(found.schema.names) == tuple(expected.schema.names)
+    for name in expected.schema.names:
+        assert found.schema.kind(name) == expected.schema.kind(name), name
+    assert dict(found.schema.declared) == dict(expected.schema.declared)
+    assert found.classes == expected.classes
+    assert [type(label) for label in found.classes] == [type(label) for label in expected.classes]
+    np.testing.assert_array_equal(found.rows, expected.rows)
+    np.testing.assert_array_equal(found.weight, expected.weight)
+    for ours, theirs in zip(found.blocks, expected.blocks, strict=True):
+        assert type(ours) is type(theirs)
+        np.testing.assert_array_equal(ours.rows, theirs.rows)
+        np.testing.assert_array_equal(ours.weight, theirs.weight)
+        if hasattr(ours, "labels"):
+            assert ours.labels == theirs.labels
+        if hasattr(ours, "mean"):
+            np.testing.assert_allclose(ours.mean, theirs.mean, rtol=1e-12)
+            np.testing.assert_allclose(ours.m2, theirs.m2, rtol=1e-12, atol=1e-12)
+
+
+def message_of(call):
+    """Return what the one clear error says, which is of no other class than ours."""
+    with pytest.raises(tb.TallyBayesError) as caught:
+        call()
+    return str(caught.value)
