@@ -247,6 +247,31 @@ def test_rows_that_do_not_fit_are_counted_or_listed(cli, loan, data):
     assert (facts["bad_rows"], len(facts["bad_examples"])) == (2, 2)
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["evaluate", "loan.tally"],
+        ["compare", "loan.tally", "b.tally"],
+        ["evaluate"],
+        ["tune", "--nested", "0"],
+        ["compare", "--folds", "2", "--spec", "a:", "--spec", "b: --alpha 2"],
+    ],
+    ids=["evaluate a model", "compare models", "evaluate", "tune", "compare"],
+)
+def test_every_command_that_reads_rows_can_list_those_set_aside(cli, done, loan, data, args):
+    done("fit", "loan.csv", "-t", "cheat", "--only", "income", "-o", "b.tally", "-q", "--no-scores")
+    bad = "".join(f"No,Single,x{k},Yes\n" for k in range(7))
+    header, rows = (data / "loan.csv").read_text().split("\n", 1)
+    (data / "bad.csv").write_text(f"{header}\n{rows * 10}{bad}")
+    command = [*args, "bad.csv", "-t", "cheat"]
+    code, _, err = cli(*command, "--bad-rows", "report")
+    assert (code, err.count("set aside: bad.csv, row 1")) == (0, 7)
+    code, _, err = cli(*command, "--bad-rows", "skip")
+    assert (code, err.count("rows set aside: 7, the first of them bad.csv, row 101")) == (0, 1)
+    facts = json.loads(done(*command, "--bad-rows", "skip", "--json"))
+    assert (facts["bad_rows"], len(facts["bad_examples"])) == (7, 5)
+
+
 # explain, inspect, sample
 
 

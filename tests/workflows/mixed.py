@@ -1,12 +1,15 @@
 """A table with columns of every kind, files of every format that hold it, and how tallies agree."""
 
+import json
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyarrow import feather, parquet
 
+import tallybayes as tb
 from tallybayes.tallies import Codes, Counts, Moments
 
 DOCUMENTS = (
@@ -56,7 +59,9 @@ def write(frame, path):
     elif path.endswith(".tsv"):
         frame.to_csv(path, index=False, sep="\t")
     elif path.endswith(".jsonl"):
-        frame.to_json(path, orient="records", lines=True, double_precision=15, force_ascii=False)
+        records = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        Path(path).write_text("".join(lines), encoding="utf-8")
     elif path.endswith(".parquet"):
         table = pa.Table.from_pandas(frame, preserve_index=False)
         parquet.write_table(table, path, row_group_size=37)
@@ -64,6 +69,19 @@ def write(frame, path):
         table = pa.Table.from_pandas(frame, preserve_index=False)
         feather.write_feather(table, path, compression="uncompressed", chunksize=41)
     return path
+
+
+def as_read(frame, columns, each):
+    """Return a table as it is read: CSV has no types, so categories that are declared are text."""
+    if not each.startswith("csv"):
+        return frame
+    kinds = {name: getattr(word, "kind", word) for name, word in columns.items()}
+    declared = [
+        name
+        for name, kind in kinds.items()
+        if (isinstance(kind, tb.Categories) or kind == "categorical") and frame[name].notna().all()
+    ]
+    return frame.astype(dict.fromkeys(declared, str)).astype(dict.fromkeys(declared, object))
 
 
 def features(frame, *without, target="label"):

@@ -46,10 +46,10 @@ def test_updates_in_parts_are_one_fit(tmp_path, small_blocks, each, weight):
         update(path, write(part, tmp_path / f"part{k}.{each}"), weight=weight)
     model = tb.NaiveBayes(COLUMNS, alpha=0.5)
     w = None if weight is None else FRAME[weight]
-    model.fit(features(FRAME, "times"), FRAME["label"], sample_weight=w)
+    X = features(FRAME, "times")
+    model.fit(X, FRAME["label"], sample_weight=w)
     found = load(path).fitted
     assert_same_tally(found.tally, model.tally_)
-    X = features(FRAME, "times")
     np.testing.assert_allclose(found.model.posterior(X), model.predict_proba(X), rtol=1e-10)
 
 
@@ -207,9 +207,10 @@ class TestFromNothing:
         spec = Spec(columns=dict([parse_column("age=categorical")]))
         path = saved(tmp_path, write(first, tmp_path / "first.csv"), spec)
         update(path, write(FRAME[["income", "age", "label"]].tail(80), tmp_path / "rest.csv"))
-        assert load(path).fitted.tally.schema.kind("age") == tb.Categories()
-        ages = load(path).fitted.tally.blocks[load(path).fitted.tally.schema.places["age"][0]]
-        assert {type(label) for label in ages.labels[0]} == {int}
+        found = load(path).fitted.tally
+        assert found.schema.kind("age") == tb.Categories()
+        ages = found.blocks[found.schema.places["age"][0]].labels[0]
+        assert {type(label) for label in ages} == {str}  # as those of a fit
 
 
 class TestProvenance:

@@ -136,6 +136,20 @@ class TestSpecifications:
         )  # fmt: skip
         assert found.to_dict() == approx(wanted.to_dict())
 
+    @pytest.mark.parametrize("order", [1, -1], ids=["categories first", "categories last"])
+    def test_what_one_takes_for_categories_may_be_numbers_to_another(self, tmp_path, order):
+        path = write(FRAME, tmp_path / "rows.csv")
+        columns = {"categories": {"rooms": "categorical"}, "numbers": {"rooms": "gaussian"}}
+        columns = dict(list(columns.items())[::order])
+        found = compare_specs(
+            {name: Spec(said) for name, said in columns.items()}, path, "label", folds=3
+        )
+        wanted = compare(
+            {name: tb.NaiveBayes(said) for name, said in columns.items()},
+            features(FRAME), FRAME["label"], folds=3,
+        )  # fmt: skip
+        assert found.to_dict() == approx(wanted.to_dict())
+
     def test_weights_and_repeats(self, tmp_path):
         path = write(FRAME, tmp_path / "rows.csv")
         specs = {"plain": Spec(), "smooth": Spec(alpha=10)}

@@ -12,7 +12,7 @@ import tallybayes as tb
 from tallybayes.model import Fitted
 from tallybayes.workflows.specification import Spec, parse_column
 from tallybayes.workflows.training import train
-from workflows.mixed import assert_same_tally, features, mixed, write
+from workflows.mixed import as_read, assert_same_tally, features, mixed, write
 
 FRAME = mixed()
 FORMATS = ("csv", "tsv", "csv.gz", "jsonl", "parquet", "arrow")
@@ -101,9 +101,23 @@ def test_every_format_is_the_table_in_memory(files, each):
 @pytest.mark.parametrize("name", DECLARED)
 def test_what_is_typed_of_columns_is_what_families_say(files, name, each):
     texts, families = DECLARED[name]
-    model = tb.NaiveBayes(families).fit(features(FRAME), FRAME["label"])
+    X = features(as_read(FRAME, families, each))
+    model = tb.NaiveBayes(families).fit(X, FRAME["label"])
     spec = Spec(columns=dict(map(parse_column, texts)))
-    assert_as_fitted(train(files[each], "label", spec, scores=False).stored, model, features(FRAME))
+    assert_as_fitted(train(files[each], "label", spec, scores=False).stored, model, X)
+
+
+def test_categories_that_are_declared_are_letters_in_csv_and_values_elsewhere(tmp_path):
+    frame = pd.DataFrame({"code": [7, 7, 8, 9] * 3, "label": ["a", "b", "b", "a"] * 3})
+    (tmp_path / "rows.csv").write_text(frame.to_csv(index=False).replace("\n7,", "\n007,"))
+    spec = Spec(columns={"code": "categorical"})
+    for path, wanted in (
+        (str(tmp_path / "rows.csv"), ("007", "8", "9")),
+        (write(frame, tmp_path / "rows.parquet"), (7, 8, 9)),
+        (write(frame, tmp_path / "rows.jsonl"), (7, 8, 9)),
+    ):
+        (block,) = train(path, "label", spec).stored.fitted.tally.blocks
+        assert block.labels == (wanted,)
 
 
 def test_every_family_is_tried():
@@ -125,9 +139,10 @@ def test_every_family_is_tried():
     ids=["by value", "by class and value", "declared values", "kinds"],
 )
 def test_families_and_kinds_may_be_given_as_values(files, columns):
-    model = tb.NaiveBayes(columns).fit(features(FRAME), FRAME["label"])
+    X = features(as_read(FRAME, columns, "csv"))
+    model = tb.NaiveBayes(columns).fit(X, FRAME["label"])
     stored = train(files["csv"], "label", Spec(columns=columns), scores=False).stored
-    assert_as_fitted(stored, model, features(FRAME))
+    assert_as_fitted(stored, model, X)
 
 
 @pytest.mark.parametrize("word", ["gaussian", "bins", "poisson"])
@@ -167,8 +182,8 @@ def test_only_the_columns_that_are_chosen_are_used(files, given, names):
 @pytest.mark.parametrize("unseen", ["ignore", "smooth"])
 def test_alpha_and_unseen_hold_for_columns_that_do_not_state_their_own(files, alpha, unseen):
     columns = {"rooms": tb.Categorical(alpha=2.0), "on": "bernoulli"}
-    X = features(FRAME, "mail")
-    new = X.head(10).assign(rooms=7)
+    X = features(as_read(FRAME, columns, "csv"), "mail")
+    new = X.head(10).assign(rooms="7")
     model = tb.NaiveBayes(columns, alpha=alpha, unseen=unseen).fit(X, FRAME["label"])
     spec = Spec(columns=columns, alpha=alpha, unseen=unseen, drop=("mail",))
     stored = train(files["csv"], "label", spec, scores=False).stored
@@ -324,6 +339,12 @@ class TestTables:
         stored = train(made(FRAME), "label", scores=False).stored
         assert_as_fitted(stored, model, features(FRAME))
         assert stored.provenance.sources == ("a table",)
+
+    @pytest.mark.parametrize("name", [None, "customer"], ids=["plain", "named"])
+    def test_the_index_of_a_frame_is_no_column(self, name):
+        some = FRAME[FRAME["rooms"] > 1].rename_axis(name)
+        model = tb.NaiveBayes().fit(features(some), some["label"])
+        assert_as_fitted(train(some, "label", scores=False).stored, model, features(some))
 
     def test_the_values_of_a_categorical_are_declared(self):
         known = ["Widowed", *FRAME["status"].dropna().unique()]

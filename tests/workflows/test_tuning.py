@@ -54,6 +54,14 @@ def test_every_parameter_may_be_chosen(tmp_path, grid):
     assert_tuned(tune_spec(path, "label", Spec(), grid, **options), wanted, features(FRAME))
 
 
+def test_a_column_may_be_tried_as_categories_and_as_numbers(tmp_path):
+    path = write(FRAME, tmp_path / "rows.csv")
+    grid = {"columns": [{"rooms": "gaussian"}, {"rooms": "categorical"}]}
+    wanted = tune(tb.NaiveBayes(), features(FRAME), FRAME["label"], grid, nested=None)
+    spec = Spec({"rooms": "categorical"})
+    assert_tuned(tune_spec(path, "label", spec, grid, nested=None), wanted, features(FRAME))
+
+
 def test_a_specification_is_what_is_tuned(tmp_path):
     path = write(FRAME, tmp_path / "rows.csv")
     columns = {"income": "bins", "age": tb.Gaussian(ddof=0)}

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from tallybayes.sources.files import ReadOptions
     from tallybayes.workflows.streams import Aside
 
+EXAMPLES = 5
+
 
 def tell_aside(session: Session, aside: Aside, read: ReadOptions) -> None:
     """Say which rows were set aside, or how many."""
@@ -22,6 +24,6 @@ def tell_aside(session: Session, aside: Aside, read: ReadOptions) -> None:
 
 
 def with_aside(facts: Mapping[str, Any], aside: Aside, read: ReadOptions) -> dict[str, Any]:
-    """Return facts with all rows that were set aside, if they are to be reported."""
-    named = {"bad_examples": aside.lines} if read.bad_rows == "report" else {}
-    return {**facts, **named}
+    """Return facts with what was set aside: all rows if they are to be reported, or the first."""
+    named = aside.lines if read.bad_rows == "report" else aside.lines[:EXAMPLES]
+    return {**facts, "bad_rows": aside.rows, "bad_examples": named}

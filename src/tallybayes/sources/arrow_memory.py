@@ -50,7 +50,8 @@ def numbers(chunks: Any) -> Array:
 def codes(indices: Any, null: int) -> Array:
     """Return the codes of a dictionary's values, with one for those that are null."""
     found, there = values(indices), valid(indices)
-    return found if there is None else np.where(there, found, null)
+    # (narrow codes have no room for one more)
+    return found if there is None else np.where(there, found.astype(np.int64), null)
 
 
 def _bits(buffer: Any, start: int, n: int) -> NDArray[np.bool_]:

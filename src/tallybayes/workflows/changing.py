@@ -17,7 +17,7 @@ from tallybayes.sources import ArrowColumn, Table
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
 from tallybayes.sources.labels import sorted_labels
 from tallybayes.tallies import Tally
-from tallybayes.workflows.counting import Counting, count, type_to_read
+from tallybayes.workflows.counting import Counting, count, type_to_read, types_to_read
 from tallybayes.workflows.prediction import check_columns, type_of_labels, types_for
 from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.training import source_name
@@ -133,9 +133,15 @@ def _settled(rows: Rows | FrameRows, tally: Tally) -> Schema:
     open_ = [name for name in tally.empty_columns() if _is_open(schema, name)]
     if not open_:
         return schema
-    columns = {name: ArrowColumn(name, rows.sample.column(name)) for name in open_}
-    found = Schema.infer(Table(columns, rows.sample.num_rows), target=schema.target)
+    found = Schema.infer(_first(rows, open_), target=schema.target)
     return schema.joined(found, overruled=open_)
+
+
+def _first(rows: Rows | FrameRows, names: Sequence[str]) -> Table:
+    """Return some columns of the first rows."""
+    sample = rows.sample
+    columns = {name: ArrowColumn(name, sample.column(name)) for name in names}
+    return Table(columns, sample.num_rows)
 
 
 def _is_open(schema: Schema, name: str) -> bool:
@@ -157,10 +163,10 @@ def _counting(
     types = types_for(fitted)
     types[schema.target] = type_of_labels(fitted.classes)
     # where no value is known, the type is that of the first rows
-    unknown: list[tuple[str, Any]] = [] if fitted.classes else [(schema.target, Categories())]
-    unknown += [(name, schema.kind(name)) for name in fitted.tally.empty_columns()]
-    for name, kind in unknown:
-        types[name] = type_to_read(ArrowColumn(name, rows.sample.column(name)), kind)
+    types |= types_to_read(_first(rows, fitted.tally.empty_columns()), schema, rows.untyped)
+    if not fitted.classes:
+        labels = ArrowColumn(schema.target, rows.sample.column(schema.target))
+        types[schema.target] = type_to_read(labels, Categories())
     if weight is not None:
         types[weight] = "number"
     return Counting(schema, schema.target, weight, types)

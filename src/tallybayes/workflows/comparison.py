@@ -106,9 +106,16 @@ def compare_specs(
         raise TallyBayesError("the specifications must drop and use the same columns")
     if len(specs) < 2:
         raise TallyBayesError("there is nothing to compare with; give two specifications or more")
-    first, *_ = specs.values()
+    first, *others = specs.values()
     rows = read_labelled(
-        data, target, first, weight=weight, read=read, progress=progress, aside=aside
+        data,
+        target,
+        first,
+        weight=weight,
+        read=read,
+        progress=progress,
+        aside=aside,
+        others=others,
     )
     labels = tuple(np.unique(rows.y).tolist())
     models = {name: spec.for_labels(labels).estimator() for name, spec in specs.items()}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from tallybayes.kernels.choice import expect
 from tallybayes.model.columns import Wishes, wishes
 from tallybayes.model.edges import Cut, any_open, with_edges
 from tallybayes.schema import Categories, Schema
-from tallybayes.sources import ArrowColumn, Table
+from tallybayes.sources import ArrowColumn, Column, Table
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type
 from tallybayes.sources.files.mixed_columns import with_numbers
 from tallybayes.sources.labels import Encoded, Label
@@ -53,7 +54,14 @@ class Counting:
         if self.weight is None:
             return None
         column = ArrowColumn(self.weight, table.column(self.weight))
-        return column.numbers(slice(0, len(column)))
+        weights = column.numbers(slice(0, len(column)))
+        bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
+        if len(bad):
+            raise TallyBayesError(
+                f"column {self.weight!r} is missing, negative or infinite, which is no weight",
+                bad.tolist(),
+            )
+        return weights
 
     def checked_labels(self, table: Any) -> Encoded:
         """Return the labels as codes; a missing one is refused."""
@@ -84,10 +92,10 @@ def settled(
     except TallyBayesError as error:
         raise TallyBayesError(f"{rows.files[0]}: {error}") from None
     sample = rows.sample
-    wish = wishes(spec.said, _Frame(names), names)
+    wish = wishes(spec.said, OnlyNames(names), names)
     if rows.untyped:
-        undeclared = [name for name in names if wish.of_all is None and name not in wish.by_name]
-        sample = with_numbers(sample, undeclared, options.decimal)
+        numbers = [name for name in names if may_be_numbers(wish, name)]
+        sample = with_numbers(sample, [*numbers, *([weight] if weight else [])], options.decimal)
     if not sample.num_rows:
         raise TallyBayesError(f"{rows.files[0]} has no rows; expected some to learn from")
     columns = {name: ArrowColumn(name, sample.column(name)) for name in names}
@@ -95,12 +103,16 @@ def settled(
     _check_target(ArrowColumn(target, sample.column(target)))
     said: Any = wish.of_all or wish.by_name
     if any_open(wish):
-        said, wish = _cut(wish, source, sample, target, weight)
+        try:
+            said, wish = _cut(wish, source, sample, target, weight)
+        except TallyBayesError as error:
+            why = re.sub(r" in row \d+", "", str(error))  # of the sample
+            raise TallyBayesError(f"{rows.files[0]}: {why}") from None
     schema = Schema.infer(source, said, target=target)
     _warn_of_names(source, schema, sample.num_rows)
     if not rows.whole:
         _warn_of_empty(source, schema)
-    types = {name: type_to_read(column, schema.kind(name)) for name, column in columns.items()}
+    types = types_to_read(source, schema, rows.untyped)
     types[target] = type_to_read(ArrowColumn(target, sample.column(target)), Categories())
     if weight is not None:
         types[weight] = "number"
@@ -113,6 +125,7 @@ def count(
     options: ReadOptions,
     *,
     keep: bool = False,
+    declarable: Collection[str] = (),
     progress: Progress | None = None,
 ) -> Counted:
     """Count all rows, in one pass."""
@@ -125,7 +138,16 @@ def count(
     def work(table: Any) -> tuple[Tally, Any]:
         return counting.tally(table), table if keep else None
 
-    stream = worked(rows, counting.types, work, options, aside, what="counting", progress=progress)
+    stream = worked(
+        rows,
+        counting.types,
+        work,
+        options,
+        aside,
+        what="counting",
+        progress=progress,
+        declarable=declarable,
+    )
     for done in stream:
         tally, table = done.result
         total = total.plus(tally, reuse=True)
@@ -149,7 +171,13 @@ def prepare(rows: Rows | FrameRows, schema: Schema) -> None:
             expect_text(int(sample.column(name).nbytes * max(times, 1.0)))
 
 
-class _Frame:
+def may_be_numbers(wish: Wishes, name: str) -> bool:
+    """Tell whether nobody has said that a column is something else than numbers."""
+    word = wish.by_name.get(name, wish.of_all)
+    return not isinstance(getattr(word, "kind", word), Categories | Words)
+
+
+class OnlyNames:
     """What `make_column_selector` and the like would look at; files have only names."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -173,7 +201,16 @@ def _cut(wish: Wishes, source: Table, sample: Any, target: str, weight: str | No
     return with_edges(wish, source, labels, w)
 
 
-def type_to_read(column: ArrowColumn, kind: Any) -> Type:
+def types_to_read(source: Table, schema: Schema, untyped: bool) -> dict[str, Type]:
+    """Return the types that columns are read as, by their first rows."""
+    types = {n: type_to_read(column, schema.kind(n)) for n, column in source.columns.items()}
+    if untyped:  # what is declared as categories may be anything: 007 is not 7
+        declared = [name for name in types if schema.reason(name) == "declared"]
+        types |= {n: "category" for n in declared if isinstance(schema.kind(n), Categories)}
+    return types
+
+
+def type_to_read(column: Column, kind: Any) -> Type:
     """Return the type that a column is read as."""
     if isinstance(kind, Words):
         return "text"

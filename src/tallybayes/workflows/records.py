@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.modelfile import Stored
 from tallybayes.sources.files import ReadOptions, Type, open_rows
 from tallybayes.sources.files.pieces import TYPE_NAMES
@@ -33,7 +33,8 @@ def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
     record: dict[str, Any] = {}
     for name, text in texts.items():
         if name == schema.target:
-            record[name] = label_of(text, stored.fitted.classes)
+            if text != "":
+                record[name] = label_of(text, stored.fitted.classes)
             continue
         if name not in types:
             known = (*schema.names, schema.target)
@@ -104,8 +105,11 @@ def sample(
 
     path = os.fspath(out) if isinstance(out, str | os.PathLike) else None
     written = format_for(path, to)
+    if seed is not None:
+        seed = whole(seed, "the seed", 0)
     drawn = stored.fitted.model.sample(n, record_of(stored, given or {}), seed)
-    table = pyarrow.table({name: pyarrow.array(values.tolist()) for name, values in drawn.items()})
+    columns = [pyarrow.array(values.tolist(), from_pandas=True) for values in drawn.values()]
+    table = pyarrow.table(columns, list(drawn))  # in which a missing value is null, not NaN
 
     def tables(writer: Writer) -> Iterator[Any]:
         yield writer.encoded(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from tallybayes.sources import arrow_memory
 from tallybayes.sources.files import BadRow, Chunk, FrameRows, ReadOptions, Rows, UnfitError, Wanted
 
 EXAMPLES = 5
+MOST_REFUSED = 1000
 ASIDE = "; correct it, or set such rows aside with --bad-rows skip"
 DECLARE = "; correct it, declare the column (--column {}=categorical), or use --bad-rows skip"
 
@@ -81,12 +82,14 @@ def worked(
     *,
     what: str = "reading",
     progress: Progress | None = None,
+    declarable: Collection[str] = (),
 ) -> Iterator[Done]:
     """Call `work` on the tables that the rows arrive in, and go through what it returns.
 
     Several threads decode and work at once; the results come in the order of the rows. A row that
     cannot be decoded, or that the work refuses, is an error that names its file and number, or is
-    set aside, as the options say.
+    set aside, as the options say. Columns that are `declarable` might be declared as something
+    else, which the error says then.
     """
     progress = progress or Silence()
     progress.begin(what, rows.n_bytes)
@@ -100,7 +103,7 @@ def worked(
                 n_rows = 0
                 for part in parts:
                     if part.error is not None:
-                        raise _named(part.error, file, before, _mixed(rows, wanted))
+                        raise _named(part.error, file, before, declarable)
                     for bad in part.bad:
                         aside.rows += 1
                         if options.bad_rows == "report" or len(aside.lines) < EXAMPLES:
@@ -186,7 +189,7 @@ def _worked_on(
         if options.bad_rows == "error":
             row, why = _first_refused(table, work, str(error))
             raise UnfitError(BadRow(row, None, why), in_table=True) from None
-        bad = list(_refused(table, work, np.arange(table.num_rows)))
+        bad = list(_refused(table, work, np.arange(table.num_rows), iter(range(MOST_REFUSED))))
         table = _without(table, [each.row for each in bad])[0]
         return Done(work(table), table.num_rows), bad
 
@@ -209,9 +212,12 @@ def _first_refused(table: Any, work: Callable[[Any], Any], why: str) -> tuple[in
 
 
 def _refused(
-    table: Any, work: Callable[[Any], Any], numbers: NDArray[np.int64]
+    table: Any, work: Callable[[Any], Any], numbers: NDArray[np.int64], patience: Iterator[int]
 ) -> Iterator[BadRow]:
-    """Go through the rows that are refused: those that an error has in `rows`, or by halving."""
+    """Go through the rows that are refused: those that an error has in `rows`, or by halving.
+
+    Halving is dear, so there is `patience` for so many rows only.
+    """
     while len(numbers):
         try:
             work(table)
@@ -225,9 +231,14 @@ def _refused(
         numbers = numbers[left]
     half = len(numbers) // 2
     if half:
-        yield from _refused(table.slice(0, half), work, numbers[:half])
-        yield from _refused(table.slice(half), work, numbers[half:])
+        yield from _refused(table.slice(0, half), work, numbers[:half], patience)
+        yield from _refused(table.slice(half), work, numbers[half:], patience)
     elif len(numbers):
+        if next(patience, None) is None:
+            raise TallyBayesError(
+                f"more than {MOST_REFUSED:,} rows close to each other do not fit, such as one of "
+                f"which is said: {why}"
+            )
         yield BadRow(int(numbers[0]), None, why)
 
 
@@ -249,20 +260,14 @@ def _line(bad: BadRow, file: str, before: int) -> str:
     return f"{file}, row {before + bad.row + 1:,}{column}: {bad.why}"
 
 
-def _mixed(rows: Rows | FrameRows, wanted: Wanted | None) -> set[str]:
-    """Return the columns in which text stands among numbers from the beginning."""
-    from pyarrow import types
-
-    texts = {each.name for each in rows.sample.schema if types.is_string(each.type)}
-    return {name for name, kind in (wanted or {}).items() if kind == "number" and name in texts}
-
-
-def _named(error: Exception, file: str, before: int, mixed: set[str]) -> Exception:
+def _named(error: Exception, file: str, before: int, declarable: Collection[str]) -> Exception:
     """Return the error with the file and the row, if it is about one."""
     if isinstance(error, UnfitError):
         column = error.bad.column
-        remedy = DECLARE.format(column) if column in mixed else ASIDE
+        remedy = DECLARE.format(column) if column in declarable else ASIDE
         return TallyBayesError(_line(error.bad, file, before) + remedy)
+    if isinstance(error, UnicodeDecodeError):  # Arrow trusts that text is in UTF-8
+        return TallyBayesError(f"{file} is damaged: it holds text that is not in UTF-8")
     if isinstance(error, TallyBayesError) and not str(error).startswith(file):
         return TallyBayesError(f"{file}: {error}")
     return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -10,8 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.model.columns import wishes
+from tallybayes.schema import Categories
+from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
-from tallybayes.workflows.counting import Counting, labels_of, settled
+from tallybayes.workflows.counting import (
+    Counting,
+    OnlyNames,
+    labels_of,
+    may_be_numbers,
+    settled,
+    type_to_read,
+)
 from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress, worked
 
@@ -56,12 +67,20 @@ def read_labelled(
     read: ReadOptions | None = None,
     progress: Progress | None = None,
     aside: Aside | None = None,
+    others: Iterable[Spec] = (),
 ) -> Labelled:
-    """Read all rows into memory."""
+    """Read all rows into memory, as they suit one specification and `others` on the same rows."""
     read = read or ReadOptions()
     rows = open_rows(data, read)
     return labelled_from(
-        rows, target, spec, weight=weight, read=read, progress=progress, aside=aside
+        rows,
+        target,
+        spec,
+        weight=weight,
+        read=read,
+        progress=progress,
+        aside=aside,
+        others=others,
     )
 
 
@@ -74,6 +93,7 @@ def labelled_from(
     read: ReadOptions,
     progress: Progress | None,
     aside: Aside | None = None,
+    others: Iterable[Spec] = (),
 ) -> Labelled:
     """Read all rows that were opened into memory."""
     import pyarrow
@@ -87,6 +107,7 @@ def labelled_from(
         name: "text" if kind == "category" and name not in coded else kind
         for name, kind in counting.types.items()
     }
+    types |= _numbers_for(others, rows, counting)
     counting = replace(counting, types=types)
     aside = Aside() if aside is None else aside
 
@@ -94,12 +115,36 @@ def labelled_from(
         counting.checked_labels(table)
         return table
 
-    stream = worked(rows, types, work, read, aside, what="reading", progress=progress)
+    stream = worked(
+        rows,
+        types,
+        work,
+        read,
+        aside,
+        what="reading",
+        progress=progress,
+        declarable=counting.schema.names,
+    )
     tables = [done.result for done in stream]
     table = _as_sampled(pyarrow.concat_tables(tables, promote_options="permissive"), rows.sample)
     if not table.num_rows:
         raise TallyBayesError(f"{rows.files[0]} has no rows; expected some to learn from")
     return Labelled(table, counting, spec, aside)
+
+
+def _numbers_for(
+    others: Iterable[Spec], rows: Rows | FrameRows, counting: Counting
+) -> dict[str, Type]:
+    """Return the columns that one specification takes for categories, another for numbers."""
+    names = [name for name in counting.schema.names if counting.types[name] in ("category", "text")]
+    found: dict[str, Type] = {}
+    for other in others:
+        wish = wishes(other.without_choices().said, OnlyNames(rows.names), rows.names)
+        for name in names:
+            own = type_to_read(ArrowColumn(name, rows.sample.column(name)), Categories())
+            if own != "category" and may_be_numbers(wish, name):
+                found[name] = "boolean" if own == "boolean" else "number"
+    return found
 
 
 def _as_sampled(table: Any, sample: Any) -> Any:

@@ -115,7 +115,9 @@ def train(
     if spec.needs_all_rows:
         return _with_estimator(rows, target, spec, weight, read, progress, source_name(data), start)
     counting, wish = settled(rows, spec, target, weight, read)
-    counted = count(rows, counting, read, keep=scores, progress=progress)
+    counted = count(
+        rows, counting, read, keep=scores, declarable=counting.schema.names, progress=progress
+    )
     tally = counted.tally
     if not tally.classes:
         raise TallyBayesError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tallybayes.modelfile import Provenance, Stored
@@ -45,14 +46,22 @@ def tune_spec(
     aside
         What is told of the rows that were set aside, if anybody wants to know.
     """
+    spec, grid = spec or Spec(), grid or {"alpha": list(ALPHAS)}
     rows = read_labelled(
-        data, target, spec or Spec(), weight=weight, read=read, progress=progress, aside=aside
+        data,
+        target,
+        spec,
+        weight=weight,
+        read=read,
+        progress=progress,
+        aside=aside,
+        others=[replace(spec, columns=columns, text=()) for columns in grid.get("columns", ())],
     )
     tuned = tune(
         rows.spec.estimator(),
         rows.X,
         rows.y,
-        dict(grid or {"alpha": list(ALPHAS)}),
+        dict(grid),
         folds=folds,
         score=score,
         nested=nested,

@@ -143,6 +143,7 @@ def _counts() -> None:
         for weights in (None, np.full(ROWS, 0.5)):
             tally = Tally.of(matrix, _labels(), columns=family, weights=weights)
         estimate(tally, family).posterior(matrix)
+    _like_a_file({"a": table["a"]}, {"a": Multinomial()})  # a bag of one column has its own layout
 
 
 def _records() -> None:

@@ -17,7 +17,7 @@ from tallybayes.workflows.training import train
 random = np.random.default_rng(7)
 N = 120
 STATUSES = ["Single", "Married", 'said "no"', "a, b; c\td|e", "two\nlines", "ÄÖ ß €"]
-COLUMNS = {"income": "gaussian", "age": "gaussian", "status": "categorical", "owner": "categorical"}
+COLUMNS = {"income": "gaussian", "age": "gaussian", "status": "categorical"}
 
 
 def with_gaps(values, share=0.1):

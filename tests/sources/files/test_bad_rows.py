@@ -24,10 +24,10 @@ from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 
 N = 2000
-COLUMNS = {"x": "gaussian", "k": "categorical", "s": "categorical", "b": "categorical"}
+COLUMNS = {"x": "gaussian", "s": "categorical"}
 GOOD = {
     "x": [float(v) for v in np.random.default_rng(1).normal(size=N).round(3)],
-    "k": [i % 4 for i in range(N)],
+    "k": [i % 2 for i in range(N)],
     "s": ["uvw"[i % 3] for i in range(N)],
     "b": [i % 5 == 0 for i in range(N)],
     "y": ["pq"[i % 2] for i in range(N)],
@@ -77,7 +77,7 @@ def test_a_late_value_that_does_not_fit_is_named(path, column, value, why, row):
 
 def test_the_first_bad_row_is_the_one_that_is_named_whichever_thread_finds_one_first(path):
     save(path, {row: line(row - 1, x="oops") for row in (321, 322, 700, 1999)})
-    with small_blocks(500):
+    with small_blocks(600):
         assert ", row 321," in message_of(lambda: tally_of(path, COLUMNS))
 
 
@@ -121,7 +121,7 @@ def test_every_kind_of_bad_row_at_once(path):
         1400: ": column 'x' holds infinity",
         1800: ": the label is missing",
     }
-    for size in (300, 5000):
+    for size in (600, 5000):
         with small_blocks(size):
             done = trained(path, COLUMNS, bad_rows="report")
         assert done.aside.rows == len(changed)

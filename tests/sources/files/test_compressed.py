@@ -27,22 +27,6 @@ def zstd(data):
     return pa.compress(data, "zstd", asbytes=True)
 
 
-def framed_zstd(data):
-    """Compress in a stream, so that the size is not written in front."""
-    sink = io.BytesIO()
-    with pa.CompressedOutputStream(pa.PythonFile(sink, mode="w"), "zstd") as out:
-        out.write(data)
-        out.flush()
-        return sink.getvalue() if sink.closed else _finished(out, sink)
-
-
-def _finished(out, sink):
-    kept = sink
-    kept.close = lambda: None  # the compressor would close it, and its bytes were gone
-    out.close()
-    return kept.getvalue()
-
-
 COMPRESSIONS = {"gz": gzip.compress, "bz2": bz2.compress, "zst": zstd}
 TEXTS = {
     "csv": written(TABLE).encode(),
@@ -96,7 +80,8 @@ def test_parts_compressed_one_by_one(tmp_path, ending):
 
 def test_zstd_without_a_size_in_front(tmp_path):
     path = tmp_path / "rows.csv.zst"
-    path.write_bytes(framed_zstd(TEXTS["csv"]))
+    with pa.CompressedOutputStream(str(path), "zstd") as out:
+        out.write(TEXTS["csv"])
     assert rows_of(path) == RECORDS
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallybayes.cli.bad_rows import tell_aside, with_aside
 from tallybayes.cli.command import argument, command, option, refuse
 from tallybayes.cli.holding_out import HELD, holding_out_options
 from tallybayes.cli.models import is_model
@@ -100,7 +101,9 @@ def compare(
     Models are compared on rows that none has seen. Ways to make models are compared on the same
     held-out rows, with a test that takes into account that folds share rows.
     """
-    session = context.ensure_object(Session)
+    from tallybayes.workflows.streams import Aside
+
+    session, aside = context.ensure_object(Session), Aside()
     names = tuple(takewhile(is_model, files))
     data = list(files[len(names) :])
     if not data:
@@ -111,7 +114,13 @@ def compare(
 
             refuse(context, (COLUMNS, MODEL, HELD, SPECS), "The models are made already: leave out")
             found = compare_models(
-                _loaded(names), data, target=target, level=level, read=read, progress=bar
+                _loaded(names),
+                data,
+                target=target,
+                level=level,
+                read=read,
+                progress=bar,
+                aside=aside,
             )
         else:
             from tallybayes.workflows.comparison import compare_specs
@@ -127,9 +136,11 @@ def compare(
                 weight=weight,
                 read=read,
                 progress=bar,
+                aside=aside,
                 **held,
             )
-    session.result(str(found), found.to_dict())
+    tell_aside(session, aside, read)
+    session.result(str(found), with_aside(found.to_dict(), aside, read))
 
 
 def _loaded(names: tuple[str, ...]) -> dict[str, Stored]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallybayes.cli.bad_rows import tell_aside, with_aside
 from tallybayes.cli.command import argument, command, refuse
 from tallybayes.cli.holding_out import HELD, holding_out_options
 from tallybayes.cli.models import is_model
@@ -64,7 +65,9 @@ def evaluate(
     from the data as fit would make them, and judged by rows that were held out: in folds, each on
     its own, or once.
     """
-    session = context.ensure_object(Session)
+    from tallybayes.workflows.streams import Aside
+
+    session, aside = context.ensure_object(Session), Aside()
     with session.progress() as bar:
         if is_model(files[0]):
             from tallybayes.modelfile import load
@@ -80,6 +83,7 @@ def evaluate(
                 weight=weight,
                 read=read,
                 progress=bar,
+                aside=aside,
             )
         else:
             from tallybayes.workflows.evaluation import evaluate as evaluated
@@ -87,6 +91,14 @@ def evaluate(
             if target is None:
                 raise click.UsageError("Name a model file first, or say what to predict: --target.")
             report = evaluated(
-                list(files), target, spec, weight=weight, read=read, progress=bar, **held
+                list(files),
+                target,
+                spec,
+                weight=weight,
+                read=read,
+                progress=bar,
+                aside=aside,
+                **held,
             )
-    session.result(str(report), report.to_dict())
+    tell_aside(session, aside, read)
+    session.result(str(report), with_aside(report.to_dict(), aside, read))

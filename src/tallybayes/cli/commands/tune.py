@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallybayes.cli.bad_rows import tell_aside, with_aside
 from tallybayes.cli.command import command, option
 from tallybayes.cli.holding_out import HELD, holding_out_options
 from tallybayes.cli.models import save_model
@@ -88,8 +89,10 @@ def tune(
     Counting is done once, however many values are tried. The best of many scores is too good, so
     the whole procedure is judged too, by rows that had no part in the choice.
     """
+    from tallybayes.workflows.streams import Aside
     from tallybayes.workflows.tuning import tune_spec
 
+    aside = Aside()
     check_free(out, force)
     if out == STANDARD and session.json:
         raise click.UsageError("With --json, standard output is taken; name a file with -o.")
@@ -105,11 +108,13 @@ def tune(
             weight=weight,
             read=read,
             progress=bar,
+            aside=aside,
             **held,
         )
+    tell_aside(session, aside, read)
     text = str(tuned)
     if out is not None:
         save_model(session, out, stored)
         text = f"{text}\n\nSaved as {out}."
     if out != STANDARD:
-        session.result(text, {**tuned.to_dict(), "out": out})
+        session.result(text, {**with_aside(tuned.to_dict(), aside, read), "out": out})

@@ -28,23 +28,23 @@ class ArrowFile:
 
     typed = True
 
-    def __init__(self, name: str, reader: Any) -> None:
+    def __init__(self, name: str, reader: Any, *, checked: bool = False) -> None:
         import pyarrow
 
-        self._file = name
-        self.names = checked_names(reader.schema.names, name)
+        self._file, self._checked = name, checked
         self._schema = reader.schema
         self._batches = _small(reader)
         self._head = []
         rows = 0
         with _explained(name):
+            self.names = checked_names(reader.schema.names, name)
             for batch in self._batches:
                 self._head.append(batch)
                 rows += batch.num_rows
                 if rows >= ROWS:
                     break
             more = next(self._batches, None)
-        self.sample = pyarrow.Table.from_batches(self._head, self._schema)
+        self.sample = self._sound(pyarrow.Table.from_batches(self._head, self._schema))
         self.whole = more is None
         self._head += [] if more is None else [more]
 
@@ -59,11 +59,18 @@ class ArrowFile:
 
         def pieces(batch: Any) -> Iterator[Piece]:
             table = pyarrow.Table.from_batches([batch], self._schema)
-            yield Piece(table.select(names), batch.num_rows)
+            yield Piece(self._sound(table.select(names)), batch.num_rows)
 
         with _explained(self._file):
             for batch in chain(self._head, self._batches):
                 yield Chunk(self._file, batch.nbytes, lambda batch=batch: pieces(batch))  # type: ignore[misc]
+
+    def _sound(self, table: Any) -> Any:
+        """Return a table; one of a damaged file might point anywhere in memory, and is refused."""
+        if not self._checked:
+            with _explained(self._file):
+                table.validate(full=True)
+        return table
 
 
 def open_arrow(place: Place, options: ReadOptions) -> ArrowFile:
@@ -102,7 +109,7 @@ class _explained:  # noqa: N801
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         import pyarrow
 
-        if isinstance(error, pyarrow.ArrowException | OSError):
+        if isinstance(error, pyarrow.ArrowException | OSError | UnicodeDecodeError):
             raise TallyBayesError(
                 f"{self.name} cannot be read as Arrow: {first_line(error)}"
             ) from None

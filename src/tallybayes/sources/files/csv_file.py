@@ -53,7 +53,7 @@ class CsvFile:
         if options.header:
             self.names = checked_names([name.strip() for name in head.fields], place.name)
             first = first[head.size :]
-            if not first.strip(LINE_BREAKS):
+            if not first.lstrip(LINE_BREAKS):
                 first = self._next()
         else:
             self.names = tuple(f"x{number}" for number in range(len(head.fields)))
@@ -64,7 +64,7 @@ class CsvFile:
 
     def _next(self) -> bytes:
         """Return the next block that holds something, or nothing."""
-        return next((block for block in self._blocks if block.strip(LINE_BREAKS)), b"")
+        return next((block for block in self._blocks if block.lstrip(LINE_BREAKS)), b"")
 
     def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
         """Go through the file."""
@@ -102,7 +102,7 @@ class CsvFile:
         from pyarrow import csv as arrow_csv
 
         options = self._options
-        if not block.strip(LINE_BREAKS):
+        if not block.lstrip(LINE_BREAKS):
             fields = [(name, types.get(name, pyarrow.null())) for name in names or self.names]
             return pyarrow.schema(fields).empty_table()
 

@@ -29,6 +29,9 @@ def converted(column: Any, kind: Type, decimal: str) -> Any:
     if kind == "number" and decimal == ",":
         column = compute.replace_substring(column, ".", "x")  # a dot is no decimal mark here
         column = compute.replace_substring(column, ",", ".")
+    if kind == "integer":
+        # pandas writes 1.0 for 1 in a column with gaps
+        column = compute.replace_substring_regex(column, r"\.0*$", "")
     return column.cast(arrow_type(kind))
 
 

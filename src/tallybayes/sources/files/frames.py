@@ -21,7 +21,7 @@ class FrameRows:
         self.files = (name,)
         self.n_bytes: int | None = None
         self.untyped = False
-        self._opened: ArrowFile | None = ArrowFile(name, _reader(data))
+        self._opened: ArrowFile | None = ArrowFile(name, _reader(data), checked=True)
         self.sample, self.whole = self._opened.sample, self._opened.whole
         self.names = self._opened.names
 
@@ -30,7 +30,7 @@ class FrameRows:
         opened, self._opened = self._opened, None
         if opened is None and not self.again:
             raise TallyBayesError(f"{self.files[0]} can be read only once; read it into a table")
-        reader = opened or ArrowFile(self.files[0], _reader(self._data))
+        reader = opened or ArrowFile(self.files[0], _reader(self._data), checked=True)
         return reader.chunks(wanted)
 
 
@@ -44,6 +44,8 @@ def _reader(data: Any) -> Any:
         data = _table(_columns(data))
     elif hasattr(data, "collect") and not hasattr(data, "__arrow_c_stream__"):
         data = data.collect()  # polars' lazy frames
+    elif hasattr(data, "iloc") and hasattr(data, "reset_index"):
+        data = data.reset_index(drop=True)  # pandas would make a column of its index
     if not hasattr(data, "__arrow_c_stream__"):
         raise TallyBayesError(
             f"rows cannot be read from a {type(data).__name__}; pass a path, a data frame, a "

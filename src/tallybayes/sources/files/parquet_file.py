@@ -50,7 +50,7 @@ class ParquetFile:
             return parquet.ParquetFile(
                 source, metadata=metadata, read_dictionary=codes, pre_buffer=False
             )
-        except (pyarrow.ArrowException, OSError) as error:
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise TallyBayesError(
                 f"{place.name} cannot be read as Parquet: {first_line(error)}"
             ) from None
@@ -61,7 +61,12 @@ class ParquetFile:
         import pyarrow
 
         first = next(self._batches(self._file, use_threads=False), None)
-        return pyarrow.Table.from_batches([] if first is None else [first], self._schema)
+        table = pyarrow.Table.from_batches([] if first is None else [first], self._schema)
+        try:
+            table.validate(full=True)  # Arrow trusts that text is in UTF-8
+        except pyarrow.ArrowInvalid as error:
+            raise self._damaged(error) from None
+        return table
 
     def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
         """Go through the row groups."""
@@ -95,6 +100,7 @@ class ParquetFile:
         try:
             yield from file.iter_batches(ROWS, **how)
         except (pyarrow.ArrowException, OSError) as error:
-            raise TallyBayesError(
-                f"{self._place.name} is damaged: {first_line(error)}; write it anew"
-            ) from None
+            raise self._damaged(error) from None
+
+    def _damaged(self, error: Exception) -> TallyBayesError:
+        return TallyBayesError(f"{self._place.name} is damaged: {first_line(error)}; write it anew")

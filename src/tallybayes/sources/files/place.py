@@ -132,12 +132,12 @@ class Peekable:
 
     def read(self, size: int = -1) -> bytes:
         """Read so many bytes, or fewer, or all."""
-        if not self._first:
-            data: bytes = self._raw.read(size)
-            return data
         first, self._first = self._first, b""
         if size < 0:
             return first + bytes(self._raw.read())
+        if not first:
+            data: bytes = self._raw.read(size)
+            return data
         self._first = first[size:]
         return first[:size]
 

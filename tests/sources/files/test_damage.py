@@ -1,0 +1,205 @@
+"""Files that are cut, damaged or no data at all give one clear error that names them."""
+
+import io
+import json
+import lzma
+import os
+import sqlite3
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import feather, ipc, parquet
+
+from sources.files.reading import (
+    RECORDS,
+    TABLE,
+    message_of,
+    rows_of,
+    small_blocks,
+    tally_of,
+    written,
+)
+from tallybayes.sources.files import open_rows
+
+WANTED = {"income": "number", "age": "number", "status": "category", "y": "category"}
+
+
+def parquet_bytes():
+    sink = io.BytesIO()
+    parquet.write_table(pa.table(TABLE), sink, row_group_size=20)
+    return sink.getvalue()
+
+
+def arrow_bytes(new):
+    sink = io.BytesIO()
+    with new(sink, pa.table(TABLE).schema) as writer:
+        writer.write_table(pa.table(TABLE), 20)
+    return sink.getvalue()
+
+
+def feather_bytes():
+    sink = io.BytesIO()
+    feather.write_feather(pa.table(TABLE), sink)
+    return sink.getvalue()
+
+
+WHOLE = {
+    "rows.parquet": parquet_bytes(),
+    "file.arrow": arrow_bytes(ipc.new_file),
+    "stream.arrow": arrow_bytes(ipc.new_stream),
+    "rows.feather": feather_bytes(),
+}
+
+
+@pytest.mark.parametrize("left", [0.0, 0.01, 0.3, 0.7, 0.95, 0.999])
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_file_that_is_cut(tmp_path, name, left):
+    data = WHOLE[name]
+    path = tmp_path / name
+    path.write_bytes(data[: int(len(data) * left)])
+    if name == "stream.arrow" and left == 0.999:  # the end mark of a stream may be left out
+        assert rows_of(path) == RECORDS
+        return
+    said = message_of(lambda: rows_of(path, WANTED))
+    assert said.startswith(f"{path} ")
+
+
+FLIPPING = """
+import sys
+from pathlib import Path
+import numpy as np
+import tallybayes as tb
+from sources.files.reading import tally_of
+random = np.random.default_rng(3)
+for name in sys.argv[1:]:
+    whole = Path(name).read_bytes()
+    refused = 0
+    for _ in range(100):
+        data = bytearray(whole)
+        for place in random.integers(0, len(data), 4):
+            data[place] ^= 1 << int(random.integers(8))
+        Path(name).write_bytes(data)
+        try:
+            tally_of(name)
+        except tb.TallyBayesError:
+            refused += 1
+    print(refused)
+"""
+
+
+def test_flipped_bits_never_raise_anything_else_and_crash_nothing(tmp_path):
+    for name, data in WHOLE.items():
+        (tmp_path / name).write_bytes(data)
+    command = [sys.executable, "-c", FLIPPING, *WHOLE]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert all(int(refused) > 10 for refused in done.stdout.split())
+
+
+def sqlite_bytes(path):
+    database = sqlite3.connect(path)
+    database.execute("create table rows (x, y)")
+    database.commit()
+    database.close()
+    return path.read_bytes()
+
+
+def zip_bytes():
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr("rows.csv", written(TABLE))
+    return sink.getvalue()
+
+
+RUBBISH = {
+    "all bytes": bytes(range(256)) * 20,
+    "random bytes": np.random.default_rng(1).bytes(300_000),
+    "zeros": bytes(5000),
+    "a line without end": b"x" * 300_000,
+    "a quote without end": b'"' + b"x," * 100_000,
+    "a zip archive": zip_bytes(),
+    "xz": lzma.compress(written(TABLE).encode()),
+    "Parquet": WHOLE["rows.parquet"],
+    "Arrow": WHOLE["file.arrow"],
+    "an Arrow stream": WHOLE["stream.arrow"],
+    "a picture": b"\x89PNG\r\n\x1a\n" + np.random.default_rng(2).bytes(3000),
+}
+
+
+@pytest.mark.parametrize("data", RUBBISH.values(), ids=RUBBISH)
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "arrow", "csv.gz"])
+@pytest.mark.parametrize("bad_rows", ["error", "skip"])
+def test_rubbish_under_any_name(tmp_path, data, ending, bad_rows):
+    right = {"parquet": RUBBISH["Parquet"], "arrow": (RUBBISH["Arrow"], RUBBISH["an Arrow stream"])}
+    if data in right.get(ending, b""):
+        pytest.skip("that is its right name")
+    path = tmp_path / f"rows.{ending}"
+    path.write_bytes(data)
+    said = message_of(lambda: rows_of(path, WANTED, bad_rows=bad_rows))
+    assert str(path) in said
+    assert len(said) < 500
+
+
+TOLD = {
+    "a zip archive": "a zip archive or an Excel workbook",
+    "xz": "compressed by xz",
+    "Parquet": "--format parquet",
+    "Arrow": "--format arrow",
+}
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_files_of_other_programs_are_told_by_their_first_bytes(tmp_path, kind):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(RUBBISH[kind])
+    assert TOLD[kind] in message_of(lambda: open_rows(path))
+
+
+def test_a_database(tmp_path):
+    data = sqlite_bytes(tmp_path / "rows.db")
+    path = tmp_path / "rows.csv"
+    path.write_bytes(data)
+    assert "SQLite" in message_of(lambda: open_rows(path))
+
+
+def test_a_stated_format_that_is_wrong(tmp_path):
+    path = tmp_path / "rows"
+    path.write_text(written(TABLE))
+    for kind in ("parquet", "arrow", "jsonl"):
+        assert str(path) in message_of(lambda kind=kind: rows_of(path, format=kind))
+    path.write_bytes(WHOLE["rows.parquet"])
+    assert rows_of(path, format="parquet") == RECORDS
+
+
+def test_csv_read_as_json_and_json_read_as_csv(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(map(json.dumps, RECORDS)))
+    message_of(lambda: tally_of(path))
+    path = tmp_path / "rows.jsonl"
+    path.write_text(written(TABLE))
+    assert f"{path} is not JSON lines" in message_of(lambda: open_rows(path))
+
+
+def test_a_file_that_disappears(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(written(TABLE))
+    rows = open_rows(path)
+    list(rows.chunks())
+    path.unlink()
+    said = message_of(lambda: list(rows.chunks()))
+    assert said == f"{path} cannot be read: no such file or directory"
+
+
+def test_a_file_that_shrinks_while_it_is_read(tmp_path):
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(WHOLE["rows.parquet"])
+    rows = open_rows(path)
+    path.write_bytes(WHOLE["rows.parquet"][:200])
+    with small_blocks(100):
+        said = message_of(lambda: [list(chunk.pieces()) for chunk in rows.chunks(WANTED)])
+    assert said.startswith(str(path))

@@ -1,0 +1,194 @@
+"""Several files are one table; where they disagree, the file and the column are named."""
+
+import json
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from sources.files.reading import (
+    assert_same_tally,
+    in_memory,
+    message_of,
+    rows_of,
+    small_blocks,
+    tally_of,
+    written,
+)
+from tallybayes.sources.files import ReadOptions, open_rows, rows
+from tallybayes.workflows.prediction import predict
+from tallybayes.workflows.specification import Spec
+from tallybayes.workflows.training import train
+
+COLUMNS = {"x": "gaussian", "s": "categorical"}
+ONE = {"x": [0.5, 1.5, 2.5, 3.5] * 10, "s": list("uvwu") * 10, "y": list("abab") * 10}
+
+
+def as_csv(path, table):
+    path.with_suffix(".csv").write_text(written(table))
+    return path.with_suffix(".csv")
+
+
+def as_json(path, table):
+    columns = zip(*table.values(), strict=True)
+    lines = [json.dumps(dict(zip(table, row, strict=True))) for row in columns]
+    path.with_suffix(".jsonl").write_text("\n".join(lines))
+    return path.with_suffix(".jsonl")
+
+
+def as_parquet(path, table):
+    parquet.write_table(pa.table(table), path.with_suffix(".parquet"))
+    return path.with_suffix(".parquet")
+
+
+WRITERS = {"CSV": as_csv, "JSON": as_json, "Parquet": as_parquet}
+
+
+@pytest.fixture(params=WRITERS)
+def save(request, tmp_path):
+    """Write tables as files, and return where."""
+
+    def save(*tables):
+        write = WRITERS[request.param]
+        return [write(tmp_path / f"file{place}", table) for place, table in enumerate(tables)]
+
+    save.kind = request.param
+    return save
+
+
+def together(*tables):
+    return {name: [v for table in tables for v in table[name]] for name in tables[0]}
+
+
+@pytest.mark.parametrize("n", [2, 7, 12])
+def test_many_files_are_one_table(save, n):
+    tables = [{**ONE, "x": [value + k for value in ONE["x"]]} for k in range(n)]
+    paths = save(*tables)
+    with small_blocks(200):
+        assert_same_tally(tally_of(paths, COLUMNS), in_memory(together(*tables), COLUMNS))
+
+
+def test_leave_one_out_scores_of_several_files_are_those_of_one(save, tmp_path):
+    first, second = ONE, {**ONE, "x": [1, 2, 3, 4] * 10}
+    several = train(save(first, second), "y")
+    one = train(as_csv(tmp_path / "all", together(first, second)), "y")
+    found, expected = several.scores.to_dict(), one.scores.to_dict()
+    assert found["confusion"] == expected["confusion"]
+    assert found["scores"]["log_loss"] == pytest.approx(expected["scores"]["log_loss"], rel=1e-9)
+
+
+def test_whole_numbers_in_one_file_and_decimals_in_another(save):
+    whole = {**ONE, "x": [1, 2, 3, 4] * 10}
+    for tables in ((ONE, whole), (whole, ONE)):
+        paths = save(*tables)
+        found = train(paths, "y").stored.fitted.tally
+        assert_same_tally(found, in_memory(together(*tables), "auto"))
+
+
+def test_the_order_of_columns_may_differ(save):
+    other = {name: ONE[name] for name in ("y", "s", "x")}
+    assert_same_tally(tally_of(save(ONE, other), COLUMNS), in_memory(together(ONE, ONE), COLUMNS))
+
+
+def test_a_column_may_be_empty_in_the_first_file(save):
+    empty = {**ONE, "x": [None] * 40}
+    found = train(save(empty, ONE), "y").stored.fitted.tally
+    assert_same_tally(found, in_memory(together(empty, ONE), "auto"))
+
+
+def test_a_file_of_nothing_but_names_adds_nothing(tmp_path):
+    paths = [tmp_path / f"{k}.csv" for k in range(3)]
+    for path, text in zip(paths, ["x,s,y\n", written(ONE), "x,s,y\n"], strict=True):
+        path.write_text(text)
+    assert_same_tally(train(paths, "y").stored.fitted.tally, in_memory(ONE, "auto"))
+
+
+def test_files_left_empty_are_passed_over(tmp_path):
+    paths = [tmp_path / f"{k}.csv" for k in range(3)]
+    for path, text in zip(paths, ["", written(ONE), ""], strict=True):
+        path.write_text(text)
+    assert_same_tally(train(tmp_path, "y").stored.fitted.tally, in_memory(ONE, "auto"))
+    assert "is empty" in message_of(lambda: open_rows([paths[0], paths[2]]))
+
+
+def lacking(name):
+    return {other: values for other, values in ONE.items() if other != name}
+
+
+@pytest.mark.parametrize("name", ["x", "y"])
+def test_a_column_that_a_file_lacks(save, name):
+    paths = save(ONE, lacking(name))
+    if save.kind == "JSON":  # where a record may lack a field
+        if name == "x":
+            tally = tally_of(paths, COLUMNS)
+            assert tally.blocks[0].rows.sum() == 40
+        else:
+            said = message_of(lambda: train(paths, "y"))
+            assert said.startswith(f"{paths[1]}, row 1: the label is missing")
+        return
+    said = message_of(lambda: train(paths, "y"))
+    assert said.startswith(f"{paths[1]} has no column {name!r}")
+
+
+def test_a_column_that_only_one_file_has(save):
+    paths = save(ONE, {**ONE, "more": [1.5] * 40})
+    if save.kind == "JSON":
+        assert train(paths, "y").stored.fitted.tally.schema.names == ("x", "s", "more")
+        return
+    assert message_of(lambda: train(paths, "y")).startswith(f"{paths[0]} has no column 'more'")
+    found = train(paths, "y", Spec(drop=("more",))).stored.fitted.tally
+    assert_same_tally(found, in_memory(together(ONE, ONE), "auto"))
+
+
+@pytest.mark.parametrize("sampled", [True, False], ids=["seen at first", "seen late"])
+def test_text_in_one_file_where_another_has_numbers(save, monkeypatch, sampled):
+    if not sampled:
+        monkeypatch.setattr(rows, "MOST_SAMPLED", 1)
+    words = {**ONE, "x": ["low", "high", "low", "high"] * 10}
+    paths = save(ONE, words)
+    said = message_of(lambda: train(paths, "y"))
+    if save.kind == "Parquet":
+        assert said.startswith(f"{paths[1]}: column 'x' holds string values, where numbers")
+    else:
+        assert said.startswith(f"{paths[1]}, row 1, column 'x': 'low' is not a number")
+
+
+@pytest.mark.parametrize("name", ["s", "y"])
+@pytest.mark.parametrize("sampled", [True, False], ids=["seen at first", "seen late"])
+def test_numbers_in_one_file_where_another_has_text(save, monkeypatch, name, sampled):
+    if not sampled:
+        monkeypatch.setattr(rows, "MOST_SAMPLED", 1)
+    numbers = {**ONE, name: [1, 2, 1, 2] * 10}
+    paths = save(ONE, numbers)
+    if save.kind == "CSV":  # where numbers are text as well
+        texts = {**numbers, name: list("1212") * 10}
+        found = train(paths, "y").stored.fitted.tally
+        assert_same_tally(found, in_memory(together(ONE, texts), "auto"))
+        return
+    said = message_of(lambda: train(paths, "y"))
+    assert said.startswith(str(paths[1]))
+    assert f"column {name!r}" in said
+
+
+def test_rows_that_do_not_fit_in_a_later_file_are_set_aside(tmp_path):
+    words = {**ONE, "x": ["low", *ONE["x"][1:]]}
+    paths = [as_csv(tmp_path / "a", ONE), as_csv(tmp_path / "b", words)]
+    done = train(paths, "y", read=ReadOptions(bad_rows="report"))
+    assert done.aside.lines == [f"{paths[1]}, row 1, column 'x': 'low' is not a number"]
+    good = together(ONE, {name: values[1:] for name, values in ONE.items()})
+    assert_same_tally(done.stored.fitted.tally, in_memory(good, "auto"))
+
+
+def test_predictions_of_several_files_come_in_their_order(save, tmp_path):
+    tables = [{**ONE, "x": [value + 10 * k for value in ONE["x"]]} for k in range(3)]
+    paths = save(*tables)
+    stored = train(paths, "y", scores=False).stored
+    out = tmp_path / "out.parquet"
+    predict(stored, paths, out, keep=["x"])
+    assert parquet.read_table(out)["x"].to_pylist() == together(*tables)["x"]
+
+
+def test_rows_of_several_files_come_in_their_order(save):
+    tables = [{**ONE, "x": [value + 10 * k for value in ONE["x"]]} for k in range(3)]
+    with small_blocks(100):
+        assert [row["x"] for row in rows_of(save(*tables))] == together(*tables)["x"]

@@ -1,0 +1,314 @@
+"""Streams: results in the order of the rows, few chunks in memory, nothing left open."""
+
+import gc
+import signal
+import threading
+import weakref
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import tallybayes as tb
+from sources.files.reading import message_of, small_blocks, tally_of
+from tallybayes.kernels.threads import limited_to
+from tallybayes.sources.files import ReadOptions, open_rows
+from tallybayes.workflows.streams import Aside, worked
+
+N = 3000
+WANTED = {"x": "integer"}
+OPENED = Path("/proc/self/fd")
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "".join(f"{k},{'ab'[k % 2]}\n" for k in range(N)))
+    return path
+
+
+def numbers(table):
+    return table.column("x").to_pylist()
+
+
+def work_on(path, work, **options):
+    read = ReadOptions(**options)
+    return worked(open_rows(path, read), WANTED, work, read, Aside())
+
+
+def threads():
+    return [each for each in threading.enumerate() if each.name.startswith("tallybayes-files")]
+
+
+def assert_nothing_is_left(path):
+    gc.collect()
+    assert not threads()
+    if OPENED.is_dir():
+        assert path.resolve() not in [each.resolve() for each in OPENED.iterdir()]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_results_come_in_the_order_of_the_rows_whatever_thread_is_first(path, n):
+    later = threading.Event()
+
+    def work(table):
+        first = numbers(table)[0]
+        if n > 1 and first == 0:  # the first chunk waits for one that comes after it
+            assert later.wait(30)
+        elif first > 0:
+            later.set()
+        return numbers(table)
+
+    with small_blocks(500, threads=n):
+        found = [number for done in work_on(path, work) for number in done.result]
+    assert found == list(range(N))
+    assert_nothing_is_left(path)
+
+
+def test_a_thread_that_works_on_chunks_does_not_start_others(path):
+    seen = set()
+    with small_blocks(500, threads=3):
+        list(work_on(path, lambda table: seen.add(threading.current_thread().name)))
+    assert all(name.startswith("tallybayes-files") for name in seen)
+
+
+class Endless:
+    """A stream that makes up rows as they are asked for, and counts what it has given."""
+
+    def __init__(self, size):
+        self.size, self.given = size // len("1000.5,u,a\n") * len("1000.5,u,a\n"), 0
+        rows = "".join(f"{k}.5,{'uvw'[k % 3]},{'ab'[k % 2]}\n" for k in range(1000, 7000))
+        self._rows = rows.encode()  # each of as many bytes
+        self._names = b"x,s,y\n"
+
+    def read(self, size):
+        names, self._names = self._names, b""
+        if names or self.given >= self.size:
+            return names
+        start = self.given % len(self._rows)
+        data = self._rows[start : start + min(size, self.size - self.given)]
+        self.given += len(data)
+        return data
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_sixty_megabytes_pass_with_few_of_them_in_memory(n):
+    row, block = len("1000.5,u,a\n"), 1 << 20
+    stream = Endless(60 << 20)
+    tables = []
+    most = ahead = rows = 0
+
+    def work(table):
+        tables.append(weakref.ref(table))
+        return sum(each() is not None for each in tables)
+
+    wanted = {"x": "number", "s": "category"}
+    with small_blocks(block, threads=n):
+        source = open_rows(stream)
+        assert not source.whole
+        for done in worked(source, wanted, work, ReadOptions(), Aside()):
+            most = max(most, done.result)
+            ahead = max(ahead, stream.given - rows * row)
+            rows += done.rows
+    assert rows * row == stream.given == stream.size
+    assert len(tables) > 50
+    assert most <= n + 2
+    assert ahead <= (n + 4) * block
+
+
+def test_a_stream_is_counted_while_it_is_read():
+    with small_blocks(1 << 16):
+        tally = tally_of(Endless(1 << 20), {"x": "gaussian", "s": "categorical"})
+    assert tally.rows.sum() == (1 << 20) // len("1000.5,u,a\n")
+
+
+class StopError(Exception):
+    pass
+
+
+def test_a_consumer_that_stops_closes_the_file_and_ends_the_threads(path):
+    with small_blocks(200):
+        with closing(work_on(path, numbers)) as results:
+            next(results)
+            assert threads()
+        assert_nothing_is_left(path)
+
+
+def test_an_exception_in_the_consumer_leaves_nothing_behind(path):
+    def consume():
+        for _ in work_on(path, numbers):
+            raise StopError
+
+    with small_blocks(200):
+        with pytest.raises(StopError) as caught:
+            consume()
+        caught.value.__traceback__ = None
+        del caught
+        assert_nothing_is_left(path)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, MemoryError, StopError])
+def test_an_exception_in_the_work_is_raised_as_it_is(path, error):
+    def work(table):
+        if numbers(table)[0] > 1000:
+            raise error("no")
+        return numbers(table)
+
+    with small_blocks(200):
+        found = []
+        with pytest.raises(error) as caught:
+            found.extend(done.result for done in work_on(path, work))
+        caught.value.__traceback__ = None
+        del caught
+        assert_nothing_is_left(path)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")
+def test_ctrl_c_leaves_nothing_behind(path):
+    main = threading.main_thread().ident
+    pressed = threading.Event()
+
+    def work(table):
+        if numbers(table)[0] > 1000 and not pressed.is_set():
+            pressed.set()
+            signal.pthread_kill(main, signal.SIGINT)
+        return numbers(table)
+
+    def consume():
+        for done in work_on(path, work):
+            assert done.rows
+        pressed.wait(30)
+
+    with small_blocks(200):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            consume()
+        assert pressed.is_set()
+        caught.value.__traceback__ = None
+        del caught
+        assert_nothing_is_left(path)
+
+
+def test_a_bad_row_leaves_nothing_behind(path):
+    path.write_text(path.read_text().replace("\n2500,", "\nmany,"))
+    with small_blocks(200):
+        said = message_of(lambda: list(work_on(path, numbers)))
+        assert said.startswith(f"{path}, row 2,501, column 'x': 'many' is not a whole number")
+        assert_nothing_is_left(path)
+
+
+class Broken(Endless):
+    """A stream that breaks off."""
+
+    name = "the line"
+
+    def read(self, size):
+        if self.given > 500_000:
+            raise OSError("connection reset")
+        return super().read(size)
+
+
+def test_a_stream_that_breaks_off_is_one_clear_error():
+    with small_blocks(10_000):
+        said = message_of(lambda: tally_of(Broken(1 << 20), {"x": "gaussian"}))
+    assert said == "the line cannot be read: connection reset"
+    gc.collect()
+    assert not threads()
+
+
+class Told:
+    """What progress is told."""
+
+    def __init__(self):
+        self.rows = self.bytes = 0
+        self.calls = []
+
+    def begin(self, what, total_bytes):
+        self.calls.append(("begin", what, total_bytes))
+
+    def advance(self, rows, bytes):  # noqa: A002
+        self.rows += rows
+        self.bytes += bytes
+
+    def end(self):
+        self.calls.append("end")
+
+
+def test_progress_is_told_of_all_rows_and_bytes(path):
+    told = Told()
+    read = ReadOptions(bad_rows="skip")
+    path.write_text(path.read_text() + "many,a\n")
+    size = path.stat().st_size
+    with small_blocks(500):
+        rows = open_rows(path, read)
+        list(worked(rows, WANTED, numbers, read, Aside(), what="trying", progress=told))
+    assert told.calls == [("begin", "trying", size), "end"]
+    assert told.rows == N + 1
+    assert told.bytes == size - len("x,y\n")
+
+
+def test_progress_ends_though_the_work_fails(path):
+    told = Told()
+    read = ReadOptions()
+    with pytest.raises(ZeroDivisionError):
+        list(worked(open_rows(path), WANTED, lambda table: 1 / 0, read, Aside(), progress=told))
+    assert told.calls[-1] == "end"
+
+
+def refusing(divisor, calls, *, told):
+    """Return work that refuses multiples of a number, and may tell which rows those are."""
+
+    def work(table):
+        calls.append(table.num_rows)
+        values = numbers(table)
+        bad = [row for row, value in enumerate(values) if value % divisor == 0]
+        if bad:
+            error = tb.TallyBayesError(f"the number of row {bad[0]} is a multiple; take another")
+            if told:
+                error.rows = bad
+            raise error
+        return values
+
+    return work
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["told by the error", "found by halving"])
+@pytest.mark.parametrize("divisor", [1, 7, 1000])
+def test_rows_that_the_work_refuses_are_set_aside_one_by_one(path, divisor, told):
+    calls = []
+    aside = Aside()
+    read = ReadOptions(bad_rows="report")
+    with small_blocks(2000):
+        stream = worked(open_rows(path), WANTED, refusing(divisor, calls, told=told), read, aside)
+        found = [number for done in stream for number in done.result]
+    assert found == [number for number in range(N) if number % divisor]
+    assert aside.rows == len(range(0, N, divisor))
+    assert aside.lines == [
+        f"{path}, row {number + 1:,}: the number is a multiple; take another"
+        for number in range(0, N, divisor)
+    ]
+    if told:
+        n_chunks = -(-path.stat().st_size // 2000) + 1
+        assert len(calls) <= 5 * n_chunks
+
+
+def test_the_first_row_that_the_work_refuses_is_named(path):
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], *lines[2:]]))  # without 0, a multiple of everything
+    with small_blocks(2000):
+        said = message_of(lambda: list(work_on(path, refusing(1234, [], told=False))))
+    assert said.startswith(f"{path}, row 1,234: the number is a multiple; take another; correct it")
+
+
+def test_a_refusal_that_no_row_is_to_blame_for_names_no_row(path):
+    def work(table):
+        raise tb.TallyBayesError("the model does not like tables")
+
+    said = message_of(lambda: list(work_on(path, work, bad_rows="skip")))
+    assert said == f"{path}: the model does not like tables"
+
+
+def test_few_rows_are_worked_on_without_threads(path):
+    names = []
+    with limited_to(4):
+        list(work_on(path, lambda table: names.append(threading.current_thread().name)))
+    assert names == [threading.main_thread().name]
