@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import as_shown
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.estimators.text_nb import COLUMN, TextNB
+from tallybayes.families import Bins, Family
 from tallybayes.model import Fitted
 from tallybayes.model.columns import Wishes
 from tallybayes.model.estimation import family_for
@@ -61,9 +63,14 @@ def load(path: str | os.PathLike[str]) -> NaiveBayes | TextNB:
 def _naive_bayes(stored: Stored, kept: Mapping[str, Any]) -> NaiveBayes:
     fitted = stored.fitted
     schema = fitted.tally.schema
-    families = {
+    families: dict[str, Family] = {
         name: fitted.columns[name] if name in fitted.columns else family_for(kind, fitted.families)
         for name, kind, _ in schema
+    }
+    families |= {
+        name: replace(family, edges=schema.edges[name])
+        for name, family in families.items()
+        if isinstance(family, Bins)
     }
     model = NaiveBayes(families, **kept, **_common(fitted))
     model._wish = Wishes(None, families)

@@ -153,6 +153,12 @@ def same_kind(wanted: Kind, counted: Kind) -> bool:
     return wanted == counted
 
 
+def applicable(families: Sequence[Family], schema: Schema) -> tuple[Family, ...]:
+    """Return the families that are for some column of a schema."""
+    kinds = [group.kind for group in schema.groups]
+    return tuple(each for each in families if any(same_kind(each.kind, kind) for kind in kinds))
+
+
 def family_for(kind: Kind, families: tuple[Family, ...]) -> Family:
     """Return the family for columns of a kind for which none is chosen by name."""
     for family in families:

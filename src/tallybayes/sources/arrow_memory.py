@@ -67,7 +67,7 @@ def from_numbers(array: Array) -> Any:
     import pyarrow
 
     array = np.ascontiguousarray(array)
-    kind = pyarrow.float64() if array.dtype == np.float64 else pyarrow.int64()
+    kind = {"float64": pyarrow.float64(), "int64": pyarrow.int64()}[array.dtype.name]
     return pyarrow.Array.from_buffers(kind, len(array), [None, pyarrow.py_buffer(array)])
 
 

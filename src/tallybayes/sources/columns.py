@@ -159,7 +159,8 @@ class ArrowColumn:
         if is_.is_null(kind):
             return "empty"
         raise TallyBayesError(
-            f"column {self.name!r} holds {kind} values; convert it to numbers or text first"
+            f"column {self.name!r} holds {kind} values; convert it to numbers or text first, or "
+            f"leave it out (--drop {self.name})"
         )
 
     @cached_property
@@ -172,6 +173,8 @@ class ArrowColumn:
         if self.type == "empty":
             return Encoded(np.full(len(self), -1, np.int32), ())
         column = self._values
+        if self._arrow.types.is_decimal(column.type):
+            column = column.cast("float64", safe=False)
         if self.type in ("boolean", "integer") and not column.null_count:
             return encode(arrow_memory.numbers(column), self.name)  # needs no hashing
         if self.type != "categorical":

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+import numpy as np
+
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.families import Family
 from tallybayes.model import Fitted
-from tallybayes.model.estimation import family_for
+from tallybayes.model.estimation import applicable, family_for
 from tallybayes.modelfile import Stored, changing, load
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Table
@@ -100,6 +102,13 @@ def _change(
     known = before.fitted.tally.schema
     schema = _settled(rows, before.fitted.tally) if what == "updated" else known
     counting = _counting(rows, before.fitted, schema, weight)
+    weighed = before.fitted.tally
+    if weight is None and not np.array_equal(weighed.weight, weighed.rows):
+        warn(
+            f"the rows in {os.fspath(path)} were counted with weights, and these are not; name "
+            "their column with --weight",
+            TallyBayesWarning,
+        )
     counted = count(rows, counting, read, progress=progress)
     n = int(counted.tally.rows.sum())
     with changing(path) as change:
@@ -107,7 +116,8 @@ def _change(
         if now.fitted.tally.schema not in (known, schema):
             raise TallyBayesError(f"{path} has other columns by now; do it again")
         tally = _sum(what, now.fitted.tally.under(schema), counted.tally)
-        fitted = replace(now.fitted, tally=tally, labels=None)
+        families = applicable(now.fitted.families, schema)
+        fitted = replace(now.fitted, tally=tally, families=families, labels=None)
         if tally.classes:
             fitted.model  # noqa: B018  (a model that cannot be estimated is not written)
         verb, sign = ("update", 1) if what == "updated" else ("forget", -1)
@@ -217,7 +227,7 @@ def _merged(mine: Fitted, theirs: Fitted) -> Fitted:
                 columns[name] = family
     return Fitted(
         tally,
-        mine.families,
+        applicable(mine.families, schema),
         columns,
         mine.prior,
         mine.positive,

@@ -40,6 +40,11 @@ class Counting:
     weight: str | None
     types: Mapping[str, Type]
 
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """The columns of which nobody has said what they are."""
+        return tuple(name for name, _, reason in self.schema if reason != "declared")
+
     def source(self, table: Any) -> Table:
         """Return the columns of a table that the schema names."""
         columns = {n: ArrowColumn(n, table.column(n)) for n in self.schema.names}
@@ -133,10 +138,12 @@ def count(
     aside = Aside()
     total = Tally(counting.schema)
     tables: list[Any] | None = [] if keep else None
-    size = 0
+    room = KEPT_BYTES if keep else 0
 
     def work(table: Any) -> tuple[Tally, Any]:
-        return counting.tally(table), table if keep else None
+        nonlocal room  # threads may both take what is left of it, which does no harm
+        room -= table.nbytes
+        return counting.tally(table), table if room >= 0 else None
 
     stream = worked(
         rows,
@@ -151,9 +158,10 @@ def count(
     for done in stream:
         tally, table = done.result
         total = total.plus(tally, reuse=True)
-        if tables is not None:
-            size += table.nbytes
-            tables = [*tables, table] if size <= KEPT_BYTES else None
+        if table is None:
+            tables = None
+        elif tables is not None:
+            tables.append(table)
     return Counted(total, tables, aside)
 
 

@@ -18,7 +18,7 @@ from tallybayes.validation.reports.report import Report
 from tallybayes.workflows.counting import Counted, Counting
 from tallybayes.workflows.streams import Aside, Progress, worked
 
-MOST_CELLS = 30_000_000  # of probabilities that are kept to be scored
+MOST_CELLS = 12_000_000  # of probabilities that are kept to be scored
 NO_FORMULA = "the families have no closed form for it; use evaluate"
 
 

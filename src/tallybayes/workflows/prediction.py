@@ -209,9 +209,9 @@ def _labels(classes: tuple[Label, ...]) -> Any:
 
     if all(isinstance(label, str) for label in classes):
         return arrow_memory.from_texts([str(label) for label in classes])
-    if any(isinstance(label, bool) for label in classes):
-        return pyarrow.array(list(classes))
-    return arrow_memory.from_numbers(np.array(classes))
+    if all(type(label) is float for label in classes):
+        return arrow_memory.from_numbers(np.array(classes))
+    return pyarrow.array(list(classes))
 
 
 def _output(

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
+from threading import Event
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -96,7 +97,10 @@ def worked(
     try:
         file, before = "", 0
         chunks = rows.chunks(wanted)
-        with closing(_in_order(chunks, lambda chunk: _parts(chunk, work, options))) as ordered:
+        stop = Event()
+        with closing(
+            _in_order(chunks, lambda chunk: _parts(chunk, work, options, stop), stop)
+        ) as ordered:
             for chunk, parts in ordered:
                 if chunk.file != file:
                     file, before = chunk.file, 0
@@ -118,15 +122,15 @@ def worked(
 
 
 def _in_order(
-    chunks: Generator[Chunk], work: Callable[[Chunk], list[_Part]]
+    chunks: Generator[Chunk], work: Callable[[Chunk], list[_Part]], stop: Event
 ) -> Generator[tuple[Chunk, list[_Part]]]:
     """Work on several chunks at once; a few wait, so that memory stays bounded."""
     with closing(chunks):
-        yield from _side_by_side(chunks, work)
+        yield from _side_by_side(chunks, work, stop)
 
 
 def _side_by_side(
-    chunks: Iterator[Chunk], work: Callable[[Chunk], list[_Part]]
+    chunks: Iterator[Chunk], work: Callable[[Chunk], list[_Part]], stop: Event
 ) -> Iterator[tuple[Chunk, list[_Part]]]:
     first = list(islice(chunks, 2))
     if len(first) < 2:  # nothing to do side by side
@@ -147,6 +151,7 @@ def _side_by_side(
                 done, future = waiting.popleft()
                 yield done, future.result()
         finally:
+            stop.set()  # whoever waits for the threads does not wait for whole row groups
             for _, future in waiting:
                 future.cancel()
 
@@ -156,11 +161,15 @@ def _chained(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
     yield from rest
 
 
-def _parts(chunk: Chunk, work: Callable[[Any], Any], options: ReadOptions) -> list[_Part]:
-    """Decode a chunk and work on its pieces, up to the first error."""
+def _parts(
+    chunk: Chunk, work: Callable[[Any], Any], options: ReadOptions, stop: Event
+) -> list[_Part]:
+    """Decode a chunk and work on its pieces, up to the first error, or until nobody needs them."""
     parts = []
     try:
         for piece in chunk.pieces():
+            if stop.is_set():
+                break
             done, refused = _worked_on(piece.table, work, options)
             numbered = tuple(
                 bad if piece.kept is None else bad._replace(row=int(piece.kept[bad.row]))

@@ -123,7 +123,7 @@ def labelled_from(
         aside,
         what="reading",
         progress=progress,
-        declarable=counting.schema.names,
+        declarable=counting.undeclared,
     )
     tables = [done.result for done in stream]
     table = _as_sampled(pyarrow.concat_tables(tables, promote_options="permissive"), rows.sample)

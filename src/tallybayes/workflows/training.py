@@ -116,7 +116,7 @@ def train(
         return _with_estimator(rows, target, spec, weight, read, progress, source_name(data), start)
     counting, wish = settled(rows, spec, target, weight, read)
     counted = count(
-        rows, counting, read, keep=scores, declarable=counting.schema.names, progress=progress
+        rows, counting, read, keep=scores, declarable=counting.undeclared, progress=progress
     )
     tally = counted.tally
     if not tally.classes:

@@ -188,12 +188,14 @@ def test_ctrl_c_leaves_nothing_behind(path):
         assert_nothing_is_left(path)
 
 
-def test_a_bad_row_leaves_nothing_behind(path):
+def test_a_bad_row_leaves_nothing_behind_even_while_its_error_is_looked_at(path):
     path.write_text(path.read_text().replace("\n2500,", "\nmany,"))
     with small_blocks(200):
-        said = message_of(lambda: list(work_on(path, numbers)))
-        assert said.startswith(f"{path}, row 2,501, column 'x': 'many' is not a whole number")
+        with pytest.raises(tb.TallyBayesError) as caught:
+            list(work_on(path, numbers))
         assert_nothing_is_left(path)
+    said = str(caught.value)
+    assert said.startswith(f"{path}, row 2,501, column 'x': 'many' is not a whole number")
 
 
 class Broken(Endless):

@@ -20,6 +20,7 @@ from tallybayes.sources.files.pieces import (
 from tallybayes.sources.files.place import Place
 
 ROWS = 32_768  # as many as are laid out for the kernels at once
+BUFFER = 1 << 20  # bytes of a column that are read at a time, instead of all of a row group
 
 
 class ParquetFile:
@@ -48,7 +49,11 @@ class ParquetFile:
             source = place.path if place.filesystem is None else place.seekable()
         try:
             return parquet.ParquetFile(
-                source, metadata=metadata, read_dictionary=codes, pre_buffer=False
+                source,
+                metadata=metadata,
+                read_dictionary=codes,
+                pre_buffer=False,
+                buffer_size=BUFFER,
             )
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise TallyBayesError(

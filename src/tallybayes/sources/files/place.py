@@ -136,7 +136,9 @@ class Peekable:
         if size < 0:
             return first + bytes(self._raw.read())
         if not first:
-            data: bytes = self._raw.read(size)
+            # a pipe hands over what it has, so that Ctrl-C is heard in between
+            some = getattr(self._raw, "read1", self._raw.read)
+            data: bytes = some(size)
             return data
         self._first = first[size:]
         return first[:size]
