@@ -135,7 +135,7 @@ def as_source(data: Any) -> Source:
         import pyarrow
 
         try:
-            table = pyarrow.table(data)
+            table = data if isinstance(data, pyarrow.Table) else pyarrow.table(data)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
             raise TallyBayesError(
                 f"X cannot be read as a table ({error}); pass a data frame, or {{name: column}}"
