@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import tallybayes as tb
 from tallybayes.modelfile import load, save
 from tallybayes.sources.files import ReadOptions
+from tallybayes.workflows import changing, counting
 from tallybayes.workflows.changing import forget, update
 from tallybayes.workflows.specification import Spec, parse_column
 from tallybayes.workflows.training import train
@@ -164,6 +165,19 @@ class TestWhatCannotBeRight:
         path = saved(tmp_path, FRAME, Spec(prior=prior))
         self.refused(path, update, FRAME.head(3).assign(label="maybe"), "no prior .*'maybe'")
 
+    def test_a_model_that_got_other_columns_in_the_meantime(self, tmp_path, path, monkeypatch):
+        other = train(FRAME[["income", "label"]], "label", scores=False).stored
+
+        def slow(*args, **options):
+            counted = counting.count(*args, **options)
+            save(path, other)  # another program was quicker
+            return counted
+
+        monkeypatch.setattr(changing, "count", slow)
+        with pytest.raises(tb.TallyBayesError, match=r"model\.tally has other columns by now"):
+            update(path, FRAME)
+        assert load(path).fitted.tally == other.fitted.tally
+
     def test_what_is_no_model(self, tmp_path):
         csv = write(FRAME, tmp_path / "rows.csv")
         with pytest.raises(tb.TallyBayesError, match=r"rows\.csv"):
@@ -211,6 +225,21 @@ class TestFromNothing:
         assert found.schema.kind("age") == tb.Categories()
         ages = found.blocks[found.schema.places["age"][0]].labels[0]
         assert {type(label) for label in ages} == {str}  # as those of a fit
+
+
+def test_a_class_that_has_a_prior_stays_when_its_rows_are_forgotten(tmp_path):
+    prior = {"no": 0.5, "yes": 0.2, "so": 0.3}
+    frame = FRAME[["income", "rooms", "status", "label"]]
+    path = saved(tmp_path, frame, Spec(prior=prior))
+    gone, rest = frame[frame["label"] == "so"], frame[frame["label"] != "so"]
+    forget(path, gone)
+    model = tb.NaiveBayes(prior=prior).fit(features(frame), frame["label"])
+    model.forget(features(gone), gone["label"])
+    found = load(path).fitted.model
+    assert found.classes == tuple(model.classes_) == ("no", "so", "yes")
+    np.testing.assert_allclose(
+        found.posterior(features(rest)), model.predict_proba(features(rest)), rtol=1e-9
+    )
 
 
 class TestProvenance:

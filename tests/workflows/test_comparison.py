@@ -161,6 +161,18 @@ class TestSpecifications:
         )  # fmt: skip
         assert found.to_dict() == approx(wanted.to_dict())
 
+    @pytest.mark.parametrize("positive", ["no", "yes"])
+    def test_scores_of_the_positive_class_are_those_of_the_one_that_is_named(self, positive):
+        specs = {"plain": Spec(positive=positive), "smooth": Spec(alpha=10, positive=positive)}
+        models = {
+            "plain": tb.NaiveBayes(positive=positive),
+            "smooth": tb.NaiveBayes(alpha=10, positive=positive),
+        }
+        found = compare_specs(specs, FRAME, "label", folds=3, score="recall")
+        X, y = features(FRAME), FRAME["label"]
+        wanted = compare(models, X, y, folds=3, score="recall", positive=positive)
+        assert found.to_dict() == approx(wanted.to_dict())
+
     def test_other_columns_are_other_questions(self):
         with pytest.raises(tb.TallyBayesError, match="must drop and use the same columns"):
             compare_specs({"a": Spec(), "b": Spec(drop=("age",))}, FRAME, "label")

@@ -1,16 +1,22 @@
 """Every trouble with the data is one sentence that names the file and the column, and a remedy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import tallybayes as tb
 from tallybayes.sources.files import ReadOptions
-from tallybayes.workflows.evaluation import evaluate
+from tallybayes.workflows.comparison import compare_models, compare_specs
+from tallybayes.workflows.evaluation import evaluate, evaluate_model
 from tallybayes.workflows.specification import Spec
+from tallybayes.workflows.streams import Aside
 from tallybayes.workflows.training import train
+from tallybayes.workflows.tuning import tune_spec
 from workflows.mixed import mixed, write
 
 FRAME = mixed(60, seed=14)
+SPEC = Spec(only=("age", "status"))
 
 
 @pytest.fixture
@@ -194,3 +200,29 @@ class TestRows:
             model.predict_proba(good[["age"]]),
             rtol=1e-9,
         )
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda path, stored, **options: evaluate_model(stored, path, **options),
+        lambda path, stored, **options: evaluate(path, "label", SPEC, folds=3, **options),
+        lambda path, stored, **options: compare_models({"a": stored, "b": stored}, path, **options),
+        lambda path, stored, **options: compare_specs(
+            {"a": SPEC, "b": replace(SPEC, alpha=3)}, path, "label", folds=3, **options
+        ),
+        lambda path, stored, **options: tune_spec(
+            path, "label", SPEC, {"alpha": [1, 2]}, nested=None, **options
+        ),
+    ],
+    ids=["test file", "folds", "models", "specifications", "tuning"],
+)
+def test_whoever_wants_to_know_is_told_of_the_rows_that_were_set_aside(tmp_path, work):
+    frame = FRAME.astype({"age": object})
+    frame.loc[[7, 30], "age"] = "old"
+    path = write(frame, tmp_path / "rows.csv")
+    stored = train(FRAME, "label", SPEC, scores=False).stored
+    aside = Aside()
+    work(path, stored, read=ReadOptions(bad_rows="report"), aside=aside)
+    assert aside.rows == 2
+    assert [line.split(", ")[1] for line in aside.lines] == ["row 8", "row 31"]

@@ -138,6 +138,17 @@ def test_priors_and_smoothing_are_those_of_the_model(way, spec):
     assert_scores(trained.scores, frame, trained.stored)
 
 
+@pytest.mark.parametrize(("positive", "winner"), [(None, "a"), ("a", "b"), ("b", "a")])
+def test_a_tie_goes_to_the_first_class_that_is_not_positive(way, positive, winner):
+    """A column with one value says nothing, and neither does a uniform prior."""
+    rows = {"x": ["same"] * 10, "label": ["a", "b"] * 5}
+    scores = train(rows, "label", Spec(prior="uniform", positive=positive)).scores
+    assert dict(zip(scores.classes, scores.confusion.counts.sum(axis=1), strict=True)) == {
+        "a": 10.0 * (winner == "a"), "b": 10.0 * (winner == "b"),
+    }  # fmt: skip
+    assert scores.positive == (positive or "b")
+
+
 def test_rows_sorted_by_class_are_left_out_of_their_own_class(way):
     frame = FRAME.drop(columns="mail").sort_values("label", ignore_index=True)
     trained = train(frame, "label")

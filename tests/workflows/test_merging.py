@@ -108,6 +108,11 @@ def test_a_side_without_values_leaves_it_to_the_other_what_a_column_is():
         assert merged.fitted.tally.rows.sum() == 110
 
 
+def test_classes_that_were_announced_on_either_side_stay_so():
+    models = [fitted(PARTS[0], positive="yes"), fitted(PARTS[1], positive="no")]
+    assert merge(models, NAMES[:2]).fitted.announced == ("no", "yes")
+
+
 def test_models_are_not_changed_by_merging():
     models = [fitted(part) for part in PARTS]
     before = [dump_bytes(model) for model in models]

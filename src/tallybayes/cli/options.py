@@ -251,6 +251,17 @@ def target_option(*, required: bool = True) -> Callable[[Function], Function]:
     )
 
 
+def labels_option(command: Function) -> Function:
+    """Add which column of the data holds the labels, where the model says what is predicted."""
+    return option(
+        "--target",
+        "-t",
+        type=ColumnName(),
+        metavar="NAME",
+        help="The column of the data that holds the class, if it is not called as in the model.",
+    )(command)
+
+
 def seed_option(command: Function) -> Function:
     """Add what makes chance repeatable."""
     return option("--seed", type=int, metavar="N", help="Make chance repeatable.")(command)
@@ -264,7 +275,7 @@ def data_argument(
 
 
 def model_argument(
-    about: str = "A model file, as fit writes it.",
+    about: str = "A model file, as fit writes it; - for standard input.",
 ) -> Callable[[Function], Function]:
     """Add the model to use."""
     return argument("model", type=Place(), about=about)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,17 +41,44 @@ def to_option(command: Function) -> Function:
     )(command)
 
 
-def check_free(out: str | None, force: bool) -> None:
-    """Refuse to overwrite a file, before any work is done."""
+def check_free(
+    out: str | None, force: bool, inputs: Iterable[str] = (), remedy: str = "name another file"
+) -> None:
+    """Refuse a file that must not or cannot be written, before any work is done.
+
+    What is read is never overwritten, not even with leave; the remedy says what to do instead.
+    """
     if out is None or out == STANDARD:
         return
     path = Path(out)
     if path.is_dir():
         raise TallyBayesError(f"{out!r} is a folder; name a file to write")
-    if path.is_file() and not force:
-        raise TallyBayesError(f"{out!r} exists; overwrite it with --force, or name another file")
-    if not path.parent.is_dir():
+    if path.is_file():
+        if any(_holds(each, path) for each in inputs):
+            raise TallyBayesError(f"{out!r} is one of the files that are read; {remedy}")
+        if not force:
+            raise TallyBayesError(
+                f"{out!r} exists; overwrite it with --force, or name another file"
+            )
+    folder = Path(os.path.realpath(path)).parent  # of what a link leads to
+    if not folder.is_dir():
         raise TallyBayesError(f"there is no folder {str(path.parent)!r}; make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise TallyBayesError(
+            f"nothing can be written into the folder {str(path.parent)!r}; change its permissions, "
+            "or name a file elsewhere"
+        )
+
+
+def _holds(name: str, path: Path) -> bool:
+    """Tell whether a file is what is read: itself, in a folder, or by a pattern."""
+    if name == STANDARD or "://" in name:
+        return False
+    from tallybayes.sources.files.places import places
+
+    with suppress(TallyBayesError, OSError):  # what is wrong with it is said when it is read
+        return any(each.path and path.samefile(each.path) for each in places(name))
+    return False
 
 
 def standard_output(session: Session, *, binary: bool) -> IO[bytes]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
 from tallybayes.cli.progress import Progress, Silence
+from tallybayes.kernels import terminal
 
 
 @dataclass(slots=True)
@@ -70,14 +71,27 @@ class Session:
     def progress(self) -> Iterator[Progress | Silence]:
         """Give what workflows tell their progress to; it is on a terminal only."""
         listening = sys.stderr is not None and sys.stderr.isatty()
-        wanted = not (self.quiet or self.no_progress or self.json)
-        self.bar = Progress() if listening and wanted else Silence()
+        self.bar = Progress() if listening and not self.calm else Silence()
         try:
-            with nullcontext() if wanted else _library_in_silence():
+            with self.speaking():
                 yield self.bar
         finally:
             self.bar.end()
             self.bar = Silence()
+
+    @property
+    def calm(self) -> bool:
+        """Whether nothing is to be told of work that takes long."""
+        return self.quiet or self.no_progress or self.json
+
+    @contextmanager
+    def speaking(self) -> Iterator[None]:
+        """Let the library speak on the terminal only if this session may."""
+        before, terminal.silent = terminal.silent, self.calm
+        try:
+            yield
+        finally:
+            terminal.silent = before
 
     @contextmanager
     def hearing_warnings(self) -> Iterator[None]:
@@ -97,15 +111,3 @@ class Session:
         if (text := str(message)) not in self.warned:
             self.warned.append(text)
             self.say(f"warning: {text}")
-
-
-@contextmanager
-def _library_in_silence() -> Iterator[None]:
-    """Keep the library from telling the progress of leaving rows out, which it does on its own."""
-    from tallybayes.validation import progress
-
-    before, progress.PATIENCE = progress.PATIENCE, float("inf")
-    try:
-        yield
-    finally:
-        progress.PATIENCE = before

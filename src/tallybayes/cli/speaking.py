@@ -33,5 +33,7 @@ def _remember(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and param.name is not None:
         session = ctx.ensure_object(Session)
         setattr(session, param.name, True)
+        if not ctx.resilient_parsing:
+            ctx.with_resource(session.speaking())
         if param.name == "debug":
             session.show_all_warnings()

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tallybayes.kernels import plain
+from tallybayes.kernels import plain, terminal
 
 WORTH_LOADING = 1_000_000  # cells
 WORTH_CALLING = 2_000  # cells, once numba is loaded
@@ -80,7 +80,8 @@ def load_text() -> ModuleType:
 def _imported(name: str, kernel: str) -> ModuleType:
     """Import a module of kernels; say so on a terminal if one of them has yet to be compiled."""
     module = import_module(f"tallybayes.kernels.{name}")
-    if sys.stderr.isatty() and not _is_cached(getattr(module, kernel)):
+    listening = not terminal.silent and sys.stderr is not None and sys.stderr.isatty()
+    if listening and not _is_cached(getattr(module, kernel)):
         print("tallybayes: compiling kernels, once on this machine ...", file=sys.stderr)
     return module
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from tallybayes.kernels import terminal
+
 Item = TypeVar("Item")
 
 PATIENCE = 2.0  # seconds without a word
@@ -15,7 +17,7 @@ EVERY = 0.2
 
 def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
     """Go through the items; on a terminal, say how many are done if it takes long."""
-    if not sys.stderr.isatty():
+    if terminal.silent or sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
     start = told = time.monotonic()

@@ -15,11 +15,11 @@ from tallybayes.model import Fitted
 from tallybayes.model.estimation import applicable, family_for
 from tallybayes.modelfile import Stored, changing, load
 from tallybayes.schema import Categories, Schema
-from tallybayes.sources import ArrowColumn, Table
+from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
 from tallybayes.sources.labels import sorted_labels
 from tallybayes.tallies import Tally
-from tallybayes.workflows.counting import Counting, count, type_to_read, types_to_read
+from tallybayes.workflows.counting import Counting, count, source_of, type_to_read, types_to_read
 from tallybayes.workflows.prediction import check_columns, type_of_labels, types_for
 from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.training import source_name
@@ -39,8 +39,7 @@ class Changed:
         tally = self.stored.fitted.tally
         counted = zip(tally.rows.tolist(), tally.classes, strict=True)
         shown = ", ".join(f"{rows:,} {label!r}" for rows, label in list(counted)[:10])
-        lines = [f"{self.what}: {self.rows:,} rows; the model has {self.total:,} now: {shown}"]
-        return "\n".join(lines)
+        return f"{self.what}: {self.rows:,} rows; the model has {self.total:,} now: {shown}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
@@ -69,7 +68,8 @@ def update(path: str | os.PathLike[str], data: Any, **options: Any) -> Changed:
     data
         Files, a folder, a pattern, an address, "-", or a table: see `open_rows`.
     **options
-        ``weight``, ``read`` and ``progress``, as for `train`.
+        ``target``, the column of the data that holds the labels, if it is not called as in the
+        model; ``weight``, ``read`` and ``progress``, as for `train`.
     """
     return _change("updated", path, data, **options)
 
@@ -92,6 +92,7 @@ def _change(
     path: str | os.PathLike[str],
     data: Any,
     *,
+    target: str | None = None,
     weight: str | None = None,
     read: ReadOptions | None = None,
     progress: Progress | None = None,
@@ -101,7 +102,7 @@ def _change(
     before = load(path)
     known = before.fitted.tally.schema
     schema = _settled(rows, before.fitted.tally) if what == "updated" else known
-    counting = _counting(rows, before.fitted, schema, weight)
+    counting = _counting(rows, before.fitted, schema, target or schema.target, weight)
     weighed = before.fitted.tally
     if weight is None and not np.array_equal(weighed.weight, weighed.rows):
         warn(
@@ -143,15 +144,8 @@ def _settled(rows: Rows | FrameRows, tally: Tally) -> Schema:
     open_ = [name for name in tally.empty_columns() if _is_open(schema, name)]
     if not open_:
         return schema
-    found = Schema.infer(_first(rows, open_), target=schema.target)
+    found = Schema.infer(source_of(rows.sample, open_), target=schema.target)
     return schema.joined(found, overruled=open_)
-
-
-def _first(rows: Rows | FrameRows, names: Sequence[str]) -> Table:
-    """Return some columns of the first rows."""
-    sample = rows.sample
-    columns = {name: ArrowColumn(name, sample.column(name)) for name in names}
-    return Table(columns, sample.num_rows)
 
 
 def _is_open(schema: Schema, name: str) -> bool:
@@ -161,25 +155,32 @@ def _is_open(schema: Schema, name: str) -> bool:
 
 
 def _counting(
-    rows: Rows | FrameRows, fitted: Fitted, schema: Schema, weight: str | None
+    rows: Rows | FrameRows, fitted: Fitted, schema: Schema, target: str, weight: str | None
 ) -> Counting:
     """Say how the rows are counted: as those before."""
     check_columns(rows, schema)
-    for name in (schema.target, *([weight] if weight else [])):
+    for name in (target, *([weight] if weight else [])):
         if name not in rows.names:
             raise TallyBayesError(
                 f"{rows.files[0]} has no column {name!r}; {did_you_mean(name, rows.names)}"
             )
+        if name in schema.names:
+            raise TallyBayesError(
+                f"column {name!r} is one that the model predicts from; it cannot hold the labels "
+                "or weights too"
+            )
     types = types_for(fitted)
-    types[schema.target] = type_of_labels(fitted.classes)
+    types[target] = type_of_labels(fitted.classes)
     # where no value is known, the type is that of the first rows
-    types |= types_to_read(_first(rows, fitted.tally.empty_columns()), schema, rows.untyped)
+    types |= types_to_read(
+        source_of(rows.sample, fitted.tally.empty_columns()), schema, rows.untyped
+    )
     if not fitted.classes:
-        labels = ArrowColumn(schema.target, rows.sample.column(schema.target))
-        types[schema.target] = type_to_read(labels, Categories())
+        labels = ArrowColumn(target, rows.sample.column(target))
+        types[target] = type_to_read(labels, Categories())
     if weight is not None:
         types[weight] = "number"
-    return Counting(schema, schema.target, weight, types)
+    return Counting(schema, target, weight, types)
 
 
 def merge(models: Sequence[Stored], names: Sequence[str]) -> Stored:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,8 +47,7 @@ class Counting:
 
     def source(self, table: Any) -> Table:
         """Return the columns of a table that the schema names."""
-        columns = {n: ArrowColumn(n, table.column(n)) for n in self.schema.names}
-        return Table(columns, table.num_rows)
+        return source_of(table, self.schema.names)
 
     def labels(self, table: Any) -> ArrowColumn:
         """Return the column of labels."""
@@ -79,6 +78,11 @@ class Counting:
         )
 
 
+def source_of(table: Any, names: Iterable[str]) -> Table:
+    """Return some columns of an Arrow table."""
+    return Table({name: ArrowColumn(name, table.column(name)) for name in names}, table.num_rows)
+
+
 @dataclass(slots=True)
 class Counted:
     """What was counted; `tables` holds the rows themselves, if they are few enough."""
@@ -103,8 +107,7 @@ def settled(
         sample = with_numbers(sample, [*numbers, *([weight] if weight else [])], options.decimal)
     if not sample.num_rows:
         raise TallyBayesError(f"{rows.files[0]} has no rows; expected some to learn from")
-    columns = {name: ArrowColumn(name, sample.column(name)) for name in names}
-    source = Table(columns, sample.num_rows)
+    source = source_of(sample, names)
     _check_target(ArrowColumn(target, sample.column(target)))
     said: Any = wish.of_all or wish.by_name
     if any_open(wish):

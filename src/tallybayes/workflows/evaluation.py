@@ -12,10 +12,9 @@ from tallybayes.modelfile import Stored
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.validation.reports.report import Report
-from tallybayes.workflows.counting import prepare
+from tallybayes.workflows.counting import prepare, source_of
 from tallybayes.workflows.prediction import (
     check_columns,
-    source_of,
     type_of_labels,
     types_for,
 )
@@ -87,7 +86,7 @@ def judge(
             label = names[codes[row]]
             hint = did_you_mean(label, model.classes)
             raise TallyBayesError(f"the class {label!r} is unknown to the model; {hint}")
-        posterior, winners = model.judged(source_of(table, schema))
+        posterior, winners = model.judged(source_of(table, schema.names))
         w = None
         if weight is not None:
             column = ArrowColumn(weight, table.column(weight))

@@ -8,23 +8,12 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from io import StringIO
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any, Protocol
 
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.modelfile.writing import replace_file
-
-Written = Literal["csv", "tsv", "parquet", "arrow", "jsonl"]
-WRITTEN: tuple[Written, ...] = ("csv", "tsv", "parquet", "arrow", "jsonl")
-_ENDINGS: dict[str, Written] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
+from tallybayes.sources.files.options import FORMATS, Format
+from tallybayes.sources.files.place import ENDINGS
 
 
 class Writer(Protocol):
@@ -43,24 +32,24 @@ class Writer(Protocol):
         """Write nothing more, as not all is there."""
 
 
-def format_for(path: str | None, to: str | None) -> Written:
+def format_for(path: str | None, to: str | None) -> Format:
     """Return the format of an output: the one that is named, or that of its ending, or CSV."""
     if to is not None:
-        if to not in WRITTEN:
-            raise TallyBayesError(f"there is no output format {to!r}; {did_you_mean(to, WRITTEN)}")
+        if to not in FORMATS:
+            raise TallyBayesError(f"there is no output format {to!r}; {did_you_mean(to, FORMATS)}")
         return to
     if path is None:
         return "csv"
-    ending = os.path.splitext(path)[1].lower()  # noqa: PTH122 (an address is no path)
-    if ending not in _ENDINGS:
-        known = ", ".join(_ENDINGS)
+    ending = os.path.splitext(path)[1].lower()[1:]  # noqa: PTH122 (an address is no path)
+    if ending not in ENDINGS:
+        known = ", ".join(f".{each}" for each in ENDINGS)
         raise TallyBayesError(
             f"{path} does not end in a known format ({known}); rename it, or name the format (--to)"
         )
-    return _ENDINGS[ending]
+    return ENDINGS[ending]
 
 
-def writer_for(file: IO[bytes], to: Written) -> Writer:
+def writer_for(file: IO[bytes], to: Format) -> Writer:
     """Return what writes tables of a format into a file."""
     if to in ("csv", "tsv"):
         return _Csv(file, "\t" if to == "tsv" else ",")
@@ -134,7 +123,7 @@ class _JsonLines:
 class _Columns:
     """Parquet and Arrow, which are written column by column."""
 
-    def __init__(self, file: IO[bytes], to: Written) -> None:
+    def __init__(self, file: IO[bytes], to: Format) -> None:
         self._file, self._to = _Valve(file), to
         self._writer: Any = None
         self._schema: Any = None
@@ -234,7 +223,7 @@ def _json_value(value: Any) -> Any:
 
 def write_tables(
     out: str | os.PathLike[str] | IO[bytes],
-    to: Written,
+    to: Format,
     tables: Callable[[Writer], Iterator[Any]],
 ) -> None:
     """Write tables one after the other; a file appears only when it is complete.

@@ -14,14 +14,14 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.model import Fitted, Model
 from tallybayes.modelfile import Stored
 from tallybayes.schema import Categories, Schema
-from tallybayes.sources import ArrowColumn, Table, arrow_memory
-from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
+from tallybayes.sources import arrow_memory
+from tallybayes.sources.files import Format, FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.sources.files.rows import types_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Codes
 from tallybayes.tokenizer import Words
-from tallybayes.workflows.counting import prepare
-from tallybayes.workflows.outputs import Writer, Written, format_for, widened, write_tables
+from tallybayes.workflows.counting import prepare, source_of
+from tallybayes.workflows.outputs import Writer, format_for, widened, write_tables
 from tallybayes.workflows.streams import Aside, Progress, worked
 
 PREDICTION = "prediction"
@@ -41,8 +41,7 @@ class Predicted:
     def __str__(self) -> str:
         shown = ", ".join(f"{n:,} {label!r}" for label, n in self.classes[:10])
         more = ", ..." if len(self.classes) > 10 else ""
-        lines = [f"{self.rows:,} rows predicted: {shown}{more}"]
-        return "\n".join(lines)
+        return f"{self.rows:,} rows predicted: {shown}{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
@@ -115,7 +114,7 @@ def predict(
         nonlocal n_rows
 
         def work(table: Any) -> Any:
-            posterior, winners = model.judged(source_of(table, schema))
+            posterior, winners = model.judged(source_of(table, schema.names))
             passed = widened(table.select(list(kept)), rows.sample.schema)
             return writer.encoded(
                 _output(passed, posterior, winners, labels, model, added)
@@ -135,12 +134,6 @@ def predict(
     classes = tuple(zip(model.classes, counts.tolist(), strict=True))
     seconds = time.perf_counter() - start
     return Predicted(n_rows, classes, (*kept, *added), aside, seconds)
-
-
-def source_of(table: Any, schema: Schema) -> Table:
-    """Return the columns of a table that the schema names."""
-    columns = {name: ArrowColumn(name, table.column(name)) for name in schema.names}
-    return Table(columns, table.num_rows)
 
 
 def check_columns(rows: Rows | FrameRows, schema: Schema) -> None:
@@ -188,7 +181,7 @@ def _kept(keep: Sequence[str] | None, names: tuple[str, ...]) -> tuple[str, ...]
     return tuple(dict.fromkeys(keep))
 
 
-def _types_kept(rows: Rows | FrameRows, kept: tuple[str, ...], to: Written) -> dict[str, Type]:
+def _types_kept(rows: Rows | FrameRows, kept: tuple[str, ...], to: Format) -> dict[str, Type]:
     """Return the types of columns that only pass through; text stays as it is."""
     if rows.untyped and to in ("csv", "tsv"):  # 007 stays 007
         return dict.fromkeys(kept, "text")

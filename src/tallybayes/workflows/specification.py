@@ -78,12 +78,16 @@ class Spec:
                     f"{name!r} is what is predicted; it cannot be dropped, declared, or be one of "
                     "the columns too"
                 )
+        if weight in asked:
+            raise TallyBayesError(
+                f"column {weight!r} says how often each row counts (--weight); it cannot be "
+                "declared as one of the columns too"
+            )
         for name in self.drop:
             if name in asked or name in self.only:
                 raise TallyBayesError(f"column {name!r} is dropped and asked for; do one of both")
-        used = self.only or names
-        left = (target, weight, *self.drop)
-        chosen = tuple(n for n in names if n in {*used, *asked} and n not in left)
+        used = {*(self.only or names), *asked} - {target, weight, *self.drop}
+        chosen = tuple(name for name in names if name in used)
         if not chosen:
             raise TallyBayesError(
                 f"no column is left to predict {target!r} from; drop fewer, or add some to the data"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
@@ -17,11 +17,12 @@ from tallybayes.sources.labels import sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.reports.report import Report
 from tallybayes.workflows.counting import count, labels_of, settled
+from tallybayes.workflows.first_rows import FirstRows
 from tallybayes.workflows.leaving_out import leave_out
 from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.tables import labelled_from
-from tallybayes.workflows.understood import understood
+from tallybayes.workflows.understood import Understood, understood
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +48,6 @@ class Trained:
     no_scores: str
     aside: Aside
     seconds: float
-    notes: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:
         parts = [understood(self.stored.fitted).text]
@@ -55,7 +55,7 @@ class Trained:
             parts += ["", "Every row predicted by the model of all others:", str(self.scores)]
         elif self.no_scores:
             parts += ["", f"No leave-one-out scores: {self.no_scores}."]
-        return "\n".join([*parts, *self.notes])
+        return "\n".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the model as JSON can hold it."""
@@ -66,6 +66,43 @@ class Trained:
             "leave_one_out": None if self.scores is None else self.scores.to_dict(),
             "no_scores": self.no_scores or None,
             "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked:
+    """What is understood of the data by their first rows.
+
+    Attributes
+    ----------
+    understood
+        The classes and columns, as far as these rows go.
+    aside
+        The rows that were set aside.
+    whole
+        Whether those were all rows.
+    """
+
+    understood: Understood
+    aside: Aside
+    whole: bool
+
+    @property
+    def rows(self) -> int:
+        """How many rows were looked at."""
+        return sum(rows for _, rows in self.understood.classes) + self.aside.rows
+
+    def __str__(self) -> str:
+        part = "" if self.whole else f"From the first {self.rows:,} rows only:\n"
+        return f"{part}{self.understood.text}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON can hold it."""
+        return {
+            **self.understood.to_dict(),
+            "first_rows": None if self.whole else self.rows,
+            "bad_rows": self.aside.rows,
+            "bad_examples": self.aside.lines[:5],
         }
 
 
@@ -119,16 +156,7 @@ def train(
         rows, counting, read, keep=scores, declarable=counting.undeclared, progress=progress
     )
     tally = counted.tally
-    if not tally.classes:
-        raise TallyBayesError(
-            f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
-        )
-    if len(tally.classes) == 1:
-        warn(
-            f"every row of {rows.files[0]} has the label {tally.classes[0]!r} in column "
-            f"{target!r}: the model can give no other answer until rows of another class are added",
-            TallyBayesWarning,
-        )
+    _check_classes(rows, tally, target)
     fitted = fitted_from(tally, wish, spec)
     fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
     report: Report | str = ""
@@ -139,6 +167,64 @@ def train(
     found = None if isinstance(report, str) else report
     seconds = time.perf_counter() - start
     return Trained(Stored(fitted, provenance), found, said, counted.aside, seconds)
+
+
+def look(
+    data: Any,
+    target: str,
+    spec: Spec | None = None,
+    *,
+    weight: str | None = None,
+    read: ReadOptions | None = None,
+) -> Looked:
+    """Look what `train` would understand of the data, by their first rows.
+
+    Types, families and rows that do not fit are those that `train` would find there.
+
+    Parameters
+    ----------
+    data, target, spec, weight, read
+        As for `train`.
+
+    Examples
+    --------
+    >>> rows = {"income": [125.0, 100.0, 70.0, 95.0], "cheat": ["No", "No", "Yes", "Yes"]}
+    >>> print(look(rows, "cheat"))
+    4 rows, to predict 'cheat': 2 'No', 2 'Yes'
+    column  family      missing  why
+    income  Gaussian()           decimal numbers
+    """
+    spec, read = spec or Spec(), read or ReadOptions()
+    rows = open_rows(data, read)
+    spec = spec.for_labels(labels_of(rows, target))
+    if not rows.whole:
+        rows = FirstRows(rows)
+        # classes that have a prior may come later
+        spec = replace(spec, prior="empirical", positive=None)
+    if spec.needs_all_rows:
+        trained = _with_estimator(rows, target, spec, weight, read, None, "", 0.0)
+        return Looked(understood(trained.stored.fitted), trained.aside, rows.whole)
+    counting, wish = settled(rows, spec, target, weight, read)
+    counted = count(rows, counting, read, declarable=counting.undeclared)
+    _check_classes(rows, counted.tally, target)
+    fitted = fitted_from(counted.tally, wish, spec)
+    fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
+    return Looked(understood(fitted), counted.aside, rows.whole)
+
+
+def _check_classes(rows: Rows | FrameRows, tally: Tally, target: str) -> None:
+    """Refuse to learn from nothing; say so where there is but one class."""
+    if not tally.classes:
+        raise TallyBayesError(
+            f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
+        )
+    if len(tally.classes) == 1:
+        every = "every one of the first rows" if isinstance(rows, FirstRows) else "every row"
+        warn(
+            f"{every} of {rows.files[0]} has the label {tally.classes[0]!r} in column "
+            f"{target!r}: the model can give no other answer until rows of another class are added",
+            TallyBayesWarning,
+        )
 
 
 def fitted_from(tally: Tally, wish: Wishes, spec: Spec) -> Fitted:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tallybayes.model import Fitted
-from tallybayes.model.description import described
+from tallybayes.model.description import described, why
 from tallybayes.model.estimation import family_for
 from tallybayes.sources.labels import Label
 
@@ -80,8 +80,7 @@ def understood(fitted: Fitted) -> Understood:
         family: Any = fitted.columns.get(name)
         if family is None:
             family = family_for(kind, fitted.families)
-        if name in fitted.reasons:
-            reason = fitted.reasons[name] + ("" if reason == "declared" else f"; {reason}")
-        columns.append(Column(name, described(family), reason, total - present[name]))
+        because = why(fitted, name, reason)
+        columns.append(Column(name, described(family), because, total - present[name]))
     classes = tuple(zip(tally.classes, tally.rows.tolist(), strict=True))
     return Understood(tally.schema.target, classes, tuple(columns))

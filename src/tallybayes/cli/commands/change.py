@@ -9,8 +9,14 @@ import click
 
 from tallybayes.cli.bad_rows import tell_aside, with_aside
 from tallybayes.cli.command import argument, command, option
-from tallybayes.cli.models import save_model
-from tallybayes.cli.options import data_argument, model_argument, reading_options, weight_option
+from tallybayes.cli.models import read_model, refuse_standard, save_model
+from tallybayes.cli.options import (
+    data_argument,
+    labels_option,
+    model_argument,
+    reading_options,
+    weight_option,
+)
 from tallybayes.cli.outputs import check_free, out_option
 from tallybayes.cli.parameters import STANDARD, Place
 from tallybayes.cli.session import Session
@@ -27,13 +33,12 @@ if TYPE_CHECKING:
 )
 @model_argument("The model file to change.")
 @data_argument()
+@labels_option
 @weight_option()
 @reading_options
 @output_options
 @click.pass_obj
-def update(
-    session: Session, model: str, data: tuple[str, ...], weight: str | None, read: ReadOptions
-) -> None:
+def update(session: Session, /, **asked: Any) -> None:
     """Learn more rows.
 
     The model becomes the one of all rows together. Any number of updates may run at once, and none
@@ -41,7 +46,7 @@ def update(
     """
     from tallybayes.workflows.changing import update as updated
 
-    _change(session, updated, model, data, weight, read)
+    _change(session, updated, **asked)
 
 
 @command(
@@ -50,13 +55,12 @@ def update(
 )
 @model_argument("The model file to change.")
 @data_argument("The rows to forget, as they were learned.")
+@labels_option
 @weight_option()
 @reading_options
 @output_options
 @click.pass_obj
-def forget(
-    session: Session, model: str, data: tuple[str, ...], weight: str | None, read: ReadOptions
-) -> None:
+def forget(session: Session, /, **asked: Any) -> None:
     """Take rows away again, as if never seen.
 
     The model becomes the one that never saw these rows. What cannot be right is refused, such as
@@ -64,7 +68,7 @@ def forget(
     """
     from tallybayes.workflows.changing import forget as forgotten
 
-    _change(session, forgotten, model, data, weight, read)
+    _change(session, forgotten, **asked)
 
 
 def _change(
@@ -72,12 +76,14 @@ def _change(
     change: Callable[..., Any],
     model: str,
     data: tuple[str, ...],
+    target: str | None,
     weight: str | None,
     read: ReadOptions,
 ) -> None:
     """Change a model file, and say what became of it."""
+    refuse_standard(model)
     with session.progress() as bar:
-        changed = change(model, list(data), weight=weight, read=read, progress=bar)
+        changed = change(model, list(data), target=target, weight=weight, read=read, progress=bar)
     session.written.append(model)
     tell_aside(session, changed.aside, read)
     facts = with_aside(changed.to_dict(), changed.aside, read)
@@ -101,13 +107,14 @@ def merge(
     The result is the model of all rows, as if it had learned them at once. Smoothing, prior and the
     positive class are those of the first model, or of the one that the others are added to.
     """
-    from tallybayes.modelfile import changing, load
+    from tallybayes.modelfile import changing
     from tallybayes.workflows.changing import merge as merged
 
     if (out is None) == (into is None):
         raise click.UsageError("Say where the result goes: -o FILE for a new one, or --into MODEL.")
     if into is not None:
-        others = [load(name) for name in models]
+        refuse_standard(into)
+        others = _read(models)
         with changing(into) as change:
             stored = merged([change.stored, *others], [into, *models])
             change.save(stored)
@@ -118,11 +125,16 @@ def merge(
             raise click.UsageError("Merging takes two models; name another one.")
         if out == STANDARD and session.json:
             raise click.UsageError("With --json, standard output is taken; name a file with -o.")
-        check_free(out, force)
-        stored = merged([load(name) for name in models], models)
+        check_free(out, force, models, "add the others to it with --into")
+        stored = merged(_read(models), models)
         save_model(session, out, stored)
     if out != STANDARD:
         _tell(session, stored, str(into or out))
+
+
+def _read(models: tuple[str, ...]) -> list[Stored]:
+    """Read models, of which one may come from standard input."""
+    return [read_model(name, models[:place]) for place, name in enumerate(models)]
 
 
 def _tell(session: Session, stored: Stored, where: str) -> None:

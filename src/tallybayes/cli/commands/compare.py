@@ -12,7 +12,7 @@ import click
 from tallybayes.cli.bad_rows import tell_aside, with_aside
 from tallybayes.cli.command import argument, command, option, refuse
 from tallybayes.cli.holding_out import HELD, holding_out_options
-from tallybayes.cli.models import is_model
+from tallybayes.cli.models import is_model, load_model
 from tallybayes.cli.options import (
     COLUMNS,
     MODEL,
@@ -22,7 +22,7 @@ from tallybayes.cli.options import (
     weight_option,
     wish_options,
 )
-from tallybayes.cli.parameters import Place
+from tallybayes.cli.parameters import STANDARD, Place
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
@@ -114,7 +114,7 @@ def compare(
 
             refuse(context, (COLUMNS, MODEL, HELD, SPECS), "The models are made already: leave out")
             found = compare_models(
-                _loaded(names),
+                _loaded(names, data),
                 data,
                 target=target,
                 level=level,
@@ -143,15 +143,13 @@ def compare(
     session.result(str(found), with_aside(found.to_dict(), aside, read))
 
 
-def _loaded(names: tuple[str, ...]) -> dict[str, Stored]:
+def _loaded(names: tuple[str, ...], data: list[str]) -> dict[str, Stored]:
     """Load models; they are called by the names of their files, as short as tells them apart."""
-    from tallybayes.modelfile import load
-
     if len(set(names)) < max(2, len(names)):
         raise click.UsageError("Comparing takes two different model files; name another one.")
-    stems = [Path(name).stem for name in names]
+    stems = ["standard input" if name == STANDARD else Path(name).stem for name in names]
     called = stems if len(set(stems)) == len(stems) else names
-    return {short: load(name) for short, name in zip(called, names, strict=True)}
+    return {short: load_model(name, data) for short, name in zip(called, names, strict=True)}
 
 
 def _specs(texts: tuple[str, ...], common: dict[str, Any]) -> dict[str, Spec]:

@@ -9,7 +9,7 @@ import click
 from tallybayes.cli.bad_rows import tell_aside, with_aside
 from tallybayes.cli.command import argument, command, refuse
 from tallybayes.cli.holding_out import HELD, holding_out_options
-from tallybayes.cli.models import is_model
+from tallybayes.cli.models import is_model, load_model
 from tallybayes.cli.options import (
     COLUMNS,
     MODEL,
@@ -70,14 +70,13 @@ def evaluate(
     session, aside = context.ensure_object(Session), Aside()
     with session.progress() as bar:
         if is_model(files[0]):
-            from tallybayes.modelfile import load
             from tallybayes.workflows.evaluation import evaluate_model
 
             refuse(context, (COLUMNS, MODEL, HELD), "The model is made already: leave out")
             if len(files) < 2:
                 raise click.UsageError("Name the data to test the model on.")
             report = evaluate_model(
-                load(files[0]),
+                load_model(files[0], files[1:]),
                 list(files[1:]),
                 target=target,
                 weight=weight,

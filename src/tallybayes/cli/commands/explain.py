@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from tallybayes.cli.command import argument, command, option
+from tallybayes.cli.models import load_model
 from tallybayes.cli.options import model_argument, reading_options
 from tallybayes.cli.parameters import Pair, Place
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
-from tallybayes.cli.typed import json_record, pairs_once
+from tallybayes.cli.typed import json_record, pairs_once, with_known_names
 
 if TYPE_CHECKING:
     from tallybayes.sources.files import ReadOptions
@@ -58,18 +59,19 @@ def explain(
     class; and what each column says for the class that wins, against the next best.
     """
     from tallybayes.explanations import explain as explained
-    from tallybayes.modelfile import load
     from tallybayes.workflows.records import record_in, record_of
 
     if sum((bool(values), record is not None, bool(data))) != 1:
         raise click.UsageError("Give one record: with --set, with --record, or DATA with --row.")
     if bool(data) != (row is not None):
         raise click.UsageError("DATA and --row go together: which row of which data.")
-    stored = load(model)
+    stored = load_model(model, data)
     if row is not None:
         given = record_in(stored, list(data), row, read=read)
     else:
-        typed = pairs_once(values, "--set") if record is None else json_record(record)
+        schema = stored.fitted.tally.schema
+        pairs = with_known_names(values, (*schema.names, schema.target))
+        typed = pairs_once(pairs, "--set") if record is None else json_record(record)
         given = record_of(stored, typed)
     explanation = explained(stored.fitted.model, given)
     session.result(str(explanation), explanation.to_dict())

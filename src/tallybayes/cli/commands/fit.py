@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @data_argument()
 @target_option()
 @out_option("The model file to write: name.tally. Needed unless --dry-run.")
-@option("--dry-run", is_flag=True, help="Show what the first rows look like; write nothing.")
+@option("--dry-run", is_flag=True, help="Show what is understood of the first rows; write nothing.")
 @option("--no-scores", is_flag=True, help="Do not leave rows out to score the model: faster.")
 @weight_option()
 @specification_options
@@ -71,19 +71,17 @@ def fit(
     understood is printed, and how well the model predicts rows that it has not seen: each row is
     predicted by the model of all others, exactly.
     """
-    from tallybayes.workflows.training import train
+    from tallybayes.workflows.training import look, train
 
     if dry_run:
-        from tallybayes.sources.files import open_rows
-
-        rows = open_rows(list(data), read)
-        trained = train(rows.sample, target, spec, weight=weight, scores=False)
-        part = "" if rows.whole else f"From the first {rows.sample.num_rows:,} rows only.\n"
-        session.report(f"{part}{trained}", {**trained.to_dict(), "out": None})
+        looked = look(list(data), target, spec, weight=weight, read=read)
+        tell_aside(session, looked.aside, read)
+        facts = with_aside(looked.to_dict(), looked.aside, read)
+        session.result(str(looked), {**facts, "out": None})
         return
     if out is None:
         raise click.UsageError("Say where to write the model, -o name.tally, or try --dry-run.")
-    check_free(out, force)
+    check_free(out, force, data)
     if out == STANDARD:
         if session.json:
             raise click.UsageError("With --json, standard output is taken; name a file with -o.")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from tallybayes.cli.command import command, option
+from tallybayes.cli.models import load_model
 from tallybayes.cli.options import model_argument
-from tallybayes.cli.parameters import ColumnName
+from tallybayes.cli.parameters import STANDARD, ColumnName
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
@@ -34,9 +35,9 @@ def inspect(session: Session, model: str, columns: tuple[str, ...], words: int |
     Priors, tables of likelihoods as fractions and decimals, means and variances, the most telling
     words, how many parameters there are, how large the file is and where it comes from.
     """
-    from tallybayes.modelfile import load
     from tallybayes.workflows.inspection import inspect_model
 
     more = {} if words is None else {"words": words}
-    inspection = inspect_model(load(model), path=model, columns=columns or None, **more)
+    path = None if model == STANDARD else model
+    inspection = inspect_model(load_model(model), path=path, columns=columns or None, **more)
     session.result(str(inspection), inspection.to_dict())

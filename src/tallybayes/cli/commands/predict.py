@@ -9,6 +9,7 @@ import click
 
 from tallybayes.cli.bad_rows import tell_aside, with_aside
 from tallybayes.cli.command import command, option
+from tallybayes.cli.models import load_model
 from tallybayes.cli.options import data_argument, model_argument, reading_options
 from tallybayes.cli.outputs import check_free, is_binary, out_option, standard_output, to_option
 from tallybayes.cli.parameters import STANDARD, ColumnName
@@ -64,8 +65,6 @@ def predict(
     For every row, in order, its most probable class and that probability are written. Data is read
     and written in a stream, however large it is; a file appears only when it is complete.
     """
-    from tallybayes.modelfile import load
-
     if keep and keep_all:
         raise click.UsageError("--keep-all keeps every column; leave out --keep.")
     asked: dict[str, Any] = {
@@ -74,11 +73,11 @@ def predict(
         "read": read,
     }
     if out in (None, STANDARD):
-        _print(session, load(model), list(data), to, asked)
+        _print(session, load_model(model, data), list(data), to, asked)
         return
     assert out is not None
-    check_free(out, force)
-    found = _predict(session, load(model), list(data), out, to, asked)
+    check_free(out, force, (model, *data))
+    found = _predict(session, load_model(model, data), list(data), out, to, asked)
     session.written.append(out)
     text = f"{found}\nSaved as {out} after {found.seconds:.2f} s."
     tell_aside(session, found.aside, read)

@@ -8,12 +8,13 @@ import click
 
 from tallybayes.cli.command import command, option
 from tallybayes.cli.json_rows import JsonRows
+from tallybayes.cli.models import load_model
 from tallybayes.cli.options import model_argument, seed_option
 from tallybayes.cli.outputs import check_free, is_binary, out_option, standard_output, to_option
 from tallybayes.cli.parameters import STANDARD, Pair
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
-from tallybayes.cli.typed import pairs_once
+from tallybayes.cli.typed import pairs_once, with_known_names
 
 
 @command(
@@ -51,16 +52,16 @@ def sample(
 
     A class is drawn by the prior (or by what is given), then each column given the class.
     """
-    from tallybayes.modelfile import load
     from tallybayes.workflows.records import sample as drawn
 
-    known = pairs_once(given, "--given")
     to_standard = out in (None, STANDARD)
     if not to_standard:
-        check_free(out, force)
+        check_free(out, force, (model,))
     elif session.json and to not in (None, "jsonl"):
         raise click.UsageError(f"With --json, rows are JSON; leave out --to {to}, or name a file.")
-    stored = load(model)
+    stored = load_model(model)
+    schema = stored.fitted.tally.schema
+    known = pairs_once(with_known_names(given, (*schema.names, schema.target)), "--given")
     facts = {"n": n, "given": known, "seed": seed, "out": out}
     if not to_standard:
         drawn(stored, n, str(out), given=known, seed=seed, to=to)

@@ -93,7 +93,7 @@ def tune(
     from tallybayes.workflows.tuning import tune_spec
 
     aside = Aside()
-    check_free(out, force)
+    check_free(out, force, data)
     if out == STANDARD and session.json:
         raise click.UsageError("With --json, standard output is taken; name a file with -o.")
     with session.progress() as bar:

@@ -8,7 +8,6 @@ from typing import Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.column_types import refuse_mistyped
-from tallybayes.sources.files.options import ReadOptions
 from tallybayes.sources.files.pieces import (
     Chunk,
     Piece,
@@ -25,8 +24,6 @@ ROWS = 32_768  # as many as are laid out for the kernels at once
 
 class ArrowFile:
     """Record batches one after the other, of which the first has been read."""
-
-    typed = True
 
     def __init__(self, name: str, reader: Any, *, checked: bool = False) -> None:
         import pyarrow
@@ -73,7 +70,7 @@ class ArrowFile:
         return table
 
 
-def open_arrow(place: Place, options: ReadOptions) -> ArrowFile:
+def open_arrow(place: Place) -> ArrowFile:
     """Open a file that has Arrow's file format or stream format; Feather is the former."""
     import pyarrow
     from pyarrow import ipc

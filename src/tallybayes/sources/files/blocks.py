@@ -71,6 +71,10 @@ def _in_utf8(parts: Iterator[bytes], encoding: str | None, file: str) -> Iterato
     """Turn other encodings into UTF-8; UTF-8 itself passes through."""
     first = next(parts, b"")
     if encoding is None:
+        if _is_model(first):
+            raise TallyBayesError(
+                f"{file} is a model file, where data are expected; name the data after the model"
+            )
         for mark, what in _NO_TEXT:
             if first.startswith(mark):
                 raise TallyBayesError(f"{file} is {what}")
@@ -94,6 +98,11 @@ def _in_utf8(parts: Iterator[bytes], encoding: str | None, file: str) -> Iterato
         raise TallyBayesError(
             f"{file} is not in the encoding {encoding}: {why}; give the right one with --encoding"
         ) from None
+
+
+def _is_model(first: bytes) -> bool:
+    """Tell whether a file begins like one of our models: a zip whose first member has this name."""
+    return first.startswith(b"PK\x03\x04") and first[30:].startswith(b"manifest.json")
 
 
 def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:

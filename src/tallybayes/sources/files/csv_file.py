@@ -37,8 +37,6 @@ LINE_BREAKS = b"\r\n"
 class CsvFile:
     """A CSV file whose first block has been read."""
 
-    typed = False
-
     def __init__(self, place: Place, options: ReadOptions) -> None:
         self._file = place.name
         if options.delimiter is None and "tsv" in (options.format, place.format):

@@ -38,8 +38,6 @@ _PYTHON: dict[Type, tuple[type, ...]] = {
 class JsonFile:
     """A file of JSON lines whose first block has been read."""
 
-    typed = False
-
     def __init__(self, place: Place, options: ReadOptions) -> None:
         self._file, self._options = place.name, options
         self._blocks = blocks(place, options.encoding, Quoting("", ""))

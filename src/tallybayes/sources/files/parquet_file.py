@@ -8,7 +8,6 @@ from typing import Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.column_types import refuse_mistyped
-from tallybayes.sources.files.options import ReadOptions
 from tallybayes.sources.files.pieces import (
     Chunk,
     Piece,
@@ -26,9 +25,7 @@ BUFFER = 1 << 20  # bytes of a column that are read at a time, instead of all of
 class ParquetFile:
     """A Parquet file whose footer has been read."""
 
-    typed = True
-
-    def __init__(self, place: Place, options: ReadOptions) -> None:
+    def __init__(self, place: Place) -> None:
         self._place = place
         if not place.again:  # its footer is at the end
             self._place = Place(place.name, stream=place.seekable())

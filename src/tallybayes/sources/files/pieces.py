@@ -58,10 +58,6 @@ class Reader(Protocol):
     """One file that has been opened."""
 
     @property
-    def typed(self) -> bool:
-        """Whether its columns have types of their own, in which the pieces come."""
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The names of its columns."""
 

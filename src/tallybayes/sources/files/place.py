@@ -118,13 +118,15 @@ class Peekable:
 
     def __init__(self, raw: Any, *, ours: bool = True) -> None:
         self._raw, self._ours = raw, ours
+        # a pipe hands over what it has, so that Ctrl-C is heard in between
+        self._some = getattr(raw, "read1", raw.read)
         self._first = b""
         self.closed = False
 
     def peek(self, size: int) -> bytes:
         """Return the first bytes, which will be read once more."""
         while len(self._first) < size:
-            part = self._raw.read(size - len(self._first))
+            part = self._some(size - len(self._first))
             if not part:
                 break
             self._first += part
@@ -136,9 +138,7 @@ class Peekable:
         if size < 0:
             return first + bytes(self._raw.read())
         if not first:
-            # a pipe hands over what it has, so that Ctrl-C is heard in between
-            some = getattr(self._raw, "read1", self._raw.read)
-            data: bytes = some(size)
+            data: bytes = self._some(size)
             return data
         self._first = first[size:]
         return first[:size]

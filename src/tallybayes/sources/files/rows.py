@@ -137,11 +137,11 @@ def _open(place: Place, options: ReadOptions) -> Reader:
     if kind == "parquet":
         from tallybayes.sources.files.parquet_file import ParquetFile
 
-        return ParquetFile(place, options)
+        return ParquetFile(place)
     if kind == "arrow":
         from tallybayes.sources.files.arrow_file import open_arrow
 
-        return open_arrow(place, options)
+        return open_arrow(place)
     if kind == "jsonl":
         from tallybayes.sources.files.json_file import JsonFile
 

@@ -1,0 +1,102 @@
+"""A model can come from standard input, as fit writes it to standard output."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "tallybayes"]
+
+
+@pytest.fixture
+def piped(loan, data):
+    """Run a command with a model file as standard input."""
+
+    def run(*args, model=loan):
+        return subprocess.run(
+            [*COMMAND, *args],
+            input=(data / model).read_bytes(),
+            capture_output=True,
+            cwd=data,
+            timeout=120,
+        )
+
+    return run
+
+
+COMMANDS = [
+    ["predict", "{}", "applicants.csv", "-q"],
+    ["explain", "{}", "--set", "income=120"],
+    ["explain", "{}", "applicants.csv", "--row", "2"],
+    ["sample", "{}", "-n", "3", "--seed", "1"],
+    ["evaluate", "{}", "loan.csv"],
+    ["merge", "{}", "other.tally", "-o", "both.tally", "--force"],
+]
+
+
+@pytest.mark.parametrize("args", COMMANDS, ids=lambda args: " ".join(args[:3]))
+def test_a_command_says_the_same_of_a_model_in_a_pipe(piped, done, loan, args):
+    done("fit", "loan.csv", "-t", "cheat", "-qo", "other.tally", "--no-scores")
+    found = piped(*[each.format("-") for each in args])
+    assert found.returncode == 0, found.stderr.decode()
+    assert found.stdout.decode() == done(*[each.format(loan) for each in args])
+
+
+def test_inspect_shows_a_model_that_fit_has_just_written(data):
+    made = subprocess.run(
+        [*COMMAND, "fit", "-", "-t", "cheat", "-o", "-", "-q"],
+        input=(data / "loan.csv").read_bytes(),
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    shown = subprocess.run(
+        [*COMMAND, "inspect", "-", "--json"],
+        input=made.stdout,
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    facts = json.loads(shown.stdout)
+    assert facts["path"] is None
+    assert facts["rows"] == 10
+
+
+def test_compare_takes_one_model_from_a_pipe(piped, done, loan):
+    done("fit", "loan.csv", "-t", "cheat", "-qo", "other.tally", "--no-scores", "--alpha", "0.1")
+    found = piped("compare", "-", "other.tally", "loan.csv")
+    assert found.returncode == 0, found.stderr.decode()
+    assert found.stdout.decode().startswith("standard input and other are right")
+
+
+def test_data_in_a_pipe_are_still_data_to_evaluate(tallybayes, data):
+    rows = (data / "loan.csv").read_text()
+    found = tallybayes("evaluate", "-", "-t", "cheat", "--loo", "--json", stdin=rows)
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["scores"]["accuracy"] == 0.8
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["predict", "-", "-"], "Standard input can be read only once"),
+        (["explain", "-", "-", "--row", "1"], "Standard input can be read only once"),
+        (["evaluate", "-", "-"], "Standard input can be read only once"),
+        (["merge", "-", "-", "-o", "both.tally"], "Standard input can be read only once"),
+        (["update", "-", "loan.csv"], "cannot be changed; name its file"),
+        (["forget", "-", "loan.csv"], "cannot be changed; name its file"),
+        (["merge", "loan.tally", "--into", "-"], "cannot be changed; name its file"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_cannot_be_done_with_a_pipe_is_an_error_of_usage(piped, args, message):
+    found = piped(*args)
+    assert (found.returncode, found.stdout) == (2, b"")
+    assert message in found.stderr.decode()
+
+
+def test_what_is_no_model_is_called_standard_input(piped):
+    found = piped("inspect", "-", model="loan.csv")
+    assert found.returncode == 1
+    assert b"standard input is not a model file" in found.stderr
