@@ -82,4 +82,4 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     shown = ", ".join(repr(each) for each in names[:8])
-    return f"known: {shown}{', ...' if len(names) > 8 else ''}"
+    return f"known: {shown or 'none'}{', ...' if len(names) > 8 else ''}"

@@ -28,6 +28,12 @@ def test_a_model_from_which_everything_was_forgotten_says_so(cli, done, loan, ar
     assert cli(*args)[0] == 0
 
 
+def test_what_is_left_of_a_model_without_rows_is_said_in_whole_sentences(cli, done, loan):
+    assert done("forget", loan, "loan.csv") == "forgot: 10 rows; the model has 0 now\n"
+    assert done("merge", loan, loan, "-o", "both.tally") == "both.tally has 0 rows now\n"
+    assert cli("forget", loan, "loan.csv")[2].endswith("known: none\n")
+
+
 def test_a_model_without_rows_can_still_be_merged(done, loan):
     done("fit", "loan.csv", "-t", "cheat", "-qo", "other.tally", "--no-scores")
     done("forget", loan, "loan.csv", "-q")

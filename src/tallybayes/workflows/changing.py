@@ -39,7 +39,8 @@ class Changed:
         tally = self.stored.fitted.tally
         counted = zip(tally.rows.tolist(), tally.classes, strict=True)
         shown = ", ".join(f"{rows:,} {label!r}" for rows, label in list(counted)[:10])
-        return f"{self.what}: {self.rows:,} rows; the model has {self.total:,} now: {shown}"
+        now = f"{self.total:,} now{f': {shown}' if shown else ''}"
+        return f"{self.what}: {self.rows:,} rows; the model has {now}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""

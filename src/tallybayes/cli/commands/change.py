@@ -148,4 +148,4 @@ def _tell(session: Session, stored: Stored, where: str) -> None:
         "classes": [{"label": label, "rows": rows} for label, rows in counted],
         "out": where,
     }
-    session.report(f"{where} has {total:,} rows now: {shown}", facts)
+    session.report(f"{where} has {total:,} rows now{f': {shown}' if shown else ''}", facts)
