@@ -111,14 +111,14 @@ def test_a_thread_that_predicts_while_another_learns_sees_one_model(monkeypatch)
     table = {"a": [1.0, 1.1, 9.0, 9.1]}
     model = NaiveBayes().partial_fit(table, ["b", "b", "c", "c"])
     inside, learned = threading.Event(), threading.Event()
-    estimate = tb.estimators.base.estimate
+    estimate = tb.model.fitted.estimate
 
     def slow_estimate(*args, **kwargs):
         inside.set()
         learned.wait(5)
         return estimate(*args, **kwargs)
 
-    monkeypatch.setattr(tb.estimators.base, "estimate", slow_estimate)
+    monkeypatch.setattr(tb.model.fitted, "estimate", slow_estimate)
     found = []
     thread = threading.Thread(target=lambda: found.append(model.predict(table).tolist()))
     thread.start()

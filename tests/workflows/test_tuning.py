@@ -91,3 +91,19 @@ def test_the_best_model_survives_its_file(tmp_path):
 def test_a_parameter_that_is_none_is_refused():
     with pytest.raises(tb.TallyBayesError, match="alpah"):
         tune_spec(FRAME, "label", grid={"alpah": [1.0]}, nested=None)
+
+
+def test_trying_families_for_all_columns_leaves_alone_what_is_declared(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = {
+        "age": rng.normal(40.0, 9.0, 120),
+        "income": rng.normal(50.0, 9.0, 120),
+        "note": [("good " if k % 3 else "bad ") + "word" for k in range(120)],
+        "y": ["yes" if k % 2 else "no" for k in range(120)],
+    }
+    spec = Spec(columns={"age": tb.Bins(edges=(30.0, 50.0))}, text=("note",))
+    tuned, stored = tune_spec(rows, "y", spec, {"columns": ["auto", "best"]}, folds=3, nested=None)
+    assert len(tuned.candidates) == 2
+    schema = stored.fitted.tally.schema
+    assert isinstance(schema.kind("note"), tb.Words)
+    assert schema.edges["age"] == (30.0, 50.0)

@@ -106,3 +106,12 @@ class TestNames:
 
     def test_few_rows_are_not_warned_of(self):
         train(self.NAMED.head(20)[["id", "label"]], "label", scores=False)
+
+
+def test_a_column_that_numbers_the_rows_is_pointed_at(tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = [f"{k},{k % 7 + 0.5},{'ab'[k % 2]}" for k in range(100, 160)]
+    path.write_text("\n".join([",x,y", *lines, ""]))
+    with pytest.warns(tb.TallyBayesWarning, match="'index' numbers the rows.*--drop index"):
+        train(path, "y")
+    assert train(path, "y", Spec(drop=("index",))).stored.fitted.tally.schema.names == ("x",)

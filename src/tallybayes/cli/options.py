@@ -5,7 +5,6 @@ Options of one kind arrive at a command together, as one argument: `read`, `spec
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -132,7 +131,7 @@ def spec_of(**values: Any) -> Spec:
             raise click.UsageError(f"Column {name!r} is stated twice, with --column.")
         columns[name] = family
     if values.pop("families") == "best":  # whatever is not stated
-        columns = {re.compile("."): "best", **columns} if columns else "best"
+        return Spec(columns=columns or "auto", **values).with_families("best")
     return Spec(columns=columns or "auto", **values)
 
 

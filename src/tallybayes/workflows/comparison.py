@@ -103,7 +103,10 @@ def compare_specs(
     """
     used = {(spec.drop, spec.only) for spec in specs.values()}
     if len(used) > 1:
-        raise TallyBayesError("the specifications must drop and use the same columns")
+        raise TallyBayesError(
+            "the specifications drop or use different columns, which only model files can: fit "
+            "each on the same rows, then compare them on rows that none has seen"
+        )
     if len(specs) < 2:
         raise TallyBayesError("there is nothing to compare with; give two specifications or more")
     first, *others = specs.values()

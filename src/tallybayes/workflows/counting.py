@@ -251,7 +251,15 @@ def _check_target(column: ArrowColumn) -> None:
 def _warn_of_names(source: Table, schema: Schema, n_rows: int) -> None:
     """Say so where categories look like names or numbers of single rows."""
     for name, kind, reason in schema:
-        if isinstance(kind, Categories) and reason != "declared" and n_rows > FEW_ROWS:
+        column = source.columns[name]
+        guessed = reason != "declared" and n_rows > FEW_ROWS
+        if guessed and column.type == "integer" and _counts_up(column, n_rows):
+            warn(
+                f"column {name!r} numbers the rows, which says nothing of other rows; leave it out "
+                f"(--drop {name})",
+                TallyBayesWarning,
+            )
+        if guessed and isinstance(kind, Categories):
             distinct = len(source.columns[name].codes(slice(0, n_rows)).labels)
             if distinct > n_rows / 2:
                 warn(
@@ -260,6 +268,12 @@ def _warn_of_names(source: Table, schema: Schema, n_rows: int) -> None:
                     f"count its words (--text {name})",
                     TallyBayesWarning,
                 )
+
+
+def _counts_up(column: Column, n_rows: int) -> bool:
+    """Tell whether every number is one more than the one before."""
+    numbers = column.numbers(slice(0, n_rows)).astype(np.float64)
+    return bool((np.diff(numbers) == 1.0).all())
 
 
 def _warn_of_empty(source: Table, schema: Schema) -> None:

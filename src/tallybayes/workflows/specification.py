@@ -16,6 +16,8 @@ from tallybayes.model.columns import BEST, FAMILIES
 from tallybayes.sources.labels import Label
 from tallybayes.tokenizer import Words
 
+EVERY = re.compile(".")  # column that is not named
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -60,7 +62,7 @@ class Spec:
         if isinstance(self.columns, Mapping):
             return {**dict.fromkeys(self.text, "text"), **self.columns}
         # one word for all columns: those of text come first
-        return {**dict.fromkeys(self.text, "text"), re.compile("."): self.columns}
+        return {**dict.fromkeys(self.text, "text"), EVERY: self.columns}
 
     def chosen(self, names: tuple[str, ...], target: str, weight: str | None) -> tuple[str, ...]:
         """Return the columns to use, of all that there are."""
@@ -118,6 +120,16 @@ class Spec:
             positive=self.positive,
             calibration=self.calibration,
         )
+
+    def with_families(self, word: Any) -> Spec:
+        """Return the specification with a word for all columns of which nothing is declared."""
+        declared = dict(self.columns) if isinstance(self.columns, Mapping) else {}
+        declared.pop(EVERY, None)
+        if isinstance(word, Mapping):
+            return replace(self, columns={**declared, **word})
+        if isinstance(word, str) and word == "auto":
+            return replace(self, columns=declared or "auto")
+        return replace(self, columns={EVERY: word, **declared} if declared else word)
 
     def without_choices(self) -> Spec:
         """Return what is known of the columns before families are chosen for them."""

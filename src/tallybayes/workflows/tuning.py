@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tallybayes.modelfile import Provenance, Stored
@@ -46,7 +45,11 @@ def tune_spec(
     aside
         What is told of the rows that were set aside, if anybody wants to know.
     """
-    spec, grid = spec or Spec(), grid or {"alpha": list(ALPHAS)}
+    spec, values = spec or Spec(), dict(grid or {"alpha": list(ALPHAS)})
+    # what is tried for all columns leaves alone what is declared of some
+    others = [spec.with_families(word) for word in values.get("columns", ())]
+    if others:
+        values["columns"] = [each.said for each in others]
     rows = read_labelled(
         data,
         target,
@@ -55,13 +58,13 @@ def tune_spec(
         read=read,
         progress=progress,
         aside=aside,
-        others=[replace(spec, columns=columns, text=()) for columns in grid.get("columns", ())],
+        others=others,
     )
     tuned = tune(
         rows.spec.estimator(),
         rows.X,
         rows.y,
-        dict(grid),
+        values,
         folds=folds,
         score=score,
         nested=nested,

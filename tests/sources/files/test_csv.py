@@ -212,7 +212,7 @@ def test_names_are_taken_without_the_blanks_around_them(path):
     [
         ("x,x,y", "two columns are named 'x'"),
         ("x,,y", "column 2 has no name"),
-        (",x,y", "column 1"),
+        ("x,,y", "column 2"),
     ],
 )
 def test_names_that_occur_twice_or_are_empty_are_refused(path, header, said):

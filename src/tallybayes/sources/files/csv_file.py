@@ -6,7 +6,7 @@ to find out which rows are to blame.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
@@ -33,6 +33,8 @@ from tallybayes.sources.files.quoting import Quoting
 
 LINE_BREAKS = b"\r\n"
 
+INDEX = "index"
+
 
 class CsvFile:
     """A CSV file whose first block has been read."""
@@ -49,7 +51,7 @@ class CsvFile:
         head = head_of(first, options, place.name)
         self._options = replace(options, delimiter=head.delimiter)
         if options.header:
-            self.names = checked_names([name.strip() for name in head.fields], place.name)
+            self.names = checked_names(_names(head.fields), place.name)
             first = first[head.size :]
             if not first.lstrip(LINE_BREAKS):
                 first = self._next()
@@ -187,3 +189,11 @@ class CsvFile:
             table = table.filter(pyarrow.array(good, pyarrow.bool_()))
         columns = [converted(table.column(name), kind, decimal) for name, kind in wanted.items()]
         return Piece(pyarrow.Table.from_arrays(columns, list(wanted)), n_rows, aside, kept)
+
+
+def _names(fields: Sequence[str]) -> list[str]:
+    """Return the names in the first line; pandas writes an index without one."""
+    names = [name.strip() for name in fields]
+    if len(names) > 1 and not names[0] and all(names[1:]) and INDEX not in names:
+        names[0] = INDEX
+    return names
