@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import tallybayes as tb
-from benchmarks import estimators, text, validation, workloads
+from benchmarks import estimators, files, text, validation, workloads
 from benchmarks.ours import Ours
 from benchmarks.scikit_learn import ScikitLearn
 from benchmarks.timing import best_of, per_call, say
@@ -215,6 +215,7 @@ def main() -> None:
         "",
         *text.section(),
         *validation.section(),
+        *files.section(),
     ]
     PAGE.write_text("\n".join(page))
     print("\n".join(page))

@@ -31,7 +31,9 @@ def main() -> None:
     said = b"".join(parts).decode("utf-8", "replace")
     found = {
         "seconds": seconds,
-        "processor": used.ru_utime + used.ru_stime,
+        "user": used.ru_utime,
+        "system": used.ru_stime,
+        "from_disk": used.ru_inblock * 512,
         "peak": used.ru_maxrss * 1024,
         "status": os.waitstatus_to_exitcode(status),
         "said": said,
