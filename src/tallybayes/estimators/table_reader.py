@@ -149,12 +149,7 @@ class TableReader(TallyClassifier):
 
     def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
         """Say how a model is estimated, with the parameters as they are now."""
-        alpha = number(self.alpha, "alpha", least=0.0)
-        if self.unseen not in ("ignore", "smooth", "error"):
-            raise TallyBayesError(
-                f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
-            )
-        families, by_name = families_for(tally.schema, self._wish, alpha, self.unseen)
+        families, by_name = families_for(tally.schema, self._wish, self.alpha, self.unseen)
         prior = prior_of(self.prior)
         stated = prior.p if isinstance(prior, Fixed) else tally.classes
         for label in tally.classes:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.families import (
     Bernoulli,
     Bins,
@@ -160,6 +160,9 @@ def families_for(
     schema: Schema, wish: Wishes, alpha: float, unseen: Unseen
 ) -> tuple[tuple[Family, ...], dict[str, Family]]:
     """Return the families of all columns of a kind, and those of single columns by name."""
+    alpha = number(alpha, "alpha", least=0.0)
+    if unseen not in ("ignore", "smooth", "error"):
+        raise TallyBayesError(f"unseen is {unseen!r}; it must be 'ignore', 'smooth' or 'error'")
     stated = {
         name: smoothed(word, alpha, unseen)
         for name, word in wish.by_name.items()

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.model import Fitted
 from tallybayes.model.columns import Wishes, families_for
 from tallybayes.modelfile import Provenance, Stored
@@ -229,12 +229,7 @@ def _check_classes(rows: Rows | FrameRows, tally: Tally, target: str) -> None:
 
 def fitted_from(tally: Tally, wish: Wishes, spec: Spec) -> Fitted:
     """Say how a model is estimated from what was counted."""
-    if spec.unseen not in ("ignore", "smooth", "error"):
-        raise TallyBayesError(
-            f"unseen is {spec.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
-        )
-    alpha = number(spec.alpha, "alpha", least=0.0)
-    families, by_name = families_for(tally.schema, wish, alpha, spec.unseen)
+    families, by_name = families_for(tally.schema, wish, spec.alpha, spec.unseen)
     prior = prior_of(spec.prior)
     announced = set(prior.p) if isinstance(prior, Fixed) else set()
     for label in announced.difference(tally.classes):
