@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tallybayes.model import Fitted, Model
+from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.validation.cross_validation import HeldOut, Prepared, cross_val
@@ -170,6 +171,15 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def model_(self) -> Model:
         """The model that makes the predictions."""
         return self._state().model
+
+    @property
+    def fitted_(self) -> Fitted:
+        """What was counted and how models are estimated from it: what pictures and pages show."""
+        return self._state()
+
+    def source_of(self, X: Any) -> Source:
+        """Return rows as the model reads them: the columns named as in the model."""
+        return as_source(self._checked_rows(X))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log P(c) + log P(x | c) for each row and class.

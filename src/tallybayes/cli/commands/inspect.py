@@ -35,7 +35,7 @@ def inspect(session: Session, model: str, columns: tuple[str, ...], words: int |
     Priors, tables of likelihoods as fractions and decimals, means and variances, the most telling
     words, how many parameters there are, how large the file is and where it comes from.
     """
-    from tallybayes.workflows.inspection import inspect_model
+    from tallybayes.report.inspection import inspect_model
 
     more = {} if words is None else {"words": words}
     path = None if model == STANDARD else model

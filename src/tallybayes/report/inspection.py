@@ -22,10 +22,10 @@ from tallybayes.model import Fitted
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.description import described, why
 from tallybayes.model.estimation import shares
+from tallybayes.report.inspected_factors import Wish, tables_of
+from tallybayes.report.inspected_tables import InspectedTable
+from tallybayes.report.inspected_text import as_text
 from tallybayes.sources.labels import Label
-from tallybayes.workflows.inspected_factors import Wish, tables_of
-from tallybayes.workflows.inspected_tables import InspectedTable
-from tallybayes.workflows.inspected_text import as_text
 
 if TYPE_CHECKING:
     from tallybayes.modelfile import Provenance, Stored

@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from tallybayes.metrics.tables import amount, shown, text_table
-from tallybayes.workflows.inspected_tables import (
+from tallybayes.report.inspected_tables import (
     InspectedTable,
     Likelihoods,
     NumberMoments,
@@ -16,7 +16,7 @@ from tallybayes.workflows.inspected_tables import (
 )
 
 if TYPE_CHECKING:
-    from tallybayes.workflows.inspection import InspectedColumn, Inspection
+    from tallybayes.report.inspection import InspectedColumn, Inspection
 
 WIDEST = 110  # characters of a table with its working; beyond, it is left out
 COLUMNS_SHOWN = 50

@@ -19,8 +19,8 @@ from tallybayes.model import Fitted
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.estimation import family_for
 from tallybayes.modelfile import Provenance, Stored
-from tallybayes.workflows.inspected_tables import Likelihoods, NumberMoments, TopWords
-from tallybayes.workflows.inspection import inspect_model
+from tallybayes.report.inspected_tables import Likelihoods, NumberMoments, TopWords
+from tallybayes.report.inspection import inspect_model
 from validation.registry import CLASSES, SETTINGS
 
 MADE = Provenance("2024-05-01T10:00:00+00:00", "2024-05-02T10:00:00+00:00", "0.1", ("loan.csv",),

@@ -26,10 +26,7 @@ from tallybayes.families import (
 from tallybayes.model import Fitted, Model, most_informative
 from tallybayes.model.description import described
 from tallybayes.model.estimation import Share, shares
-from tallybayes.sources.labels import Label
-from tallybayes.tallies import Moments
-from tallybayes.tokenizer import Terms
-from tallybayes.workflows.inspected_tables import (
+from tallybayes.report.inspected_tables import (
     ClassMoments,
     InspectedTable,
     Likelihoods,
@@ -37,6 +34,9 @@ from tallybayes.workflows.inspected_tables import (
     TopWord,
     TopWords,
 )
+from tallybayes.sources.labels import Label
+from tallybayes.tallies import Moments
+from tallybayes.tokenizer import Terms
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""Pictures of models, records and predictions, in scikit-learn's Display style."""
