@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from tallybayes.explanations.columns import contributions
 from tallybayes.explanations.contrast import Contrast
 from tallybayes.explanations.contribution import Contribution
 from tallybayes.explanations.plain import plain_numbers
-from tallybayes.explanations.tables import as_text
+from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.tables import as_html, as_text
 from tallybayes.kernels.scoring import shares
-from tallybayes.model import Model
+from tallybayes.metrics.tables import shown
+from tallybayes.model import Fitted, Model
 from tallybayes.model.model import winners_of
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
@@ -133,8 +136,28 @@ class Explanation:
             [(each, each.log_likelihood[a], each.log_likelihood[b]) for each in self.pieces],
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it: -inf as text, what is undefined as None."""
+    def to_text(self, one: Label | None = None, other: Label | None = None) -> str:
+        """Return a table with the evidence for one class against another: see `against`."""
+        if self.runner_up is None:
+            return f"{self.target}: {shown(self.decision)} is the only class"
+        return as_text(self, self.against(one, other))
+
+    def to_html(self, one: Label | None = None, other: Label | None = None) -> str:
+        """Return the same table in HTML, with what is left out and the answer below it."""
+        if self.runner_up is None:
+            return f"<p>{escape(self.to_text())}</p>"
+        return as_html(self, self.against(one, other))
+
+    _repr_html_ = to_html
+
+    def to_dict(self, one: Label | None = None, other: Label | None = None) -> dict[str, Any]:
+        """Return everything as JSON can hold it: -inf as text, what is undefined as None.
+
+        Parameters
+        ----------
+        one, other
+            As for `against`.
+        """
         several = self.runner_up is not None
         return {
             "target": self.target,
@@ -147,21 +170,21 @@ class Explanation:
             "posterior": plain_numbers(self.posterior),
             "uncalibrated": None if self.uncalibrated is None else plain_numbers(self.uncalibrated),
             "decision": self.decision,
-            "against": self.against().to_dict() if several else None,
+            "against": self.against(one, other).to_dict() if several else None,
             "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
-        return as_text(self)
+        return self.to_text()
 
 
-def explain(model: Model, record: Mapping[str, Any]) -> Explanation:
+def explain(model: Model | Fitted | Any, record: Mapping[str, Any]) -> Explanation:
     """Explain the answer for one record.
 
     Parameters
     ----------
     model
-        The model.
+        The model, or an estimator that was fitted.
     record
         A value for each column; columns that it does not have are missing. The target may be in
         the record and is not looked at.
@@ -190,6 +213,7 @@ def explain(model: Model, record: Mapping[str, Any]) -> Explanation:
             f"a record must be a mapping from columns to values, not {type(record).__name__}; "
             "a row of a pandas table has to_dict()"
         )
+    model = model_of(model)
     schema = model.schema
     for name in record:
         if name != schema.target:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from tallybayes.explanations.contrast import Contrast, Evidence, bits
 from tallybayes.explanations.contribution import Contribution
-from tallybayes.metrics.tables import amount, shown, text_table
+from tallybayes.metrics.tables import amount, html_table, shown, text_table
 
 if TYPE_CHECKING:
     from tallybayes.explanations.explanation import Explanation
@@ -19,20 +20,28 @@ WIDEST = 96  # characters of a line of prose
 NEAR = 1e-4  # probabilities nearer to 0 or 1 are written by their distance
 
 
-def as_text(explanation: Explanation) -> str:
+def as_text(explanation: Explanation, contrast: Contrast) -> str:
     """Return the explanation as lines of text."""
-    if explanation.runner_up is None:
-        return f"{explanation.target}: {shown(explanation.decision)} is the only class"
-    contrast = explanation.against()
-    parts = [
-        _title(explanation, contrast),
-        _table(explanation, contrast),
+    said = (fill(line, WIDEST) for line in _said(explanation, contrast))
+    table = _aligned(_cells(explanation, contrast))
+    return "\n".join([_title(explanation, contrast), table, *said])
+
+
+def as_html(explanation: Explanation, contrast: Contrast) -> str:
+    """Return the explanation as a table and paragraphs."""
+    head, *lines = _cells(explanation, contrast)
+    said = "".join(f"<p>{escape(line)}</p>" for line in _said(explanation, contrast))
+    return html_table(_title(explanation, contrast), head, lines) + said
+
+
+def _said(explanation: Explanation, contrast: Contrast) -> list[str]:
+    """Say what the table does not, and what comes of it all."""
+    return [
         *_texts(explanation, contrast),
-        *(fill(line, WIDEST) for line in _left_out(explanation)),
-        *(fill(f"note: {note}", WIDEST) for note in explanation.notes),
-        fill(_sentence(explanation, contrast), WIDEST),
+        *_left_out(explanation),
+        *(f"note: {note}" for note in explanation.notes),
+        _sentence(explanation, contrast),
     ]
-    return "\n".join(parts)
 
 
 def _title(explanation: Explanation, contrast: Contrast) -> str:
@@ -40,8 +49,8 @@ def _title(explanation: Explanation, contrast: Contrast) -> str:
     return f"{explanation.target}: log-likelihoods, and the evidence for {one} against {other}"
 
 
-def _table(explanation: Explanation, contrast: Contrast) -> str:
-    """Put prior, evidence and posterior below each other."""
+def _cells(explanation: Explanation, contrast: Contrast) -> list[list[str]]:
+    """Put prior, evidence and posterior below each other, and headings above."""
     classes = list(range(len(explanation.classes)))
     if len(classes) > MOST_CLASSES:
         classes = [explanation.classes.index(each) for each in (contrast.one, contrast.other)]
@@ -69,7 +78,7 @@ def _table(explanation: Explanation, contrast: Contrast) -> str:
     # counts and words only have something to say here
     if all(each.contribution.times == 1.0 for each in used[:MOST_LINES]):
         cells = [[*row[:2], *row[3:]] for row in cells]
-    return _aligned(cells)
+    return cells
 
 
 def _posteriors(explanation: Explanation) -> list[tuple[str, tuple[float, ...]]]:
@@ -126,7 +135,10 @@ def _sentence(explanation: Explanation, contrast: Contrast) -> str:
     said = f"The answer is {shown(explanation.decision)}"
     said += f", with a probability of {probability(explanation.posterior[place])}"
     strongest = []
-    for side, sign in (("for it", 1.0), ("against it", -1.0)):
+    sides = (("for it", 1.0), ("against it", -1.0))
+    if contrast.one != explanation.decision:
+        sides = ((f"for {shown(contrast.one)}", 1.0), (f"for {shown(contrast.other)}", -1.0))
+    for side, sign in sides:
         speaking = [each for each in contrast.evidence if sign * each.bits > 0.0]
         if speaking:
             what, odds = _name(speaking[0].contribution), odds_text(speaking[0].bits)

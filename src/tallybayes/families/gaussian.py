@@ -19,6 +19,7 @@ from tallybayes.batches import Block
 from tallybayes.errors import TallyBayesError, number
 from tallybayes.families.parameters import Array, Columns, Floats
 from tallybayes.kernels import scoring
+from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
 from tallybayes.tallies.keys import ROUNDING
@@ -175,6 +176,11 @@ class Normals:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, np.ndarray)
         scoring.normals(block, *self.curves, out)
+
+    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
+        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
+        assert isinstance(block, np.ndarray)
+        write_parts("part_normals", block, self.curves, out, rows.start, places)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""

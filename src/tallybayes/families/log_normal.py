@@ -12,7 +12,7 @@ import numpy as np
 
 from tallybayes.batches import Block
 from tallybayes.families.gaussian import Gaussian, Normals
-from tallybayes.families.parameters import Array, Columns, Floats
+from tallybayes.families.parameters import Array, Columns, Floats, every
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
 
@@ -70,6 +70,11 @@ class LogNormals(Normals):
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         super().add_log_likelihood(block, out)
         out -= self._stretch(block).sum(axis=1, keepdims=True)
+
+    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
+        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
+        super().write_parts(block, out, rows, places)
+        out[:, rows][:, :, every(places)] -= self._stretch(block)
 
     def _stretch(self, block: Block) -> Floats:
         """Return log x where it is there and its column says something, and 0 elsewhere."""

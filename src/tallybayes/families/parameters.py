@@ -44,6 +44,9 @@ class Parameters(Protocol):
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
 
+    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
+        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
+
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
 
@@ -60,6 +63,16 @@ class Family(Protocol):
 
     def estimate(self, block: Any, columns: Columns) -> Parameters:
         """Turn a block of the tally into parameters."""
+
+
+def put(logs: Floats, out: Floats, rows: slice, places: Array | None) -> None:
+    """Write logarithms, by row, column and class, to out[class, row, place]."""
+    out[:, rows][:, :, every(places)] = logs.transpose(2, 0, 1)
+
+
+def every(places: Array | None) -> Array | slice:
+    """Return the places as an index."""
+    return slice(None) if places is None else places
 
 
 def in_place_log(values: Floats) -> None:

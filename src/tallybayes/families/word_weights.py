@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block
 from tallybayes.families.bernoulli import Bernoulli, Switches
 from tallybayes.families.counts import log_shares, log_shares_elsewhere
-from tallybayes.families.parameters import Array, Columns, Floats, times
+from tallybayes.families.parameters import Array, Columns, Floats, put, times
 from tallybayes.families.writing import documents
 from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
@@ -259,6 +259,10 @@ class WordWeights:
         loops = loops_for(int(bags.indptr[-1]), "score_text", bags.data.dtype, self._once)
         threshold = PRESENT if self._once else None
         loops.score_sparse(bags.indptr, indices, bags.data, threshold, table, out)
+
+    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
+        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
+        put(self.log_prob(block), out, rows, places)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a document for each row, whose classes are given as codes."""

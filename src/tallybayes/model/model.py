@@ -6,7 +6,7 @@ classes it is the posterior. All of it is computed with logarithms.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,7 @@ from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor
 from tallybayes.model.records import RecordScorer
 from tallybayes.schema import Count, Numeric, Schema
-from tallybayes.sources import as_source
+from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.counts import unusable
 from tallybayes.tallies.moments import not_finite
@@ -99,6 +99,12 @@ class Model:
         """Return log s_c = log P(c) + sum_i log P(x_i | c) for each row and class."""
         source = as_source(X)
         out = np.empty((source.n_rows, len(self.classes)))
+        for _ in self.joint_by_batch(source, out):
+            pass
+        return out
+
+    def joint_by_batch(self, source: Source, out: Floats) -> Iterator[Batch]:
+        """Go through the rows as they were encoded, after their log scores are in `out`."""
         out[:] = self.log_prior
         for batch in batches(source, self.schema):
             part = out[batch.rows]
@@ -106,7 +112,7 @@ class Model:
             for factor in self.factors:
                 factor.scored.add_log_likelihood(factor.block_of(batch), part)
             self._check_numbers(batch, part)
-        return out
+            yield batch
 
     def joint_of(self, blocks: Sequence[Block], n_rows: int) -> Floats:
         """Return the same for rows that were encoded, and checked, before."""
@@ -231,7 +237,10 @@ class Model:
 
     def judged(self, X: Any) -> tuple[Floats, NDArray[np.intp]]:
         """Return what `posterior` and `winners` return, for which the rows are scored once."""
-        scores = self.joint_log_likelihood(X)
+        return self.judged_from(self.joint_log_likelihood(X))
+
+    def judged_from(self, scores: Floats) -> tuple[Floats, NDArray[np.intp]]:
+        """Return the same from log scores, which are overwritten."""
         if self._curved:
             scores = self._posterior_from(scores)
             return scores, winners_of(scores, self.prior, self.classes, self.positive)

@@ -8,6 +8,7 @@ from tallybayes.sources.tables import (
     SparseMatrix,
     Table,
     as_source,
+    record_at,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "SparseMatrix",
     "Table",
     "as_source",
+    "record_at",
 ]

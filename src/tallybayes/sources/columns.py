@@ -37,6 +37,9 @@ class Column(Protocol):
     def codes(self, rows: slice) -> Encoded:
         """Return the values as codes, -1 where missing."""
 
+    def value(self, row: int) -> Any:
+        """Return the value in one row, as it came."""
+
     def texts(self, rows: slice) -> Any:
         """Return the values as text: an Arrow array, or one of objects, None where missing."""
 
@@ -113,6 +116,10 @@ class ArrayColumn:
         if self._values.dtype.kind in "biuf":  # quick enough to do again, and nothing is kept
             return encode(self._values[rows], self._where)
         return Encoded(self._encoded.codes[rows], self._encoded.labels)
+
+    def value(self, row: int) -> Any:
+        """Return the value in one row, as it came."""
+        return self._values[row]
 
     def texts(self, rows: slice) -> Any:
         """Return the values as text, None where missing."""
@@ -225,6 +232,10 @@ class ArrowColumn:
     def codes(self, rows: slice) -> Encoded:
         """Return the values as codes, -1 where missing."""
         return Encoded(self._encoded.codes[rows], self._encoded.labels)
+
+    def value(self, row: int) -> Any:
+        """Return the value in one row, as it came."""
+        return self._values[row].as_py()
 
     def texts(self, rows: slice) -> Any:
         """Return the values as text, null where missing."""

@@ -150,6 +150,22 @@ def as_source(data: Any) -> Source:
     return _matrix(data)
 
 
+def record_at(source: Source, row: int) -> dict[str, Any]:
+    """Return a row as a record.
+
+    Examples
+    --------
+    >>> record_at(as_source({"status": ["Single", "Married"], "income": [125, None]}), 1)
+    {'status': 'Married', 'income': None}
+    """
+    if isinstance(source, Table):
+        return {name: column.value(row) for name, column in source.columns.items()}
+    values: Any = source.values[[row]]
+    if isinstance(source, SparseMatrix):
+        values = values.toarray()
+    return dict(zip(source.names, values[0].tolist(), strict=True))
+
+
 def is_scalar(value: Any) -> bool:
     """Tell whether a value is one of a record rather than a column."""
     return isinstance(value, str | bool | int | float | np.generic) or is_missing(value)

@@ -21,7 +21,7 @@ from tallybayes.kernels.choice import load_compiled, load_text
 ROWS = 2_400  # enough cells for the compiled loops, once these are loaded
 ASCII = ("The lottery is yours: win today", "see you at dinner tonight", "buy now and get rich")
 WORLD = ("Überweisung für das Straßenfest", "ужин сегодня вечером", "चलो खाना खाते हैं", "夕食 ΟΔΟΣ")
-LOOPS = ("compiled", "compiled_alphas", "compiled_bags", "compiled_terms", "compiled_tokens")
+LOOPS = tuple(f"compiled{part}" for part in ("", "_alphas", "_bags", "_parts", "_terms", "_tokens"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,8 @@ def _numbers(gaps: bool) -> dict[str, Any]:
 
 
 def _every_way(table: Mapping[str, Any], kinds: Any = None, family: Any = None) -> None:
-    """Count with and without weights, from memory and as files are counted; estimate, predict."""
+    """Count with and without weights, from memory and as files; estimate, predict, explain."""
+    from tallybayes.explanations import explain_all
     from tallybayes.model import estimate
     from tallybayes.tallies import Tally
 
@@ -88,6 +89,10 @@ def _every_way(table: Mapping[str, Any], kinds: Any = None, family: Any = None) 
     for rows in (table, arrow):
         model.posterior(rows)
         model.log_posterior(rows)
+        explain_all(model, rows)
+    # columns of another kind between them change where explanations are written to
+    mixed = {"text": np.array(["u", "v"] * (ROWS // 2)), **table, "number": np.arange(ROWS) / ROWS}
+    explain_all(estimate(Tally.of(mixed, _labels(), columns=kinds)), mixed)
 
 
 def _like_a_file(table: Mapping[str, Any], kinds: Any = None) -> Any:

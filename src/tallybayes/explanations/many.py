@@ -1,0 +1,201 @@
+"""Many records explained at once: arrays of the same numbers that `explain` shows for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError, did_you_mean, whole
+from tallybayes.explanations.explanation import Explanation, explain
+from tallybayes.explanations.subject import model_of
+from tallybayes.families.parameters import Floats
+from tallybayes.kernels.parts import as_places
+from tallybayes.model import Model
+from tallybayes.sources import Source, as_source, record_at
+from tallybayes.sources.labels import Label
+
+Array = NDArray[Any]
+
+MOST_NUMBERS = 1 << 30  # 8 GB
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanations:
+    """Why many records get their answers; make it with `explain_all`.
+
+    ``explanations[i]`` is the whole `Explanation` of record i, with its words and reasons; all of
+    them can be gone through.
+
+    Parameters
+    ----------
+    model, source
+        The model, and the records.
+    names
+        The columns.
+    log_prior
+        The logarithm of the prior of each class, which the contributions are added to.
+    contributions : array of shape (records, columns, classes)
+        What each column adds to the logarithm of each class's score: 0 where it is left out. A text
+        is one column.
+    joint, posterior : arrays of shape (records, classes)
+        The joint log-likelihood, which is log prior and contributions added up, and what
+        `predict_proba` returns.
+    winners : array
+        The place of the class that is predicted.
+    """
+
+    model: Model
+    source: Source
+    names: tuple[str, ...]
+    log_prior: Floats
+    contributions: Floats
+    joint: Floats
+    posterior: Floats
+    winners: NDArray[np.intp]
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes, in the order of the arrays."""
+        return self.model.classes
+
+    @property
+    def decisions(self) -> Array:
+        """The class that is predicted for each record."""
+        chosen: Array = np.array(self.classes)[self.winners]
+        return chosen
+
+    def evidence(self, one: Label | None = None, other: Label | None = None) -> Floats:
+        """Weigh the evidence of each record (down) and column (across), in bits.
+
+        NaN where a value is impossible in both classes, which says nothing of the two.
+
+        Parameters
+        ----------
+        one
+            The class that evidence speaks for; the decision on each record when not given.
+        other
+            The class that it speaks against; the decision when not given, or its runner-up where
+            the decision is the `one`.
+        """
+        if len(self.classes) < 2:
+            raise TallyBayesError("there is one class only, so nothing to weigh it against")
+        rows = np.arange(len(self))
+        a = self.winners if one is None else np.full(len(self), self._place(one))
+        b = self.winners if other is None else np.full(len(self), self._place(other))
+        if other is None:
+            b = np.where(a == self.winners, self._runners_up(), b)
+        if (a == b).any():
+            raise TallyBayesError(
+                "evidence is for one class against another; give two different classes, or none "
+                "for each record's decision against its runner-up"
+            )
+        with np.errstate(invalid="ignore"):
+            found: Floats = self.contributions[rows, :, a] - self.contributions[rows, :, b]
+        found /= np.log(2.0)
+        return found
+
+    def strongest(self, n: int = 3, one: Label | None = None, other: Label | None = None) -> Array:
+        """Name the columns whose evidence is strongest, either way: at most n for each record.
+
+        Parameters
+        ----------
+        n
+            How many.
+        one, other
+            As for `evidence`.
+
+        Returns
+        -------
+        array of shape (records, n)
+            Names of columns, the strongest first.
+        """
+        whole(n, "n", 1)
+        strength = np.nan_to_num(np.abs(self.evidence(one, other)), nan=-1.0, posinf=np.inf)
+        best = np.argsort(-strength, axis=1, kind="stable")[:, :n]
+        named: Array = np.array(self.names, dtype=object)[best]
+        return named
+
+    def _place(self, label: Label) -> int:
+        if label not in self.classes:
+            hint = did_you_mean(label, self.classes)
+            raise TallyBayesError(f"{label!r} is not a class; {hint}")
+        return self.classes.index(label)
+
+    def _runners_up(self) -> NDArray[np.intp]:
+        """Return the most probable other class of each record, the first of equals."""
+        rows = np.arange(len(self))
+        others = self.posterior.copy()
+        others[rows, self.winners] = -1.0
+        best = others == others.max(axis=1, keepdims=True)
+        # probabilities may be too small to tell apart; their logarithms are not
+        logs = np.where(best, np.maximum(self.joint, np.finfo(np.float64).min), -np.inf)
+        found: NDArray[np.intp] = logs.argmax(axis=1)
+        return found
+
+    def __len__(self) -> int:
+        return len(self.joint)
+
+    def __getitem__(self, row: int) -> Explanation:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"there is no record {row}; there are {len(self)}")
+        return explain(self.model, record_at(self.source, range(len(self))[row]))
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[row] for row in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<Explanations of {len(self)} records, {len(self.names)} columns>"
+
+
+def explain_all(model: Model | Any, X: Any) -> Explanations:
+    """Explain the answers for many records at once.
+
+    Parameters
+    ----------
+    model
+        The model, or an estimator that was fitted.
+    X
+        The records: anything that ``model.posterior`` takes.
+
+    Examples
+    --------
+    >>> from tallybayes import Tally, estimate
+    >>> table = {"owner": ["Yes", "No", "No", "No"], "status": ["Single", "Single", None, "Wed"]}
+    >>> model = estimate(Tally.of(table, ["No", "No", "No", "Yes"], target="cheat"))
+    >>> found = explain_all(model, {"owner": ["No", "Yes"], "status": ["Single", "Wed"]})
+    >>> found.evidence("No", "Yes").round(2).tolist()
+    [[-0.15, 1.17], [0.26, -1.42]]
+    >>> found.strongest(1).tolist()
+    [['status'], ['status']]
+    """
+    model, source = model_of(model), as_source(X)
+    schema = model.schema
+    names, n_classes = tuple(map(str, schema.names)), len(model.classes)
+    numbers = source.n_rows * len(names) * n_classes
+    if numbers > MOST_NUMBERS:
+        raise TallyBayesError(
+            f"explaining {source.n_rows:,} records of {len(names):,} columns and {n_classes} "
+            f"classes takes {numbers * 8 / 1e9:,.0f} GB; explain fewer at a time, or one by one"
+        )
+    parts = np.empty((n_classes, source.n_rows, len(names)))
+    joint = np.empty((source.n_rows, n_classes))
+    for batch in model.joint_by_batch(source, joint):
+        for factor in model.factors:
+            columns = schema.groups[factor.group].positions
+            places = as_places([columns[k] for k in factor.places(len(columns))], len(names))
+            factor.scored.write_parts(factor.block_of(batch), parts, batch.rows, places)
+    posterior, winners = model.judged_from(joint.copy())
+    return Explanations(
+        model,
+        source,
+        names,
+        model.log_prior,
+        parts.transpose(1, 2, 0),
+        joint,
+        posterior,
+        winners,
+    )

@@ -1,0 +1,160 @@
+"""Many records explained at once: the same numbers as one by one, for every family."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import tallybayes as tb
+from explanations.cases import CALIBRATIONS, fitted
+from tallybayes.explanations import explain, explain_all, many
+from tallybayes.kernels import choice
+
+
+def table_of(case, setting, n, seed):
+    """Records of a setting, some values missing, and the table they make."""
+    records = []
+    for k, (_, _, cells) in enumerate(setting.examples(n, seed=seed)):
+        record = case.record(cells)
+        gap = k % 4 == 3 and len(record) > 1
+        records.append({**record, next(iter(record)): None} if gap else record)
+    return records, {name: [record[name] for record in records] for name in records[0]}
+
+
+@pytest.mark.filterwarnings("ignore:row . is impossible")
+def test_each_record_is_explained_as_on_its_own(setting):
+    for how in CALIBRATIONS:
+        case = fitted(setting, setting.examples(12), how, positive="a")
+        records, table = table_of(case, setting, 7, seed=4)
+        found = explain_all(case.model, table)
+        assert found.contributions.shape == (7, len(found.names), len(found.classes))
+        for k, record in enumerate(records):
+            one = explain(case.model, record)
+            parts = [each.log_likelihood for each in one.contributions]
+            np.testing.assert_allclose(found.contributions[k], parts, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(found.joint[k], one.joint, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(found.posterior[k], one.posterior, rtol=1e-9, atol=1e-12)
+            assert found.decisions[k] == one.decision
+            assert str(found[k]) == str(one)
+            if one.runner_up is not None:
+                by_column = dict.fromkeys(found.names, 0.0)
+                for each in one.against().evidence:
+                    by_column[each.contribution.column] += each.bits
+                np.testing.assert_allclose(
+                    found.evidence()[k], list(by_column.values()), rtol=1e-9, atol=1e-9
+                )
+
+
+@pytest.mark.filterwarnings("ignore:row . is impossible")
+def test_compiled_loops_give_the_same(setting, monkeypatch):
+    case = fitted(setting, setting.examples(12), "temperature")
+    _, table = table_of(case, setting, 9, seed=5)
+    plain = explain_all(case.model, table).contributions
+    choice.load_compiled()
+    monkeypatch.setattr(choice, "WORTH_CALLING", 0)
+    np.testing.assert_allclose(
+        explain_all(case.model, table).contributions, plain, rtol=1e-9, atol=1e-9
+    )
+
+
+def loans():
+    table = pd.DataFrame(
+        {"income": [125.0, 100.0, 70.0, 120.0, 95.0, 60.0], "owner": list("yynnny")}
+    )
+    return tb.NaiveBayes().fit(table, list("aabbcc")), table
+
+
+def test_evidence_for_a_pair_and_against_the_decision_by_default():
+    model, table = loans()
+    found = model.explain_all(table)
+    bits = (found.contributions[:, :, 0] - found.contributions[:, :, 2]) / np.log(2.0)
+    np.testing.assert_allclose(found.evidence("a", "c"), bits, rtol=1e-12)
+    np.testing.assert_allclose(found.evidence("c", "a"), -bits, rtol=1e-12)
+    for k in range(len(table)):
+        each = found[k]
+        for one in (None, "b"):
+            contrast = each.against(one)
+            expected = {e.contribution.column: e.bits for e in contrast.evidence}
+            got = dict(zip(found.names, found.evidence(one)[k].tolist(), strict=True))
+            assert got == pytest.approx(expected)
+
+
+def test_log_prior_contributions_and_joint_add_up_to_the_log_odds():
+    model, table = loans()
+    found = model.explain_all(table)
+    total = found.log_prior + found.contributions.sum(axis=1)
+    np.testing.assert_allclose(total, found.joint, rtol=0, atol=1e-9)
+    odds = np.log(model.predict_proba(table))
+    np.testing.assert_allclose(
+        total[:, 0] - total[:, 1], odds[:, 0] - odds[:, 1], rtol=0, atol=1e-9
+    )
+
+
+def test_the_strongest_columns_come_first():
+    model, table = loans()
+    found = model.explain_all(table)
+    strength = np.abs(found.evidence("a", "b"))
+    for row, names in zip(strength, found.strongest(2, "a", "b"), strict=True):
+        assert list(names) == [found.names[j] for j in sorted(range(2), key=lambda j: -row[j])]
+    assert found.strongest(1).shape == (6, 1)
+
+
+def test_arrays_sparse_matrices_and_texts():
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(1.0, (30, 4)), rng.integers(0, 2, 30)
+    dense = tb.MultinomialNB().fit(X, y).explain_all(X).contributions
+    thin = tb.MultinomialNB().fit(sparse.csr_array(X), y).explain_all(sparse.csr_array(X))
+    np.testing.assert_allclose(thin.contributions, dense, rtol=1e-12)
+    assert thin[3].decision == thin.decisions[3]
+    texts = ["buy now", "see you", "now you buy"]
+    model = tb.TextNB().fit(texts, ["spam", "ham", "spam"])
+    found = model.explain_all(texts)
+    assert found.names == ("text",)
+    assert [word.value for word in found[2].contributions[0].words] == ["now", "you", "buy"]
+    np.testing.assert_allclose(found.posterior, model.predict_proba(texts), rtol=1e-12)
+
+
+def test_each_one_can_be_gone_through_and_counted_from_the_end():
+    model, table = loans()
+    found = model.explain_all(table)
+    assert [each.decision for each in found] == found.decisions.tolist()
+    assert found[-1].decision == found.decisions[-1]
+    with pytest.raises(IndexError, match="no record 6; there are 6"):
+        found[6]
+
+
+def test_impossible_values_say_nothing_of_two_classes_and_everything_of_one():
+    table = {"x": ["u", "u", "v", "w"]}
+    model = tb.NaiveBayes(alpha=0).fit(table, ["a", "a", "b", "c"])
+    bits = model.explain_all({"x": ["u", "v", "w"]}).evidence("a", "b")[:, 0]
+    assert bits[0] == np.inf
+    assert bits[1] == -np.inf
+    assert np.isnan(bits[2])
+    assert model.explain_all({"x": ["w"]}).strongest(1, "a", "b").tolist() == [["x"]]
+
+
+def test_an_unknown_class_and_one_class_against_itself_are_refused():
+    model, table = loans()
+    found = model.explain_all(table)
+    with pytest.raises(tb.TallyBayesError, match="'d' is not a class; "):
+        found.evidence("d")
+    with pytest.raises(tb.TallyBayesError, match="two different classes"):
+        found.evidence("a", "a")
+    with pytest.raises(tb.TallyBayesError, match="n is 0; it must be"):
+        found.strongest(0)
+    single = tb.NaiveBayes().fit({"x": [1.0, 2.0]}, ["a", "a"])
+    with pytest.raises(tb.TallyBayesError, match="one class only"):
+        single.explain_all({"x": [1.0]}).evidence()
+
+
+def test_more_numbers_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
+    model, table = loans()
+    monkeypatch.setattr(many, "MOST_NUMBERS", 35)
+    with pytest.raises(tb.TallyBayesError, match="6 records of 2 columns and 3 classes takes"):
+        model.explain_all(table)
+
+
+def test_a_count_below_zero_is_refused():
+    model = tb.NaiveBayes(columns="multinomial").fit(np.array([[1, 2], [3, 0]]), ["a", "b"])
+    with pytest.raises(tb.TallyBayesError, match="negative"):
+        model.explain_all(np.array([[1, -2]]))
