@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import tallybayes as tb
-from benchmarks import estimators, files, text, validation, workloads
+from benchmarks import estimators, explanations, files, text, validation, workloads
 from benchmarks.ours import Ours
 from benchmarks.scikit_learn import ScikitLearn
 from benchmarks.timing import best_of, per_call, say
@@ -156,6 +156,8 @@ def main() -> None:
         "pyarrow",
         "nltk",
         "textblob",
+        "shap",
+        "matplotlib",
     )
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     page = [
@@ -215,6 +217,7 @@ def main() -> None:
         "",
         *text.section(),
         *validation.section(),
+        *explanations.section(),
         *files.section(),
     ]
     PAGE.write_text("\n".join(page))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         TextNB,
         load,
     )
+    from tallybayes.explanations import counterfactuals, explain, explain_all
     from tallybayes.families import (
         AdditiveFloor,
         Bernoulli,
@@ -56,6 +57,7 @@ _HOMES = {
         "TextNB",
         "load",
     ),
+    "tallybayes.explanations": ("counterfactuals", "explain", "explain_all"),
     "tallybayes.families": (
         "AdditiveFloor",
         "Bernoulli",
@@ -117,7 +119,10 @@ __all__ = [
     "TextNB",
     "Uniform",
     "Words",
+    "counterfactuals",
     "estimate",
+    "explain",
+    "explain_all",
     "load",
     "stated",
 ]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tallybayes.estimators.explaining import Explaining
 from tallybayes.model import Fitted, Model
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
@@ -46,7 +47,7 @@ def to_refit(labels: Array, n_rows: int, reason: str) -> Prepared:
     return Prepared(as_shown(classes, labels), y, None, None, reason)
 
 
-class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
+class TallyClassifier(Explaining, ClassifierMixin, BaseEstimator, ABC):
     """The predictions that follow from a tally; subclasses say how X becomes one."""
 
     classes_: Array

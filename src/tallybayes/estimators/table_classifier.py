@@ -12,7 +12,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Array
 from tallybayes.estimators.summary import as_html, as_text, warn_of_outgrown
 from tallybayes.estimators.table_reader import TableReader
-from tallybayes.model import Fitted, TellingWord, most_informative
+from tallybayes.model import Fitted, most_informative
 from tallybayes.model.columns import Wishes
 from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.schema import Schema
@@ -175,26 +175,31 @@ class TableClassifier(TableReader):
         n: int = 10,
         between: tuple[Label, Label] | None = None,
         column: str | None = None,
-    ) -> dict[Label, list[TellingWord]]:
-        """Return for each class up to n words that were seen in it and speak most for it.
+    ) -> dict[Label, list[Any]]:
+        """Return for each class up to n words, or values, that were seen in it and speak for it.
+
+        A model with a column of text is asked for words, unless another column is named; any
+        other model for the categories, intervals, columns of yes or no that are on, and counts
+        that tell most. Of a column of numbers no single value tells anything.
 
         Parameters
         ----------
         n
-            How many words.
+            How many.
         between
             Two classes, to be told from each other only; when not given, each class from all
             others.
         column
-            The column of text; needed if there are several.
+            Only this column; needed if there are several texts.
 
         Returns
         -------
         dict
-            For each class a list of words, each with the logarithm of how much more probable it is
-            in this class than elsewhere, and its counts here and elsewhere.
+            For each class a list of `TellingWord` or `TellingValue`, the most telling first: with
+            the logarithm of how much more probable each is in this class than elsewhere, and its
+            counts here and elsewhere.
         """
-        return most_informative(self._state().model, n, between, column)
+        return most_informative(self._state(), n, between, column)
 
     def summary(self) -> str:
         """Say what was counted, and for each column its family and the reason for it."""

@@ -1,16 +1,29 @@
-"""Why a record gets its answer: what each value says for and against each class."""
+"""Why a record gets its answer: what each value says, the arithmetic, and what would change it."""
 
 from tallybayes.explanations.contrast import Contrast, Evidence
 from tallybayes.explanations.contribution import Contribution
+from tallybayes.explanations.counterfactuals import (
+    Change,
+    Counterfactual,
+    Counterfactuals,
+    counterfactuals,
+)
 from tallybayes.explanations.explanation import Explanation, explain
 from tallybayes.explanations.many import Explanations, explain_all
+from tallybayes.explanations.working import Working, working
 
 __all__ = [
+    "Change",
     "Contrast",
     "Contribution",
+    "Counterfactual",
+    "Counterfactuals",
     "Evidence",
     "Explanation",
     "Explanations",
+    "Working",
+    "counterfactuals",
     "explain",
     "explain_all",
+    "working",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from tallybayes.explanations.columns import contributions
 from tallybayes.explanations.contrast import Contrast
 from tallybayes.explanations.contribution import Contribution
 from tallybayes.explanations.plain import plain_numbers
-from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.subject import model_of, subject_of
 from tallybayes.explanations.tables import as_html, as_text
 from tallybayes.kernels.scoring import shares
 from tallybayes.metrics.tables import shown
@@ -29,6 +29,9 @@ from tallybayes.model import Fitted, Model
 from tallybayes.model.model import winners_of
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
+
+if TYPE_CHECKING:
+    from tallybayes.explanations.working import Working
 
 IMPOSSIBLE = (
     "no class allows this record, so the posterior is the prior; where a probability of zero is "
@@ -178,7 +181,19 @@ class Explanation:
         return self.to_text()
 
 
-def explain(model: Model | Fitted | Any, record: Mapping[str, Any]) -> Explanation:
+@overload
+def explain(
+    model: Model | Fitted | Any, record: Mapping[str, Any], show: Literal["evidence"] = "evidence"
+) -> Explanation: ...
+@overload
+def explain(
+    model: Model | Fitted | Any, record: Mapping[str, Any], show: Literal["working"]
+) -> Working: ...
+def explain(
+    model: Model | Fitted | Any,
+    record: Mapping[str, Any],
+    show: Literal["evidence", "working"] = "evidence",
+) -> Explanation | Working:
     """Explain the answer for one record.
 
     Parameters
@@ -188,6 +203,10 @@ def explain(model: Model | Fitted | Any, record: Mapping[str, Any]) -> Explanati
     record
         A value for each column; columns that it does not have are missing. The target may be in
         the record and is not looked at.
+    show : {"evidence", "working"}
+        What each value says for and against each class; or the whole arithmetic from the counts
+        on, as on a blackboard, for which the model has to be an estimator (what `estimate` returned
+        has no counts).
 
     Examples
     --------
@@ -213,6 +232,12 @@ def explain(model: Model | Fitted | Any, record: Mapping[str, Any]) -> Explanati
             f"a record must be a mapping from columns to values, not {type(record).__name__}; "
             "a row of a pandas table has to_dict()"
         )
+    if show not in ("evidence", "working"):
+        raise TallyBayesError(f"show is {show!r}; say 'evidence' or 'working'")
+    if show == "working":
+        from tallybayes.explanations.working import working
+
+        return working(subject_of(model), record)
     model = model_of(model)
     schema = model.schema
     for name in record:

@@ -10,7 +10,7 @@ from tallybayes.model import Fitted, Model
 
 def subject_of(given: Any) -> Model | Fitted:
     """Return a model, or better a tally and how to estimate from it, which knows the counts."""
-    found = given if isinstance(given, Model | Fitted) else getattr(given, "fitted_", None)
+    found = given.fitted_ if hasattr(type(given), "fitted_") else given
     if not isinstance(found, Model | Fitted):
         raise TallyBayesError(
             f"{type(given).__name__} is no model; give an estimator that was fitted, or what "

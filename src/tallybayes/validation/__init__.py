@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         k_fold,
         leave_one_out,
     )
+    from tallybayes.validation.diagnosis.diagnosis import Diagnosis, diagnose
     from tallybayes.validation.family_choice import ChosenFamilies, FamilyChoice, choose_families
     from tallybayes.validation.features.chosen import ChosenFeatures
     from tallybayes.validation.features.features import choose_features
@@ -63,6 +64,10 @@ _HOMES = {
         "k_fold",
         "leave_one_out",
     ),
+    "tallybayes.validation.diagnosis.diagnosis": (
+        "Diagnosis",
+        "diagnose",
+    ),
     "tallybayes.validation.family_choice": (
         "ChosenFamilies",
         "FamilyChoice",
@@ -88,6 +93,7 @@ __all__ = [
     "ChosenFeatures",
     "Comparison",
     "Corrected",
+    "Diagnosis",
     "FamilyChoice",
     "FoldPredictions",
     "HeldOut",
@@ -103,6 +109,7 @@ __all__ = [
     "compare",
     "compared",
     "cross_val",
+    "diagnose",
     "hold_out",
     "holm",
     "k_fold",

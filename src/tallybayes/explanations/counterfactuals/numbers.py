@@ -1,0 +1,304 @@
+"""The nearest number that changes the answer.
+
+Along a line, one class leads another by a quadratic a t^2 + b t + k of the distance t. Its roots
+cut the line into stretches in which the answer stays the same, so the nearest stretch with another
+answer is found exactly. With the curves of an isotonic calibration there is no such formula: points
+on a grid are tried instead, and the end of a stretch is found by dividing ever more finely.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.explanations.counterfactuals.goal import Goal
+
+Floats = NDArray[np.float64]
+Stretch = tuple[float, float]
+
+OVERSHOOT = 0.01  # how much larger than needed a change may be, so that the number is short
+DIGITS = 18
+ROUNDING = 1e-13
+FARTHEST = 12.0  # standard deviations that the grid reaches to either side
+GRID = 200
+PARTS, ROUNDS = 33, 8  # into how many points a step of the grid is divided, and how often
+MOST_STRETCHES = 2  # on either side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A column whose number can move.
+
+    At the distance t from `start`, each class's log-likelihood is level + slope t + square t^2, up
+    to what all classes share; of a count of 0 it is `at_zero`. Distances are those of the
+    logarithm if `log`, and `spread` is the standard deviation. A missing number starts at the mean.
+    """
+
+    column: int
+    start: float
+    spread: float
+    square: Floats
+    slope: Floats
+    level: Floats
+    at_zero: Floats
+    log: bool
+    count: bool
+    whole: bool
+    missing: bool
+
+    @property
+    def number(self) -> float:
+        """The number where the line starts."""
+        return math.exp(self.start) if self.log else self.start
+
+    def number_at(self, t: float) -> float:
+        """Return the number at a distance."""
+        place = self.start + t
+        if not self.log:
+            return place
+        return math.exp(place) if place < 709.0 else math.inf
+
+    def distance(self, number: float) -> float:
+        """Return the distance of a number, with its sign."""
+        return (math.log(number) if self.log else number) - self.start
+
+    def size(self, number: float) -> float:
+        """Return how large the change to a number is: giving a missing one counts 1."""
+        return 1.0 if self.missing else abs(self.distance(number)) / self.spread
+
+    def logs(self, t: Floats) -> Floats:
+        """Return the log-likelihood of each class (across) at some distances (down)."""
+        t = np.asarray(t, np.float64)[:, None]
+        logs: Floats = self.level + t * (self.slope + t * self.square)
+        if self.count:
+            logs = np.where(self.start + t <= 0.0, self.at_zero, logs)
+        return logs
+
+    def logs_of(self, number: float) -> Floats:
+        """Return the same at one number, as one row."""
+        if self.count and number == 0.0:
+            return self.at_zero[None]
+        return self.logs(np.array([self.distance(number)]))
+
+
+def leads(goal: Goal, square: Any, slope: Any, level: Any) -> tuple[Floats, Floats, Floats]:
+    """Return the quadratics (a, b, k) that must become positive: any, or with a `to` all."""
+    fixed = goal.now if goal.to is None else goal.to
+    sign = 1.0 if goal.to is None else -1.0
+    found = []
+    for part in (square, slope, level):
+        others, one = part[..., goal.others], part[..., [fixed]]
+        with np.errstate(invalid="ignore"):  # impossible here and there
+            difference = sign * (others - one)
+            same = np.abs(difference) <= ROUNDING * (np.abs(others) + np.abs(one))
+        # two slopes that differ by rounding would meet at the end of the world
+        found.append(difference if part is level else np.where(same, 0.0, difference))
+    return found[0], found[1], found[2]
+
+
+def roots(a: Floats, b: Floats, k: Floats) -> Floats:
+    """Return the two roots of each quadratic, NaN where there is none.
+
+    Examples
+    --------
+    >>> roots(np.array([1.0, 0.0, 1.0]), np.array([-3.0, 2.0, 0.0]), np.array([2.0, 1.0, 1.0]))
+    array([[ 2. ,  1. ],
+           [ nan, -0.5],
+           [ nan,  nan]])
+    """
+    with np.errstate(all="ignore"):
+        q = -0.5 * (b + np.copysign(np.sqrt(b * b - 4.0 * a * k), b))
+        found = np.stack([q / a, k / q], axis=-1)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def reach(goal: Goal, square: Floats, slope: Floats, level: Floats) -> Floats:
+    """Return for lines (down) a distance within which the goal is not reached: inf if nowhere.
+
+    For any other class it is the distance of the goal. `level` holds the scores where lines start.
+    """
+    a, b, k = leads(goal, square, slope, level)
+    with np.errstate(invalid="ignore"):
+        nearest = np.fmin.reduce(np.abs(roots(a, b, k)), axis=-1)
+        nearest = np.where(k > 0.0, 0.0, np.where(np.isnan(nearest), np.inf, nearest))
+    if goal.to is None:
+        return np.asarray(nearest.min(axis=-1, initial=np.inf))
+    return np.asarray(nearest.max(axis=-1, initial=0.0))
+
+
+def stretches(line: Line, rest: Floats, goal: Goal) -> list[Stretch]:
+    """Return where the goal is reached along a line; `rest` are the scores without the column."""
+    if goal.curved:
+        return _by_grid(line, rest, goal)
+    a, b, k = leads(goal, line.square, line.slope, rest + line.level)
+    found = roots(a, b, k)
+    ends = np.unique(found[~np.isnan(found)])
+    if len(ends):
+        first, last = ends[0] - 1.0 - abs(ends[0]), ends[-1] + 1.0 + abs(ends[-1])
+        points = np.concatenate([[first], (ends[1:] + ends[:-1]) / 2.0, [last]])
+    else:
+        points = np.zeros(1)
+    with np.errstate(invalid="ignore"):
+        ahead = k + points[:, None] * (b + points[:, None] * a) > 0.0
+    there = ahead.any(axis=1) if goal.to is None else ahead.all(axis=1)
+    bounds = [-math.inf, *ends.tolist(), math.inf]
+    return [(bounds[m], bounds[m + 1]) for m in np.flatnonzero(there).tolist()]
+
+
+def grid(line: Line, n: int) -> Floats:
+    """Return distances for a search: denser near the record."""
+    steps: Floats = np.linspace(0.0, 1.0, n + 1)[1:] ** 2 * FARTHEST * line.spread
+    return steps
+
+
+def _by_grid(line: Line, rest: Floats, goal: Goal) -> list[Stretch]:
+    """Look for such stretches at points of a grid, and divide to where they begin."""
+    found: list[Stretch] = []
+    for side in (1.0, -1.0):
+        points = np.concatenate([[0.0], side * grid(line, GRID)])
+        there = goal.margins(rest + line.logs(points)) > 0.0
+        for m in np.flatnonzero(there[1:] & ~there[:-1]).tolist()[:MOST_STRETCHES]:
+            end, inside = float(points[m + 1]), points[m : m + 2]
+            for _ in range(ROUNDS):
+                inside = np.linspace(inside[0], inside[-1], PARTS)
+                reached = goal.margins(rest + line.logs(inside)) > 0.0
+                first = max(int(np.argmax(reached)), 1)
+                inside = inside[first - 1 : first + 1]
+            near = float(inside[1])
+            found.append((near, end) if side > 0.0 else (end, near))
+        if there[0]:
+            found.append((0.0, float(points[1])) if side > 0.0 else (float(points[1]), 0.0))
+    return found
+
+
+def nearest(line: Line, rest: Floats, goal: Goal) -> list[float]:
+    """Return numbers that reach the goal, or nearly, the nearest first: of each stretch its end."""
+    found: list[float] = []
+    if line.count and line.start > 0.0 and bool(goal.perhaps(rest + line.at_zero[None])[0]):
+        found.append(0.0)
+    for low, high in stretches(line, rest, goal):
+        near_and_far = _ends(line, low, high)
+        if near_and_far is None:
+            continue
+        for whole in (True, False) if line.whole else (False,):
+            if not whole and line.whole and line.count:
+                continue
+            numbers = _picked(line, rest, goal, *near_and_far, whole)
+            found += numbers
+            if numbers:
+                break
+    if line.whole:  # a whole number goes above a nearer one that is not
+        return sorted(found, key=lambda x: (not x.is_integer(), abs(line.distance(x))))
+    return sorted(found, key=lambda x: abs(line.distance(x)))
+
+
+def _ends(line: Line, low: float, high: float) -> tuple[float, float] | None:
+    """Return the numbers at the near and the far end of a stretch; None if it has none."""
+    if line.count:
+        if line.start + high <= 0.0:
+            return None
+        low = max(low, -line.start)
+    if low <= 0.0 <= high:
+        near = 0.0
+        far = high if high > -low else low
+    else:
+        near, far = (low, high) if low > 0.0 else (high, low)
+    return line.number_at(near), line.number_at(far)
+
+
+def _picked(
+    line: Line, rest: Floats, goal: Goal, near: float, far: float, whole: bool
+) -> list[float]:
+    """Return the first number from the near end on that reaches the goal.
+
+    Whole numbers come with those before it of which only the model can tell.
+    """
+    perhaps: list[float] = []
+    for number in _candidates(line, near, far, whole):
+        if not math.isfinite(number) or (number == line.number and not line.missing):
+            continue
+        if (line.log or line.count) and number <= 0.0:
+            continue
+        joint = rest + line.logs_of(number)
+        if goal.surely(joint)[0]:
+            return [*perhaps, number] if whole else [number]
+        if goal.perhaps(joint)[0]:
+            perhaps.append(number)
+    return perhaps[-1:] if not whole else perhaps
+
+
+def _candidates(line: Line, near: float, far: float, whole: bool) -> Iterator[float]:
+    """Go through numbers between the ends, as short as can be first."""
+    up = far > near
+    if whole:
+        first = math.ceil(near) if up else math.floor(near)
+        for step in range(2):
+            whole_one = float(first + (step if up else -step))
+            if (whole_one <= far) if up else (whole_one >= far):
+                yield whole_one
+        return
+    if line.missing and near == line.number:
+        unit = line.spread * (line.number if line.log else 1.0) / 10.0
+        yield from (rounded(near, digits) for digits in range(digits_of(unit), DIGITS))
+        return
+    allowed = OVERSHOOT * abs(near - line.number)
+    if line.log:  # of the logarithm too
+        allowed = min(allowed, near * -math.expm1(-OVERSHOOT * abs(line.distance(near))))
+    yield from beyond(near, far, allowed)
+    for step in (1e-12, 1e-9, 1e-7):
+        number = near + (1.0 if up else -1.0) * step * max(abs(near), allowed)
+        if (number < far) if up else (number > far):
+            yield number
+
+
+def digits_of(unit: float) -> int:
+    """Return how many decimals are needed to write steps that are not greater than the unit."""
+    return math.ceil(-math.log10(unit)) if 0.0 < unit < math.inf else 0
+
+
+def rounded(number: float, digits: int, up: bool | None = None) -> float:
+    """Return the nearest number of so many decimals, or the next one in a direction.
+
+    Examples
+    --------
+    >>> rounded(97.58234, 1), rounded(97.52, 1, up=True), rounded(1200.0, -2, up=False)
+    (97.6, 97.6, 1100.0)
+    """
+    unit = Fraction(10) ** digits
+    scaled = Fraction(number) * unit
+    if up is None:
+        return float(round(scaled) / unit)
+    return float((math.floor(scaled) + 1 if up else math.ceil(scaled) - 1) / unit)
+
+
+def beyond(near: float, far: float, allowed: float) -> Iterator[float]:
+    """Go through decimals of ever more digits from `near` towards `far`, by what is allowed.
+
+    Examples
+    --------
+    >>> next(beyond(97.58234512, 200.0, 0.224)), next(beyond(0.1234, -5.0, 0.02))
+    (97.6, 0.12)
+    """
+    up = far > near
+    allowed = max(allowed, 1e-11 * abs(near))
+    if not 0.0 < allowed < math.inf or not math.isfinite(near):
+        return
+    first = digits_of(100.0 * allowed) - 1
+    for digits in range(first, first + DIGITS):
+        number = rounded(near, digits, up)
+        if abs(number - near) <= allowed and ((number <= far) if up else (number >= far)):
+            yield number
+
+
+def just_above(low: float, high: float, change: float) -> float:
+    """Return a short decimal that is greater than `low` and not greater than `high`."""
+    for number in beyond(low, high, OVERSHOOT * (change or max(abs(low), 1.0))):
+        if low < number <= high:
+            return number
+    return float(np.nextafter(low, np.inf))

@@ -1,0 +1,1 @@
+"""What data say of a model's columns: how much each tells, which repeat each other, their shape."""

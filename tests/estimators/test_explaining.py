@@ -1,0 +1,137 @@
+"""Every estimator explains itself, whatever form a record comes in."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import tallybayes as tb
+from tallybayes.explanations import Working, explain
+
+TABLE = pd.DataFrame(
+    {
+        "owner": ["Yes", "No", "No", "Yes", "No", "No", "Yes", "No", "No", "No"],
+        "income": [125.0, 100.0, 70.0, 120.0, 95.0, 60.0, 220.0, 85.0, 75.0, 90.0],
+    }
+)
+CHEAT = ["No", "No", "No", "No", "Yes", "No", "No", "Yes", "No", "Yes"]
+
+
+def model():
+    return tb.NaiveBayes().fit(TABLE, CHEAT)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"owner": "No", "income": 120.0},
+        {"owner": "No", "income": 120.0, "class": "Yes"},
+        pd.Series({"owner": "No", "income": 120.0}),
+        ["No", 120.0],
+        ("No", 120.0),
+        np.array(["No", 120.0], dtype=object),
+    ],
+)
+def test_a_record_may_be_a_mapping_a_row_of_a_table_or_a_row_of_an_array(record):
+    expected = explain(model().model_, {"owner": "No", "income": 120.0})
+    assert model().explain(record) == expected
+
+
+def test_columns_that_a_record_does_not_have_are_missing():
+    (owner, income) = model().explain({"income": 120.0}).contributions
+    assert owner.left_out == "missing"
+    assert income.left_out is None
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        tb.GaussianNB(),
+        tb.MultinomialNB(),
+        tb.BernoulliNB(binarize=1.0),
+        tb.ComplementNB(),
+        tb.CategoricalNB(),
+        tb.MixedNB(categorical_features=[0]),
+        tb.NaiveBayes(),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_every_estimator_explains_rows_of_arrays(estimator):
+    X, y = load_iris(return_X_y=True)
+    X = X.astype(int)
+    estimator.fit(X, y)
+    joint = estimator.model_.joint_log_likelihood(estimator.source_of(X[50:53]))
+    found = estimator.explain_all(X[50:53])
+    for k in range(3):
+        one = estimator.explain(X[50 + k])
+        np.testing.assert_allclose(one.joint, joint[k], rtol=1e-12)
+        np.testing.assert_allclose(one.posterior, estimator.predict_proba(X[[50 + k]])[0])
+        np.testing.assert_allclose(one.running_totals[-1], joint[k], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            found.contributions[k].sum(0) + found.log_prior, joint[k], rtol=1e-9, atol=1e-9
+        )
+        shown = estimator.explain(X[50 + k], show="working")
+        assert isinstance(shown, Working)
+        assert shown.decision == one.decision == estimator.predict(X[[50 + k]])[0]
+
+
+def test_a_text_is_a_record_of_a_text_classifier():
+    spam = tb.TextNB().fit(["buy lottery", "see you", "win lottery"], ["spam", "ham", "spam"])
+    one = spam.explain("Lottery for you!")
+    assert [word.value for word in one.contributions[0].words] == ["lottery", "you", "for"]
+    assert one == spam.explain({"text": "Lottery for you!"})
+    assert "lottery" in str(spam.explain("lottery", show="working"))
+    assert spam.counterfactuals("lottery", to="ham").found
+
+
+def test_the_answer_of_a_changed_record_is_the_one_that_was_promised():
+    for found in model().counterfactuals({"owner": "No", "income": 120.0}):
+        assert model().predict(pd.DataFrame([found.record])).tolist() == [found.decision]
+
+
+def test_a_column_that_is_kept_does_not_change():
+    kept = model().counterfactuals({"owner": "No", "income": 120.0}, keep=["income"])
+    assert all(change.column != "income" for each in kept for change in each.changes)
+
+
+def test_a_diagnosis_of_the_rows_that_were_learnt_from():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 200)
+    x = rng.normal(size=400) + (y == "b")
+    twice = pd.DataFrame({"x": x, "again": 2 * x + 1, "other": rng.normal(size=400)})
+    found = tb.NaiveBayes().fit(twice, y).diagnose(twice, y)
+    assert [(pair.a, pair.b) for pair in found.dependence if pair.warned] == [("again", "x")]
+    assert any("'x'" in said and "'again'" in said for said in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: m.explain({"owner": "No"}, show="sums"), "show is 'sums'; say 'evidence'"),
+        (lambda m: m.explain(3), "a record is a mapping .* not int"),
+        (lambda m: m.explain(TABLE.to_numpy()), "for many rows call explain_all"),
+        (lambda m: m.explain({"ownr": "No"}), "there is no column 'ownr'; did you mean 'owner'"),
+        (lambda m: m.explain("No"), "list of texts; TextNB takes that"),
+        (lambda m: m.report(TABLE), "give both X and y, or neither"),
+        (lambda m: tb.explain(3, {}), "int is no model; give an estimator"),
+        (lambda m: tb.explain(tb.Tally, {}), "type is no model"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_in_words(call, message):
+    with pytest.raises(tb.TallyBayesError, match=message):
+        call(model())
+
+
+def test_an_estimator_that_was_not_fitted_says_so():
+    from sklearn.exceptions import NotFittedError
+
+    for call in (
+        lambda m: m.explain({"a": 1}),
+        lambda m: m.explain_all({"a": [1]}),
+        lambda m: m.counterfactuals({"a": 1}),
+        lambda m: m.diagnose({"a": [1]}, ["x"]),
+        lambda m: m.report(),
+        lambda m: tb.explain(m, {"a": 1}),
+    ):
+        with pytest.raises(NotFittedError):
+            call(tb.NaiveBayes())

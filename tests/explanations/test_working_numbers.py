@@ -1,0 +1,285 @@
+"""Every number of a working follows from the ones before it, and ends where the model does."""
+
+import json
+import math
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from explanations.arithmetic import log, near, worked_out
+from explanations.cases import CALIBRATIONS
+from tallybayes.explanations.working import working
+from tallybayes.explanations.working.formula import Chain, Name, Of, Rounded, in_text
+from tallybayes.explanations.working.pages import Formulas
+from tallybayes.model import Fitted
+from validation.registry import CLASSES, SETTINGS
+
+IMPOSSIBLE = pytest.mark.filterwarnings("ignore:row 0 is impossible")
+
+
+def fitted(setting, rows, how="uncalibrated", **options):
+    X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
+    tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema).among(CLASSES)
+    calibration = CALIBRATIONS[how](setting)
+    return Fitted(tally, setting.families, setting.columns, calibration=calibration, **options)
+
+
+def record_of(setting, cells, k=1):
+    """A record, of which every third value is missing if k is odd."""
+    values = zip(setting.names, cells, strict=True)
+    return {name: None if k % 2 and (j + k) % 3 == 0 else v for j, (name, v) in enumerate(values)}
+
+
+def formulas(found, title):
+    (step,) = [step for step in found.steps if step.title == title]
+    return [line for part in step.parts if isinstance(part, Formulas) for line in part.lines]
+
+
+def has_words(formula):
+    """Tell whether a formula names something."""
+    if isinstance(formula, Of | Name):
+        return True
+    inner = (getattr(formula, name) for name in type(formula).__slots__)
+    parts = [p for each in inner for p in (each if isinstance(each, tuple) else (each,))]
+    return any(hasattr(part, "__slots__") and has_words(part) for part in parts)
+
+
+def values(chain):
+    """Work out the parts of a chain that have only numbers."""
+    assert isinstance(chain, Chain)
+    assert has_words(chain.parts[0])
+    found = []
+    for part in chain.parts[1:]:
+        if isinstance(part, Rounded):
+            short, long = worked_out(in_text(part.short)), worked_out(in_text(part.long))
+            assert abs(short / long - 1) <= Decimal("0.051"), in_text(part)
+            found.append(long)
+        elif not has_words(part):
+            found.append(worked_out(in_text(part)))
+    return found
+
+
+def close(value, expected, digits=2e-4):
+    """Compare a number with a logarithm."""
+    if expected == -math.inf or value <= 0:
+        return expected == -math.inf and value == 0
+    return abs(log(value) - expected) <= digits * (1.0 + abs(expected))
+
+
+def assert_right(model, record, found):
+    """Check everything that a working claims."""
+    row = {name: [record.get(name)] for name in model.schema.names}
+    joint = model.joint_log_likelihood(row)[0]
+    posterior = model.posterior_of(record)
+    logs = model.log_prior + np.sum([t.logs for t in found.terms] or [[0.0] * len(joint)], axis=0)
+    np.testing.assert_allclose(logs, joint, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.explanation.joint, joint, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        found.explanation.posterior, list(posterior.values()), rtol=1e-9, atol=1e-12
+    )
+    assert [found.decision] == model.predict(row).tolist()
+    for term in found.terms:
+        for factor, value, exact in zip(term.factors, term.logs, term.exact, strict=True):
+            assert close(worked_out(in_text(factor)), value), (in_text(factor), value)
+            if exact is not None:
+                assert_exact(exact, value)
+    for c, label in enumerate(model.classes):
+        if found.scores[label] is not None:
+            assert_exact(found.scores[label], joint[c])
+        if found.posterior[label] is not None:
+            assert float(found.posterior[label]) == pytest.approx(posterior[label], abs=1e-9)
+    for title in ("Prior", "Likelihoods"):
+        for line in formulas(found, title):
+            first, *others = values(line)
+            assert all(near(first, other) for other in others), in_text(line)
+    names = {f"s({label})": joint[c] for c, label in enumerate(model.classes)}
+    scores = [s for s in formulas(found, "Scores") if in_text(s.parts[0]) in names]
+    scores = scores[-len(model.classes) :]  # before them stands the one without numbers
+    assert len(scores) == len(model.classes)
+    for line in scores:
+        *before, last = values(line)
+        expected = names[in_text(line.parts[0])]
+        assert all(close(value, expected) for value in before), in_text(line)
+        assert close(last, expected, 5.1e-3), in_text(line)  # of three digits
+    answers = formulas(found, "Normalisation")[-len(model.classes) :]
+    for line, p in zip(answers, posterior.values(), strict=True):
+        for value in values(line):
+            assert near(value, Decimal(p), 1e-3) or abs(value - Decimal(p)) < 1e-15, in_text(line)
+
+
+def assert_exact(exact, value):
+    if not exact:
+        assert value == -math.inf
+    else:
+        there = math.log(exact.numerator) - math.log(exact.denominator)
+        assert there == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+@IMPOSSIBLE
+def test_every_formula_of_every_family_is_right(setting):
+    for how in CALIBRATIONS:
+        subject = fitted(setting, setting.examples(12), how)
+        for k, (_, _, cells) in enumerate(setting.examples(3, seed=1)):
+            record = record_of(setting, cells, k)
+            assert_right(subject.model, record, working(subject, record))
+
+
+@IMPOSSIBLE
+def test_a_model_without_its_counts_is_shown_with_the_numbers_it_has(setting):
+    for how in ("uncalibrated", "weights"):
+        model = fitted(setting, setting.examples(12), how).model
+        for k, (_, _, cells) in enumerate(setting.examples(2, seed=2)):
+            record = record_of(setting, cells, k)
+            assert_right(model, record, working(model, record))
+
+
+@IMPOSSIBLE
+def test_all_four_ways_of_writing_and_json_are_ready(setting):
+    subject = fitted(setting, setting.examples(12))
+    for _, _, cells in setting.examples(2, seed=3):
+        found = working(subject, record_of(setting, cells, 0))
+        said = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert said["decision"] == found.decision
+        assert said["text"] == str(found) == found.to_text()
+        assert [each["class"] for each in said["classes"]] == list(CLASSES)
+        for written in (found.to_text(), found.to_markdown(), found.to_latex(), found.to_html()):
+            assert all(step.title in written for step in found.steps)
+
+
+@settings(max_examples=100)
+@given(data=st.data())
+@IMPOSSIBLE
+def test_any_model_and_any_record_come_out_right(data):
+    setting = data.draw(st.sampled_from(SETTINGS))
+    how = data.draw(st.sampled_from(list(CALIBRATIONS)))
+    rows = data.draw(setting.rows(min_size=1))
+    assume(any(weight for _, weight, _ in rows))
+    priors = [tb.Empirical(alpha=1), tb.Uniform(), tb.Fixed({"a": 0.5, "b": 0.3, "c": 0.2})]
+    subject = fitted(setting, rows, how, prior=data.draw(st.sampled_from(priors)))
+    cells = data.draw(st.tuples(*map(st.sampled_from, setting.cells)))
+    named = data.draw(st.sets(st.sampled_from(setting.names)))
+    record = {name: v for name, v in record_of(setting, cells, 0).items() if name in named}
+    try:
+        found = working(subject, record)
+    except tb.TallyBayesError:  # no word is left, or a value is refused
+        assume(False)
+    assert_right(subject.model, record, found)
+
+
+ALPHAS = st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 2), Fraction(3, 10)])
+LABELS = st.sampled_from(["a", "b"])
+
+
+def exactly(found, scores):
+    """Compare with scores that were worked out from the rows."""
+    assert found.scores == scores
+    total = sum(scores.values())
+    if total:
+        assert found.posterior == {label: score / total for label, score in scores.items()}
+
+
+@IMPOSSIBLE
+@given(
+    st.lists(st.tuples(LABELS, st.sampled_from("xyz"), st.booleans()), min_size=1, max_size=12),
+    ALPHAS,
+    st.sampled_from("xyz"),
+    st.booleans(),
+)
+def test_tables_of_values_are_exact(rows, alpha, value, on):
+    labels = sorted({label for label, _, _ in rows})
+    seen = {v for _, v, _ in rows}
+    table = {"v": [v for _, v, _ in rows], "on": [int(each) for _, _, each in rows]}
+    kinds = {"v": tb.Categories(), "on": tb.Binary()}
+    tally = tb.Tally.of(table, [label for label, _, _ in rows], columns=kinds)
+    a = float(alpha)
+    found = working(Fitted(tally, (tb.Categorical(a), tb.Bernoulli(a))), {"v": value, "on": on})
+    scores = {}
+    for label in labels:
+        here = [(v, each) for c, v, each in rows if c == label]
+        n = len(here)
+        score = Fraction(n, len(rows))
+        if value in seen:
+            score *= (sum(v == value for v, _ in here) + alpha) / (n + alpha * len(seen))
+        score *= (sum(each == on for _, each in here) + alpha) / (n + 2 * alpha)
+        scores[label] = score
+    exactly(found, scores)
+
+
+WORDS = ("red", "green", "blue", "grey")
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
+
+
+@IMPOSSIBLE
+@given(
+    st.lists(st.tuples(LABELS, TEXTS), min_size=1, max_size=8),
+    ALPHAS,
+    TEXTS,
+    st.sampled_from(["multinomial", "boolean", "bernoulli", "complement"]),
+)
+def test_texts_are_exact(rows, alpha, new, event):
+    labels = sorted({label for label, _ in rows})
+    known = sorted({word for _, text in rows for word in text.split()})
+    assume(known and (alpha or event != "complement"))
+    tally = tb.Tally.of({"t": [t for _, t in rows]}, [c for c, _ in rows], columns={"t": tb.Text()})
+    found = working(Fitted(tally, (tb.Text(event=event, alpha=float(alpha)),)), {"t": new})
+    once = event in ("boolean", "bernoulli")
+    said = Counter({w: n for w, n in Counter(new.split()).items() if w in known})
+
+    def counts(texts):
+        return Counter(w for t in texts for w in (set(t.split()) if once else t.split()))
+
+    everything = counts(t for _, t in rows)
+    scores = {}
+    for label in labels:
+        texts = [t for c, t in rows if c == label]
+        score, own = Fraction(len(texts), len(rows)), counts(texts)
+        total = sum(own.values())
+        for word in known:
+            if event == "bernoulli":
+                p = (own[word] + alpha) / (len(texts) + 2 * alpha)
+                score *= p if said[word] else 1 - p
+            elif event == "complement":
+                others = everything[word] - own[word] + alpha
+                p = others / (sum(everything.values()) - total + alpha * len(known))
+                score *= (1 / p) ** said[word]
+            elif said[word]:
+                n, below = own[word], total + alpha * len(known)
+                if not below:  # a class without words takes those of all
+                    n, below = everything[word], sum(everything.values())
+                score *= ((n + alpha) / below) ** (1 if once else said[word])
+        scores[label] = score
+    exactly(found, scores)
+
+
+@IMPOSSIBLE
+@given(
+    st.lists(st.tuples(LABELS, *[st.integers(0, 4)] * 3), min_size=1, max_size=8),
+    ALPHAS,
+    st.tuples(*[st.integers(0, 4)] * 3),
+)
+def test_bags_of_counts_are_exact(rows, alpha, new):
+    assume(any(any(counts) for _, *counts in rows))
+    labels = sorted({label for label, *_ in rows})
+    table = {f"x{j}": [row[1 + j] for row in rows] for j in range(3)}
+    kinds = {name: tb.Count() for name in table}
+    tally = tb.Tally.of(table, [row[0] for row in rows], columns=kinds)
+    found = working(
+        Fitted(tally, (tb.Multinomial(float(alpha)),)), {f"x{j}": new[j] for j in range(3)}
+    )
+    everything = [sum(row[1 + j] for row in rows) for j in range(3)]
+    scores = {}
+    for label in labels:
+        here = [row for row in rows if row[0] == label]
+        own = [sum(row[1 + j] for row in here) for j in range(3)]
+        below = sum(own) + 3 * alpha
+        own, below = (own, below) if below else (everything, sum(everything))
+        scores[label] = Fraction(len(here), len(rows))
+        for j in range(3):
+            scores[label] *= Fraction(own[j] + alpha, below) ** new[j]
+    exactly(found, scores)

@@ -1,0 +1,181 @@
+"""A working as Markdown, LaTeX and HTML: well formed, and safe whatever the user's words are."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+import tallybayes as tb
+from explanations.test_working import of_customer, of_loan, of_mail
+from lectures import test_loan as loan
+from tallybayes.explanations.working import STYLE, working
+from tallybayes.explanations.working.formula import (
+    Factorial,
+    Function,
+    Minus,
+    Negative,
+    Number,
+    Over,
+    Power,
+    Product,
+    Scientific,
+    Sum,
+    in_text,
+)
+from tallybayes.explanations.working.latex import in_latex
+from tallybayes.explanations.working.mathml import in_mathml
+from tallybayes.explanations.working.pages import Formulas
+from tallybayes.model import Fitted
+
+HTML = "</math><script>f(1)</script>&\"'"
+TEX = r"\input{x} $x^2_i$ & 50% #1 {~} |\`<b>"
+EXAMPLES = {
+    "mails": lambda: of_mail(1),
+    "loan": lambda: of_loan(loan.EXERCISE),
+    "customer": lambda: of_customer(1),
+}
+TWO, THREE = Number("2"), Number("3")
+CHILDREN = {"mfrac": 2, "msup": 2, "msqrt": 1}
+
+
+def hostile():
+    """A working in which the user wrote everything that has a meaning somewhere."""
+    table = {HTML: [TEX, HTML], "n": [1.0, 2.0], TEX: [HTML, "b"]}
+    tally = tb.Tally.of(table, [TEX, HTML], columns={TEX: tb.Text()}, target=f"{TEX}!")
+    return working(Fitted(tally), {HTML: TEX, "n": None, TEX: f"{HTML} b script"})
+
+
+@pytest.fixture(params=[*EXAMPLES, "hostile"])
+def found(request):
+    return hostile() if request.param == "hostile" else EXAMPLES[request.param]()
+
+
+def formulas(found):
+    parts = [part for step in found.steps for part in step.parts]
+    return [line for part in parts if isinstance(part, Formulas) for line in part.lines]
+
+
+@pytest.mark.parametrize(
+    ("formula", "text", "latex"),
+    [
+        (Power(Over(TWO, THREE), TWO), "(2/3)^2", r"\left(\frac{2}{3}\right)^{2}"),
+        (Over(Sum((TWO, THREE)), TWO), "(2 + 3)/2", r"\frac{2 + 3}{2}"),
+        (Product((Sum((TWO, THREE)), TWO)), "(2 + 3) x 2", r"\left(2 + 3\right) \times 2"),
+        (Minus(TWO, Minus(TWO, THREE)), "2 - (2 - 3)", r"2 - \left(2 - 3\right)"),
+        (Minus(TWO, Number("-3")), "2 - (-3)", r"2 - \left(-3\right)"),
+        (Power(TWO, Product((TWO, THREE))), "2^(2 x 3)", r"2^{2 \times 3}"),
+        (Over(TWO, Over(TWO, THREE)), "2/(2/3)", r"\frac{2}{\frac{2}{3}}"),
+        (Power(Power(TWO, THREE), TWO), "(2^3)^2", r"\left(2^{3}\right)^{2}"),
+        (Negative(Sum((TWO, THREE))), "-(2 + 3)", r"-\left(2 + 3\right)"),
+        (Product((TWO, Scientific("1.5", -9))), "2 x (1.5 x 10^-9)",
+         r"2 \times \left(1.5 \times 10^{-9}\right)"),
+        (Function("sqrt", TWO), "sqrt(2)", r"\sqrt{2}"),
+        (Factorial(Number("-2")), "(-2)!", r"\left(-2\right)!"),
+    ],
+)  # fmt: skip
+def test_brackets_stand_where_they_are_needed(formula, text, latex):
+    assert in_text(formula) == text
+    assert in_latex(formula) == latex
+    assert ElementTree.fromstring(f"<p>{in_mathml(formula)}</p>") is not None
+
+
+def test_html_is_well_formed_and_its_formulas_are_mathml(found):
+    root = ElementTree.fromstring(found.to_html())
+    assert root.get("class") == "tb-working"
+    for each in root.iter():
+        assert each.tag in {
+            *("section", "style", "p", "h3", "h4", "ul", "li", "div"),
+            *("table", "thead", "tbody", "tr", "th", "td"),
+            *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mfrac", "msup", "msqrt"),
+        }
+        assert len(each) == CHILDREN.get(each.tag, len(each)), ElementTree.tostring(each)
+        assert all(not name.startswith("on") and name != "href" for name in each.attrib)
+    lists = root.findall(".//ul[@class='tb-formulas']")
+    assert sum(len(each) for each in lists) == len(formulas(found))
+    assert all(line.find("math") is not None for each in lists for line in each)
+
+
+def test_html_says_the_same_as_text(found):
+    root = ElementTree.fromstring(found.to_html())
+    spoken = [
+        " ".join(math.get("alttext") for math in line.findall("math")) for line in root.iter("li")
+    ]
+    assert spoken == [in_text(each) for each in formulas(found)]
+
+
+def test_several_pieces_need_the_style_only_once():
+    found = of_mail(1)
+    assert STYLE in found.to_html() == found._repr_html_()
+    assert "<style>" not in found.to_html(styled=False)
+    assert all(rule.startswith(".tb-") for rule in re.findall(r"[^{},]+(?=[,{])", _selectors()))
+
+
+def _selectors():
+    return re.sub(r"\{[^}]*\}", "{", STYLE)
+
+
+def balanced(text):
+    """Tell whether the braces of LaTeX open and close in order."""
+    depth = 0
+    for sign in re.findall(r"\\[\\{}$&%#_]|[{}]", text):
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def test_latex_is_balanced_and_none_of_the_users_words_is_a_command(found):
+    text = found.to_latex()
+    assert balanced(text)
+    for opened, closed in ((r"\begin{itemize}", r"\end{itemize}"), (r"\left(", r"\right)")):
+        assert text.count(opened) == text.count(closed)
+    assert len(re.findall(r"(?<!\\)\$", text)) % 2 == 0
+    plain = re.sub(r"\\[%#{}$&_]", "", text)
+    assert not re.search(r"[%#~]", plain)
+    assert r"\input" not in plain
+    for line in plain.splitlines():
+        assert ("&" in line) == line.endswith((r"\\", r"\hline"))
+    commands = set(re.findall(r"\\[a-zA-Z]+", text))
+    assert commands <= {
+        *(r"\paragraph", r"\subsection", r"\begin", r"\end", r"\item", r"\displaystyle", r"\hline"),
+        *(r"\frac", r"\sqrt", r"\exp", r"\log", r"\times", r"\left", r"\right", r"\pi", r"\mid"),
+        *(r"\text", r"\textbackslash", r"\textasciicircum", r"\textasciitilde", r"\textbar"),
+        *(r"\textless", r"\textgreater"),
+    }
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_formulas_in_latex_can_be_set(name):
+    from matplotlib.mathtext import MathTextParser
+
+    parser = MathTextParser("path")
+    for each in formulas(EXAMPLES[name]()):
+        assert parser.parse(f"${in_latex(each)}$").width > 0
+
+
+def test_markdown_has_a_heading_for_each_step_and_formulas_between_dollars(found):
+    text = found.to_markdown()
+    titles = [step.title for step in found.steps]
+    assert re.findall(r"^### \d\. (.*)$", text, re.MULTILINE) == titles
+    assert re.findall(r"^- \$(.*)\$$", text, re.MULTILINE) == list(map(in_latex, formulas(found)))
+
+
+def test_a_table_in_markdown_has_as_many_cells_in_each_line(found):
+    table = [line for line in found.to_markdown().splitlines() if line.startswith("|")]
+    cells = [len(re.findall(r"(?<!\\)\|", line)) for line in table]
+    assert len(table) == 2 + len(found.classes)
+    assert len(set(cells)) == 1
+
+
+def test_markdown_takes_none_of_the_users_words_for_a_sign():
+    text = re.sub(r"^- \$.*\$$", "", hostile().to_markdown(), flags=re.MULTILINE)
+    assert "<script>" not in re.sub(r"\\.", "", text)
+    assert not re.search(r"(?<!\\)[<`]", text)
+
+
+def test_long_lines_of_text_break_before_a_sign():
+    text = of_customer(1).to_text()
+    assert max(map(len, text.splitlines())) <= 96
+    broken = [line for line in text.splitlines() if line.startswith(" " * 6)]
+    assert broken
+    assert all(re.match(r" {6}(= |x |\+ |exp)", line) for line in broken)
