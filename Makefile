@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test bench accuracy lock clean
+.PHONY: run test browser bench accuracy lock clean
 .DEFAULT_GOAL := run
 
 .venv/ready: requirements-dev.txt pyproject.toml
@@ -16,12 +16,24 @@ BIN := .venv/bin
 run: .venv/ready  ## Work through the lectures' examples.
 	$(BIN)/python examples/lectures.py
 
-test: .venv/ready  ## Tests, lint, types and the layer contract.
+test: .venv/ready browser  ## Tests, lint, types and the layer contract.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+browser:  ## Chromium for the browser tests, where it may be installed; elsewhere these are skipped.
+	@for each in chromium chromium-browser google-chrome; do \
+		command -v $$each >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing chromium for the browser tests"; \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+			apt-get install -qq --yes --no-install-recommends chromium; } >/dev/null \
+		|| echo "chromium could not be installed: the browser tests will be skipped"; \
+	else \
+		echo "there is no chromium, and only root on Debian may install it here: the browser tests will be skipped"; \
+	fi
 
 bench: .venv/ready  ## Measure against the peers; write docs/benchmarks.md.
 	$(BIN)/python -m benchmarks

@@ -16,7 +16,7 @@ from tallybayes.cli.main import tallybayes as group
 NAMES = [name for entries in SECTIONS.values() for name in entries]
 WANTED = (
     *("fit", "predict", "evaluate", "compare", "tune", "explain", "inspect"),
-    *("sample", "update", "forget", "merge", "warmup", "demo", "completion"),
+    *("sample", "report", "update", "forget", "merge", "warmup", "demo", "completion"),
 )
 
 

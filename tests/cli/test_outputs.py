@@ -17,6 +17,8 @@ ONTO_INPUT = [
     ["predict", "loan.tally", "loan.csv", "-o", "loan.tally", "--to", "csv"],
     ["sample", "loan.tally", "-o", "loan.tally", "--to", "csv"],
     ["merge", "loan.tally", "other.tally", "-o", "other.tally"],
+    ["report", "loan.tally", "-o", "loan.tally"],
+    ["report", "loan.tally", "--data", "lake", "-o", "lake/part.csv"],
 ]
 
 
@@ -57,6 +59,7 @@ def test_another_file_of_the_same_content_may_be_overwritten(done, files):
         ["predict", "none.tally", "none.csv", "--to", "csv"],
         ["sample", "none.tally", "--to", "csv"],
         ["merge", "none.tally", "neither.tally"],
+        ["report", "none.tally"],
     ],
     ids=lambda args: args[0],
 )

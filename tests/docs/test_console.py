@@ -23,7 +23,10 @@ def steps(page: str) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/command_line.md", "docs/files.md"])
+PAGES = ["README.md", *(f"docs/{name}.md" for name in ("command_line", "explanations", "files"))]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_the_commands_on_a_page_print_what_it_shows(page: str, tmp_path: Path) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "COLUMNS": "100"}

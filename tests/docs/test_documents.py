@@ -31,6 +31,7 @@ def python_blocks(text):
         "docs/text.md",
         "docs/validation.md",
         "docs/files.md",
+        "docs/explanations.md",
     ],
 )
 def test_the_code_on_a_page_runs_from_top_to_bottom(page):

@@ -93,6 +93,8 @@ def test_the_exercise_of_the_loans_comes_out_as_printed():
         "f(income = 120 | Yes) = 1/sqrt(2 pi 25) exp(-(120 - 90)^2/(2 x 25)) = "
         "1.2 x 10^-9 (1.2152 x 10^-9)",
         "s(No) = 7/10 x 6/10 x 6/10 x 0.0071923 = 0.0018 (0.0018125)",
+        "P(No | record) = s(No)/(s(No) + s(Yes)) = 0.0018125/(0.0018125 + 4.0506 x 10^-11) = "
+        "1 - 2.23 x 10^-8",
     )
 
 

@@ -17,6 +17,9 @@ def test_an_unseen_value_that_is_smoothed_counts_no_rows():
     found = of_loan(tb.Categorical(unseen="smooth"), {"status": "Widowed"})
     assert_says(found, "P(status = Widowed | Yes) = (0 + 1)/(3 + 3) = 1/6 = 0.1667")
     assert found.scores["Yes"] == Fraction(3, 10) * Fraction(1, 6)
+    guess = tb.ByClass({"Yes": 1 / 3, "No": 2 / 3})
+    found = of_loan(tb.Categorical(m=3, p=guess, unseen="smooth"), {"status": "Widowed"})
+    assert_says(found, "P(status = Widowed | No) = (0 + 3 x 2/3)/(7 + 3) = 2/10 = 1/5 = 0.2")
 
 
 def test_a_stated_model_shows_what_is_stated():
@@ -132,6 +135,13 @@ def test_a_whole_exponent_keeps_the_score_exact():
     mail = tb.Tally.of({"mail": mails.TEXTS}, mails.LABELS, columns={"mail": tb.Text()})
     found = working(Fitted(mail, calibration=squared), {"mail": mails.NEW})
     assert found.scores["spam"] == Fraction(3, 7) * (mails.S_SPAM / Fraction(3, 7)) ** 2
+    for event in ("bernoulli", "complement"):
+        family, prior = (tb.Text(event=event),), Fraction(3, 7)
+        plain, twice = (
+            working(Fitted(mail, family, calibration=each), {"mail": mails.NEW}).scores["spam"]
+            for each in (None, squared)
+        )
+        assert twice == prior * (plain / prior) ** 2
 
 
 def test_curves_come_after_the_normalisation():

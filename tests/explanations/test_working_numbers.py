@@ -152,6 +152,19 @@ def test_all_four_ways_of_writing_and_json_are_ready(setting):
             assert all(step.title in written for step in found.steps)
 
 
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
+def test_the_telling_words_of_a_long_text_come_with_their_own_counts(event):
+    rng = np.random.default_rng(1)
+    words = [f"w{k}" for k in range(900)]
+    texts = [" ".join(rng.choice(words, 300)) for _ in range(8)]
+    tally = tb.Tally.of({"text": texts}, ["a", "a", "b", "b"] * 2, columns={"text": tb.Text()})
+    subject = Fitted(tally, (tb.Text(event=event),))
+    record = {"text": " ".join(rng.choice(words, 600))}
+    found = working(subject, record)
+    assert len(found.terms) == 21
+    assert_right(subject.model, record, found)
+
+
 @settings(max_examples=100)
 @given(data=st.data())
 @IMPOSSIBLE

@@ -6,7 +6,9 @@ from xml.etree import ElementTree
 import pytest
 
 import tallybayes as tb
+from explanations.arithmetic import worked_out
 from explanations.test_working import of_customer, of_loan, of_mail
+from explanations.test_working_numbers import has_words
 from lectures import test_loan as loan
 from tallybayes.explanations.working import STYLE, working
 from tallybayes.explanations.working.formula import (
@@ -18,6 +20,7 @@ from tallybayes.explanations.working.formula import (
     Over,
     Power,
     Product,
+    Rounded,
     Scientific,
     Sum,
     in_text,
@@ -70,13 +73,48 @@ def formulas(found):
         (Product((TWO, Scientific("1.5", -9))), "2 x (1.5 x 10^-9)",
          r"2 \times \left(1.5 \times 10^{-9}\right)"),
         (Function("sqrt", TWO), "sqrt(2)", r"\sqrt{2}"),
-        (Factorial(Number("-2")), "(-2)!", r"\left(-2\right)!"),
+        (Factorial(Over(TWO, THREE)), "(2/3)!", r"\left(\frac{2}{3}\right)!"),
     ],
 )  # fmt: skip
 def test_brackets_stand_where_they_are_needed(formula, text, latex):
     assert in_text(formula) == text
     assert in_latex(formula) == latex
-    assert ElementTree.fromstring(f"<p>{in_mathml(formula)}</p>") is not None
+    assert worked_out(spelled(in_mathml(formula))) == worked_out(text)
+
+
+def spelled(mathml):
+    """Spell MathML out as text, with no more brackets around a base than it has."""
+    return "".join(map(_spelled, ElementTree.fromstring(f"<p>{mathml}</p>")))
+
+
+def _spelled(element):
+    parts = [_spelled(child) for child in element]
+    match element.tag:
+        case "mfrac":
+            return f"({parts[0]})/({parts[1]})"
+        case "msup":
+            return f"{parts[0]}^({parts[1]})"
+        case "msqrt":
+            return f"sqrt({parts[0]})"
+        case "mspace":
+            return " "
+    text = {
+        "\N{MULTIPLICATION SIGN}": " x ",
+        "\N{MINUS SIGN}": "-",
+        "\N{GREEK SMALL LETTER PI}": "pi",
+    }
+    return "".join(parts) if parts else text.get(element.text, element.text)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_numbers_in_mathml_are_those_of_the_text(name):
+    compared = 0
+    for formula in formulas(EXAMPLES[name]()):
+        for part in formula.parts[1:]:
+            if not has_words(part) and not isinstance(part, Rounded):
+                assert worked_out(spelled(in_mathml(part))) == worked_out(in_text(part))
+                compared += 1
+    assert compared > 10
 
 
 def test_html_is_well_formed_and_its_formulas_are_mathml(found):

@@ -175,14 +175,16 @@ def test_each_text_can_be_asked_for_by_name():
         most_informative(model)
     with pytest.raises(tb.TallyBayesError, match=r"'bodi' is not a column of text.*'body'"):
         most_informative(model, column="bodi")
-    with pytest.raises(tb.TallyBayesError, match="'n' is not a column of text"):
+    with pytest.raises(tb.TallyBayesError, match="'n' holds numbers, of which no single value"):
         most_informative(model, column="n")
 
 
 MODEL = estimated(["win", "see"], ["s", "h"])
 NUMBERS = tb.estimate(tb.Tally.of({"n": [1.5, 2.5]}, ["s", "h"]))
 ERRORS = {
-    "no text": (lambda: most_informative(NUMBERS), "no column of text"),
+    "numbers": (lambda: most_informative(NUMBERS), r"columns of numbers only.*diagnose\(\)"),
+    "a number": (lambda: most_informative(NUMBERS, column="n"), "'n' holds numbers"),
+    "no such column": (lambda: most_informative(NUMBERS, column="m"), "no column 'm'"),
     "one class": (lambda: most_informative(estimated(["win"], ["s"])), "only one class"),
     "n is 0": (lambda: most_informative(MODEL, 0), "n is 0"),
     "n is a share": (lambda: most_informative(MODEL, 0.5), r"n is 0\.5"),

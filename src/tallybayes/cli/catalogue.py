@@ -34,6 +34,7 @@ SECTIONS: Mapping[str, Mapping[str, Entry]] = {
     "Judge": {
         "evaluate": _entry("evaluate:evaluate", "Score a model, or a way to make one."),
         "compare": _entry("compare:compare", "Tell which of several models is better."),
+        "report": _entry("report:report", "Write a page about a model that people keep."),
     },
     "Change": {
         "update": _entry("change:update", "Learn more rows."),

@@ -28,6 +28,7 @@ from tallybayes.families import (
     WordWeights,
 )
 from tallybayes.model import Factor, Model
+from tallybayes.model.intervals import interval
 from tallybayes.tokenizer import Documents
 
 MISSING = "missing"
@@ -126,18 +127,6 @@ def _detail(parameters: Parameters, block: Block, j: int, value: Any) -> str:
     if isinstance(parameters, Tables) and not _seen(parameters, block, j):
         return f"{NEVER_SEEN}, smoothed"
     return ""
-
-
-def interval(edges: tuple[float, ...], k: int) -> str:
-    """Write interval number k of those that meet at the edges.
-
-    Examples
-    --------
-    >>> [interval((18.0, 65.5), k) for k in range(3)]
-    ['(-inf, 18]', '(18, 65.5]', '(65.5, inf)']
-    """
-    low = f"{edges[k - 1]:.10g}" if k else "-inf"
-    return f"({low}, {edges[k]:.10g}]" if k < len(edges) else f"({low}, inf)"
 
 
 def _words(parameters: Parameters, name: str, block: Block) -> tuple[Contribution, ...]:

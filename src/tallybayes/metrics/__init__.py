@@ -1,6 +1,7 @@
 """How good predictions are: confusion matrices, scores of probabilities, and scores by name."""
 
 from tallybayes.metrics.confusion import Confusion
+from tallybayes.metrics.intervals import class_intervals, score_intervals
 from tallybayes.metrics.probabilities import (
     Reliability,
     brier,
@@ -21,11 +22,13 @@ __all__ = [
     "Reliability",
     "brier",
     "calibration_error",
+    "class_intervals",
     "impossible",
     "log_loss",
     "pr_area",
     "reliability",
     "roc_area",
     "score",
+    "score_intervals",
     "scores",
 ]

@@ -1,21 +1,24 @@
-"""The words that tell most: those much more probable in one class than in the others."""
+"""The words, or values, that tell most: much more probable in one class than in the others."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.families import WordWeights
 from tallybayes.families.parameters import safe_log
 from tallybayes.families.word_weights import WORDS_AT_ONCE
-from tallybayes.kernels.scoring import log_sum_exp
+from tallybayes.model.fitted import Fitted
 from tallybayes.model.model import Model
+from tallybayes.model.telling_values import against, has_values, telling_values
 from tallybayes.sources.labels import Label
 
-Floats = NDArray[np.float64]
+NO_SINGLE_VALUE = (
+    "of which no single value tells anything; diagnose() says how much the whole column tells"
+)
 
 
 class TellingWord(NamedTuple):
@@ -31,41 +34,74 @@ class TellingWord(NamedTuple):
 
 
 def most_informative(
-    model: Model,
+    model: Model | Fitted,
     n: int = 10,
     between: tuple[Label, Label] | None = None,
     column: str | None = None,
-) -> dict[Label, list[TellingWord]]:
-    """Return for each class up to n words that were seen in it and speak most for it.
+) -> dict[Label, list[Any]]:
+    """Return for each class up to n words, or values, that were seen in it and speak most for it.
 
-    A word is weighed by log P(w | c) - log P(w | other classes), the others mixed by their priors.
+    They are weighed by log P(w | c) - log P(w | other classes), the others mixed by their priors.
+    A model with a column of text is asked for words, unless another column is named; any other
+    model for the categories, intervals, columns of yes or no that are on, and counts that tell
+    most. Of a column of numbers no single value tells anything.
 
     Parameters
     ----------
     model
-        A model with a column of text.
+        A model, or a `Fitted`, which knows the counts of all values.
     n
-        How many words.
+        How many.
     between
         Two classes, to be told from each other only.
     column
-        The column of text; needed if there are several.
+        Only this column; needed if there are several texts.
+
+    Returns
+    -------
+    dict
+        For each class a list of `TellingWord`, or of `TellingValue`.
+
+    Examples
+    --------
+    >>> from tallybayes import Tally
+    >>> table = {"status": ["Single", "Single", "Married", "Married", "Married"]}
+    >>> fitted = Fitted(Tally.of(table, ["Yes", "Yes", "Yes", "No", "No"]))
+    >>> [best] = most_informative(fitted)["Yes"]
+    >>> best.column, best.value, round(best.log_ratio, 3), best.here, best.elsewhere
+    ('status', 'Single', 0.875, 2.0, 0.0)
     """
     whole(n, "n", 1)
+    fitted, model = model, model.model if isinstance(model, Fitted) else model
     weights = _weights(model, column)
+    places = _places(model.classes, between, "value" if weights is None else "word")
+    if weights is None:
+        return dict(telling_values(fitted, n, places, column))
+    return dict(_words(model, weights, n, places))
+
+
+def _places(labels: Sequence[Label], between: tuple[Label, Label] | None, what: str) -> list[int]:
+    """Return which classes are told from each other."""
+    classes = list(labels)
+    if between is None:
+        if len(classes) < 2:
+            raise TallyBayesError(f"there is only one class, so no {what} tells anything")
+        return list(range(len(classes)))
+    pair = isinstance(between, tuple | list) and len(between) == 2
+    if not pair or between[0] == between[1]:
+        raise TallyBayesError(f"between is {between!r}; give two different classes")
+    for label in between:
+        if label not in classes:
+            hint = did_you_mean(label, classes)
+            raise TallyBayesError(f"between: {label!r} is not a class; {hint}")
+    return [classes.index(label) for label in between]
+
+
+def _words(
+    model: Model, weights: WordWeights, n: int, places: list[int]
+) -> dict[Label, list[TellingWord]]:
+    """Return the words of a text that tell most."""
     classes = list(model.classes)
-    places = list(range(len(classes)))
-    if between is not None:
-        pair = isinstance(between, tuple | list) and len(between) == 2
-        if not pair or between[0] == between[1]:
-            raise TallyBayesError(f"between is {between!r}; give two different classes")
-        for label in between:
-            if label not in classes:
-                hint = did_you_mean(label, classes)
-                raise TallyBayesError(f"between: {label!r} is not a class; {hint}")
-        places = [classes.index(label) for label in between]
-    elif len(classes) < 2:
-        raise TallyBayesError("there is only one class, so no word tells anything")
     log_prior = safe_log(model.prior)[places]
     found: dict[Label, list[TellingWord]] = {classes[place]: [] for place in places}
     order, texts = weights.terms.order, weights.terms.texts
@@ -75,7 +111,7 @@ def most_informative(
         counts = weights.counts_of(words)[:, places]
         for k, place in enumerate(places):
             others = [j for j in range(len(places)) if j != k]
-            ratio = _against(logs, log_prior, k, others)
+            ratio = against(logs, log_prior, k, others)
             telling = np.flatnonzero((ratio > 0.0) & (counts[:, k] > 0.0))
             best = telling[np.lexsort((-counts[telling, k], -ratio[telling]))][:n]
             found[classes[place]] += [
@@ -90,33 +126,26 @@ def _best(words: list[TellingWord], n: int) -> list[TellingWord]:
     return sorted(words, key=lambda word: (-word.log_ratio, -word.here))[:n]
 
 
-def _against(logs: Floats, log_prior: Floats, k: int, others: list[int]) -> Floats:
-    """Return log P(w | class k) - log P(w | the others)."""
-    prior = log_prior[others]
-    if np.isneginf(prior).all():
-        prior = np.zeros(len(others))
-    mixed = log_sum_exp(logs[:, others] + prior) - float(log_sum_exp(prior[None])[0])
-    with np.errstate(invalid="ignore"):
-        ratio = logs[:, k] - mixed
-    return np.where(np.isnan(ratio), 0.0, ratio)  # impossible here and there
-
-
-def _weights(model: Model, column: str | None) -> WordWeights:
-    """Return the weights of the one column of text that is meant."""
+def _weights(model: Model, column: str | None) -> WordWeights | None:
+    """Return the weights of the one column of text that is meant; None if values are asked for."""
     found: dict[str, WordWeights] = {}
+    with_values: set[str] = set()
     for factor in model.factors:
+        names = model.schema.names_of(model.schema.groups[factor.group])
         if isinstance(factor.parameters, WordWeights):
-            name = model.schema.names_of(model.schema.groups[factor.group])[0]
-            found[name] = factor.parameters
-    if column is not None and column in found:
-        return found[column]
-    if not found:
-        raise TallyBayesError(
-            "the model has no column of text; declare one with columns={name: Text()}"
-        )
+            found[names[0]] = factor.parameters
+        elif has_values(factor.parameters):
+            with_values.update(str(names[place]) for place in factor.places(len(names)))
     if column is not None:
-        hint = did_you_mean(column, found)
-        raise TallyBayesError(f"{column!r} is not a column of text; {hint}")
+        if column in found or column in with_values:
+            return found.get(column)
+        if column in model.schema.places:
+            raise TallyBayesError(f"{column!r} holds numbers, {NO_SINGLE_VALUE}")
+        if not found:
+            model.schema.place_of(column)
+        raise TallyBayesError(f"{column!r} is not a column of text; {did_you_mean(column, found)}")
     if len(found) > 1:
         raise TallyBayesError(f"say which column of text: {', '.join(map(repr, sorted(found)))}")
-    return next(iter(found.values()))
+    if not found and not with_values:
+        raise TallyBayesError(f"the model has columns of numbers only, {NO_SINGLE_VALUE}")
+    return next(iter(found.values()), None)

@@ -1,1 +1,61 @@
-"""Pictures of models, records and predictions, in scikit-learn's Display style."""
+"""Pictures of models, records and predictions, in scikit-learn's Display style.
+
+All of them can be read in black and white and by people who see colours differently, and say in
+words what they show: `alt_text`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tallybayes.plots.column_display import ColumnDisplay
+    from tallybayes.plots.confusion_matrix import ConfusionMatrixDisplay
+    from tallybayes.plots.nomogram import NomogramDisplay
+    from tallybayes.plots.normal_qq import NormalQQDisplay
+    from tallybayes.plots.precision_recall import PrecisionRecallDisplay
+    from tallybayes.plots.reliability import ReliabilityDisplay
+    from tallybayes.plots.roc_curve import RocCurveDisplay
+    from tallybayes.plots.svg import svg_of
+    from tallybayes.plots.threshold import ThresholdDisplay
+    from tallybayes.plots.waterfall import WaterfallDisplay
+    from tallybayes.plots.word_weights import WordWeightsDisplay
+
+_HOMES = {
+    "tallybayes.plots.column_display": ("ColumnDisplay",),
+    "tallybayes.plots.confusion_matrix": ("ConfusionMatrixDisplay",),
+    "tallybayes.plots.nomogram": ("NomogramDisplay",),
+    "tallybayes.plots.normal_qq": ("NormalQQDisplay",),
+    "tallybayes.plots.precision_recall": ("PrecisionRecallDisplay",),
+    "tallybayes.plots.reliability": ("ReliabilityDisplay",),
+    "tallybayes.plots.roc_curve": ("RocCurveDisplay",),
+    "tallybayes.plots.svg": ("svg_of",),
+    "tallybayes.plots.threshold": ("ThresholdDisplay",),
+    "tallybayes.plots.waterfall": ("WaterfallDisplay",),
+    "tallybayes.plots.word_weights": ("WordWeightsDisplay",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "ColumnDisplay",
+    "ConfusionMatrixDisplay",
+    "NomogramDisplay",
+    "NormalQQDisplay",
+    "PrecisionRecallDisplay",
+    "ReliabilityDisplay",
+    "RocCurveDisplay",
+    "ThresholdDisplay",
+    "WaterfallDisplay",
+    "WordWeightsDisplay",
+    "svg_of",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: one picture needs few of the others' parts."""
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
+    raise AttributeError(f"module 'tallybayes.plots' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.explanations import likelihoods
-from tallybayes.explanations.columns import CONSTANT, NEVER_COUNTED, interval
+from tallybayes.explanations.columns import CONSTANT, NEVER_COUNTED
 from tallybayes.families import (
     Bag,
     Complement,
@@ -26,6 +26,7 @@ from tallybayes.families import (
 from tallybayes.model import Fitted, Model, most_informative
 from tallybayes.model.description import described
 from tallybayes.model.estimation import Share, shares
+from tallybayes.model.intervals import interval
 from tallybayes.report.inspected_tables import (
     ClassMoments,
     InspectedTable,

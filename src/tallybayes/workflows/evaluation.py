@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,9 @@ def judge(
     read: ReadOptions | None = None,
     progress: Progress | None = None,
     aside: Aside | None = None,
+    shown: Callable[[Any], None] | None = None,
 ) -> Judged:
-    """Let a stored model judge labelled rows, in a stream."""
+    """Let a stored model judge labelled rows, in a stream; `shown` is shown each table of them."""
     read = read or ReadOptions()
     rows = data if isinstance(data, Rows | FrameRows) else open_rows(data, read)
     model, schema = stored.fitted.model, stored.fitted.tally.schema
@@ -91,11 +93,16 @@ def judge(
         if weight is not None:
             column = ArrowColumn(weight, table.column(weight))
             w = check_weights(column.numbers(slice(0, len(column))), len(column))
-        return true, winners, posterior, w
+        return (true, winners, posterior, w), table if shown is not None else None
 
     aside = Aside() if aside is None else aside
     stream = worked(rows, types, work, read, aside, what="evaluating", progress=progress)
-    parts = [done.result for done in stream]
+    parts = []
+    for done in stream:
+        part, table = done.result
+        parts.append(part)
+        if shown is not None:
+            shown(table)
     if not sum(len(part[0]) for part in parts):
         raise TallyBayesError(f"{rows.files[0]} has no rows to score")
     return Judged(parts, aside)

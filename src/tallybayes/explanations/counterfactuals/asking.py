@@ -79,7 +79,8 @@ def counterfactuals(
     model has them (the variances within the classes and between them, weighted by the prior), of
     the logarithm where the column is log-normal, and of Poisson variables where it counts. Any
     other change counts 1: another category or interval, "on" or "off", a word, and a value where
-    there was none. The sizes of two changes are added up.
+    there was none (a number at least 1, if it lies farther from the mean). The sizes of two changes
+    are added up.
 
     Numbers end just beyond the point where the answer changes. That point is exact; the number is
     the shortest decimal beyond it that makes the change at most one per cent larger. Whole numbers
@@ -101,7 +102,13 @@ def counterfactuals(
     ... }
     >>> cheat = ["No", "No", "No", "No", "Yes", "No", "No", "Yes", "No", "Yes"]
     >>> model = estimate(Tally.of(table, cheat, target="cheat"))
-    >>> print(counterfactuals(model, {"owner": "No", "status": "Married", "income": 120.0}))
+    >>> found = counterfactuals(model, {"owner": "No", "status": "Married", "income": 120.0})
+    >>> print(found)
+    cheat: No (1 - 3.48e-08); what would change it:
+      if income were 96.4 instead of 120: Yes (0.5050)
+      if status were Divorced instead of Married and income were 101 instead of 120: Yes (0.5028)
+    >>> found[0].changes, round(found[0].size, 2)
+    ((Change(column='income', before=120.0, after=96.4, how='set'),), 0.51)
     """
     model = _model_of(subject)
     if not isinstance(record, Mapping):

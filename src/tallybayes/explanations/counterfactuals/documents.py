@@ -8,8 +8,8 @@ are right. Which words of a large vocabulary are worth adding is found by their 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 from typing import Literal
 
@@ -26,15 +26,16 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MOST_REMOVED = 200
-MOST_READ = 2_000_000  # characters of new texts
 MOST_ADDED = 40
-MOST_IN_PAIRS = 12
+MOST_IN_PAIRS = 12  # that are removed, and as many that are added
+FEWEST = 3
+MOST_READ = 1_000_000  # characters of the new texts of each of these
 CELLS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A word removed from a text or added to it, the rest of what is edited, and the new text."""
+    """A word that is removed from a text or added to it, and the text that this makes."""
 
     word: str
     how: Literal["added", "removed"]
@@ -45,13 +46,56 @@ class Edit:
 class Edits:
     """Ways to change a text, what each of them makes of its score, and what was not tried."""
 
+    passage: Passage
     edits: list[Edit]
     logs: Floats
     notes: tuple[str, ...]
 
 
+class Passage:
+    """A text with the places of its words."""
+
+    def __init__(self, words: Words, text: str) -> None:
+        self.text = text
+        self.places: dict[str, list[tuple[int, int]]] = {}
+        read = _reader(words)
+        unicode = words.tokens == "unicode"
+        named = words.tokens in ("words", "unicode")
+        pattern = f"{word_pattern(unicode)}+" if named else r"\S+"
+        for piece in re.finditer(pattern, text):
+            word = read(piece[0])
+            if word:
+                self.places.setdefault(word, []).append(piece.span())
+
+    def at_most(self, n: int) -> int:
+        """Return how many new texts can be read, of n that are wanted."""
+        return min(n, max(MOST_READ // max(len(self.text), 1), FEWEST))
+
+    def edited(self, removed: list[str], added: list[str]) -> str:
+        """Take words out wherever they stand, each with a blank before it, and add others."""
+        kept, end = [], 0
+        for start, stop in sorted(place for word in removed for place in self.places[word]):
+            blank = start > end and self.text[start - 1].isspace()
+            kept.append(self.text[end : start - blank])
+            end = stop
+        text = "".join([*kept, self.text[end:]])
+        for word in added:
+            text = f"{text} {word}" if text and not text[-1].isspace() else text + word
+        return text
+
+
+def _reader(words: Words) -> Callable[[str], str]:
+    """Return the function that spells a piece as the model does; empty if it does not read it."""
+    if words.tokens == "characters" or callable(words.tokens):
+        return lambda piece: piece
+    split = splitter(words)
+    return lambda piece: " ".join(split(piece))
+
+
 def scores_of(weights: WordWeights, texts: list[str]) -> Floats:
     """Return the log-likelihood of texts (down) in each class (across)."""
+    if not texts:
+        return np.zeros((0, weights.counted.n_classes))
     return weights.log_prob(Documents(texts))[:, 0, :]
 
 
@@ -59,93 +103,48 @@ def edits_of(
     weights: WordWeights, column: str, text: str | None, joint: Floats, goal: Goal
 ) -> Edits:
     """Return the changes of one word; `joint` are the scores of the record as it is."""
-    removed, all_removed = _removals(weights, text or "", joint, goal)
-    added, note = _additions(weights, text or "", joint, goal)
+    passage = Passage(weights.text.words, text or "")
+    removed, all_removed = _removals(weights, passage, joint, goal)
+    added, note = _additions(weights, passage, joint, goal)
     notes = [f"of {column!r} only the most telling words were removed"] * (not all_removed)
     notes += [f"{column!r}: {note}"] * bool(note)
     edits = [*removed, *added]
-    logs = np.zeros((0, weights.counted.n_classes))
-    if edits:
-        logs = scores_of(weights, [edit.text for edit in edits])
-    return Edits(edits, logs, tuple(notes))
+    logs = scores_of(weights, [edit.text for edit in edits])
+    return Edits(passage, edits, logs, tuple(notes))
 
 
 def two_edits(
-    weights: WordWeights, text: str, edits: list[Edit]
+    weights: WordWeights, passage: Passage, edits: list[Edit]
 ) -> tuple[list[tuple[Edit, Edit]], Floats]:
-    """Return the changes of two words at once out of some, each pair with its text last."""
+    """Return the changes of two words at once, out of some; the second edit has the new text."""
     pairs = []
     for one, other in combinations(edits, 2):
-        both = text
-        for edit in (one, other):
-            both = _edited(weights.text.words, both, edit)
-        pairs.append((one, Edit(other.word, other.how, both)))
-    logs = np.zeros((0, weights.counted.n_classes))
-    if pairs:
-        logs = scores_of(weights, [other.text for _, other in pairs])
-    return pairs, logs
-
-
-def _edited(words: Words, text: str, edit: Edit) -> str:
-    """Make the same change to another text."""
-    return _added(text, edit.word) if edit.how == "added" else _without(words, text, edit.word)
-
-
-def _added(text: str, word: str) -> str:
-    return f"{text} {word}" if text and not text[-1].isspace() else text + word
-
-
-def _without(words: Words, text: str, word: str) -> str:
-    """Take a word out wherever it stands, with a blank before it."""
-    kept, end = [], 0
-    for piece in _pieces(words).finditer(text):
-        if _read(words, piece[0]) == word:
-            start = piece.start()
-            start -= start > end and text[start - 1].isspace()
-            kept.append(text[end:start])
-            end = piece.end()
-    return "".join([*kept, text[end:]])
-
-
-@cache
-def _pattern(unicode: bool) -> re.Pattern[str]:
-    return re.compile(f"{word_pattern(unicode)}+")
-
-
-def _pieces(words: Words) -> re.Pattern[str]:
-    """Return the pattern of what can be taken out of a text."""
-    if words.tokens in ("words", "unicode"):
-        return _pattern(words.tokens == "unicode")
-    return re.compile(r"\S+")
-
-
-def _read(words: Words, piece: str) -> str:
-    """Return a piece as the model spells it; empty if it does not read it."""
-    if words.tokens == "characters" or callable(words.tokens):
-        return piece
-    return " ".join(splitter(words)(piece))
+        removed = [edit.word for edit in (one, other) if edit.how == "removed"]
+        added = [edit.word for edit in (one, other) if edit.how == "added"]
+        pairs.append((one, Edit(other.word, other.how, passage.edited(removed, added))))
+    return pairs, scores_of(weights, [other.text for _, other in pairs])
 
 
 def _removals(
-    weights: WordWeights, text: str, joint: Floats, goal: Goal
+    weights: WordWeights, passage: Passage, joint: Floats, goal: Goal
 ) -> tuple[list[Edit], bool]:
     """Return the words that can be removed, and whether these are all."""
-    words = weights.text.words
-    found = dict.fromkeys(_read(words, piece[0]) for piece in _pieces(words).finditer(text))
-    names = [word for word in found if word]
-    most = min(MOST_REMOVED, max(MOST_READ // max(len(text), 1), 4))
+    names = list(passage.places)
+    most = passage.at_most(MOST_REMOVED)
     all_removed = len(names) <= most
     if not all_removed:  # what they say on their own tells which are worth a try
-        alone = scores_of(weights, names) - scores_of(weights, [""])
+        once = weights.text.event in ("boolean", "bernoulli")
+        times = np.array([1 if once else len(passage.places[word]) for word in names])
+        alone = times[:, None] * (scores_of(weights, names) - scores_of(weights, [""]))
         with np.errstate(invalid="ignore"):
             margins = goal.margins(np.nan_to_num(joint - alone, nan=0.0, posinf=np.inf))
         best = np.argsort(-margins, kind="stable")[:most]
         names = [names[k] for k in sorted(best.tolist())]
-    return [Edit(word, "removed", _without(words, text, word)) for word in names], all_removed
+    return [Edit(word, "removed", passage.edited([word], [])) for word in names], all_removed
 
 
 def _additions(
-    weights: WordWeights, text: str, joint: Floats, goal: Goal
+    weights: WordWeights, passage: Passage, joint: Floats, goal: Goal
 ) -> tuple[list[Edit], str]:
     """Return the words whose weights speak most for the goal, and what to note."""
     words, terms = weights.text.words, weights.terms
@@ -153,7 +152,7 @@ def _additions(
         return [], "its words have no names (buckets), so none can be added"
     if words.tokens == "characters":
         return [], "its characters are counted, so no word can be added"
-    read = {in_utf8(term) for term in words.terms(text)}
+    read = {in_utf8(term) for term in words.terms(passage.text)}
     best: list[tuple[float, int]] = []
     step = max(1, CELLS // weights.counted.n_classes)
     for start in range(0, len(terms), step):
@@ -161,14 +160,14 @@ def _additions(
         margins = goal.margins(joint + _weights(weights, some))
         top = np.argsort(-margins, kind="stable")[: MOST_ADDED + len(read)]
         best += [(-float(margins[k]), int(some[k])) for k in top.tolist()]
-    texts = terms.texts
+    most, texts = passage.at_most(MOST_ADDED), terms.texts
     ordered = [texts[number] for _, number in sorted(best)]
-    chosen = [word for word in ordered if word not in read][:MOST_ADDED]
-    edits = [Edit(word, "added", _added(text, word)) for word in chosen]
+    chosen = [word for word in ordered if word not in read][:most]
+    edits = [Edit(word, "added", passage.edited([], [word])) for word in chosen]
     edits = [edit for edit in edits if edit.word in {in_utf8(t) for t in words.terms(edit.text)}]
     mixed = words.ngrams[1] > 1 or words.norm is not None or callable(words.tokens)
-    note = f"only the {MOST_ADDED} words of the greatest weights were added"
-    return edits, note if mixed and len(terms) > MOST_ADDED else ""
+    note = f"only the {most} words of the greatest weights were added"
+    return edits, note if mixed and len(terms) > most else ""
 
 
 def _weights(weights: WordWeights, some: Integers) -> Floats:

@@ -11,19 +11,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.explanations.counterfactuals.decimals import (
+    DIGITS,
+    OVERSHOOT,
+    beyond,
+    digits_of,
+    rounded,
+)
 from tallybayes.explanations.counterfactuals.goal import Goal
 
 Floats = NDArray[np.float64]
 Stretch = tuple[float, float]
 
-OVERSHOOT = 0.01  # how much larger than needed a change may be, so that the number is short
-DIGITS = 18
 ROUNDING = 1e-13
 FARTHEST = 12.0  # standard deviations that the grid reaches to either side
 GRID = 200
@@ -69,8 +73,9 @@ class Line:
         return (math.log(number) if self.log else number) - self.start
 
     def size(self, number: float) -> float:
-        """Return how large the change to a number is: giving a missing one counts 1."""
-        return 1.0 if self.missing else abs(self.distance(number)) / self.spread
+        """Return how large the change to a number is: at least 1 if it is missing."""
+        size = abs(self.distance(number)) / self.spread
+        return max(1.0, size) if self.missing else size
 
     def logs(self, t: Floats) -> Floats:
         """Return the log-likelihood of each class (across) at some distances (down)."""
@@ -209,7 +214,10 @@ def _ends(line: Line, low: float, high: float) -> tuple[float, float] | None:
         far = high if high > -low else low
     else:
         near, far = (low, high) if low > 0.0 else (high, low)
-    return line.number_at(near), line.number_at(far)
+    number = line.number_at(near)
+    if not math.isfinite(number) or (line.log and number <= 0.0):  # beyond what floats can hold
+        return None
+    return number, line.number_at(far)
 
 
 def _picked(
@@ -251,54 +259,7 @@ def _candidates(line: Line, near: float, far: float, whole: bool) -> Iterator[fl
     if line.log:  # of the logarithm too
         allowed = min(allowed, near * -math.expm1(-OVERSHOOT * abs(line.distance(near))))
     yield from beyond(near, far, allowed)
-    for step in (1e-12, 1e-9, 1e-7):
-        number = near + (1.0 if up else -1.0) * step * max(abs(near), allowed)
+    for part in (1e-12, 1e-9, 1e-7):
+        number = near + (1.0 if up else -1.0) * part * max(abs(near), allowed)
         if (number < far) if up else (number > far):
             yield number
-
-
-def digits_of(unit: float) -> int:
-    """Return how many decimals are needed to write steps that are not greater than the unit."""
-    return math.ceil(-math.log10(unit)) if 0.0 < unit < math.inf else 0
-
-
-def rounded(number: float, digits: int, up: bool | None = None) -> float:
-    """Return the nearest number of so many decimals, or the next one in a direction.
-
-    Examples
-    --------
-    >>> rounded(97.58234, 1), rounded(97.52, 1, up=True), rounded(1200.0, -2, up=False)
-    (97.6, 97.6, 1100.0)
-    """
-    unit = Fraction(10) ** digits
-    scaled = Fraction(number) * unit
-    if up is None:
-        return float(round(scaled) / unit)
-    return float((math.floor(scaled) + 1 if up else math.ceil(scaled) - 1) / unit)
-
-
-def beyond(near: float, far: float, allowed: float) -> Iterator[float]:
-    """Go through decimals of ever more digits from `near` towards `far`, by what is allowed.
-
-    Examples
-    --------
-    >>> next(beyond(97.58234512, 200.0, 0.224)), next(beyond(0.1234, -5.0, 0.02))
-    (97.6, 0.12)
-    """
-    up = far > near
-    allowed = max(allowed, 1e-11 * abs(near))
-    if not 0.0 < allowed < math.inf or not math.isfinite(near):
-        return
-    first = digits_of(100.0 * allowed) - 1
-    for digits in range(first, first + DIGITS):
-        number = rounded(near, digits, up)
-        if abs(number - near) <= allowed and ((number <= far) if up else (number >= far)):
-            yield number
-
-
-def just_above(low: float, high: float, change: float) -> float:
-    """Return a short decimal that is greater than `low` and not greater than `high`."""
-    for number in beyond(low, high, OVERSHOOT * (change or max(abs(low), 1.0))):
-        if low < number <= high:
-            return number
-    return float(np.nextafter(low, np.inf))

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Coded, dense
-from tallybayes.explanations.counterfactuals.numbers import Line, just_above
+from tallybayes.explanations.counterfactuals.decimals import just_above
+from tallybayes.explanations.counterfactuals.numbers import Line
 from tallybayes.families import Bag, Histograms, LogNormals, Normals, Rates, Switches, Tables
 from tallybayes.sources.labels import is_missing
 
@@ -248,10 +249,12 @@ def lines_of_counts(
         start == np.floor(start),
         missing,
     )
-    rated = np.ones(len(start), bool)
-    if isinstance(counts, Rates):
-        rated = ~np.isnan(counts.rate).any(axis=0)
-    return lines.keep(rated)
+    return lines.keep(np.isfinite(base).all(axis=1) & _rated(counts))
+
+
+def _rated(counts: Bag | Rates) -> Any:
+    """Mark the columns of which something was counted."""
+    return True if isinstance(counts, Bag) else ~np.isnan(counts.rate).any(axis=0)
 
 
 def _spread(variance: Floats) -> Floats:

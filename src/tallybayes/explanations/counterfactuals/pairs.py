@@ -16,16 +16,15 @@ from tallybayes.explanations.counterfactuals.documents import (
 )
 from tallybayes.explanations.counterfactuals.drafts import Draft, Slot
 from tallybayes.explanations.counterfactuals.goal import Goal, judged
-from tallybayes.explanations.counterfactuals.numbers import (
-    Line,
-    digits_of,
-    grid,
-    nearest,
-    reach,
-    rounded,
-)
+from tallybayes.explanations.counterfactuals.numbers import Line, grid, nearest, reach
 from tallybayes.explanations.counterfactuals.options import Moves
-from tallybayes.explanations.counterfactuals.singles import value_of
+from tallybayes.explanations.counterfactuals.sharing import (
+    allowed,
+    farthest,
+    few_digits,
+    given,
+    value_of,
+)
 from tallybayes.explanations.counterfactuals.space import Space
 
 Floats = NDArray[np.float64]
@@ -38,7 +37,6 @@ FEWEST_VALUES = 6
 STEPS = 24
 ZOOMS = 3
 TRIED = 6
-AROUND = (0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, 3.0, -3.0)  # standard deviations
 APART = 1e-3  # how much smaller two changes must be than one of them alone
 
 
@@ -177,7 +175,7 @@ class Pairs:
             joint = rests[:, None, :] + line.logs(steps)[None, :, :]
             margins = self.goal.margins(joint.reshape(-1, joint.shape[2])).reshape(joint.shape[:2])
             found = np.where(margins > 0.0, np.abs(steps), np.inf).min(axis=1) / line.spread
-        return np.where(np.isfinite(found), 1.0, found) if line.missing else found
+        return np.maximum(found, 1.0) if line.missing else found
 
     def _value_and_number(self, rest: Floats, moves: Moves, line: Line) -> Slot | None:
         """Take each value of the one column, and the nearest number of the other."""
@@ -208,14 +206,13 @@ class Pairs:
         (first, alone), (second, also_alone) = one, other
         for line, then in ((first, second), (second, first)):
             if line.missing:
-                return self._value_and_number(rest, _given(line), then)
+                return self._value_and_number(rest, given(line), then)
         least = min(alone, also_alone)
-        far = min(least * first.spread, _far(first))
-        step = far / STEPS
+        step = min(least * first.spread, farthest(first)) / STEPS
         points = np.concatenate([np.arange(-STEPS, 0), np.arange(1, STEPS + 1)]) * step
         best, size = 0.0, np.inf
         for _ in range(1 if self.goal.curved else ZOOMS):
-            points = _allowed(first, points)
+            points = allowed(first, points)
             if not len(points):
                 return None
             sizes = np.abs(points) / first.spread
@@ -229,7 +226,7 @@ class Pairs:
             return None
 
         def drafts() -> Iterator[Draft]:
-            for number in _near(first, best):
+            for number in few_digits(first, best):
                 joint = rest + first.logs_of(number)
                 for then in nearest(second, joint[0], self.goal)[:1]:
                     changed = first.column, value_of(first, number)
@@ -242,19 +239,20 @@ class Pairs:
 
     def _two_words(self, column: int) -> Iterator[Slot]:
         """Combine the words of a text that tell most."""
-        weights, text, _ = self.space.texts[column]
+        weights, all_edits = self.space.texts[column]
         moves = self._values[column]
         rest = self._rests[column]
         margins = self.goal.margins(rest + moves.logs)
         edits: list[Edit] = []
+        most = round((all_edits.passage.at_most(2 * MOST_IN_PAIRS**2) / 2) ** 0.5)
         for how in ("removed", "added"):
             of_kind = [k for k, edit in enumerate(moves.values) if edit.how == how]
             of_kind.sort(key=lambda k: -margins[k])
-            edits += [moves.values[k] for k in of_kind[:MOST_IN_PAIRS]]
-            if len(of_kind) > MOST_IN_PAIRS:
-                note = f"two words together: the {MOST_IN_PAIRS} most telling ones only"
+            edits += [moves.values[k] for k in of_kind[:most]]
+            if len(of_kind) > most:
+                note = f"two words together: the {most} most telling ones only"
                 self.notes += [note] * (note not in self.notes)
-        pairs, logs = two_edits(weights, text, edits)
+        pairs, logs = two_edits(weights, all_edits.passage, edits)
         single = {(edit.word, edit.how): edit for edit in edits}
         near = np.flatnonzero(self.goal.perhaps(rest + logs)) if len(logs) else np.zeros(0, int)
         if not len(near):
@@ -272,44 +270,3 @@ def _draft(one: tuple[int, object], other: tuple[int, object], size: float) -> D
     """Put two changes together, in the order of their columns."""
     both = (one, other) if one[0] < other[0] else (other, one)
     return Draft(both, size, ((both[0],), (both[1],)))
-
-
-def _allowed(line: Line, points: Floats) -> Floats:
-    """Return distances to numbers that the column can have, without the present one."""
-    if line.whole and not line.log:
-        points = np.unique(np.round(points))
-    if line.count:
-        points = points[line.start + points >= 0.0]
-    kept: Floats = points[points != 0.0]
-    return kept
-
-
-def _far(line: Line) -> float:
-    """Return a distance that reaches beyond the middle of every class."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        middles = np.abs(line.slope / line.square) / 2.0
-    farthest = np.where(np.isfinite(middles), middles, 0.0).max()
-    return float(max(8.0 * line.spread, farthest + 3.0 * line.spread))
-
-
-def _given(line: Line) -> Moves:
-    """Return some numbers for a missing one: the mean of the column and others around it."""
-    unit = line.spread * (line.number if line.log else 1.0) / 10.0
-    numbers = []
-    for steps in AROUND:
-        number = rounded(line.number_at(steps * line.spread), digits_of(unit))
-        number = float(round(number)) if line.whole else number
-        if number > 0.0 or not (line.log or line.count):
-            numbers.append(number)
-    numbers = list(dict.fromkeys(numbers))
-    logs = np.concatenate([line.logs_of(number) for number in numbers])
-    return Moves.of(line.column, [value_of(line, number) for number in numbers], logs)
-
-
-def _near(line: Line, t: float) -> list[float]:
-    """Return the numbers of few digits that are nearest to a distance."""
-    number = line.number_at(t)
-    if line.whole:
-        return [float(round(number))]
-    digits = digits_of(abs(number - line.number) / 50.0)
-    return [rounded(number, digits), rounded(number, digits + 2)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 from tallybayes.explanations.counterfactuals.documents import Edit
 from tallybayes.explanations.counterfactuals.drafts import Draft, Slot
 from tallybayes.explanations.counterfactuals.goal import Goal, judged
-from tallybayes.explanations.counterfactuals.numbers import Line, nearest, reach
+from tallybayes.explanations.counterfactuals.numbers import nearest, reach
 from tallybayes.explanations.counterfactuals.options import Lines
+from tallybayes.explanations.counterfactuals.sharing import value_of
 from tallybayes.explanations.counterfactuals.space import Space
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ def singles(space: Space, goal: Goal) -> Iterator[Slot]:
     bounds = line_bounds(space.lines, rests, goal)
     for k in np.flatnonzero(np.isfinite(bounds)).tolist():
         column = int(space.lines.column[k])
-        drafts = partial(_along, space.lines.line(k), rests[column], goal)
+        drafts = partial(_along, space.lines, k, rests[column], goal)
         yield Slot(float(bounds[k]), (column,), drafts)
 
 
@@ -38,18 +38,14 @@ def line_bounds(lines: Lines, rests: Floats, goal: Goal) -> Floats:
     bounds = reach(goal, lines.square, lines.slope, level) / lines.spread
     # a count may jump between 0 and 1, where a class is possible only at 0
     bounds[np.isneginf(lines.level).any(axis=1)] = 0.0
-    return np.where(lines.missing & np.isfinite(bounds), 1.0, bounds)
+    return np.where(lines.missing, np.maximum(bounds, 1.0), bounds)
 
 
-def _along(line: Line, rest: Floats, goal: Goal) -> Iterator[Draft]:
-    """Go through the numbers that may change the answer, the nearest first."""
+def _along(lines: Lines, k: int, rest: Floats, goal: Goal) -> Iterator[Draft]:
+    """Go through the numbers of a line that may change the answer, the nearest first."""
+    line = lines.line(k)
     for number in nearest(line, rest, goal):
         yield Draft(((line.column, value_of(line, number)),), line.size(number))
-
-
-def value_of(line: Line, number: float) -> Any:
-    """Return a number as the record would have it."""
-    return int(number) if line.whole and number.is_integer() else number
 
 
 def _choices(space: Space, goal: Goal, rests: Floats) -> Iterator[Slot]:

@@ -25,14 +25,14 @@ class Space:
     """The ways in which a record can change.
 
     `logs` are the log-likelihoods of its columns (down) in the classes (across), `texts` those
-    columns that hold words, with their present text.
+    columns that hold words.
     """
 
     prior: Floats
     logs: Floats
     moves: Moves
     lines: Lines
-    texts: Mapping[int, tuple[WordWeights, str, Edits]]
+    texts: Mapping[int, tuple[WordWeights, Edits]]
     notes: tuple[str, ...]
 
     def rests(self) -> Floats:
@@ -53,7 +53,7 @@ def space_of(
     logs = np.zeros((len(schema.names), n_classes))
     moves: list[Moves] = []
     lines: list[Lines] = []
-    texts: dict[int, tuple[WordWeights, str, Edits]] = {}
+    texts: dict[int, tuple[WordWeights, Edits]] = {}
     kept = np.array([name in keep for name in schema.names], bool)
     for factor in model.factors:
         group = schema.groups[factor.group]
@@ -68,7 +68,7 @@ def space_of(
             if not kept[column] and len(scored.terms):
                 text = block.strings()[0]
                 edits = edits_of(scored, schema.names[column], text, joint, goal)
-                texts[column] = scored, text, edits
+                texts[column] = scored, edits
                 moves.append(Moves.of(column, edits.edits, edits.logs))
         elif isinstance(scored, Histograms):
             assert isinstance(block, Coded)
@@ -89,7 +89,7 @@ def space_of(
     # a value that says the same as the present one changes nothing
     telling = (all_moves.logs != logs[all_moves.columns]).any(axis=1)
     all_lines = Lines.joined(lines, n_classes)
-    notes = tuple(note for _, _, edits in texts.values() for note in edits.notes)
+    notes = tuple(note for _, edits in texts.values() for note in edits.notes)
     return Space(
         model.log_prior,
         logs,

@@ -36,6 +36,8 @@ def decimal(log: float, digits: int) -> Number | Scientific:
     --------
     >>> decimal(math.log(0.0000296), 3), decimal(-1000.0, 3)
     (Number(text='0.0000296'), Scientific(mantissa='5.08', exponent=-435))
+    >>> decimal(math.log(9.9996e-9), 3)
+    Scientific(mantissa='1.00', exponent=-8)
     """
     if log == -math.inf:
         return Number("0")

@@ -122,14 +122,17 @@ def _classes(rows: Rows) -> tuple[list[int], list[str]]:
     """Return the classes that have rows enough, and say which were left out."""
     weight = rows.weight_of_classes
     order = np.argsort(-weight, kind="stable")
-    enough = [int(c) for c in order if most_codes(float(weight[c])) >= 2][:MOST_CLASSES]
-    left = int((weight > 0.0).sum()) - len(enough)
+    enough = [int(c) for c in order if most_codes(float(weight[c])) >= 2]
+    few = int((weight > 0.0).sum()) - len(enough)
     if not enough:
         return [], ["no class has the 20 rows that it takes to see dependence"]
-    if not left:
-        return enough, []
-    which = "1 class has" if left == 1 else f"{left} classes have"
-    return enough, [f"{which} too few rows to see dependence in"]
+    notes = []
+    if few:
+        which = "1 class has" if few == 1 else f"{few} classes have"
+        notes.append(f"{which} too few rows to see dependence in")
+    if len(enough) > MOST_CLASSES:
+        notes.append(f"dependence was measured in the {MOST_CLASSES} most frequent classes")
+    return enough[:MOST_CLASSES], notes
 
 
 def _strength(sums: PairSums) -> tuple[Floats, Floats, Floats]:

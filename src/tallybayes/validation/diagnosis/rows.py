@@ -31,7 +31,8 @@ from tallybayes.tallies.moments import not_finite
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
-MOST_CELLS = 40_000_000  # rows times columns that are laid out at once
+MOST_CELLS = 40_000_000  # rows times columns that are laid out at once,
+MOST_TERMS = 40_000_000  # and times classes that are worked out
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,9 @@ class Rows:
         rows = np.flatnonzero(known)
         limit = whole(most, "most_rows", 1)
         if not isinstance(source, SparseMatrix):
-            limit = min(limit, max(MOST_CELLS // max(len(source.names), 1), 1))
+            width = max(len(source.names), 1)
+            room = min(MOST_CELLS // width, MOST_TERMS // (width * len(model.classes)))
+            limit = min(limit, max(room, 1))
         if len(rows) > limit:
             notes.append(f"{limit:,} of {len(rows):,} rows were looked at, drawn at random")
             rows = np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))

@@ -1,0 +1,224 @@
+"""The numbers that a picture of a column shows: what the model says, and what the data has."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import dense
+from tallybayes.errors import TallyBayesError
+from tallybayes.explanations.columns import CONSTANT, NEVER_COUNTED
+from tallybayes.families import (
+    Bag,
+    Histograms,
+    LogNormals,
+    Normals,
+    Rates,
+    Switches,
+    Tables,
+    WordWeights,
+)
+from tallybayes.model import Model
+from tallybayes.plots.base import source_of
+from tallybayes.plots.single_column import (
+    SingleColumn,
+    classes_of,
+    labels_in,
+    numbers_in,
+    place_of,
+)
+from tallybayes.sources import Table
+from tallybayes.sources.numbers import interval_codes
+
+Floats = NDArray[np.float64]
+Array = NDArray[Any]
+Kind = Literal["density", "intervals", "values", "shares"]
+
+POINTS = 400  # of a curve
+DEVIATIONS = 3.3  # standard deviations from the mean to which a curve is drawn
+FEWEST_BINS, MOST_BINS = 6, 40
+WEIGHTS = "complement weights: what one occurrence adds to the score, in nats"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the model says of a column; `ColumnDisplay` has the same names."""
+
+    kind: Kind
+    places: tuple[Any, ...]
+    likelihood: Floats
+    note: str = ""
+
+
+def said_of(column: SingleColumn) -> Said:
+    """Return what the model says of a column."""
+    parameters, nothing = column.parameters, np.zeros((len(column.classes), 0))
+    if isinstance(parameters, Normals):
+        if not parameters.used[0]:
+            never = bool(np.isnan(parameters.mean).any())
+            return Said("density", (), nothing, NEVER_COUNTED if never else f"left out: {CONSTANT}")
+        x = _grid(column)
+        return Said("density", tuple(x.tolist()), np.exp(column.log_prob(x)).T)
+    if isinstance(parameters, Histograms):
+        edges = parameters.edges[0]
+        note = "" if edges else "a single interval, which says nothing"
+        return Said("intervals", edges, np.exp(parameters.log_probabilities), note)
+    if isinstance(parameters, Tables):
+        labels = parameters.labels[0]
+        p = np.exp(parameters.log_probabilities)
+        return Said("values", labels, p, "" if labels else NEVER_COUNTED)
+    if isinstance(parameters, Switches):
+        logs = np.concatenate([parameters.log_absent, parameters.log_present], axis=1)
+        names = (f"off (≤ {parameters.threshold:g})", f"on (> {parameters.threshold:g})")
+        if not logs.any():
+            return Said("values", (), nothing, NEVER_COUNTED)
+        return Said("values", names, np.exp(logs))
+    if isinstance(parameters, Rates):
+        if np.isnan(parameters.rate).any():
+            return Said("values", (), nothing, NEVER_COUNTED)
+        counts = tuple(range(column.highest_count(range(len(column.classes))) + 1))
+        return Said("values", counts, np.exp(column.log_prob(counts)).T)
+    if isinstance(parameters, Bag):
+        if (parameters.weights > 0.0).any():
+            return Said("shares", (column.name,), parameters.weights, WEIGHTS)
+        return Said("shares", (column.name,), np.exp(parameters.weights))
+    assert isinstance(parameters, WordWeights)
+    raise TallyBayesError(
+        f"column {column.name!r} is text, which has too many values for a picture of them; "
+        "WordWeightsDisplay shows its words"
+    )
+
+
+def place_in(column: SingleColumn, said: Said, value: Any) -> int | None:
+    """Return which of the values or intervals a value is; None if none of those drawn."""
+    if isinstance(column.parameters, Histograms):
+        numbers = np.array([value], np.float64)
+        return int(interval_codes([numbers], [said.places], 1)[0, 0])
+    if isinstance(column.parameters, Switches):
+        return int(value > column.parameters.threshold)
+    return said.places.index(value) if value in said.places else None
+
+
+def _grid(column: SingleColumn) -> Floats:
+    """Return places close enough to see every curve: an even grid, and more near each mean."""
+    everyone = range(len(column.classes))
+    spans = [column.span(DEVIATIONS, everyone), *(column.span(DEVIATIONS, [c]) for c in everyone)]
+    even = np.geomspace if isinstance(column.parameters, LogNormals) else np.linspace
+    each = [even(*spans[0], POINTS), *(even(*span, POINTS // 4) for span in spans[1:])]
+    means = np.array([])
+    if isinstance(column.parameters, Normals) and not isinstance(column.parameters, LogNormals):
+        means = column.parameters.mean[:, 0]
+    return np.unique(np.concatenate([*each, means]))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What rows have in a column.
+
+    Of numbers, the density of each class (down) in bins (across) between the `edges`; otherwise the
+    share of each class's rows that has each value.
+    """
+
+    shares: Floats
+    edges: Floats | None = None
+
+
+def seen_in(
+    estimator: Any, model: Model, column: SingleColumn, X: Any, y: Any, said: Said
+) -> Seen | None:
+    """Return what rows have in a column; None if they have no value of it."""
+    source = source_of(estimator, X)
+    of_class = classes_of(model, y, source.n_rows)
+    n_classes, parameters = len(model.classes), column.parameters
+    if isinstance(parameters, Bag):
+        if said.note == WEIGHTS:
+            return None  # shares and weights have no common scale
+        return Seen(_shares_of_bag(source, model, column, of_class))
+    if isinstance(parameters, Tables) and not isinstance(parameters, Histograms):
+        codes, labels = labels_in(source, column.name, model)
+        place = {label: k for k, label in enumerate(said.places)}
+        meaning = np.array([place.get(label, -1) for label in labels] or [-1])
+        codes = np.where(codes >= 0, meaning[codes], -1)
+        return Seen(_shares(codes, of_class, n_classes, len(said.places)))
+    x = numbers_in(source, column.name, model)
+    if isinstance(parameters, Normals):
+        return _histogram(x, of_class, n_classes, isinstance(parameters, LogNormals))
+    if isinstance(parameters, Histograms):
+        codes = interval_codes([x], [said.places], len(x))[:, 0]
+        return Seen(_shares(codes, of_class, n_classes, len(said.places) + 1))
+    if isinstance(parameters, Switches):
+        codes = np.where(np.isnan(x), -1, x > parameters.threshold)
+    else:
+        codes = np.where(np.isnan(x), -1, x)
+    return Seen(_shares(codes.astype(np.int64), of_class, n_classes, len(said.places)))
+
+
+def _shares(codes: Array, of_class: Array, n_classes: int, n: int) -> Floats:
+    """Return which share of each class's values (down) has each code (across).
+
+    Codes from n on count among all, but are not shown; -1 is missing.
+    """
+    there = (codes >= 0) & (of_class >= 0)
+    codes, of_class = np.minimum(codes[there], n), of_class[there]
+    table = np.bincount(of_class * (n + 1) + codes, minlength=n_classes * (n + 1))
+    table = table.reshape(n_classes, n + 1)
+    total = table.sum(axis=1, keepdims=True)
+    return np.where(total > 0, table[:, :n] / np.maximum(total, 1), np.nan)
+
+
+def _histogram(x: Floats, of_class: Array, n_classes: int, log: bool) -> Seen | None:
+    """Return the density of each class in the same bins for all; even ones in log x if `log`."""
+    there = np.isfinite(x) & (of_class >= 0)
+    if log:
+        there &= x > 0.0
+    x, of_class = x[there], of_class[there]
+    if not len(x) or x.min() == x.max():
+        return None
+    scale = np.log(x) if log else x
+    n = _bins(scale, of_class, n_classes)
+    edges = np.linspace(scale.min(), scale.max(), n + 1)
+    if log:
+        edges = np.exp(edges)
+        edges[0], edges[-1] = x.min(), x.max()  # rounding must not push a value out
+    rows = [np.histogram(x[of_class == c], edges)[0] for c in range(n_classes)]
+    counts = np.array(rows, np.float64)
+    total = counts.sum(axis=1, keepdims=True)
+    density = counts / (np.where(total > 0.0, total, np.nan) * np.diff(edges))
+    return Seen(density, edges)
+
+
+def _bins(x: Floats, of_class: Array, n_classes: int) -> int:
+    """Return how many bins show the classes, by the rule of Freedman and Diaconis within them."""
+    widths = []
+    for c in range(n_classes):
+        mine = x[of_class == c]
+        if len(mine) > 1 and (spread := float(np.subtract(*np.percentile(mine, [75, 25])))):
+            widths.append(2.0 * spread / len(mine) ** (1 / 3))
+    n = math.ceil(float(np.ptp(x)) / float(np.median(widths))) if widths else FEWEST_BINS
+    return min(max(n, FEWEST_BINS), MOST_BINS)
+
+
+def _shares_of_bag(source: Any, model: Model, column: SingleColumn, of_class: Array) -> Floats:
+    """Return the column's share of everything that its bag counts, by class."""
+    factor, j = place_of(model, column.name)
+    names = model.schema.names_of(model.schema.groups[factor.group])
+    chosen = [names[place] for place in factor.places(len(names))]
+    sums = np.zeros((len(model.classes), len(chosen)))
+    wide = [numbers_in(source, name, model) for name in chosen] if isinstance(source, Table) else []
+    if isinstance(source, Table):
+        counts = np.nan_to_num(np.array(wide)).T
+    else:
+        places = [list(model.schema.names).index(name) for name in chosen]
+        values = source.values[:, places]
+        counts = np.nan_to_num(
+            dense(values) if isinstance(values, np.ndarray) else values.toarray()
+        )
+    for c in range(len(model.classes)):
+        sums[c] = counts[of_class == c].sum(axis=0)
+    total = sums.sum(axis=1)
+    share = np.where(total > 0.0, sums[:, j] / np.where(total > 0.0, total, 1.0), np.nan)
+    return share[:, None]

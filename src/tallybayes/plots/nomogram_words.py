@@ -1,0 +1,54 @@
+"""Words as rows of a nomogram: absent, or there once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tallybayes.explanations.words import words_of
+from tallybayes.model import Factor, Model, most_informative
+from tallybayes.plots.nomogram_row import Row, Tick, log_ratios
+from tallybayes.sources.labels import Label
+from tallybayes.tokenizer import Terms
+
+
+def word_rows(
+    model: Model,
+    factor: Factor,
+    column: str,
+    pair: tuple[int, int],
+    most: int,
+    of_record: list[str] | None,
+) -> Iterator[Row]:
+    """Go through words of a text: absent, and there once."""
+    weights: Any = factor.scored
+    if not isinstance(weights.terms, Terms) or not len(weights.terms):
+        return  # a bucket has no name
+    one, other = pair
+    words = of_record
+    if words is None:
+        between: tuple[Label, Label] = (model.classes[one], model.classes[other])
+        telling: Any = most_informative(model, most, between, column)
+        words = [each.word for found in telling.values() for each in found]
+    for word in words:
+        number = weights.terms.number_of.get(word)
+        if number is None:
+            continue
+        at = np.array([number])
+        adds = weights.weights_of(at)[0]
+        there = adds
+        for each in words_of(weights, column, word):
+            if each.value == word and each.left_out is None:
+                there = np.array(each.log_likelihood)
+        absent = np.zeros(len(adds))
+        if weights.text.event == "bernoulli":
+            with np.errstate(invalid="ignore"):
+                absent = there - adds
+        logs = np.array([absent, there])
+        if np.isfinite(logs[:, [one, other]]).all():  # what rules a class out is told as a sum
+            ratios = log_ratios(logs, one, other).tolist()
+            ticks = (Tick("absent", False, ratios[0]), Tick("in", True, ratios[1]))
+            if ratios[0] != ratios[1]:
+                yield Row(column, ticks, word=word)

@@ -1,0 +1,120 @@
+"""Pictures as SVG that stands in a page by itself: no file, no font and no script from elsewhere.
+
+Text stays text, in the reader's own sans-serif font: it can be searched, copied and read aloud, and
+has every letter that the reader's computer has.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.plots.base import shortened
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"
+STYLE = f"font-family: {FONT}; stroke-linejoin: round; stroke-linecap: butt; max-width: 100%"
+REFERENCE = r'(?:href="#|url\(#)([^")]+)'
+
+
+def svg_of(display_or_figure: Any, alt: str | None = None) -> str:
+    """Return a picture as an `<svg>` element that can stand in an HTML page.
+
+    The same picture gives the same text every time. Names inside it carry a mark of their own, so
+    that several pictures can be on one page.
+
+    Parameters
+    ----------
+    display_or_figure
+        A display that was drawn, or a matplotlib figure.
+    alt
+        What the picture shows, in words; the display's own `alt_text` when not given.
+
+    Examples
+    --------
+    >>> from tallybayes import stated
+    >>> from tallybayes.plots import WaterfallDisplay
+    >>> model = stated({"a": 0.5, "b": 0.5}, {"red": {"a": 0.8, "b": 0.1}})
+    >>> svg = svg_of(WaterfallDisplay.from_estimator(model, {"red": True}))
+    >>> svg.startswith("<svg"), 'role="img"' in svg, svg.count("<title")
+    (True, True, 1)
+    """
+    figure: Figure | None = getattr(display_or_figure, "figure_", None)
+    if figure is None:
+        figure = display_or_figure
+    if not hasattr(figure, "savefig"):
+        raise TallyBayesError(
+            f"an SVG is of a display that was drawn or of a figure, not of "
+            f"{type(display_or_figure).__name__}"
+        )
+    said = str(getattr(display_or_figure, "alt_text", "") if alt is None else alt)
+    return _named(_drawn(figure), said)
+
+
+def _drawn(figure: Figure) -> str:
+    """Return what matplotlib writes, without date and version."""
+    import warnings
+
+    from matplotlib import rc_context
+
+    out = StringIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "tallybayes"}
+    with rc_context(settings), warnings.catch_warnings():
+        # a letter that matplotlib's font lacks is drawn by the reader's browser
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(out, format="svg", metadata=nothing)
+    text = out.getvalue()
+    return text[text.index("<svg") :].strip()
+
+
+def _named(svg: str, alt: str) -> str:
+    """Give the picture its title and description, and everything in it names of its own."""
+    svg = re.sub(r"\s*<(metadata)>.*?</\1>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"\s*<!--.*?-->", "", svg, flags=re.DOTALL)
+    # its style sheet would hold for the whole page
+    svg = re.sub(r"\s*<style[^>]*>.*?</style>", "", svg, count=1, flags=re.DOTALL)
+    mark = "p" + sha256(f"{svg}{alt}".encode()).hexdigest()[:10]
+    # only inside of tags: what people wrote stays as it is
+    used = set(re.findall(REFERENCE, svg))
+    svg = re.sub(r"<[^>]*>", lambda tag: _own(tag.group(), mark, used), svg)
+    head = svg[: svg.index(">") + 1]
+    width, height = (_pixels(head, side) for side in ("width", "height"))
+    box = re.search(r'viewBox="[^"]+"', head)
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'role="img" aria-labelledby="{mark}-title {mark}-desc" width="{width}" height="{height}" '
+        f'{box.group() if box else ""} style="{STYLE}">'
+        f'<title id="{mark}-title">{_text(shortened(alt.partition(". ")[0], 120))}</title>'
+        f'<desc id="{mark}-desc">{_text(alt)}</desc>'
+    )
+    return opening + svg[len(head) :]
+
+
+def _own(tag: str, mark: str, used: set[str]) -> str:
+    """Return a tag with names of this picture only, if they are used, and no font of its own."""
+
+    def renamed(found: re.Match[str]) -> str:
+        return f' id="{mark}-{found.group(1)}"' if found.group(1) in used else ""
+
+    tag = re.sub(r'\sid="([^"]+)"', renamed, tag)
+    tag = re.sub(REFERENCE, lambda found: found.group().replace("#", f"#{mark}-"), tag)
+    tag = re.sub(r"font-family:[^;\"]*;?\s*", "", tag)
+    return re.sub(r"(font:[^;\"']*px )'[^;\"]*", rf"\1{FONT}", tag)  # as matplotlib wrote before
+
+
+def _pixels(head: str, side: str) -> str:
+    """Return a side in pixels of the page, of which 96 make an inch, as 72 points do."""
+    found = re.search(rf'\b{side}="([\d.]+)pt"', head)
+    return f"{float(found.group(1)) * 96 / 72:.0f}" if found else "100%"
+
+
+def _text(words: str) -> str:
+    """Return text that XML may hold."""
+    return escape("".join(c for c in words if c.isprintable() or c in "\n\t"))

@@ -1,0 +1,36 @@
+"""The steps of a waterfall, and what they are called."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tallybayes.explanations.contrast import Evidence
+from tallybayes.plots.base import figures, shortened
+
+
+class Step(NamedTuple):
+    """One step: its name, and its bits; infinite ones rule a class out."""
+
+    name: str
+    bits: float
+
+
+def steps_of(evidence: Sequence[Evidence], most: int) -> list[Step]:
+    """Return the strongest evidence, and the rest in one step."""
+    shown = evidence[:most] if len(evidence) > most + 1 else evidence
+    steps = [Step(name_of(each), each.bits) for each in shown]
+    rest = [each.bits for each in evidence[len(shown) :]]
+    if rest:
+        steps.append(Step(f"{len(rest)} more", math.fsum(rest)))
+    return steps
+
+
+def name_of(evidence: Evidence) -> str:
+    """Return what a piece of evidence is called."""
+    piece = evidence.contribution
+    if piece.is_word:
+        return f"“{piece.value}”" + (f", {piece.times:g} times" if piece.times > 1.0 else "")
+    value = figures(piece.value, 4) if isinstance(piece.value, float) else piece.value
+    return piece.column if piece.value is None else f"{piece.column} = {shortened(value, 40)}"

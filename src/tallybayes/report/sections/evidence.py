@@ -1,0 +1,150 @@
+"""What tells the classes apart: information of columns, telling values and words, the nomogram."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tallybayes.model.informative import most_informative
+from tallybayes.model.telling_values import TellingValue, telling_values
+from tallybayes.report.blocks import (
+    Section,
+    count,
+    decimal,
+    note,
+    paragraph,
+    percent,
+    picture,
+    pictures,
+    short,
+    table,
+)
+from tallybayes.report.html import Html, element, joined, label
+from tallybayes.report.material import Material
+from tallybayes.sources.labels import Label
+from tallybayes.tokenizer import Words
+
+COLUMNS_SHOWN = 25
+CLASSES_SHOWN = 6
+MOST_VALUES = 8  # of each class
+FEW_CLASSES = 4  # of which there is a nomogram of each
+MOST_TEXTS = 3  # columns whose words are drawn
+MOST_WORDS = 12  # of each class
+
+
+def evidence(material: Material) -> Section:
+    """Return the section about what tells the classes apart."""
+    if len(material.classes) < 2:
+        body = paragraph("The model knows one class, so nothing tells it from another.")
+    else:
+        body = joined(
+            _information(material), _telling(material), _words(material), _ruler(material)
+        )
+    return Section("evidence", "What tells the classes apart", body)
+
+
+def _information(material: Material) -> Html | None:
+    """Rank the columns by what they tell of the class."""
+    found = material.information
+    if not found:
+        return None
+    where = "in the rows of the data"
+    if material.rows is None:
+        where = "in records drawn from the model, for no data was given"
+    lines = [
+        [label(each.column), decimal(each.bits), decimal(each.error), percent(each.share)]
+        for each in found[:COLUMNS_SHOWN]
+    ]
+    head = ["column", "bits", "standard error", "of what there is to know"]
+    more = len(found) - len(lines)
+    return joined(
+        paragraph(
+            "Mutual information is how many bits a column tells of the class when it is all that "
+            f"is known, {where}. Columns that say the same thing twice each get full marks."
+        ),
+        table("What each column tells of the class", head, lines, name="information"),
+        note(f"{count(more, 'column')} that tell less are not shown.") if more > 0 else None,
+    )
+
+
+def _telling(material: Material) -> Html | None:
+    """Put what speaks most for each class below each other."""
+    parts, found = [], telling(material)
+    for name in material.classes[:CLASSES_SHOWN]:
+        lines = [
+            [
+                label(each.column, 40),
+                label(each.value, 40),
+                _times(each.log_ratio),
+                short(each.here),
+                short(each.elsewhere),
+            ]
+            for each in found[name][:MOST_VALUES]
+        ]
+        head = ["column", "value", "times as probable as elsewhere", "count", "count elsewhere"]
+        caption = joined("What speaks most for ", label(name))
+        if lines:
+            parts.append(table(caption, head, lines, words=(1,), name=f"telling {name}"))
+    more = len(material.classes) - CLASSES_SHOWN
+    if not parts:
+        return None
+    return joined(
+        element("h3", "The most telling values"),
+        paragraph(
+            "How many times as probable a value or word is in one class as in the others, of those "
+            "that were counted in it."
+        ),
+        parts,
+        note(f"{count(more, 'more class', 'more classes')} not shown.") if more > 0 else None,
+    )
+
+
+def telling(material: Material) -> dict[Label, list[TellingValue]]:
+    """Return the values and words that speak most for each class, the most telling first."""
+    fitted, places = material.fitted, range(len(material.classes))
+    found = telling_values(fitted, MOST_VALUES, places, None)
+    for column in texts(material):
+        for name, words in most_informative(fitted, MOST_VALUES, column=column).items():
+            found[name] += [TellingValue(column, *each) for each in words]
+    return {name: sorted(each, key=lambda it: -it.log_ratio) for name, each in found.items()}
+
+
+def texts(material: Material) -> list[str]:
+    """Return the columns of text."""
+    return [str(name) for name, kind, _ in material.model.schema if isinstance(kind, Words)]
+
+
+def _times(log_ratio: float) -> str:
+    return short(math.exp(log_ratio), 3) if log_ratio < 700.0 else "∞"
+
+
+def _words(material: Material) -> Html | None:
+    """Draw the words of each text."""
+    from tallybayes.plots.word_weights import WordWeightsDisplay
+
+    made = [
+        picture(WordWeightsDisplay.from_estimator(material.fitted, MOST_WORDS, column=name))
+        for name in texts(material)[:MOST_TEXTS]
+    ]
+    return joined(element("h3", "Words"), pictures(*made)) if made else None
+
+
+def _ruler(material: Material) -> Html | None:
+    """Draw the nomogram."""
+    from tallybayes.plots.nomogram import NomogramDisplay
+
+    one = other = None
+    said = ""
+    if len(material.classes) > FEW_CLASSES:
+        often = np.argsort(-material.model.prior, kind="stable")[:2].tolist()
+        one, other = (material.classes[place] for place in often)
+        said = f" It is of the two most probable of {len(material.classes):,} classes."
+    return joined(
+        element("h3", "Nomogram"),
+        paragraph(
+            "Read the points of each value off the ruler on top, add them up, and find the "
+            f"probability below the total.{said}"
+        ),
+        picture(NomogramDisplay.from_estimator(material.fitted, one, other)),
+    )

@@ -1,0 +1,143 @@
+"""How far the model's assumptions hold: dependence given the class, and normality."""
+
+from __future__ import annotations
+
+from tallybayes.report.blocks import (
+    Section,
+    bullets,
+    command,
+    decimal,
+    note,
+    paragraph,
+    picture,
+    pictures,
+    short,
+    table,
+    warning,
+)
+from tallybayes.report.html import Html, element, joined, label
+from tallybayes.report.material import Material
+from tallybayes.report.sections.reproduce import quoted
+from tallybayes.validation.diagnosis.diagnosis import Diagnosis
+
+MOST_PAIRS = 20
+MOST_COLUMNS = 30
+MOST_PICTURES = 4
+
+
+def warnings(material: Material) -> Section:
+    """Return the section of warnings."""
+    title = "Do the assumptions hold?"
+    if material.diagnosis is None:
+        return Section("warnings", title, _without(material))
+    found = material.diagnosis
+    said = [warning(each) for each in found.warnings]
+    if not said:
+        said = [paragraph("Nothing to warn of was found in these rows.")]
+    return Section(
+        "warnings",
+        title,
+        joined(
+            paragraph(
+                "A naive Bayes model takes its columns to be independent given the class, and some "
+                f"of its numbers to be normal. This was checked on {found.rows:,} rows."
+            ),
+            said,
+            bullets(found.notes) if found.notes else None,
+            _dependence(found),
+            _normality(found),
+            _not_normal(material, found),
+        ),
+    )
+
+
+def _without(material: Material) -> Html:
+    """Say what data would tell."""
+    if len(material.classes) < 2:
+        return paragraph("The model knows one class, so there is nothing to check.")
+    model = quoted(material.path or "MODEL.tally")
+    return joined(
+        paragraph(
+            "Whether columns say the same thing twice, and whether numbers are as normal as the "
+            "model believes, only rows can tell; this report was made without any."
+        ),
+        command(f"tallybayes report {model} --data TEST.csv -o report.html"),
+    )
+
+
+def _dependence(found: Diagnosis) -> Html:
+    title = element("h3", "Columns that depend on each other, given the class")
+    if not found.dependence:
+        return joined(title, paragraph("No two columns do so much that it matters."))
+    lines = [
+        [
+            label(pair.a),
+            label(pair.b),
+            decimal(pair.strength, 2),
+            short(pair.p, 2),
+            f"{pair.rows:,}",
+        ]
+        for pair in found.dependence[:MOST_PAIRS]
+    ]
+    head = ["column", "with", "strength", "p-value", "rows"]
+    return joined(
+        title,
+        table(
+            "Dependence within the classes: 0 is none, 1 says the same thing twice",
+            head,
+            lines,
+            words=(1,),
+            name="dependence",
+        ),
+    )
+
+
+def _normality(found: Diagnosis) -> Html | None:
+    if not found.normality:
+        return None
+    lines = [
+        [
+            label(each.column),
+            each.family,
+            _verdict(each.normal, each.word),
+            each.better or "",
+            decimal(each.skewness, 2),
+            decimal(each.kurtosis, 2),
+            decimal(each.correlation, 3),
+        ]
+        for each in found.normality[:MOST_COLUMNS]
+    ]
+    head = ["column", "family", "normal?", "would fit", "skewness", "excess kurtosis", "Q-Q"]
+    more = len(found.normality) - len(lines)
+    return joined(
+        element("h3", "Numbers that are taken to be normal"),
+        table(
+            "Normality within the classes; Q-Q is the correlation with normal quantiles",
+            head,
+            lines,
+            words=(1, 2, 3),
+            name="normality",
+        ),
+        note(f"{more:,} more columns not shown.") if more > 0 else None,
+    )
+
+
+def _verdict(normal: bool | None, word: str) -> str:
+    if normal is None:
+        return "too few rows to tell"
+    return "near enough" if normal else f"no: {word}"
+
+
+def _not_normal(material: Material, found: Diagnosis) -> Html | None:
+    """Draw the quantiles of the columns that are not normal."""
+    from tallybayes.plots.normal_qq import NormalQQDisplay
+
+    rows = material.rows
+    assert rows is not None
+    odd = [each.column for each in found.normality if each.normal is False][:MOST_PICTURES]
+    return pictures(
+        *[
+            picture(NormalQQDisplay.from_estimator(material.fitted, rows.X, rows.y, name))
+            for name in odd
+        ]
+    )

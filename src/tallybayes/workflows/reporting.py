@@ -1,0 +1,96 @@
+"""A report on a stored model, with its scores on labelled rows if there are any."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tallybayes.modelfile import Stored
+from tallybayes.report.blocks import count
+from tallybayes.report.evaluated import MOST_ROWS, Evaluation, Sample
+from tallybayes.report.page import ModelReport, model_report
+from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
+from tallybayes.workflows.counting import source_of
+from tallybayes.workflows.evaluation import judge
+from tallybayes.workflows.reservoir import Reservoir
+from tallybayes.workflows.streams import Aside, Progress
+
+
+def _files(rows: Rows | FrameRows) -> tuple[str, ...]:
+    """Return the names of files; a table in memory has none."""
+    return rows.files if isinstance(rows, Rows) else ()
+
+
+def report(
+    stored: Stored,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    data: Any = None,
+    target: str | None = None,
+    weight: str | None = None,
+    read: ReadOptions | None = None,
+    title: str | None = None,
+    path: str | None = None,
+    names: Iterable[str] | None = None,
+    progress: Progress | None = None,
+    aside: Aside | None = None,
+) -> ModelReport:
+    """Write a report on a stored model: one page of HTML.
+
+    Parameters
+    ----------
+    stored
+        The model.
+    out
+        The file to write; none is written when not given.
+    data
+        Labelled rows to judge the model by: files, a folder, a pattern, an address, "-", or a
+        table (see `open_rows`). Without them the report has no scores.
+    target, weight
+        The columns of labels and of weights, as for `evaluate_model`.
+    read, progress, aside
+        As for `evaluate_model`.
+    title
+        The title of the page.
+    path
+        The file of the model, to be named in the report.
+    names
+        What the data is called in the report; the names of its files when not given.
+    """
+    if data is None:
+        made = model_report(stored.fitted, stored.provenance, title=title, path=path)
+    else:
+        aside = Aside() if aside is None else aside
+        read = read or ReadOptions()
+        rows = open_rows(data, read)
+        kept = Reservoir(MOST_ROWS)
+        judged = judge(
+            stored,
+            rows,
+            target=target,
+            weight=weight,
+            read=read,
+            progress=progress,
+            aside=aside,
+            shown=kept.add,
+        )
+        model = stored.fitted.model
+        table, numbers = kept.rows()
+        labels = np.array(model.classes, dtype=object)[judged.true[numbers]]
+        bad = f"{count(aside.rows, 'bad row')} {'was' if aside.rows == 1 else 'were'} set aside"
+        made = model_report(
+            stored.fitted,
+            stored.provenance,
+            evaluation=Evaluation(judged.true, judged.winners, judged.proba, judged.weights),
+            rows=Sample(source_of(table, model.schema.names), labels, numbers),
+            title=title,
+            path=path,
+            data=tuple(_files(rows) if names is None else names),
+            notes=[bad] if aside.rows else [],
+        )
+    if out is not None:
+        made.save(out)
+    return made

@@ -1,0 +1,354 @@
+"""Intervals of scores, against scipy, finite differences, textbooks and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics as sk
+
+from tallybayes import metrics
+from tallybayes.errors import TallyBayesError
+from tallybayes.metrics import Confusion
+from tallybayes.metrics.intervals import NO_INTERVAL, class_intervals, score_intervals
+from tallybayes.metrics.ranked import ranked
+
+Z = stats.norm.ppf(0.975)
+OF_ALL_CLASSES = ("balanced_accuracy", "macro_precision", "macro_recall", "macro_f1", "matthews")
+SPREAD_OUT = [(name, classes) for name in (*OF_ALL_CLASSES, "pr_area") for classes in (2, 4)]
+SPREAD_OUT += [(name, 4) for name in ("precision", "recall", "specificity", "f1")]
+
+
+def drawn(n, classes, seed, weights=False, digits=1):
+    """Probabilities with ties, predictions, true codes, weights."""
+    rng = np.random.default_rng(seed)
+    true = np.concatenate([np.arange(classes), rng.integers(0, classes, n - classes)])
+    logits = rng.normal(size=(n, classes)).round(digits)
+    logits[np.arange(n), true] += 1.0
+    proba = np.exp(logits)
+    proba /= proba.sum(1, keepdims=True)
+    proba = proba.round(digits + 1)
+    proba[:, -1] = 1.0 - proba[:, :-1].sum(1)
+    proba = np.abs(proba)
+    return proba, proba.argmax(1), true, rng.choice([0.5, 1.0, 3.0], n) if weights else None
+
+
+def wilson_of(share, trials, z=Z):
+    """The two p for which (p - share)^2 = z^2 p (1 - p) / n: the definition."""
+    roots = np.roots([1 + z * z / trials, -(2 * share + z * z / trials), share * share])
+    return pytest.approx(sorted(roots.real.tolist()), abs=1e-9)
+
+
+def scipy_wilson(hits, n, level=0.95):
+    found = stats.binomtest(int(hits), int(n)).proportion_ci(level, method="wilson")
+    return pytest.approx((found.low, found.high), abs=1e-12)
+
+
+def assert_variance(name, proba, predicted, true, weights=None):
+    """The interval is that of the sum of squares of derivatives by finite differences."""
+    w = np.ones(len(true)) if weights is None else weights
+    step, changes = 1e-4, []
+    for row in range(len(true)):
+        up, down = w.copy(), w.copy()
+        up[row] += step
+        down[row] -= step
+        up, down = (metrics.score(name, proba, predicted, true, each) for each in (up, down))
+        changes.append(w[row] * (up - down) / (2 * step))
+    variance, score = np.square(changes).sum(), metrics.score(name, proba, predicted, true, w)
+    found = score_intervals(proba, predicted, true, weights)[name]
+    if name == "matthews":
+        variance, score, found = variance / 4, (score + 1) / 2, [(x + 1) / 2 for x in found]
+    trials = score * (1 - score) / variance
+    expected = wilson_of(score, trials)
+    assert list(found) == pytest.approx(expected.expected, abs=2e-6)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("positive", [0, 1])
+def test_shares_of_rows_have_wilsons_interval(level, positive):
+    proba, predicted, true, _ = drawn(57, 2, 0)
+    found = score_intervals(proba, predicted, true, positive=positive, level=level)
+    flagged, real = predicted == positive, true == positive
+    expected = {
+        "accuracy": ((predicted == true).sum(), 57),
+        "micro_f1": ((predicted == true).sum(), 57),
+        "precision": ((flagged & real).sum(), flagged.sum()),
+        "recall": ((flagged & real).sum(), real.sum()),
+        "specificity": ((~flagged & ~real).sum(), (~real).sum()),
+    }
+    for name, (hits, n) in expected.items():
+        assert found[name] == scipy_wilson(hits, n, level)
+
+
+def test_the_f1_of_a_class_follows_from_the_share_of_true_positives_among_all_but_true_negatives():
+    proba, predicted, true, _ = drawn(57, 2, 1)
+    tp = ((predicted == 1) & (true == 1)).sum()
+    rest = ((predicted == 1) | (true == 1)).sum()
+    limits = stats.binomtest(int(tp), int(rest)).proportion_ci(method="wilson")
+    found = score_intervals(proba, predicted, true)["f1"]
+    assert found == pytest.approx([2 * s / (1 + s) for s in limits], abs=1e-12)
+    assert found[0] < metrics.score("f1", proba, predicted, true) < found[1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("name", "classes"), SPREAD_OUT)
+def test_the_variance_is_the_sum_of_squares_of_what_each_row_changes(name, classes, weighted):
+    proba, predicted, true, weights = drawn(40, classes, 5, weighted)
+    assert_variance(name, proba, predicted, true, weights)
+
+
+@pytest.mark.parametrize("name", OF_ALL_CLASSES)
+def test_a_class_predicted_but_never_true_counts_in_macro_scores(name):
+    proba, predicted, true, _ = drawn(40, 4, 11)
+    kept = true != 3
+    assert (predicted[kept] == 3).any()
+    assert_variance(name, proba[kept], predicted[kept], true[kept])
+
+
+def delong(scores, of_class):
+    """Area and variance pair by pair, as in DeLong, DeLong and Clarke-Pearson (1988)."""
+    x, y = scores[of_class], scores[~of_class]
+    wins = [[float(a > b) + 0.5 * float(a == b) for b in y] for a in x]
+    v10, v01 = np.mean(wins, axis=1), np.mean(wins, axis=0)
+    return np.mean(wins), v10.var(ddof=1) / len(x) + v01.var(ddof=1) / len(y)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("positive", [0, 1])
+def test_the_roc_area_of_two_classes_has_delongs_variance(seed, positive):
+    proba, predicted, true, _ = drawn(45, 2, seed)
+    area, variance = delong(proba[:, positive], true == positive)
+    found = score_intervals(proba, predicted, true, positive=positive)["roc_area"]
+    assert list(found) == wilson_of(area, area * (1 - area) / variance)
+
+
+def test_a_weight_is_a_repetition_in_the_score_but_not_in_the_number_of_rows():
+    proba, predicted, true, _ = drawn(40, 3, 2)
+    plain = score_intervals(proba, predicted, true)
+    assert score_intervals(proba, predicted, true, np.full(40, 7.0)) == {
+        name: pytest.approx(limits, nan_ok=True) for name, limits in plain.items()
+    }
+    twice = score_intervals(*(np.repeat(each, 2, axis=0) for each in (proba, predicted, true)))
+    assert twice["accuracy"][1] - twice["accuracy"][0] < 0.8 * np.diff(plain["accuracy"])[0]
+
+
+def test_weights_make_shares_of_the_effective_number_of_rows():
+    proba, predicted, true, weights = drawn(40, 3, 3, weights=True)
+    found = score_intervals(proba, predicted, true, weights)["accuracy"]
+    share = np.average(predicted == true, weights=weights)
+    assert list(found) == wilson_of(share, weights.sum() ** 2 / (weights**2).sum())
+
+
+def test_a_row_of_weight_zero_is_no_row():
+    proba, predicted, true, _ = drawn(40, 3, 4)
+    weights = np.r_[np.zeros(10), np.ones(30)]
+    found = score_intervals(proba, predicted, true, weights)
+    assert found == {
+        name: pytest.approx(limits, nan_ok=True)
+        for name, limits in score_intervals(proba[10:], predicted[10:], true[10:]).items()
+    }
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_log_loss_and_brier_are_means_of_rows(classes):
+    proba, predicted, true, _ = drawn(50, classes, 6)
+    proba = (proba + 0.1) / (proba + 0.1).sum(1, keepdims=True)
+    found = score_intervals(proba, predicted, true)
+    for name in ("log_loss", "brier"):
+        rows = [metrics.score(name, proba[[k]], predicted[[k]], true[[k]]) for k in range(50)]
+        mean, error = np.mean(rows), np.std(rows, ddof=1) / math.sqrt(50)
+        assert found[name] == pytest.approx((mean - Z * error, mean + Z * error))
+
+
+def test_a_mean_of_weighted_rows_is_as_sure_as_the_rows_that_carry_it():
+    proba, predicted, true, weights = drawn(50, 2, 7, weights=True)
+    found = score_intervals(proba, predicted, true, weights)["brier"]
+    values = (1 - proba[np.arange(50), true]) ** 2
+    share = weights / weights.sum()
+    apart = (share * (values - share @ values)) ** 2
+    trials = 1 / (share**2).sum()
+    half = Z * math.sqrt(apart.sum() * trials / (trials - 1))
+    assert found == pytest.approx((share @ values - half, share @ values + half))
+
+
+def test_a_loss_is_never_negative():
+    proba = np.array([[1.0, 0.0]] * 9 + [[0.9, 0.1]])
+    found = score_intervals(proba, [0] * 10, [0] * 10)
+    assert found["log_loss"][0] == 0.0 == found["brier"][0]
+
+
+def test_the_calibration_error_has_no_interval_and_a_reason():
+    found = score_intervals(*drawn(40, 2, 0)[:3])
+    assert [name for name, limits in found.items() if math.isnan(limits[0])] == list(NO_INTERVAL)
+    assert "chance" in NO_INTERVAL["calibration_error"]
+    assert list(found) == list(metrics.NAMES)
+
+
+def test_perfect_predictions_leave_doubt_as_far_as_there_are_few_rows():
+    proba = np.repeat([[0.9, 0.1], [0.1, 0.9]], [30, 5], axis=0)
+    codes = np.repeat([0, 1], [30, 5])
+    found = score_intervals(proba, codes, codes)
+    recall = stats.binomtest(5, 5).proportion_ci(method="wilson").low
+    trials = 4 / (1 / 30 + 1 / 5)  # of the mean of two shares, of 30 and of 5 rows
+    for name in ("balanced_accuracy", "macro_f1", "macro_precision", "macro_recall"):
+        assert list(found[name]) == wilson_of(1.0, trials)
+        assert found[name][1] == 1.0
+    low, high = found["matthews"]
+    assert [(low + 1) / 2, (high + 1) / 2] == wilson_of(1.0, trials)
+    for name in ("roc_area", "pr_area", "recall"):  # the rows of the smaller side
+        assert found[name] == pytest.approx((recall, 1.0))
+    turned = score_intervals(proba, codes, codes, positive=0)
+    assert turned["roc_area"] == pytest.approx((recall, 1.0))
+    assert turned["pr_area"][0] > recall
+
+
+def test_what_is_undefined_has_no_interval():
+    proba = np.array([[0.9, 0.1], [0.4, 0.6], [0.8, 0.2]])
+    found = score_intervals(proba, [0, 0, 0], [0, 0, 0])
+    for name in ("roc_area", "pr_area", "matthews", "precision", "recall"):
+        assert all(map(math.isnan, found[name])), name
+    assert found["specificity"][1] == 1.0
+    nothing = score_intervals(np.empty((0, 2)), [], [])
+    assert all(math.isnan(limit) for limits in nothing.values() for limit in limits)
+    alone = score_intervals(proba[:1], [0], [0])
+    assert math.isnan(alone["log_loss"][0])
+    assert alone["accuracy"] == scipy_wilson(1, 1)
+
+
+def test_one_row_of_a_class_says_little_of_its_area():
+    proba = np.array([[0.9, 0.1], [0.4, 0.6], [0.8, 0.2], [0.5, 0.5]])
+    found = score_intervals(proba, [0, 1, 0, 0], [0, 0, 0, 1])["roc_area"]
+    assert list(found) == wilson_of(2 / 3, 1.0)
+
+
+def test_a_class_that_does_not_occur_has_no_part():
+    proba, predicted, true, _ = drawn(40, 3, 8)
+    wider = np.c_[proba, np.zeros(40)]
+    found, expected = (score_intervals(p, predicted, true) for p in (wider, proba))
+    assert found == {name: pytest.approx(each, nan_ok=True) for name, each in expected.items()}
+
+
+@st.composite
+def tied_rows(draw):
+    n = draw(st.integers(2, 25))
+    scores = draw(st.lists(st.integers(0, 6), min_size=n, max_size=n))
+    real = draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(lambda x: 0 < sum(x) < n))
+    weights = draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=n, max_size=n))
+    return np.array(scores) / 8, np.array(real), np.array(weights)
+
+
+@given(tied_rows())
+def test_the_areas_of_ranked_rows_are_scikit_learns(held):
+    scores, real, weights = held
+    for each in (None, weights):
+        order = ranked(scores, real, each)
+        expected = sk.roc_auc_score(real, scores, sample_weight=each)
+        assert order.roc_area == pytest.approx(expected, abs=1e-12)
+        expected = sk.average_precision_score(real, scores, sample_weight=each)
+        assert order.pr_area == pytest.approx(expected, abs=1e-12)
+
+
+@given(tied_rows())
+def test_ranked_rows_count_what_each_threshold_flags(held):
+    scores, real, weights = held
+    order = ranked(scores, real, weights)
+    assert order.thresholds.tolist() == sorted(set(scores.tolist()), reverse=True)
+    for t, found, false, precision in zip(
+        order.thresholds, order.found, order.false, order.precision, strict=True
+    ):
+        flagged = scores >= t
+        assert found == weights[flagged & real].sum()
+        assert false == weights[flagged & ~real].sum()
+        assert precision == pytest.approx(sk.precision_score(real, flagged, sample_weight=weights))
+    assert order.thresholds[order.places].tolist() == scores.tolist()
+
+
+TABLES = {
+    "almost no mistakes": (np.array([[0.68, 0.02], [0.01, 0.29]]), 60),
+    "a rare class": (np.array([[0.90, 0.02], [0.05, 0.03]]), 200),
+    "three classes": (np.array([[30, 5, 5], [5, 25, 5], [5, 5, 15]]) / 100, 80),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_intervals_hold_the_truth_as_often_as_promised(case):
+    shares, n = TABLES[case]
+    rng, k, held = np.random.default_rng(1), len(shares), dict.fromkeys(OF_ALL_CLASSES, 0)
+    truth = Confusion(tuple(range(k)), shares)
+    values = {
+        name: truth.macro(name[6:]) if name.startswith("macro") else getattr(truth, name)
+        for name in held
+    }
+    for _ in range(400):
+        cells = rng.choice(k * k, n, p=shares.ravel())
+        found = score_intervals(np.full((n, k), 1 / k), cells // k, cells % k, names=tuple(held))
+        for name, (low, high) in found.items():
+            held[name] += low <= values[name] <= high
+    for name, hits in held.items():
+        assert 0.90 <= hits / 400 <= 0.995, name
+
+
+def test_intervals_of_areas_hold_the_truth_as_often_as_promised():
+    rng, held, shift = np.random.default_rng(2), {"roc_area": 0, "pr_area": 0}, 2.0
+    truth = {"roc_area": stats.norm.cdf(shift / math.sqrt(2))}
+    above = np.linspace(-9, 11, 200_001)  # average precision of ever more rows, a quarter of them 1
+    found, false = stats.norm.sf(above - shift) / 4, stats.norm.sf(above) * 3 / 4
+    density = stats.norm.pdf(above - shift) * (above[1] - above[0])
+    truth["pr_area"] = float((found / (found + false)) @ density)
+    for _ in range(400):
+        true = (rng.random(80) < 0.25).astype(int)
+        p = 1 / (1 + np.exp(-rng.normal(shift * true, 1)))
+        limits = score_intervals(np.c_[1 - p, p], true, true, names=tuple(held))
+        for name, (low, high) in limits.items():
+            held[name] += low <= truth[name] <= high
+    assert 0.92 <= held["roc_area"] / 400 <= 0.985
+    assert 0.90 <= held["pr_area"] / 400 <= 0.985
+
+
+def test_each_class_has_intervals_of_its_own():
+    _, predicted, true, _ = drawn(60, 3, 9)
+    table = Confusion.of_codes(predicted, true, ("a", "b", "c"))
+    found = class_intervals(table, level=0.9)
+    for label, limits in found.items():
+        one = table.of_class(label)
+        tp, fp = one["true_positives"], one["false_positives"]
+        fn, tn = one["false_negatives"], one["true_negatives"]
+        assert limits["precision"] == scipy_wilson(tp, tp + fp, 0.9)
+        assert limits["recall"] == scipy_wilson(tp, tp + fn, 0.9)
+        assert limits["specificity"] == scipy_wilson(tn, tn + fp, 0.9)
+        share = stats.binomtest(tp, tp + fp + fn).proportion_ci(0.9, method="wilson")
+        assert limits["f1"] == pytest.approx([2 * s / (1 + s) for s in share])
+
+
+def test_squares_of_weights_tell_how_many_rows_a_class_has():
+    _, predicted, true, weights = drawn(60, 3, 10, weights=True)
+    tables = [Confusion.of_codes(predicted, true, "abc", w) for w in (weights, weights**2)]
+    found = class_intervals(tables[0], squares=tables[1])
+    real = true == 1
+    trials = weights[real].sum() ** 2 / (weights[real] ** 2).sum()
+    share = np.average(predicted[real] == 1, weights=weights[real])
+    assert list(found["b"]["recall"]) == wilson_of(share, trials)
+    with pytest.raises(TallyBayesError, match="classes of the confusion matrix"):
+        class_intervals(tables[0], squares=Confusion.of_codes([0], [0], "ab"))
+
+
+def test_a_class_never_predicted_has_a_recall_but_no_precision():
+    found = class_intervals(Confusion.of(["a", "a"], ["a", "b"]))["b"]
+    assert math.isnan(found["precision"][0])
+    assert found["recall"] == scipy_wilson(0, 1)
+    assert found["recall"][0] == 0.0
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, "high", float("nan")])
+def test_a_level_lies_between_0_and_1(level):
+    with pytest.raises(TallyBayesError, match="level"):
+        score_intervals([[1.0, 0.0]], [0], [0], level=level)
+
+
+def test_a_misspelt_score_is_named():
+    with pytest.raises(TallyBayesError, match="did you mean 'accuracy'"):
+        score_intervals([[1.0, 0.0]], [0], [0], names=("acuracy",))
+    with pytest.raises(TallyBayesError, match="positive"):
+        score_intervals([[1.0, 0.0]], [0], [0], positive=2)

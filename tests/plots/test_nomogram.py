@@ -1,0 +1,329 @@
+"""The nomogram: what is read off its rulers is what the model says."""
+
+import math
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+import tallybayes as tb
+from explanations.cases import CALIBRATIONS, fitted
+from tallybayes.explanations import explain
+from tallybayes.plots import NomogramDisplay
+from tallybayes.plots.nomogram_rows import rows_of
+from tallybayes.plots.nomogram_rulers import ends_of
+from validation.registry import CLASSES
+
+LOAN = {
+    "refund": ["Yes", "No", "No", "Yes", "No", "No", "Yes", "No", "No", "No"],
+    "status": ["S", "M", "S", "M", "D", "M", "D", "S", "M", "S"],
+    "income": [125.0, 100, 70, 120, 95, 60, 220, 85, 75, 90],
+}
+CHEAT = ["No", "No", "No", "No", "Yes", "No", "No", "Yes", "No", "Yes"]
+RECORD = {"refund": "No", "status": "M", "income": 120.0}
+
+
+def loan(**options):
+    return tb.NaiveBayes(**options).fit(LOAN, CHEAT)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Read many nomograms without drawing them."""
+    monkeypatch.setattr(NomogramDisplay, "plot", lambda self, ax=None: self)
+
+
+def with_gaps(record, k):
+    """Take every third value out, in every second record."""
+    if k % 2:
+        return record
+    return {name: None if (j + k) % 3 == 0 else v for j, (name, v) in enumerate(record.items())}
+
+
+@pytest.mark.filterwarnings("ignore:row 0 is impossible")
+def test_the_probability_read_off_is_that_of_the_model(setting, undrawn):
+    for how in CALIBRATIONS:
+        case = fitted(setting, setting.examples(12), how)
+        for k, (_, _, cells) in enumerate(setting.examples(3, seed=2)):
+            record, one, most = with_gaps(case.record(cells), k), CLASSES[k], (1, 12)[k % 2]
+            expected = case.model.posterior_of(record)[one]
+            for marked in (record, None):
+                read = NomogramDisplay.from_estimator(case.model, one, record=marked, most=most)
+                assert read.probability(record) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_points_add_up_to_the_evidence_of_an_explanation(setting, undrawn):
+    case = fitted(setting, setting.examples(12), "temperature")
+    for k, (_, _, cells) in enumerate(setting.examples(4, seed=3)):
+        record = with_gaps(case.record(cells), k)
+        contrast = explain(case.model, record).against("a", "b")
+        if not math.isfinite(contrast.total):
+            continue
+        display = NomogramDisplay.from_estimator(case.model, "a", "b", record, most=2)
+        panel = display.panel()
+        nats = math.log(2.0) * math.fsum(each.bits for each in contrast.evidence)
+        lowest = math.fsum(row.lowest for row in panel.rows)
+        expected = panel.scale * (nats - lowest)
+        columns = case.model.schema.names
+        total = math.fsum(display.points(name, record[name]) for name in columns)
+        assert total == pytest.approx(expected, rel=1e-9, abs=1e-7)
+        reading = display.read()
+        assert reading.total == pytest.approx(expected, rel=1e-9, abs=1e-7)
+        assert reading.log_odds == pytest.approx(math.log(2.0) * contrast.total, abs=1e-9)
+
+
+def test_a_row_begins_at_0_points_and_the_longest_ends_at_100(setting, undrawn):
+    case = fitted(setting, setting.examples(12))
+    panel = NomogramDisplay.from_estimator(case.model, "a", "b").panel()
+    for row in panel.rows:
+        assert panel.points(row, row.lowest) == 0.0
+        assert panel.points(row, row.highest) <= 100.0 + 1e-9
+    lengths = [row.highest - row.lowest for row in panel.rows]
+    if any(lengths):
+        assert max(lengths) * panel.scale == pytest.approx(100.0)
+
+
+def test_ticks_are_where_the_evidence_of_their_values_is(setting, undrawn):
+    case = fitted(setting, setting.examples(12), "weights")
+    for row in NomogramDisplay.from_estimator(case.model, "b", "c").panel().rows:
+        if row.word is not None:
+            continue
+        places = zip(row.values[::20], row.log_ratios[::20], strict=True)
+        for value, ratio in [*places, *(tick[1:] for tick in row.ticks)]:
+            if math.isnan(value) if isinstance(value, float) else False:
+                continue
+            if value == math.inf:  # stands for the last interval
+                value = 1e300
+            logs = case.joint({row.column: value}) - case.model.log_prior
+            if np.isneginf(logs[[1, 2]]).all():
+                assert math.isnan(ratio)
+            else:
+                assert ratio == pytest.approx(logs[1] - logs[2], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("how", [None, "temperature", "weights", "isotonic"])
+@pytest.mark.filterwarnings("ignore:calibration='isotonic' has 200 rows")
+def test_it_equals_predict_proba_for_any_number_of_classes(n_classes, how, undrawn):
+    rng = np.random.default_rng(n_classes)
+    y = np.array(list("abcde"))[rng.integers(0, n_classes, 200)]
+    shift = np.array([ord(label) - ord("a") for label in y])
+    X = {
+        "size": rng.normal(shift, 1.0),
+        "weight": np.exp(rng.normal(0.3 * shift, 1.0)),
+        "colour": np.array(["red", "green", "blue"])[(rng.integers(0, 3, 200) + shift) % 3],
+        "visits": rng.poisson(1.0 + shift),
+        "text": [" ".join(rng.choice(["x1", "y2", "z3", *"uvw"[:k]], 4)) for k in shift % 4],
+    }
+    columns = {"weight": tb.LogNormal(), "visits": tb.Poisson(), "text": tb.Text()}
+    estimator = tb.NaiveBayes(columns=columns, calibration=how).fit(X, y)
+    rows = [{name: values[k] for name, values in X.items()} for k in range(6)]
+    rows[1]["size"], rows[2]["colour"], rows[3]["text"], rows[4]["visits"] = None, None, None, None
+    table = {name: [row[name] for row in rows] for name in X}
+    proba = estimator.predict_proba(table)
+    for label in estimator.classes_.tolist():
+        display = NomogramDisplay.from_estimator(estimator, label)
+        assert len(display.panels) == n_classes - 1
+        for row, p in zip(rows, proba, strict=True):
+            expected = p[estimator.classes_.tolist().index(label)]
+            assert display.probability(row) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_between_two_of_three_classes_it_is_the_probability_among_them(undrawn):
+    chances = {"red": {"a": 0.8, "b": 0.1, "c": 0.4}}
+    model = tb.stated({"a": 0.5, "b": 0.25, "c": 0.25}, chances)
+    display = NomogramDisplay.from_estimator(model, "a", "b")
+    assert display.probability({"red": True}) == pytest.approx(0.4 / (0.4 + 0.025))
+    with pytest.raises(tb.TallyBayesError, match="no panel of 'a' against 'c'"):
+        display.points("red", True, "c")
+
+
+@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
+def test_words_are_rows_and_absent_words_count_as_the_event_model_says(event, undrawn):
+    mails = ["win money now", "win a big prize", "see you at lunch", "lunch and money"]
+    estimator = tb.TextNB(event=event).fit(mails, ["spam", "spam", "ham", "ham"])
+    (column,) = estimator.model_.schema.names
+    display = NomogramDisplay.from_estimator(estimator, "spam")
+    rows = {row.word: row for row in display.panel().rows}
+    assert {"win", "lunch"} <= set(rows)
+    empty, model = "", estimator.model_
+    for word in ("win", "lunch", "prize"):
+        absent, there = (tick.log_ratio for tick in rows[word].ticks)
+        logs = model.joint_log_likelihood({column: [empty, word]})
+        ratios = logs[:, 1] - logs[:, 0]
+        assert there - absent == pytest.approx(ratios[1] - ratios[0], abs=1e-9)
+        assert (absent == 0.0) == (event != "bernoulli")
+    for document in ("win win lunch prize unknown", "", "see you"):
+        expected = estimator.predict_proba([document])[0, 1]
+        assert display.probability({column: document}) == pytest.approx(expected, abs=1e-12)
+        marked = NomogramDisplay.from_estimator(estimator, "spam", record={column: document})
+        assert marked.probability() == pytest.approx(expected, abs=1e-12)
+        assert {row.word for row in marked.panel().rows} <= set(document.split())
+
+
+def test_what_has_no_row_is_gathered_and_left_out_when_there_is_no_record(undrawn):
+    display = NomogramDisplay.from_estimator(loan(), "Yes", record=RECORD, most=1)
+    (row,) = display.panel().rows
+    assert row.column == "income"
+    ratios = [
+        math.log(2.0) * each.bits
+        for each in explain(display.model, RECORD).against("Yes", "No").evidence
+        if each.contribution.column != "income"
+    ]
+    assert display.read().others == pytest.approx(display.panel().scale * sum(ratios))
+    assert display.panel().unshown == 2
+
+
+def test_a_missing_value_has_the_points_of_no_evidence():
+    display = NomogramDisplay.from_estimator(loan(), "Yes", record={"income": None, **RECORD})
+    (row,) = [row for row in display.panel().rows if row.column == "status"]
+    assert display.points("status", None) == pytest.approx(-display.panel().scale * row.lowest)
+    drawn = NomogramDisplay.from_estimator(loan(), "Yes", record={"refund": "No"})
+    written = [text.get_text() for text in drawn.axes_[0].texts]
+    assert written.count("missing") == 2
+
+
+def test_the_rulers_agree_total_by_total():
+    display = NomogramDisplay.from_estimator(loan(), "Yes", record=RECORD)
+    panel = display.panel()
+    low, high = ends_of(panel)
+    assert low < high
+    for p in (0.01, 0.5, 0.9):
+        total = panel.total(math.log(p / (1.0 - p)))
+        assert 1.0 / (1.0 + math.exp(-panel.log_odds(total))) == pytest.approx(p)
+    ax = display.axes_[0]
+    named = {text.get_text(): text.xy for text in ax.texts}
+    total = panel.total(math.log(0.3 / 0.7))
+    assert named["0.3"][0] == pytest.approx(100.0 * (total - low) / (high - low))
+
+
+def test_a_record_is_marked_where_its_points_are():
+    record = {"refund": "No", "status": "S", "income": 95.0}
+    display = NomogramDisplay.from_estimator(loan(), "Yes", record=record)
+    ax = display.axes_[0]
+    marks = [line for line in ax.lines if line.get_marker() == "o"]
+    drawn = sorted(float(line.get_xdata()[0]) for line in marks[:3])
+    expected = sorted(display.points(name, value) for name, value in record.items())
+    assert drawn == pytest.approx(expected)
+    low, high = ends_of(display.panel())
+    total = 100.0 * (display.read().total - low) / (high - low)
+    assert list(marks[3].get_xdata()) == pytest.approx([total, total])
+
+
+def test_a_number_whose_evidence_turns_is_drawn_as_a_curve():
+    display = NomogramDisplay.from_estimator(loan(), "Yes")
+    (row,) = [row for row in display.panel().rows if row.column == "income"]
+    assert row.bends
+    curves = [line for line in display.axes_[0].lines if len(line.get_xdata()) == len(row.values)]
+    (curve,) = curves
+    x, y = curve.get_xdata(), curve.get_ydata()
+    assert x == pytest.approx([display.points("income", value) for value in row.values])
+    assert (np.diff(y) > 0.0).all()  # upwards is the value
+
+
+def test_what_rules_a_class_out_is_an_arrow_and_told():
+    display = NomogramDisplay.from_estimator(loan(alpha=0), "Yes", record={"refund": "Yes"})
+    assert display.points("refund", "Yes") == -math.inf
+    assert display.probability() == 0.0
+    arrows = [line for line in display.axes_[0].lines if line.get_marker() in "<>"]
+    assert len(arrows) >= 4  # two ticks, the record, its total and its probability
+    assert "An arrow marks values that rule a class out: refund and status." in display.alt_text
+    assert "the probability of Yes is 0." in display.alt_text
+
+
+def test_an_impossible_record_gets_the_prior(undrawn):
+    model = tb.stated({"a": 0.75, "b": 0.25}, {"red": {"a": 0.0, "b": 0.0}})
+    assert NomogramDisplay.from_estimator(model, "a").probability({"red": True}) == 0.75
+
+
+def test_a_class_that_cannot_be_has_a_nomogram_too():
+    model = tb.stated({"a": 0.0, "b": 1.0}, {"red": {"a": 0.5, "b": 0.25}})
+    display = NomogramDisplay.from_estimator(model, "a", record={"red": True})
+    assert display.probability() == 0.0
+    other = NomogramDisplay.from_estimator(model, "b", record={"red": True})
+    assert other.probability() == 1.0
+
+
+def test_every_other_class_has_a_panel_and_few_are_drawn():
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 40
+    X = {"size": rng.normal(y, 3.0), "colour": np.array(["r", "g"])[rng.integers(0, 2, 400)]}
+    estimator = tb.NaiveBayes().fit(X, y)
+    record = {"size": 7.0, "colour": "r"}
+    display = NomogramDisplay.from_estimator(estimator, 7, record=record)
+    assert len(display.panels) == 39
+    assert len(display.axes_) == len(display.drawn_) == 4
+    assert "35 more panels are not drawn." in display.alt_text
+    proba = estimator.predict_proba({name: [value] for name, value in record.items()})[0]
+    assert display.probability() == pytest.approx(proba[7], rel=1e-9)
+    nearest = np.argsort(-np.delete(proba, 7), kind="stable")[:4]
+    assert {panel.other for panel in display.drawn_} == set(np.delete(np.arange(40), 7)[nearest])
+
+
+def test_many_columns_are_looked_through_for_the_most_telling():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 50)
+    X = rng.poisson(1.0, (100, 1000)).astype(float)
+    X[:50, 777] += 5
+    for estimator in (tb.MultinomialNB(), tb.BernoulliNB(binarize=2.0)):
+        estimator.fit(X, y)
+        rows = rows_of(estimator.model_, 0, 1, 3)
+        assert rows[0].column == str(estimator.model_.schema.names[777])
+        assert len(rows) == 3
+
+
+def test_names_of_users_are_shown_as_they_are_and_not_too_long():
+    odd, long = "cost_$x$ <b>\nnext", "a" * 200
+    table = {odd: [1.0, 2.0, 4.0, 5.0], long: ["$p$", "q_r", "$p$", "ü" * 200]}
+    model = tb.NaiveBayes().fit(table, ["_y$", "_y$", "n" * 200, "n" * 200])
+    display = NomogramDisplay.from_estimator(model, record={odd: 2.0, long: "q_r"})
+    display.figure_.canvas.draw()
+    names = [text.get_text() for text in display.axes_[0].get_yticklabels()]
+    assert r"cost_\$x\$ <b> next" in names
+    assert all(len(name) < 60 for name in names)
+    assert len(display.alt_text) < 1000
+    assert "cost_$x$ <b> next" in display.alt_text
+
+
+def test_three_hundred_categories_do_not_run_into_each_other():
+    rng = np.random.default_rng(1)
+    city = np.array([f"city {k}" for k in range(300)])[rng.integers(0, 300, 2000)]
+    model = tb.NaiveBayes().fit({"city": city}, np.array(["a", "b"])[rng.integers(0, 2, 2000)])
+    display = NomogramDisplay.from_estimator(model)
+    figure = display.figure_
+    figure.canvas.draw()
+    boxes = [
+        text.get_window_extent() for text in display.axes_[0].texts if "city" in text.get_text()
+    ]
+    assert 4 < len(boxes) < 60
+    for k, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:k])
+
+
+def test_drawing_on_given_axes():
+    _, ax = pyplot.subplots()
+    assert NomogramDisplay.from_estimator(loan(), ax=ax).axes_ == [ax]
+    rows = {"x": [1.0, 2.0, 4.0, 5.0, 7.0, 8.0]}
+    with pytest.raises(tb.TallyBayesError, match="do not fit on one axes"):
+        NomogramDisplay.from_estimator(tb.NaiveBayes().fit(rows, list("aabbcc")), ax=ax)
+
+
+def test_what_cannot_be_drawn_is_refused():
+    model = loan()
+    with pytest.raises(tb.TallyBayesError, match="both are 'Yes'"):
+        NomogramDisplay.from_estimator(model, "Yes", "Yes")
+    with pytest.raises(tb.TallyBayesError, match="did you mean 'Yes'"):
+        NomogramDisplay.from_estimator(model, "yes")
+    with pytest.raises(tb.TallyBayesError, match="most is 0"):
+        NomogramDisplay.from_estimator(model, most=0)
+    with pytest.raises(tb.TallyBayesError, match="no record marked"):
+        NomogramDisplay.from_estimator(model).probability()
+    with pytest.raises(tb.TallyBayesError, match="only one class"):
+        NomogramDisplay.from_estimator(tb.NaiveBayes().fit({"x": [1.0, 2.0]}, ["a", "a"]))
+
+
+def test_the_class_that_is_read_is_the_answer_or_the_positive_or_the_last(undrawn):
+    model = loan()
+    assert NomogramDisplay.from_estimator(model).one == "Yes"
+    assert NomogramDisplay.from_estimator(model, record=RECORD).one == "No"
+    assert NomogramDisplay.from_estimator(loan(positive="No")).one == "No"

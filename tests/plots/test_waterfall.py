@@ -1,0 +1,194 @@
+"""The waterfall: its steps are the evidence, and add up."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+import tallybayes as tb
+from explanations.cases import fitted
+from tallybayes.explanations import explain
+from tallybayes.plots import WaterfallDisplay
+
+LOAN = {
+    "refund": ["Yes", "No", "No", "Yes", "No", "No", "Yes", "No", "No", "No"],
+    "status": ["S", "M", "S", "M", "D", "M", "D", "S", "M", "S"],
+    "income": [125.0, 100, 70, 120, 95, 60, 220, 85, 75, 90],
+}
+CHEAT = ["No", "No", "No", "No", "Yes", "No", "No", "Yes", "No", "Yes"]
+
+
+def loan(**options):
+    return tb.NaiveBayes(**options).fit(LOAN, CHEAT)
+
+
+def bars(display):
+    """Where the bars begin and end."""
+    found = [bar for group in display.ax_.containers for bar in group]
+    return [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in found]
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    monkeypatch.setattr(WaterfallDisplay, "plot", lambda self, ax=None: self)
+
+
+def test_steps_add_up_to_the_log_odds(setting, undrawn):
+    case = fitted(setting, setting.examples(12), "weights")
+    for k, (_, _, cells) in enumerate(setting.examples(4, seed=7)):
+        record = case.record(cells)
+        joint = case.joint(record)
+        if not np.isfinite(joint[:2]).all():
+            continue
+        display = WaterfallDisplay.from_estimator(case.model, record, "a", "b", most=1 + k)
+        expected = (joint[0] - joint[1]) / math.log(2.0)
+        assert math.fsum(step.bits for step in display.steps) == pytest.approx(expected, abs=1e-9)
+        assert display.ends[-1][1] == pytest.approx(expected, abs=1e-9)
+        assert display.total == pytest.approx(expected, abs=1e-9)
+
+
+def test_bars_hang_on_each_other_and_the_last_one_is_the_total():
+    record = {"refund": "No", "status": "S", "income": 95.0}
+    display = WaterfallDisplay.from_estimator(loan(), record)
+    contrast = explain(loan().model_, record).against()
+    drawn = bars(display)
+    assert drawn[0] == pytest.approx((0.0, contrast.prior))
+    for (_, before), (start, _) in pairwise(drawn[:-1]):
+        assert start == pytest.approx(before)
+    lengths = [end - start for start, end in drawn[1:-1]]
+    assert lengths == pytest.approx([each.bits for each in contrast.evidence])
+    assert drawn[-1] == pytest.approx((0.0, contrast.total))
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert names[0] == "prior"
+    assert names[1:-1] == [
+        f"{each.contribution.column} = {each.contribution.value:g}"
+        if each.contribution.column == "income"
+        else f"{each.contribution.column} = {each.contribution.value}"
+        for each in contrast.evidence
+    ]
+    assert names[-1] == "total"
+
+
+def test_odds_and_probability_are_told():
+    chances = {"red": {"a": 0.8, "b": 0.1}, "wet": {"a": 0.25, "b": 0.5}}
+    model = tb.stated({"a": 0.5, "b": 0.5}, chances)
+    display = WaterfallDisplay.from_estimator(model, {"red": True, "wet": True})
+    written = [text.get_text() for text in display.ax_.texts]
+    minus = "\N{MINUS SIGN}"
+    assert written == [
+        "+0.00 bits, 1 : 1",
+        "+3.00 bits, 8 : 1",
+        f"{minus}1.00 bits, 1 : 2",
+        "+2.00 bits, 4 : 1",
+    ]
+    assert display.ax_.get_title(loc="left") == "Why a rather than b: odds 4 : 1"
+    assert "Together +2.00 bits, 4 : 1, a probability of 0.800 between the two" in display.alt_text
+    assert "The probability of a among all classes is 0.800." in display.alt_text
+    (upper,) = display.ax_.child_axes
+    display.figure_.canvas.draw()
+    ticks = dict(
+        zip([t.get_text() for t in upper.get_xticklabels()], upper.get_xticks(), strict=True)
+    )
+    assert ticks["0.9"] == pytest.approx(math.log2(9.0))
+    assert ticks["0.5"] == pytest.approx(0.0)
+
+
+def test_the_weakest_are_one_step():
+    record = {"refund": "No", "status": "S", "income": 95.0}
+    evidence = explain(loan().model_, record).against().evidence
+    display = WaterfallDisplay.from_estimator(loan(), record, most=1)
+    assert [step.name for step in display.steps] == ["prior", "income = 95", "2 more"]
+    assert display.steps[2].bits == pytest.approx(evidence[1].bits + evidence[2].bits)
+    every = WaterfallDisplay.from_estimator(loan(), record, most=2)
+    assert len(every.steps) == 4  # one more takes as much room as saying so
+
+
+def test_what_is_left_out_is_listed():
+    display = WaterfallDisplay.from_estimator(loan(), {"refund": "No", "status": "X"})
+    assert display.left_out == ("status = X (never seen before)", "income (missing)")
+    assert [step.name for step in display.steps] == ["prior", "refund = No"]
+    for text in (display.ax_.get_xlabel(), display.alt_text):
+        assert "income (missing)" in text
+
+
+def test_words_are_steps_with_their_number():
+    model = tb.TextNB().fit(["win money", "see you"], ["spam", "ham"])
+    (column,) = model.model_.schema.names
+    display = WaterfallDisplay.from_estimator(model, {column: "win win see unknown"})
+    assert {step.name for step in display.steps} == {"prior", "“win”, 2 times", "“see”"}
+    assert display.left_out == ("“unknown” (not a word that the model knows)",)
+
+
+def test_what_rules_a_class_out_comes_last_with_an_arrow():
+    record = {"refund": "Yes", "status": "S", "income": 95.0}
+    display = WaterfallDisplay.from_estimator(loan(alpha=0), record, "Yes")
+    assert display.steps[-1].name == "refund = Yes"
+    assert display.steps[-1].bits == display.total == -math.inf
+    low, high = display.ax_.get_xlim()
+    assert all(low <= x <= high for ends in bars(display) for x in ends)
+    arrows = [line for line in display.ax_.lines if line.get_marker() == "<"]
+    assert len(arrows) == 2
+    assert "rules out Yes" in [text.get_text() for text in display.ax_.texts]
+    assert "refund = Yes rules out Yes" in display.alt_text
+    turned = WaterfallDisplay.from_estimator(loan(alpha=0), record, "No")
+    assert turned.total == math.inf
+    assert [line.get_marker() for line in turned.ax_.lines].count(">") == 2
+
+
+def test_a_record_that_neither_class_allows_is_said_to_be():
+    chances = {"red": {"a": 0.0, "b": 0.5}, "wet": {"a": 0.5, "b": 0.0}}
+    model = tb.stated({"a": 0.5, "b": 0.5}, chances)
+    display = WaterfallDisplay.from_estimator(model, {"red": True, "wet": True})
+    assert math.isnan(display.total)
+    assert "Neither a nor b" in display.ax_.get_title(loc="left")
+    assert "Both classes are impossible" in display.alt_text
+    both = tb.stated({"a": 0.5, "b": 0.5}, {"red": {"a": 0.0, "b": 0.0}})
+    assert math.isnan(WaterfallDisplay.from_estimator(both, {"red": True}).total)
+
+
+def test_overwhelming_evidence_is_never_called_certain():
+    model = tb.NaiveBayes().fit({"x": [0.0, 0.1, 9.0, 9.1]}, list("aabb"))
+    display = WaterfallDisplay.from_estimator(model, {"x": 0.0})
+    assert display.total > 1000.0
+    assert "a probability of > 0.999 between the two" in display.alt_text
+
+
+def test_bars_for_and_against_differ_without_colours():
+    display = WaterfallDisplay.from_estimator(loan(), {"refund": "No", "status": "S"})
+    hatches = {}
+    for step, group in zip(display.steps, display.ax_.containers, strict=False):
+        hatches.setdefault(step.bits > 0.0, set()).add(group[0].get_hatch())
+    assert len(hatches) == 2
+    assert not hatches[True] & hatches[False]
+
+
+def test_text_of_users_is_shown_as_it_is():
+    name = "cost_$x$ <b>\nnext"
+    model = tb.NaiveBayes().fit({name: ["$p$", "q_r", "ü" * 200, "x"]}, ["_y$", "_y$", "n", "n"])
+    display = WaterfallDisplay.from_estimator(model, {name: "ü" * 200})
+    display.figure_.canvas.draw()
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert names[1].startswith(r"cost_\$x\$ <b> next = ü")
+    assert len(names[1]) <= 40
+    assert display.alt_text.count("ü") < 40
+
+
+def test_an_explanation_and_given_axes_will_do():
+    record = {"refund": "No", "status": "S"}
+    explanation = explain(loan().model_, record)
+    _, ax = pyplot.subplots()
+    display = WaterfallDisplay.from_explanation(explanation, "No", "Yes", ax=ax)
+    assert display.ax_ is ax
+    assert display.total == explanation.against("No", "Yes").total
+    assert display.posterior == explanation.posterior[0]
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(tb.TallyBayesError, match="did you mean 'Yes'"):
+        WaterfallDisplay.from_estimator(loan(), {"refund": "No"}, "yes")
+    with pytest.raises(tb.TallyBayesError, match="a mapping"):
+        WaterfallDisplay.from_estimator(loan(), ["No"])
+    with pytest.raises(tb.TallyBayesError, match="most is 0"):
+        WaterfallDisplay.from_estimator(loan(), {"refund": "No"}, most=0)
