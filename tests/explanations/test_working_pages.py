@@ -72,6 +72,8 @@ def formulas(found):
         (Negative(Sum((TWO, THREE))), "-(2 + 3)", r"-\left(2 + 3\right)"),
         (Product((TWO, Scientific("1.5", -9))), "2 x (1.5 x 10^-9)",
          r"2 \times \left(1.5 \times 10^{-9}\right)"),
+        (Over(Product((Sum((TWO, THREE)), TWO)), THREE), "((2 + 3) x 2)/3",
+         r"\frac{\left(2 + 3\right) \times 2}{3}"),
         (Function("sqrt", TWO), "sqrt(2)", r"\sqrt{2}"),
         (Factorial(Over(TWO, THREE)), "(2/3)!", r"\left(\frac{2}{3}\right)!"),
     ],

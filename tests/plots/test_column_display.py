@@ -316,3 +316,11 @@ def test_what_cannot_be_drawn_is_refused():
     text = tb.TextNB().fit(["one two", "three four"], ["x", "y"])
     with pytest.raises(tb.TallyBayesError, match="WordWeightsDisplay"):
         ColumnDisplay.from_estimator(text, text.model_.schema.names[0])
+
+
+def test_classes_without_spread_are_drawn_with_their_data():
+    x, y = np.array([1.0, 1.0, 1.0, 2.0, 3.0, 5.0]), list("aaabbb")
+    display = ColumnDisplay.from_estimator(tb.GaussianNB().fit(x[:, None], y), "x0", x[:, None], y)
+    low, high = display.ax_.get_xlim()
+    assert low < 1.0
+    assert high > 5.0

@@ -41,6 +41,11 @@ class ScikitLearnGaussian:
         """What must have been counted: moments."""
         return Numeric()
 
+    @property
+    def ddof(self) -> float:
+        """What is taken from the weight by which the variance divides: nothing."""
+        return 0.0
+
     def epsilon(self, block: Moments, names: Sequence[str]) -> float:
         """Return what is added to every variance."""
         rows = self.unweighted or all_rows(block, names)

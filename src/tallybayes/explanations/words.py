@@ -30,7 +30,7 @@ UNKNOWN = "not a word that the model knows"
 def words_of(weights: WordWeights, column: str, document: str) -> tuple[Contribution, ...]:
     """Return the contributions of a document's words, in the order in which they first occur."""
     read = Counter(in_utf8(term) for term in weights.text.words.terms(document))
-    number_of = _numbers(weights, list(read))
+    number_of = numbers_of(weights, list(read))
     nothing = (0.0,) * weights.counted.n_classes
     known: dict[int, list[str]] = {}
     unknown = []
@@ -53,7 +53,7 @@ def words_of(weights: WordWeights, column: str, document: str) -> tuple[Contribu
     return tuple(replace(each, is_word=True) for each in (*found, *unknown))
 
 
-def _numbers(weights: WordWeights, terms: list[str]) -> dict[str, int]:
+def numbers_of(weights: WordWeights, terms: list[str]) -> dict[str, int]:
     """Return the number of each word in the model: -1 for words that it does not know."""
     if not isinstance(weights.terms, Buckets):
         return dict(zip(terms, weights.terms.numbers(terms).tolist(), strict=True))

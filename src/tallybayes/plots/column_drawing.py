@@ -82,8 +82,9 @@ def _limits(display: ColumnDisplay, x: Floats) -> tuple[float, float]:
     if display.data_edges is not None:
         assert display.data is not None
         tops = np.nan_to_num(display.data[list(display.drawn)])
-        full = np.flatnonzero((tops > 0.01 * max(tops.max(), f.max())).any(axis=0))
-        ends += [float(display.data_edges[k]) for k in (full.min(), full.max() + 1)]
+        full = np.flatnonzero((tops > 0.01 * tops.max()).any(axis=0))
+        if len(full):
+            ends += [float(display.data_edges[k]) for k in (full.min(), full.max() + 1)]
     if display.value is not None:
         ends.append(float(display.value))
     margin = 0.02 * (max(ends) - min(ends))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tallybayes.explanations import likelihoods
 from tallybayes.explanations.contribution import Contribution
 from tallybayes.explanations.ratio import Ratio
-from tallybayes.explanations.words import _numbers
+from tallybayes.explanations.words import numbers_of
 from tallybayes.explanations.working.bags import ELSEWHERE, elsewhere_term, of_shares
 from tallybayes.explanations.working.estimates import Estimate
 from tallybayes.explanations.working.formula import Of, chain, powered
@@ -94,7 +94,7 @@ def of_text(
 def _present(weights: WordWeights, document: str) -> Integers:
     """Return the numbers of the words that are there, in the order in which they first occur."""
     terms = list(dict.fromkeys(in_utf8(term) for term in weights.text.words.terms(document)))
-    numbers = _numbers(weights, terms).values()
+    numbers = numbers_of(weights, terms).values()
     return np.array(list(dict.fromkeys(n for n in numbers if n >= 0)), np.int64)
 
 
