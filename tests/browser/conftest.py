@@ -25,14 +25,18 @@ WHY = (
 )
 
 
+def browser_here(which=shutil.which, environ=os.environ):
+    """Where the browser is; without one the test is skipped, or fails where none may be skipped."""
+    found = next(filter(None, map(which, BROWSERS)), None)
+    if found is None:
+        (pytest.fail if environ.get("CI") == "true" else pytest.skip)(WHY)
+    return found
+
+
 @pytest.fixture(scope="session")
 def browser():
-    """The browser; without one, a reason to skip the test, or to fail where nothing may be."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(WHY)
-        pytest.skip(WHY)
+    """The browser."""
+    found = browser_here()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -48,6 +52,12 @@ class Opened:
     page: object
     complaints: list = field(default_factory=list)
     requests: list = field(default_factory=list)
+
+
+@pytest.fixture
+def without_browser():
+    """What a test does where there is no browser, given the environment."""
+    return lambda environ: browser_here(lambda name: None, environ)
 
 
 @pytest.fixture

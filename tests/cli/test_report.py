@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-HEAVY = {"sklearn", "pandas", "numba"}
-
 
 def test_a_report_is_written_and_said(done, loan, data):
     said = done("report", loan, "-o", "report.html")

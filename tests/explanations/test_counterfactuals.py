@@ -157,6 +157,29 @@ def test_a_bag_takes_a_missing_count_for_none():
     assert found.size == pytest.approx(1 / math.sqrt(1.75 + 1.75**2))
 
 
+def test_missing_numbers_are_given_together():
+    one = {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(0.0, 0.81)}
+    # each number speaks for "b" by log(1 / 0.9) at most, and the prior takes both of them
+    model = tb.stated({"a": 0.54, "b": 0.46}, {"x": one, "y": one})
+    (pair,) = counterfactuals(model, {})
+    assert columns_of([pair]) == [("x", "y")]
+    assert [change.before for change in pair.changes] == [None, None]
+    assert pair.size == 2.0
+    assert model.posterior_of(pair.record)["b"] > 0.5
+
+
+@pytest.mark.parametrize("rate", [0, 1])
+def test_missing_counts_are_given_together(rate):
+    table = {"x": [rate, 0, 5, 6], "y": [rate, 0, 5, 7]}
+    tally = tb.Tally.of(table, ["a", "a", "b", "b"], columns=tb.Poisson())
+    model = tb.estimate(tally, tb.Poisson(), prior=tb.Fixed({"a": 0.001, "b": 0.999}))
+    found = counterfactuals(model, {}, to="a")
+    for each in found:
+        assert model.predict({name: [each.record.get(name)] for name in ("x", "y")}) == ["a"]
+        assert all(type(change.after) is int for change in each.changes)
+    assert columns_of(found)[-1] == ("x", "y")
+
+
 def test_a_class_can_be_asked_for():
     chances = {"x": {"a": {"p": 0.8, "q": 0.1, "r": 0.1}, "b": {"p": 0.1, "q": 0.7, "r": 0.2},
                      "c": {"p": 0.1, "q": 0.2, "r": 0.7}}}  # fmt: skip
@@ -176,10 +199,36 @@ def test_the_positive_class_needs_more_than_a_tie():
     assert columns_of(counterfactuals(tied, {"x": True, "y": True}, to="no")) == [("y",)]
 
 
+def test_a_tie_is_enough_against_the_positive_class_and_only_there():
+    bells = {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(2.0, 1.0)}
+    for positive, after in ((None, 2), ("b", 2), ("a", 1)):
+        model = tb.stated({"a": 0.5, "b": 0.5}, {"x": bells}, positive=positive)
+        (found,) = counterfactuals(model, {"x": 0})
+        assert (found.decision, found.changes[0].after) == ("b", after)
+
+
+def test_slopes_that_differ_by_rounding_do_not_meet_at_the_end_of_the_world():
+    table = {"x": [0, 4, 0], "y": [0, 4, 0]}
+    model = tb.estimate(tb.Tally.of(table, ["a", "a", "b"], columns=tb.Multinomial()))
+    assert list(counterfactuals(model, {"x": 0, "y": 0})) == []
+
+
+@pytest.mark.parametrize("family", [tb.Multinomial(0), tb.Poisson(0)], ids=str)
+def test_a_count_that_rules_a_class_out_becomes_0(family):
+    table = {"win": [0, 0, 0, 3], "meet": [2, 1, 3, 1]}
+    tally = tb.Tally.of(table, ["ham", "ham", "ham", "spam"], columns=family)
+    model = tb.estimate(tally, family)
+    (found, *_) = counterfactuals(model, {"win": 2, "meet": 3})
+    assert found.changes == (Change("win", 2, 0),)
+    (found, *_) = counterfactuals(model, {"win": 0, "meet": 3})
+    assert found.changes == (Change("win", 0, 1),)
+
+
 def test_what_is_on_can_be_switched_off():
     model = tb.stated({"a": 0.5, "b": 0.5}, {"x": {"a": 0.9, "b": 0.2}})
     (found,) = counterfactuals(model, {"x": True})
     assert found.changes == (Change("x", True, False),)
+    assert found.record["x"] is False
     (found,) = counterfactuals(model, {"x": 3})
     assert found.changes == (Change("x", 3, 0),)
     (found,) = counterfactuals(model, {"x": 0})
@@ -387,9 +436,33 @@ def test_a_long_text_loses_its_most_telling_words_first():
     assert all("lottery" not in each.record["mail"] for each in found[:1])
 
 
+def test_a_word_that_occurs_often_counts_as_often_when_words_are_chosen():
+    spam = " ".join(f"odd{k} odd{k}" for k in range(250)) + " lottery" * 400
+    ham = " ".join(f"odd{k}" for k in range(250)) + " lottery" * 300 + " meet" * 200
+    tally = tb.Tally.of({"mail": [spam, ham]}, ["spam", "ham"], columns={"mail": tb.Text()})
+    model = tb.estimate(tally, tb.Text(alpha=0.5))
+    # one occurrence of an odd word says more than one of the lottery, which is there 900 times
+    odd = " ".join(f"odd{k}" for k in range(250))
+    record = {"mail": f"{odd} {'meet ' * 20} {'lottery ' * 900}"}
+    once = model.posterior_of({"mail": "lottery"})["spam"]
+    assert 0.5 < once < model.posterior_of({"mail": "odd1"})["spam"]
+    found = counterfactuals(model, record, values=1, most=300)
+    assert found.decision == "spam"
+    assert "of 'mail' only the most telling words were removed" in found.notes
+    assert Change("mail", "lottery", None, "removed") in [each.changes[0] for each in found]
+
+
+def test_of_a_large_vocabulary_the_surest_word_is_added():
+    ham = " ".join(f"plain{k}" for k in range(300))
+    mails = {"mail": [f"{ham} zebra", f"{ham} lottery lottery lottery zebra zebra"]}
+    model = tb.estimate(tb.Tally.of(mails, ["ham", "spam"], columns={"mail": tb.Text()}))
+    (found, *_) = counterfactuals(model, {"mail": ""})
+    assert found.changes == (Change("mail", None, "lottery", "added"),)
+
+
 def test_of_two_classes_the_most_telling_values_are_enough():
-    values = [f"v{k}" for k in range(400)]
-    chances = {name: {"a": dict.fromkeys(values, 1 / 400), "b": dict(zip(values, p, strict=True))}
+    values = [f"v{k}" for k in range(1500)]
+    chances = {name: {"a": dict.fromkeys(values, 1 / 1500), "b": dict(zip(values, p, strict=True))}
                for name, p in CHANCES.items()}  # fmt: skip
     model = tb.stated({"a": 8 / 9, "b": 1 / 9}, chances)
     found = counterfactuals(model, dict.fromkeys(chances, "v0"), most=100)
@@ -398,7 +471,7 @@ def test_of_two_classes_the_most_telling_values_are_enough():
     expected = {}
     for pair in [("p", "q"), ("p", "r"), ("q", "r")]:
         (stays,) = {*chances} - {*pair}
-        odds = math.prod(400 * max(CHANCES[name]) for name in pair) * 400 * CHANCES[stays][0] / 8
+        odds = math.prod(1500 * max(CHANCES[name]) for name in pair) * 1500 * CHANCES[stays][0] / 8
         if odds > 1:
             expected[pair] = odds / (1 + odds)
     assert len(expected) > 0
@@ -419,7 +492,7 @@ def test_of_more_classes_it_is_said_that_only_some_values_were_tried():
 
 
 def _chances(seed):
-    return np.random.default_rng(seed).dirichlet(np.full(400, 5.0)).tolist()
+    return np.random.default_rng(seed).dirichlet(np.full(1500, 5.0)).tolist()
 
 
 CHANCES = {"p": _chances(1), "q": _chances(2), "r": _chances(3)}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes.report.blocks import count, decimal, folded, percent, short, spaced, table
-from tallybayes.report.html import Html, element, joined, label, listed, shortened, text
+from tallybayes.report.html import element, joined, label, listed, shortened, text
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -148,8 +148,3 @@ def test_numbers_have_a_minus_sign_and_a_dash_where_there_is_none():
 def test_counted_things_agree_with_their_number():
     assert count(0, "row") == "0 rows"
     assert count(2.5, "row") == "2.5 rows"
-
-
-def test_only_markup_is_html():
-    assert isinstance(text("x"), Html)
-    assert not isinstance("x", Html)

@@ -399,3 +399,25 @@ def test_many_groups_are_counted_rather_than_named(copies, last):
     assert sum("say the same thing twice" in each for each in found) == 10
     more = [f"{last} of columns repeat each other like that"] if last else []
     assert list(found[10:]) == more
+
+
+def test_long_documents_have_more_of_everything_which_is_no_dependence():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b"], 400)
+    shares = rng.dirichlet(np.full(30, 3.0), 2)
+    x = np.array([rng.multinomial(rng.integers(5, 200), shares[int(c == "a")]) for c in y])
+    found = tb.MultinomialNB().fit(x, y).diagnose(x, y).dependence
+    assert all(pair.strength < 0.4 for pair in found)
+    twice = np.hstack([x, x[:, :1]])
+    found = tb.MultinomialNB().fit(twice, y).diagnose(twice, y).dependence
+    assert [{pair.a, pair.b} for pair in found if pair.warned] == [{"x0", "x30"}]
+
+
+def test_columns_that_few_rows_have_both_of_are_not_compared():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b"], 400)
+    rare = {
+        f"c{j}": np.where(rng.random(400) < 0.93, np.nan, rng.normal(size=400) + (y == "a"))
+        for j in range(12)
+    }
+    assert not tb.NaiveBayes().fit(rare, y).diagnose(rare, y).dependence

@@ -15,7 +15,7 @@ from tallybayes.explanations.subject import model_of
 from tallybayes.families.parameters import Floats
 from tallybayes.kernels.parts import as_places
 from tallybayes.model import Model
-from tallybayes.sources import Source, as_source, record_at
+from tallybayes.sources import Source, Table, as_source, record_at
 from tallybayes.sources.labels import Label
 
 Array = NDArray[Any]
@@ -142,7 +142,10 @@ class Explanations:
     def __getitem__(self, row: int) -> Explanation:
         if not -len(self) <= row < len(self):
             raise IndexError(f"there is no record {row}; there are {len(self)}")
-        return explain(self.model, record_at(self.source, range(len(self))[row]))
+        record = record_at(self.source, range(len(self))[row])
+        if not isinstance(self.source, Table):  # the columns of a matrix go by their order
+            record = dict(zip(self.names, record.values(), strict=True))
+        return explain(self.model, record)
 
     def __iter__(self) -> Iterator[Explanation]:
         return (self[row] for row in range(len(self)))

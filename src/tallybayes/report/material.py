@@ -101,13 +101,6 @@ class Material:
         learned = () if self.provenance is None else self.provenance.sources
         return [name for name in self.data if name in learned]
 
-    @property
-    def shown_class(self) -> Label:
-        """The class that pictures of one class are of: the positive one, or the last of two."""
-        if self.model.positive is not None:
-            return self.model.positive
-        return self.classes[-1]
-
 
 def gathered(
     fitted: Fitted,

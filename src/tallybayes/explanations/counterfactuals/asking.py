@@ -79,8 +79,8 @@ def counterfactuals(
     model has them (the variances within the classes and between them, weighted by the prior), of
     the logarithm where the column is log-normal, and of Poisson variables where it counts. Any
     other change counts 1: another category or interval, "on" or "off", a word, and a value where
-    there was none (a number at least 1, if it lies farther from the mean). The sizes of two changes
-    are added up.
+    there was none (of a number its distance from the mean, if that is more; a bag takes a missing
+    count for 0). The sizes of two changes are added up.
 
     Numbers end just beyond the point where the answer changes. That point is exact; the number is
     the shortest decimal beyond it that makes the change at most one per cent larger. Whole numbers

@@ -182,8 +182,12 @@ def _by_grid(line: Line, rest: Floats, goal: Goal) -> list[Stretch]:
     return found
 
 
-def nearest(line: Line, rest: Floats, goal: Goal) -> list[float]:
-    """Return numbers that reach the goal, or nearly, the nearest first: of each stretch its end."""
+def nearest(line: Line, rest: Floats, goal: Goal, alone: Floats | None = None) -> list[float]:
+    """Return numbers that reach the goal, or nearly, the nearest first: of each stretch its end.
+
+    `alone` are the scores without the column where nothing else changes, with which a number must
+    not reach the goal.
+    """
     found: list[float] = []
     if line.count and line.start > 0.0 and bool(goal.perhaps(rest + line.at_zero[None])[0]):
         found.append(0.0)
@@ -194,7 +198,7 @@ def nearest(line: Line, rest: Floats, goal: Goal) -> list[float]:
         for whole in (True, False) if line.whole else (False,):
             if not whole and line.whole and line.count:
                 continue
-            numbers = _picked(line, rest, goal, *near_and_far, whole)
+            numbers = _picked(line, rest, goal, *near_and_far, whole, alone)
             found += numbers
             if numbers:
                 break
@@ -221,7 +225,13 @@ def _ends(line: Line, low: float, high: float) -> tuple[float, float] | None:
 
 
 def _picked(
-    line: Line, rest: Floats, goal: Goal, near: float, far: float, whole: bool
+    line: Line,
+    rest: Floats,
+    goal: Goal,
+    near: float,
+    far: float,
+    whole: bool,
+    alone: Floats | None,
 ) -> list[float]:
     """Return the first number from the near end on that reaches the goal.
 
@@ -233,7 +243,10 @@ def _picked(
             continue
         if (line.log or line.count) and number <= 0.0:
             continue
-        joint = rest + line.logs_of(number)
+        logs = line.logs_of(number)
+        if alone is not None and goal.surely(alone + logs)[0]:
+            continue
+        joint = rest + logs
         if goal.surely(joint)[0]:
             return [*perhaps, number] if whole else [number]
         if goal.perhaps(joint)[0]:

@@ -105,22 +105,12 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def values_of_tables(tables: Tables, block: Coded, columns: Sequence[int]) -> list[Moves]:
-    """Return all known values but the present one, of columns of categories."""
-    found, start = [], 0
-    logs = tables.log_probabilities.T
-    for j, (column, labels) in enumerate(zip(columns, tables.labels, strict=True)):
-        here = logs[start : start + len(labels)]
-        start += len(labels)
-        code = int(block.codes[0, j])
-        present: Any = None
-        if block.labels is None:
-            present = code
-        elif code >= 0:
-            present = block.labels[j][code]
-        other = [k for k, label in enumerate(labels) if label != present]
-        found.append(Moves.of(column, [labels[k] for k in other], here[other]))
-    return found
+def values_of_tables(tables: Tables, columns: Sequence[int]) -> list[Moves]:
+    """Return all known values of columns of categories; the present one is not told apart."""
+    ends = np.cumsum([len(labels) for labels in tables.labels])[:-1]
+    logs = np.split(tables.log_probabilities.T, ends)
+    parts = zip(columns, tables.labels, logs, strict=True)
+    return [Moves.of(column, labels, here) for column, labels, here in parts]
 
 
 def values_of_bins(

@@ -185,12 +185,12 @@ class Pairs:
         order = order[np.isfinite(bounds[order])][:TRIED]
         if not len(order):
             return None
-        column = int(moves.columns[0])
+        column, alone = int(moves.columns[0]), self._rests[line.column]
 
         def drafts() -> Iterator[Draft]:
             found = []
             for k in order.tolist():
-                for number in nearest(line, rests[k], self.goal)[:2]:
+                for number in nearest(line, rests[k], self.goal, alone)[:2]:
                     one = column, moves.values[k]
                     both = one, (line.column, value_of(line, number))
                     found.append(_draft(*both, 1.0 + line.size(number)))
@@ -228,7 +228,8 @@ class Pairs:
         def drafts() -> Iterator[Draft]:
             for number in few_digits(first, best):
                 joint = rest + first.logs_of(number)
-                for then in nearest(second, joint[0], self.goal)[:1]:
+                rest_alone = self._rests[second.column]
+                for then in nearest(second, joint[0], self.goal, rest_alone)[:1]:
                     changed = first.column, value_of(first, number)
                     also = second.column, value_of(second, then)
                     draft = _draft(changed, also, first.size(number) + second.size(then))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -41,22 +42,24 @@ def farthest(line: Line) -> float:
 
 def given(line: Line) -> Moves:
     """Return some numbers for a missing one: the mean of the column and others around it."""
-    unit = line.spread * (line.number if line.log else 1.0) / 10.0
-    numbers = []
-    for steps in AROUND:
-        number = rounded(line.number_at(steps * line.spread), digits_of(unit))
-        number = float(round(number)) if line.whole else number
-        if number > 0.0 or not (line.log or line.count):
-            numbers.append(number)
-    numbers = list(dict.fromkeys(numbers))
-    logs = np.concatenate([line.logs_of(number) for number in numbers])
-    return Moves.of(line.column, [value_of(line, number) for number in numbers], logs)
+    found = (_short(line, steps * line.spread, line.spread / 10.0) for steps in AROUND)
+    numbers = list(dict.fromkeys(number for number in found if number is not None))
+    logs = [np.zeros((0, len(line.level))), *(line.logs_of(number) for number in numbers)]
+    values = [value_of(line, number) for number in numbers]
+    return Moves.of(line.column, values, np.concatenate(logs))
 
 
 def few_digits(line: Line, t: float) -> list[float]:
     """Return the numbers of few digits that are nearest to a distance."""
+    found = [_short(line, t, abs(t) / 50.0), _short(line, t, abs(t) / 5000.0)]
+    return [number for number in found if number is not None]
+
+
+def _short(line: Line, t: float, unit: float) -> float | None:
+    """Return the number at a distance, rounded to about a unit of distance; None if none is."""
     number = line.number_at(t)
-    if line.whole:
-        return [float(round(number))]
-    digits = digits_of(abs(number - line.number) / 50.0)
-    return [rounded(number, digits), rounded(number, digits + 2)]
+    if not math.isfinite(number):
+        return None
+    number = rounded(number, 0 if line.whole else digits_of(unit * (number if line.log else 1.0)))
+    fits = number > 0.0 if line.log else number >= 0.0 or not line.count
+    return number if fits else None

@@ -74,8 +74,7 @@ def space_of(
             assert isinstance(block, Coded)
             moves += options.values_of_bins(scored, block, columns, raw)
         elif isinstance(scored, Tables):
-            assert isinstance(block, Coded)
-            moves += options.values_of_tables(scored, block, columns)
+            moves += options.values_of_tables(scored, columns)
         elif isinstance(scored, Switches):
             moves += options.values_of_switches(scored, options.numbers_of(block), columns, raw)
         elif isinstance(scored, Normals):
@@ -86,7 +85,7 @@ def space_of(
             numbers = options.numbers_of(block)
             lines.append(options.lines_of_counts(scored, numbers, columns, model.prior))
     all_moves = Moves.joined(moves, n_classes)
-    # a value that says the same as the present one changes nothing
+    # the present value changes nothing, nor does another one that says the same
     telling = (all_moves.logs != logs[all_moves.columns]).any(axis=1)
     all_lines = Lines.joined(lines, n_classes)
     notes = tuple(note for _, edits in texts.values() for note in edits.notes)

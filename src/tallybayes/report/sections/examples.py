@@ -159,7 +159,7 @@ def _bits(bits: float) -> str:
 
 
 def _odds(bits: float) -> str:
-    return odds_text(bits).replace("inf", "∞").replace("2^", "2^")
+    return odds_text(bits).replace("inf", "∞")
 
 
 def _left_out(explanation: Explanation) -> list[Html]:

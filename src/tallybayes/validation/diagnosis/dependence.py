@@ -16,6 +16,9 @@ correlation (1957). Columns of few values cannot reach 1 in it, however equal th
 divided by what the one of less entropy reaches with a copy of itself, so that 1 means that one
 column says nothing which the other does not. For two columns of numbers it is also measured
 without cells, by the correlation of their normal scores within the classes, if that is greater.
+
+A long document has more of every word. That is no dependence which the multinomial model overlooks,
+so rows of a bag of counts are compared within quarters of their class of about the same length.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ MOST_COLUMNS = 200  # that are paired: those that say most
 MOST_CLASSES = 50  # that are looked into: the most frequent
 LISTED, WARNED = 0.3, 0.7
 LEVEL = 0.01
+FEWEST = 20  # rows that have a value of both
 TINY = 1e-12
 
 
@@ -87,14 +91,16 @@ def dependence(
     columns = columns_of(rows, {each.column for each in chosen})
     names = [each.column for each in chosen]
     notes = []
-    if len(told) > len(chosen):
-        notes.append(f"only the {len(chosen)} columns that say most were compared with each other")
+    if len(told) > MOST_COLUMNS:
+        notes.append(f"only the {MOST_COLUMNS} columns that say most were compared with each other")
     classes, note = _classes(rows)
     notes += note
     if len(names) < 2 or not classes:
         return (), tuple(notes)
     sums = PairSums.of(rows, [columns[name] for name in names], classes)
     strength, nats, p = _strength(sums)
+    few = sums.rows < FEWEST
+    strength, p = np.where(few, 0.0, strength), np.where(few, 1.0, p)
     first, second = np.triu_indices(len(names), 1)
     adjusted = holm(p[first, second])
     found = []

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Coded, dense, take_columns
-from tallybayes.families import Histograms, WordWeights
+from tallybayes.batches import Coded, Sparse, dense, take_columns
+from tallybayes.families import Bag, Histograms, WordWeights
 from tallybayes.model import Factor
 from tallybayes.validation.diagnosis.information import names_of
 from tallybayes.validation.diagnosis.rows import Rows
@@ -25,6 +25,7 @@ Integers = NDArray[np.int64]
 CELLS = 8  # of numbers
 VALUES = 12  # of categories, besides the rest
 ROWS_A_CELL = 5
+WIDE = 10  # columns of a bag
 
 
 def most_codes(weight: float) -> int:
@@ -67,6 +68,20 @@ def columns_of(rows: Rows, wanted: set[str]) -> dict[str, tuple[Array, bool]]:
                     codes = np.unique(codes, return_inverse=True)[1]
                 found[names[j]] = codes, False
     return found
+
+
+def lengths(rows: Rows) -> Floats | None:
+    """Return how much each row counts in all, if the model has a bag of many counts.
+
+    In a bag of few, each of them is much of the length itself.
+    """
+    for factor in rows.model.factors:
+        if isinstance(factor.parameters, Bag) and len(names_of(rows.model, factor)) >= WIDE:
+            block = factor.block_of(rows.batch)
+            if isinstance(block, Sparse):
+                return np.asarray(block.as_matrix().sum(axis=1), np.float64).ravel()
+            return np.nansum(dense(block), axis=1)
+    return None
 
 
 def _evidence(factor: Factor, rows: Rows) -> Floats:

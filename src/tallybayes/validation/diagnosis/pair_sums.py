@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.validation.diagnosis.few_codes import few_codes, most_codes
+from tallybayes.validation.diagnosis.few_codes import few_codes, lengths, most_codes
 from tallybayes.validation.diagnosis.rows import Rows
 
 Array = NDArray[Any]
@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 ROWS_AT_ONCE = 4096
+QUARTERS, FEWEST = 4, 20  # of a class by length, and rows in each
 
 
 class PairSums(NamedTuple):
@@ -52,10 +53,10 @@ class PairSums(NamedTuple):
     ) -> PairSums:
         """Add up over the classes; of each column its values, and whether they are numbers."""
         sums = [np.zeros((len(columns), len(columns))) for _ in cls._fields]
-        for c in classes:
-            here = np.flatnonzero(rows.y == c)
+        long = lengths(rows)
+        for here in (part for c in classes for part in _alike(np.flatnonzero(rows.y == c), long)):
             w = rows.w[here]
-            most = most_codes(float(w.sum()))
+            most = max(most_codes(float(w.sum())), 2)
             coded = [few_codes(values[here], w, numbers, most) for values, numbers in columns]
             codes = np.stack([each for each, _ in coded], axis=1)
             scores = np.stack([each for _, each in coded], axis=1)
@@ -63,6 +64,14 @@ class PairSums(NamedTuple):
             for total, part in zip(sums, of_class, strict=True):
                 total += part
         return cls(*sums)
+
+
+def _alike(rows: Integers, long: Floats | None) -> list[Integers]:
+    """Put rows of a class together that are about as long, if lengths are given."""
+    quarters = min(QUARTERS, len(rows) // FEWEST)
+    if long is None or quarters < 2:
+        return [rows]
+    return np.array_split(rows[np.argsort(long[rows], kind="stable")], quarters)
 
 
 def _of_codes(codes: Integers, w: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
