@@ -9,7 +9,9 @@ read in black and white as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,8 +79,32 @@ def style_of(k: int) -> Style:
     )
 
 
+_UNATTACHED: ContextVar[bool] = ContextVar("unattached", default=False)
+
+
+@contextmanager
+def unattached() -> Iterator[None]:
+    """Draw on figures that pyplot does not know: no window, no backend, in any thread."""
+    before = _UNATTACHED.set(True)
+    try:
+        yield
+    finally:
+        _UNATTACHED.reset(before)
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Return a new figure of pyplot's, as users of notebooks expect; `size` is in inches."""
+    if _UNATTACHED.get():
+        from matplotlib.figure import Figure
+
+        return Figure(figsize=size, layout="constrained")
+    from matplotlib import pyplot
+
+    return pyplot.figure(figsize=size, layout="constrained")
+
+
 def new_axes(ax: Any = None, size: tuple[float, float] = (WIDTH, 4.2)) -> tuple[Figure, Axes]:
-    """Return the axes to draw on and their figure: those given, or a new pyplot figure.
+    """Return the axes to draw on and their figure: those given, or new ones.
 
     Parameters
     ----------
@@ -89,17 +115,14 @@ def new_axes(ax: Any = None, size: tuple[float, float] = (WIDTH, 4.2)) -> tuple[
     """
     if ax is not None:
         return ax.figure, ax
-    from matplotlib import pyplot
-
-    return pyplot.subplots(figsize=size, layout="constrained")
+    figure = new_figure(size)
+    return figure, figure.subplots()
 
 
 def new_panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
-    """Return a new pyplot figure of equal panels, row by row; `size` is that of the whole."""
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
-    return figure, list(axes.flat)
+    """Return a new figure of equal panels, row by row; `size` is that of the whole."""
+    figure = new_figure(size)
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def tidy(ax: Axes, grid: str | None = "y", title: str = "", x: str = "", y: str = "") -> None:

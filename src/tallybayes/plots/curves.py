@@ -183,7 +183,7 @@ def square(ax: Axes) -> None:
     ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     ax.set_xticks(ticks)
     ax.set_yticks(ticks)
-    ax.set_aspect("equal", adjustable="box")
+    ax.set_aspect("equal", adjustable="box", anchor="W")
 
 
 def nothing(ax: Axes, why: str) -> None:

@@ -102,7 +102,7 @@ def _finish(ax: Axes, panel: Panel, names: list[tuple[float, str]], bottom: floa
     ax.set_yticks([place for place, _ in names], [name for _, name in names])
     ax.tick_params(axis="y", length=0, labelsize=NOTE, pad=4)
     ax.spines[:].set_visible(False)
-    one, other = readable(panel.one, 24), readable(panel.other, 24)
+    one, other = readable(panel.one, 16), readable(panel.other, 16)
     ax.set_title(f"How much speaks for {one} against {other}", loc="left", fontsize=TITLE, pad=8)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from tallybayes.explanations.columns import MISSING
@@ -38,7 +39,7 @@ class Reading(NamedTuple):
     log_odds: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Panel:
     """The nomogram of one class against another.
 
@@ -63,18 +64,18 @@ class Panel:
     rows: tuple[Row, ...]
     unshown: int
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Points for each nat of log-odds."""
         longest = max((row.highest - row.lowest for row in self.rows), default=0.0)
         return POINTS / longest if longest > 0.0 else POINTS
 
-    @property
+    @cached_property
     def constant(self) -> float:
         """The log-odds of 0 points: the prior, and the least of every row."""
         return self.log_prior + math.fsum(row.lowest for row in self.rows)
 
-    @property
+    @cached_property
     def highest(self) -> float:
         """The most points that the rows can give together."""
         return self.scale * math.fsum(row.highest - row.lowest for row in self.rows)

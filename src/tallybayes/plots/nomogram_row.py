@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ class Tick(NamedTuple):
     log_ratio: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """What a column, or a word of a text, can say for one class against the other.
 
@@ -45,17 +46,17 @@ class Row:
         """The name of the row."""
         return self.column if self.word is None else f"{self.column}: {self.word}"
 
-    @property
+    @cached_property
     def _finite(self) -> list[float]:
         every = [*self.log_ratios, *(tick.log_ratio for tick in self.ticks)]
         return [ratio for ratio in every if math.isfinite(ratio)]
 
-    @property
+    @cached_property
     def lowest(self) -> float:
         """The least log ratio, which is worth 0 points."""
         return min(self._finite, default=0.0)
 
-    @property
+    @cached_property
     def highest(self) -> float:
         """The greatest log ratio that is finite."""
         return max(self._finite, default=0.0)

@@ -18,7 +18,7 @@ import numpy as np
 from tallybayes.errors import whole
 from tallybayes.metrics.probabilities import BINS
 from tallybayes.model import Fitted
-from tallybayes.plots.base import QUIET, Style, key, readable, shortened, style_of, tidy
+from tallybayes.plots.base import QUIET, Style, key, new_figure, readable, shortened, style_of, tidy
 from tallybayes.plots.bins import Bins, binned
 from tallybayes.plots.curves import area_text, square
 from tallybayes.plots.predictions import OfPredictions, Scored, codes_of, judged
@@ -240,12 +240,8 @@ class ReliabilityDisplay(OfPredictions):
 def _two_axes(ax: Any) -> tuple[Figure, tuple[Axes, ...]]:
     """Return axes for points above axes for bars; axes given are split, if they are in a grid."""
     if ax is None:
-        from matplotlib import pyplot
-
-        figure, axes = pyplot.subplots(
-            2, 1, figsize=(5.6, 6.2), layout="constrained", sharex=True, height_ratios=(4, 1)
-        )
-        return figure, tuple(axes)
+        figure = new_figure((5.6, 6.2))
+        return figure, tuple(figure.subplots(2, 1, sharex=True, height_ratios=(4, 1)))
     place = ax.get_subplotspec()
     if place is None:
         return ax.figure, (ax,)

@@ -239,7 +239,7 @@ class WaterfallDisplay:
         ax.set_title(self._title(), loc="left", fontsize=TITLE, pad=12)
 
     def _title(self) -> str:
-        one, other = readable(self.one, 20), readable(self.other, 20)
+        one, other = readable(self.one, 14), readable(self.other, 14)
         if math.isnan(self.total):
             return f"Neither {one} nor {other} allows this record"
         if self.total < 0.0:

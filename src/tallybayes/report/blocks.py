@@ -154,13 +154,10 @@ def axes(width: float = 6.4, height: float = 4.2) -> Any:
 
 
 def picture(display: Any, caption: object = None) -> Html:
-    """Return a picture as a figure; its alternative text is in it. The picture is used up."""
-    from matplotlib import pyplot
-
+    """Return a picture as a figure; its alternative text is in it."""
     from tallybayes.plots.svg import svg_of
 
     drawn = Html(svg_of(display))
-    pyplot.close(display.figure_)  # or a notebook would show it, and memory fill up
     said = None if caption is None else element("figcaption", caption)
     return element("figure", element("div", drawn, class_="picture"), said)
 

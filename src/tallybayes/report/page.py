@@ -155,8 +155,10 @@ def model_report(
     """
     from matplotlib import style
 
+    from tallybayes.plots.base import unattached
+
     material = gathered(fitted, provenance, evaluation, rows, path=path, data=data, notes=notes)
-    with style.context("default"):  # whatever the user's own pictures look like
+    with style.context("default"), unattached():  # whatever the user's own pictures look like
         made = [make(material) for make in SECTIONS]
     name = title if title is not None else f"Naive Bayes for {material.target}"
     return ModelReport(

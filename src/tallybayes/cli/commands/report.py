@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import click
@@ -70,7 +69,6 @@ def report(
     tables and pictures, examples explained, and how to make it again. With --data also its scores
     with intervals, and warnings where its assumptions do not hold.
     """
-    os.environ.setdefault("MPLBACKEND", "agg")  # pictures are written, never shown
     from tallybayes.workflows.reporting import report as reported
     from tallybayes.workflows.streams import Aside
 
