@@ -30,6 +30,8 @@ def model():
         ["No", 120.0],
         ("No", 120.0),
         np.array(["No", 120.0], dtype=object),
+        np.array([["No", 120.0]], dtype=object),
+        pd.DataFrame({"owner": ["No"], "income": [120.0]}),
     ],
 )
 def test_a_record_may_be_a_mapping_a_row_of_a_table_or_a_row_of_an_array(record):
@@ -109,7 +111,8 @@ def test_a_diagnosis_of_the_rows_that_were_learnt_from():
     [
         (lambda m: m.explain({"owner": "No"}, show="sums"), "show is 'sums'; say 'evidence'"),
         (lambda m: m.explain(3), "a record is a mapping .* not int"),
-        (lambda m: m.explain(TABLE.to_numpy()), "for many rows call explain_all"),
+        (lambda m: m.explain(TABLE.to_numpy()), r"of shape \(10, 2\); for many rows call explain_"),
+        (lambda m: m.explain(TABLE), "DataFrame of shape .* for many rows call explain_all"),
         (lambda m: m.explain({"ownr": "No"}), "there is no column 'ownr'; did you mean 'owner'"),
         (lambda m: m.explain("No"), "list of texts; TextNB takes that"),
         (lambda m: m.report(TABLE), "give both X and y, or neither"),

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import tallybayes as tb
 from explanations.cases import CURVES
@@ -102,6 +103,10 @@ def test_columns_that_are_kept_do_not_change(loans):
         ("income",),
         ("status", "income"),
     ]
+
+
+def test_columns_to_keep_may_come_one_at_a_time(loans):
+    assert columns_of(counterfactuals(loans, APPLICANT, keep=iter(["status"]))) == [("income",)]
 
 
 def test_only_one_value_changes_if_that_is_asked_for(loans):
@@ -362,6 +367,21 @@ def test_an_estimator_and_what_it_was_fitted_from_will_do():
     assert counterfactuals(estimator, APPLICANT) == expected
 
 
+def test_an_estimator_that_was_not_fitted_is_refused_as_everywhere():
+    with pytest.raises(NotFittedError):
+        counterfactuals(tb.NaiveBayes(), APPLICANT)
+
+
+def test_names_and_values_of_nothing_are_seen():
+    chances = {"": {"": {"": 0.9, "q": 0.1}, "b": {"": 0.2, "q": 0.8}}}
+    model = tb.stated({"": 0.5, "b": 0.5}, chances)
+    there = str(counterfactuals(model, {"": ""})).splitlines()
+    assert there[0] == 'class: "" (0.8182); what would change it:'
+    assert there[1] == '  if "" were q instead of "": b (0.8889)'
+    back = str(counterfactuals(model, {"": "q"})).splitlines()
+    assert back[1] == '  if "" were "" instead of q: "" (0.8182)'
+
+
 def test_everything_is_ready_for_json(loans):
     found = counterfactuals(loans, APPLICANT, to="Yes")
     said = json.loads(json.dumps(found.to_dict(), allow_nan=False))
@@ -398,7 +418,11 @@ def test_the_results_are_a_sequence(loans):
         ({"most": 0}, "most is 0"),
         ({"record": [1, 2]}, "a record must be a mapping from columns to values, not list"),
         ({"record": {"incom": 3}}, "there is no column 'incom'"),
-        ({"subject": "model"}, "takes a model, or a fitted estimator, not str"),
+        ({"values": 1.5}, "values is 1.5"),
+        ({"values": True}, "values is True"),
+        ({"most": 2.0}, "most is 2.0; it must be a whole number from 1"),
+        ({"keep": 3}, "keep is 3; give a list of columns"),
+        ({"subject": "model"}, "str is no model; give an estimator that was fitted"),
     ],
 )
 def test_what_makes_no_sense_is_refused(loans, options, message):

@@ -16,6 +16,7 @@ from tallybayes.tokenizer.words import splitter
 from validation.registry import CLASSES, SETTINGS
 
 SLACK = 1.011  # a change may be one per cent larger, so that the number is short
+LESS = 0.9  # beside another change, of what a number takes alone
 TIE = 1e-8
 
 
@@ -265,7 +266,12 @@ def test_a_category_and_a_number_change_together_as_little_as_they_can(data):
     found = counterfactuals(model, record, most=100)
     assert_holds(model, record, found)
     pair, spread = pairs_of(found).get(("c", "x")), deviation(model, 0)
-    grid = np.linspace(-1, 1, 6001) * (10.0 if pair is None else (pair.size - 1.0) / SLACK)
+    # beside the category the number must move a tenth less than alone, and no further than needed
+    least = LESS * sizes_alone(found).get("x", np.inf)
+    if pair is not None:
+        assert pair.size - 1.0 <= least
+        least = pair.size - 1.0
+    grid = np.linspace(-1, 1, 6001) * min(10.0, least / SLACK)
     numbers = record["x"] + grid * spread
     alone = along_mixed(model, record, numbers)
     for value in {*X["c"]} - {record["c"]}:
@@ -308,12 +314,12 @@ def test_two_numbers_change_together_if_that_takes_less(data):
     by_grid = (np.abs(u) + np.abs(v))[flips].min(initial=np.inf)
     pair = pairs_of(found).get(("x", "y"))
     if pair is not None:
-        assert pair.size < least or not sizes_alone(found)
+        assert pair.size <= LESS * least or not sizes_alone(found)
         assert pair.size <= 1.04 * by_grid
         moved = [abs(c.after - c.before) / s for c, s in zip(pair.changes, spreads, strict=True)]
         assert pair.size == pytest.approx(sum(moved))
     else:
-        assert by_grid > 0.95 * least or by_grid > 5.5
+        assert by_grid > 0.95 * LESS * least or by_grid > 5.5
 
 
 @settings(max_examples=40, deadline=None)
@@ -335,7 +341,7 @@ def test_two_counts_change_together_if_that_takes_less(data):
         for change in pair.changes:
             assert type(change.after) is int
             assert change.after >= 0
-        assert pair.size < min(sizes_alone(found).values(), default=np.inf)
+        assert pair.size <= LESS * min(sizes_alone(found).values(), default=np.inf)
 
 
 def test_two_numbers_that_only_together_change_the_answer_are_found():

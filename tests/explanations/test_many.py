@@ -128,6 +128,8 @@ def test_each_one_can_be_gone_through_and_counted_from_the_end():
     assert found[-1].decision == found.decisions[-1]
     with pytest.raises(IndexError, match="no record 6; there are 6"):
         found[6]
+    with pytest.raises(TypeError, match="slice"):
+        found[1:3]
 
 
 def test_impossible_values_say_nothing_of_two_classes_and_everything_of_one():

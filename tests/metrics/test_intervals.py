@@ -173,6 +173,43 @@ def test_a_mean_of_weighted_rows_is_as_sure_as_the_rows_that_carry_it():
     assert found == pytest.approx((share @ values - half, share @ values + half))
 
 
+@pytest.mark.parametrize(("classes", "most"), [(2, 1.0), (3, 2.0)])
+def test_a_loss_is_never_greater_than_it_can_be(classes, most):
+    proba = np.eye(classes)[[0] * 11 + [1]]
+    found = score_intervals(proba, [0] * 11 + [1], [1] * 12)
+    assert found["brier"][1] == most
+    assert found["log_loss"][1] == -math.log(1e-15)
+    assert 0.0 < found["brier"][0] < most
+
+
+@pytest.mark.parametrize("weights", [None, [0.1, 0.7, 1.3, 2.1, 0.3]])
+def test_rows_that_are_all_alike_tell_nothing_of_others(weights):
+    proba = np.tile([0.1, 0.3, 0.6], (5, 1))
+    found = score_intervals(proba, [2] * 5, [2] * 5, weights)
+    assert all(map(math.isnan, [*found["log_loss"], *found["brier"]]))
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200, 5e-324, 1e300])
+def test_weights_may_be_of_any_size(unit):
+    proba, predicted, true, _ = drawn(40, 3, 12)
+    weights = np.random.default_rng(12).choice([1.0, 2.0, 5.0], 40)
+    plain = score_intervals(proba, predicted, true, weights)
+    assert score_intervals(proba, predicted, true, unit * weights) == {
+        name: pytest.approx(limits, rel=1e-9, nan_ok=True) for name, limits in plain.items()
+    }
+
+
+def test_a_row_of_next_to_no_weight_is_no_row():
+    proba, predicted, true, _ = drawn(40, 3, 4)
+    weights = np.where(true == 1, 1e-200, 1.0)
+    kept = true != 1
+    found = score_intervals(proba, predicted, true, weights)
+    assert found == {
+        name: pytest.approx(limits, nan_ok=True)
+        for name, limits in score_intervals(proba[kept], predicted[kept], true[kept]).items()
+    }
+
+
 def test_a_loss_is_never_negative():
     proba = np.array([[1.0, 0.0]] * 9 + [[0.9, 0.1]])
     found = score_intervals(proba, [0] * 10, [0] * 10)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
@@ -177,6 +178,16 @@ def test_each_text_can_be_asked_for_by_name():
         most_informative(model, column="bodi")
     with pytest.raises(tb.TallyBayesError, match="'n' holds numbers, of which no single value"):
         most_informative(model, column="n")
+
+
+def test_an_estimator_is_asked_as_what_it_fitted():
+    table, y = {"status": ["Single", "Single", "Married"]}, ["Yes", "Yes", "No"]
+    estimator = tb.NaiveBayes().fit(table, y)
+    found = most_informative(estimator)
+    assert found == most_informative(estimator.fitted_)
+    assert (found["Yes"][0].value, found["Yes"][0].here) == ("Single", 2.0)
+    with pytest.raises(NotFittedError):
+        most_informative(tb.NaiveBayes())
 
 
 MODEL = estimated(["win", "see"], ["s", "h"])

@@ -11,7 +11,7 @@ from matplotlib.cbook import is_math_text
 from matplotlib.colors import to_rgb
 
 import tallybayes as tb
-from tallybayes.plots import base
+from tallybayes.plots import ColumnDisplay, base
 
 MODEL = tb.stated({"a": 0.5, "b": 0.5}, {"red": {"a": 0.8, "b": 0.1}})
 
@@ -134,3 +134,12 @@ def test_a_legend_is_drawn_only_of_what_has_a_name_and_stands_aside_if_it_is_lon
     for k in range(9):
         ax.plot([0], [0], label=f"a class with a name {k}")
     assert base.key(ax)._ncols == 1
+
+
+def test_a_legend_leaves_no_class_out_whatever_it_is_called():
+    model = tb.NaiveBayes().fit(
+        {"x": [1.0, 2.0, 3.0, 4.0, 6.0, 8.0]}, ["_a", "_a", "", "", "b", "b"]
+    )
+    display = ColumnDisplay.from_estimator(model, "x")
+    names = [text.get_text().strip() for text in display.ax_.get_legend().get_texts()]
+    assert names == ['""', "_a", "b"]

@@ -327,3 +327,21 @@ def test_the_class_that_is_read_is_the_answer_or_the_positive_or_the_last(undraw
     assert NomogramDisplay.from_estimator(model).one == "Yes"
     assert NomogramDisplay.from_estimator(model, record=RECORD).one == "No"
     assert NomogramDisplay.from_estimator(loan(positive="No")).one == "No"
+
+
+def test_numbers_and_columns_that_are_not_drawn_are_said():
+    rng = np.random.default_rng(3)
+    y = np.repeat(["a", "b"], 50)
+    X = {f"x{j}": rng.normal((y == "b") * (9.0 if j == 0 else 0.5), 1.0) for j in range(14)}
+    model = tb.NaiveBayes().fit(X, y)
+    display = NomogramDisplay.from_estimator(model, "b", "a")
+    (panel,) = display.panels
+    row = next(row for row in panel.rows if row.column == "x0")
+    low, high = (tick for tick in row.ticks if tick.label[0] in "≤≥")
+    for end in (low, high):
+        logs = model.model_.factors[0].parameters.log_prob(np.full((1, 14), end.value))[0, 0]
+        assert abs(logs[1] - logs[0]) == pytest.approx(6.0, abs=1e-3)
+    assert row.cut
+    for said in ("numbers beyond ≤ and ≥ say more than 400 : 1", "2 columns have no row"):
+        assert said.lower() in display.alt_text.lower()
+        assert any(said in text.get_text() for text in display.axes_[0].texts)

@@ -1,6 +1,7 @@
 """A diagnosis as a whole: what it warns of, which rows it looks at, and how it is written."""
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -8,12 +9,15 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
 
 import tallybayes as tb
 from tallybayes.model import Fitted
 from tallybayes.sources import as_source
 from tallybayes.validation.diagnosis import rows as module
 from tallybayes.validation.diagnosis.diagnosis import diagnose
+from tallybayes.validation.diagnosis.information import ColumnInformation
+from tallybayes.validation.diagnosis.normality import NormalityOfColumn
 from tallybayes.validation.diagnosis.rows import Rows, some_rows
 
 RNG = np.random.default_rng(0)
@@ -179,10 +183,58 @@ def test_rows_of_weight_zero_are_left_out(model):
     same(diagnose(model, TABLE, Y, w), diagnose(model, TABLE.iloc[100:], Y[100:]))
 
 
+@pytest.mark.parametrize("unit", [1e-200, 0.001, 1000.0, 1e200])
+def test_only_the_ratios_of_weights_matter(model, unit):
+    w = np.random.default_rng(5).choice([1.0, 2.0, 4.0], N)
+    assert_alike(
+        diagnose(model, TABLE, Y, w).to_dict(), diagnose(model, TABLE, Y, unit * w).to_dict()
+    )
+    equal = diagnose(model, TABLE, Y, np.full(N, unit)).to_dict()
+    assert_alike(diagnose(model, TABLE, Y).to_dict(), equal)
+
+
+def assert_alike(one, other):
+    """Nested dictionaries hold the same, numbers but for rounding."""
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_alike(one[key], other[key])
+    elif isinstance(one, list):
+        assert len(one) == len(other)
+        for each, same in zip(one, other, strict=True):
+            assert_alike(each, same)
+    else:
+        assert other == (pytest.approx(one, rel=1e-9, abs=1e-9) if isinstance(one, float) else one)
+
+
+def test_an_estimator_that_was_not_fitted_says_so():
+    with pytest.raises(NotFittedError):
+        diagnose(tb.NaiveBayes(), TABLE, Y)
+
+
+def test_zeros_have_no_sign():
+    y = np.repeat(["a", "b"], 40)
+    x = np.tile(np.r_[np.arange(1.0, 20.0), np.arange(-19.0, 0.0), 0.0, 0.0], 2)
+    told = [ColumnInformation("x", "Gaussian", -1e-9, -1e-9, 0.1, 80)]
+    shape = NormalityOfColumn("x", "gaussian", 80, -1e-9, -1e-9, 1.0, 0.0, 0.1, 39, "flat")
+    found = diagnose(Fitted(tb.Tally.of({"x": x}, y)), {"x": x}, y)
+    found = replace(found, information=tuple(told), normality=(shape,))
+    assert "0.0000  0.0 %" in str(found)
+    assert "-0.0" not in str(found) + found.to_html()
+
+
 ERRORS = {
     "no labels": (lambda m: diagnose(m, TABLE, Y[:5]), "5 labels for 300 rows"),
-    "no known label": (lambda m: diagnose(m, TABLE, ["spas"] * N), "did you mean 'spam'"),
-    "no model": (lambda m: diagnose(3, TABLE, Y), "a fitted model, not int"),
+    "no known label": (lambda m: diagnose(m, TABLE, ["spas"] * N), "model; did you mean 'spam'"),
+    "no weight": (
+        lambda m: diagnose(m, TABLE, Y, np.zeros(N)),
+        "have the weight 0; give at least one of them a weight above 0$",
+    ),
+    "weight of unknown classes only": (
+        lambda m: diagnose(m, TABLE, ["spam", *["spas"] * (N - 1)], np.arange(N)),
+        "have the weight 0; give at least one of them a weight above 0$",
+    ),
+    "no model": (lambda m: diagnose(3, TABLE, Y), "int is no model"),
     "most_rows": (lambda m: diagnose(m, TABLE, Y, most_rows=0), "most_rows is 0"),
     "weights": (lambda m: diagnose(m, TABLE, Y, [1.0]), "the weights have the shape"),
     "no column": (lambda m: diagnose(m, TABLE[["hits"]], Y), "column 'length' is missing"),

@@ -266,22 +266,74 @@ def test_of_very_many_columns_those_that_say_most_are_compared(monkeypatch):
     assert notes == ("only the 3 columns that say most were compared with each other",)
 
 
-def test_weights_are_repetitions():
+def table_of(a, b, w):
+    """Return the weights of two columns' values, added up by plain loops."""
+    table = Counter()
+    for one, other, weight in zip(a.tolist(), b.tolist(), w.tolist(), strict=True):
+        table[one, other] += weight
+    rows, columns = (sorted({key[k] for key in table}) for k in (0, 1))
+    return np.array([[table[row, column] for column in columns] for row in rows])
+
+
+def test_weights_make_tables_of_the_effective_number_of_rows_of_each_class():
     rng = np.random.default_rng(11)
     y, w = rng.integers(0, 2, 300), rng.integers(0, 4, 300)
-    a = rng.normal(size=300)
-    X = {"a": a, "b": a + rng.normal(0, 0.7, 300), "c": rng.integers(0, 3, 300).astype(str)}
-    X["d"] = np.where(rng.random(300) < 0.7, X["c"], "0")
-    columns = {"a": tb.Numeric(), "b": tb.Numeric()}
-    weighted = strengths(X, y, w, columns)
-    repeated = strengths(
-        {name: np.repeat(each, w) for name, each in X.items()}, np.repeat(y, w), None, columns
-    )
-    assert set(weighted) == set(repeated) >= {frozenset("ab"), frozenset("cd")}
-    for names, pair in weighted.items():
-        assert pair.strength == pytest.approx(repeated[names].strength, rel=1e-9)
-        assert pair.p == pytest.approx(repeated[names].p, rel=1e-6)
-        assert pair.rows == (w > 0).sum()
+    c = rng.integers(0, 3, 300).astype(str)
+    d = np.where(rng.random(300) < 0.5, c, "0")
+    gain = freedom = rows = 0.0
+    for label in (0, 1):
+        here = (y == label) & (w > 0)
+        weight = w[here].astype(float)
+        n = weight.sum() ** 2 / (weight**2).sum()
+        table = table_of(c[here], d[here], weight * n / weight.sum())
+        result = chi2_contingency(table, correction=False, lambda_="log-likelihood")
+        gain, freedom, rows = gain + result.statistic, freedom + result.dof, rows + n
+    (pair,) = strengths({"c": c, "d": d}, y, w).values()
+    assert pair.p == pytest.approx(chi2.sf(gain, freedom), rel=1e-6)
+    assert pair.nats == pytest.approx((gain - freedom) / 2 / rows, rel=1e-9)
+    assert pair.rows == (w > 0).sum()
+
+
+def test_scores_of_weighted_numbers_are_those_of_repeated_ones():
+    rng = np.random.default_rng(11)
+    w = rng.integers(1, 4, 300)
+    y, a = np.zeros(300, int), rng.normal(size=300)
+    b = a + rng.normal(0, 0.2, 300)
+    y[:3] = 1
+    (pair,) = strengths({"a": a, "b": b}, y, w).values()
+    often = w[3:].sum()
+    scores = [norm.ppf((rankdata(x[3:].repeat(w[3:])) - 0.5) / often) for x in (a, b)]
+    assert pair.strength == pytest.approx(np.corrcoef(*scores)[0, 1], rel=1e-9)
+    assert pair.rows == 297
+
+
+@pytest.mark.parametrize("unit", [1 / 400, 1000.0])
+def test_weights_that_are_equal_within_each_class_change_nothing(unit):
+    rng = np.random.default_rng(22)
+    y = np.r_[np.zeros(380, int), np.ones(20, int)]
+    X = {name: rng.normal(y, 1.0) for name in "abcd"}
+    X["e"] = X["a"] + rng.normal(0, 0.7, 400)
+    balanced = unit * np.where(y == 1, 10.0, 0.5)
+    found, notes = pairs_of(X, y, balanced)
+    expected, same_notes = pairs_of(X, y)
+    assert [(pair.a, pair.b) for pair in expected] in ([("a", "e")], [("e", "a")])
+    assert [(each.strength, each.nats, each.p) for each in found] == [
+        (each.strength, each.nats, each.p) for each in expected
+    ]
+    assert notes == same_notes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_heavy_rows_do_not_make_independent_columns_depend(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(60) % 2
+    X = {f"x{k}": rng.normal(y, 1.0) for k in range(4)}
+    assert strengths(X, y, np.full(60, 1000.0)) == {}
+    assert strengths(X, y, rng.choice([500.0, 1000.0, 3000.0], 60)) == {}
+    few = np.where(np.arange(60) < 6, 1e6, 1.0)  # three of each class
+    found, notes = pairs_of(X, y, few)
+    assert found == ()
+    assert notes == ("no class has the 20 rows that it takes to see dependence",)
 
 
 def test_rows_without_one_of_the_values_have_no_part():

@@ -1,6 +1,7 @@
 """What columns tell of the class, against scikit-learn, integrals and plain loops."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -43,8 +44,8 @@ def by_brute_force(model, setting, rows):
             term = math.log2(own / mixed) if own else (-math.inf if mixed else 0.0)
             bits.append((term, w))
         mean = sum(term * w for term, w in bits) / total
-        square = sum(term * term * w for term, w in bits) / total
-        found[name] = mean, math.sqrt(max(square - mean * mean, 0.0) / total)
+        apart = sum((w * (term - mean)) ** 2 for term, w in bits)
+        found[name] = mean, math.sqrt(apart) / total
     return found
 
 
@@ -159,17 +160,34 @@ def test_what_no_smoothing_made_impossible_tells_minus_infinity():
     found = diagnose(fitted, {"x": ["a", "a", "b"]}, ["s", "h", "h"])
     assert found.information[0].bits == -math.inf
     assert found.to_dict()["information"][0]["bits"] == "-inf"
-    assert "-inf" in str(found)
+    assert re.search(r"x +categories +-infinity +3\n", str(found))
+    assert found.information[0].misleads
+    assert found.warnings == (
+        "'x' has values that the model holds to be impossible in the class of the row, so that no "
+        "other column can save it; smooth it (alpha above 0), use another family for it, or drop "
+        "it",
+    )
 
 
-def test_weights_are_repetitions():
+def test_counts_that_no_smoothing_made_impossible_are_warned_of():
+    x = np.array([[3.0, 1.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 4.0]] * 10)
+    y = np.array(["s", "s", "h"] * 10)
+    model = tb.NaiveBayes(tb.Multinomial(alpha=0)).fit(x, y)
+    assert not any("impossible" in each for each in diagnose(model, x, y).warnings)
+    found = diagnose(model, x[:, ::-1], y)
+    assert found.warnings[-1].startswith("'x0' and 'x2' have values that the model holds to be")
+
+
+def test_a_weight_is_a_repetition_in_the_bits_but_not_in_the_number_of_rows():
     rng = np.random.default_rng(4)
     x, y, w = rng.normal(size=30), rng.integers(0, 2, 30), rng.integers(0, 4, 30)
     fitted = Fitted(tb.Tally.of({"x": x}, y))
     once = told(fitted, {"x": np.repeat(x, w)}, np.repeat(y, w))["x"]
     weighted = told(fitted, {"x": x}, y, w)["x"]
     assert weighted.bits == pytest.approx(once.bits, rel=1e-12)
-    assert weighted.error == pytest.approx(once.error, rel=1e-9)
+    assert weighted.error > 1.1 * once.error
+    plain, hundredfold = told(fitted, {"x": x}, y)["x"], told(fitted, {"x": x}, y, [100] * 30)["x"]
+    assert hundredfold.error == pytest.approx(plain.error, rel=1e-9)
 
 
 def test_one_class_leaves_nothing_to_know():

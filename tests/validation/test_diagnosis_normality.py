@@ -57,6 +57,28 @@ def test_the_shape_is_said_in_a_word(shape, seed):
     assert found.tried is not found.normal
 
 
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(("n", "far"), [(100, 50.0), (500, 12.0), (500, 1000.0), (500, -1000.0)])
+def test_one_row_far_out_makes_heavy_tails_but_no_skew(n, far, seed):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=n), np.arange(n) % 2
+    x[7] = far
+    assert found_in(x, y)[1].word == "heavy tails"
+
+
+def test_a_heavy_row_is_one_row():
+    rng = np.random.default_rng(3)
+    x, y = rng.exponential(size=20), np.arange(20) % 2
+    assert found_in(x, y, w=np.full(20, 1000.0))[1].word == "too few rows to tell"
+    X, y = {"x": rng.exponential(size=2000)}, np.arange(2000) % 2
+    fitted = Fitted(tb.Tally.of(X, y))
+    weights = None, np.full(2000, 1 / 2000)
+    plain, equal = (diagnose(fitted, X, y, w).normality_of("x") for w in weights)
+    assert equal.word == plain.word == "skewed to the right: a long tail of large values"
+    assert equal.correlation == pytest.approx(plain.correlation, rel=1e-9)
+    assert equal.better == plain.better
+
+
 def test_a_spike_and_few_values_are_named():
     rng = np.random.default_rng(0)
     y = np.arange(1000) % 2

@@ -6,8 +6,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import numpy as np
-
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources import Source, record_at
 from tallybayes.sources.labels import Label
@@ -107,7 +105,15 @@ class Explaining:
         given = self._record(record)
         return counterfactuals(self.fitted_, given, to, values=values, most=most, keep=keep)
 
-    def diagnose(self, X: Any, y: Any, sample_weight: Any = None) -> Diagnosis:
+    def diagnose(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        most_rows: int = 20_000,
+        seed: int = 0,
+    ) -> Diagnosis:
         """Look for what the model takes for granted and the data do not bear out.
 
         How much each column tells of the class, which columns say the same thing twice, and which
@@ -117,10 +123,13 @@ class Explaining:
         ----------
         X, y, sample_weight
             Labelled rows: those that were learnt from, or others.
+        most_rows, seed
+            Of more rows than these, so many are drawn at random and looked at.
         """
         from tallybayes.validation import diagnose
 
-        return diagnose(self.fitted_, self.source_of(X), y, sample_weight)
+        rows = self.source_of(X)
+        return diagnose(self.fitted_, rows, y, sample_weight, most_rows=most_rows, seed=seed)
 
     def report(
         self, X: Any = None, y: Any = None, *, sample_weight: Any = None, title: str | None = None
@@ -154,16 +163,24 @@ class Explaining:
         """Return a record by its columns, whatever form it came in."""
         if isinstance(record, Mapping):
             return record
-        if hasattr(record, "to_dict"):  # a row of a pandas table
-            named: Mapping[str, Any] = record.to_dict()
-            return {str(name): value for name, value in named.items()}
-        row = np.ndim(record) == 1 if isinstance(record, np.ndarray) else True
-        if row and isinstance(record, str | list | tuple | np.ndarray):
-            rows = np.asarray([record]) if isinstance(record, np.ndarray) else [record]
-            with warnings.catch_warnings():  # one row without names is meant by its order
-                warnings.filterwarnings("ignore", "X does not have valid feature names")
-                return record_at(self.source_of(rows), 0)
+        shape = getattr(record, "shape", None)
+        if shape is None and isinstance(record, str | list | tuple):
+            return self._only_row([record])
+        if shape is not None and len(shape) == 1:
+            if hasattr(record, "to_dict"):  # a row of a pandas table
+                named: Mapping[str, Any] = record.to_dict()
+                return {str(name): value for name, value in named.items()}
+            return self._only_row(record[None])
+        if shape is not None and len(shape) == 2 and shape[0] == 1:
+            return self._only_row(record)
         raise TallyBayesError(
-            f"a record is a mapping from columns to values, or one row, not "
-            f"{type(record).__name__}; for many rows call explain_all"
+            "a record is a mapping from columns to values, or one row, not "
+            f"{type(record).__name__}{'' if shape is None else f' of shape {shape}'}; for many "
+            "rows call explain_all"
         )
+
+    def _only_row(self, rows: Any) -> Mapping[str, Any]:
+        """Return the record in a table of one row."""
+        with warnings.catch_warnings():  # a row without names is meant by its order
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            return record_at(self.source_of(rows), 0)

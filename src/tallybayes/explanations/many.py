@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,8 @@ class Explanations:
             b = np.where(a == self.winners, self._runners_up(), b)
         if (a == b).any():
             raise TallyBayesError(
-                "evidence is for one class against another; give two different classes, or none "
-                "for each record's decision against its runner-up"
+                "evidence is for one class against another; give two different classes, none for "
+                "each record's decision against its runner-up, or `one` alone"
             )
         with np.errstate(invalid="ignore"):
             found: Floats = self.contributions[rows, :, a] - self.contributions[rows, :, b]
@@ -140,6 +141,7 @@ class Explanations:
         return len(self.joint)
 
     def __getitem__(self, row: int) -> Explanation:
+        row = index(row)  # which refuses slices
         if not -len(self) <= row < len(self):
             raise IndexError(f"there is no record {row}; there are {len(self)}")
         record = record_at(self.source, range(len(self))[row])

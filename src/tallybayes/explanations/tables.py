@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MOST_LINES = 20
 MOST_CLASSES = 4
 WIDEST = 96  # characters of a line of prose
+MOST_DIGITS = 1e8  # beyond, logarithms are written with an exponent
 NEAR = 1e-4  # probabilities nearer to 0 or 1 are written by their distance
 
 
@@ -195,4 +196,4 @@ def _bits(weight: float) -> str:
 
 
 def _log(value: float) -> str:
-    return f"{value:.4f}" if math.isfinite(value) else str(value)
+    return f"{value:.4f}" if abs(value) < MOST_DIGITS else f"{value:.6g}"

@@ -169,8 +169,9 @@ class Normals:
         """Return log f(x | class) for each row, column and class: 0 where a factor is left out."""
         assert isinstance(block, np.ndarray)
         mean, scale, height = (part.T for part in self.curves)
-        z = (block[:, :, None] - mean) * scale
-        return np.where(np.isnan(block)[:, :, None], 0.0, height - z * z)
+        with np.errstate(invalid="ignore", over="ignore"):
+            z = (block[:, :, None] - mean) * scale
+            return np.where(np.isnan(block)[:, :, None], 0.0, height - z * z)
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""

@@ -46,14 +46,14 @@ def html_table(caption: str, header: Sequence[str], lines: Sequence[Sequence[str
 
 
 def shown(label: object) -> str:
-    r"""Write a label on one line, cut if it is long.
+    r"""Write a label on one line, cut if it is long, and in quotes if there is nothing to see.
 
     Examples
     --------
-    >>> shown("a\nb")
-    'a b'
+    >>> shown("a\nb"), shown("")
+    ('a b', '""')
     """
-    text = " ".join(str(label).split())
+    text = " ".join(str(label).split()) or '""'
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
 
 

@@ -34,7 +34,7 @@ class TellingWord(NamedTuple):
 
 
 def most_informative(
-    model: Model | Fitted,
+    model: Any,
     n: int = 10,
     between: tuple[Label, Label] | None = None,
     column: str | None = None,
@@ -49,7 +49,7 @@ def most_informative(
     Parameters
     ----------
     model
-        A model, or a `Fitted`, which knows the counts of all values.
+        A model; a `Fitted`, which knows the counts of all values; or an estimator after `fit`.
     n
         How many.
     between
@@ -72,12 +72,13 @@ def most_informative(
     ('status', 'Single', 0.875, 2.0, 0.0)
     """
     whole(n, "n", 1)
-    fitted, model = model, model.model if isinstance(model, Fitted) else model
-    weights = _weights(model, column)
-    places = _places(model.classes, between, "value" if weights is None else "word")
+    fitted: Model | Fitted = model.fitted_ if hasattr(type(model), "fitted_") else model
+    found = fitted.model if isinstance(fitted, Fitted) else fitted
+    weights = _weights(found, column)
+    places = _places(found.classes, between, "value" if weights is None else "word")
     if weights is None:
         return dict(telling_values(fitted, n, places, column))
-    return dict(_words(model, weights, n, places))
+    return dict(_words(found, weights, n, places))
 
 
 def _places(labels: Sequence[Label], between: tuple[Label, Label] | None, what: str) -> list[int]:

@@ -191,7 +191,8 @@ def readable(text: object, most: int = 32) -> str:
     >>> print(readable("price in $\nper piece", 16))
     price in \$ per …
     """
-    return shortened(text, most).replace("$", r"\$")
+    shown = shortened(text, most).replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown  # legends leave out what begins so
 
 
 def shortened(text: object, most: int = 32) -> str:
@@ -203,7 +204,7 @@ def shortened(text: object, most: int = 32) -> str:
     ('home owner', 'a very …')
     """
     whole = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
-    line = " ".join("".join(c if c.isprintable() else " " for c in whole).split())
+    line = " ".join("".join(c if c.isprintable() else " " for c in whole).split()) or '""'
     return line if len(line) <= most else line[: most - 1] + "…"
 
 

@@ -34,7 +34,7 @@ from tallybayes.plots.base import (
     new_panels,
     shortened,
 )
-from tallybayes.plots.nomogram_drawing import draw, height_of
+from tallybayes.plots.nomogram_drawing import draw, height_of, remarks
 from tallybayes.plots.nomogram_panel import Panel, Reading, known_words
 from tallybayes.plots.nomogram_rows import rows_of
 from tallybayes.sources.labels import Label
@@ -269,6 +269,7 @@ class NomogramDisplay:
         endless = [row.name for row in first.rows if row.strength[0]]
         if endless:
             said.append(f"An arrow marks values that rule a class out: {listed(endless)}.")
+        said += [f"{remark[0].upper()}{remark[1:]}." for remark in remarks(first)]
         if len(self.drawn_) < len(self.panels):
             said.append(f"{len(self.panels) - len(self.drawn_)} more panels are not drawn.")
         if self.record is not None:

@@ -46,7 +46,7 @@ LETTER = 5.0  # points of type that a small letter takes, about
 def height_of(panel: Panel, marked: bool) -> float:
     """Return the height of a panel in inches."""
     rows = sum(_height(row) for row in panel.rows) + _has_others(panel, marked)
-    return INCHES * (rows + 3.4) + 1.1
+    return INCHES * (rows + 3.7) + 1.1
 
 
 def _height(row: Row) -> float:
@@ -83,7 +83,21 @@ def draw(ax: Axes, panel: Panel, reading: Reading | None) -> None:
     draw_totals(ax, y, panel, reading, letter)
     one, other = readable(panel.one, 16), readable(panel.other, 16)
     names += [(y, "total points"), (y - 1.0, f"P({one}),\nagainst {other}")]
-    _finish(ax, panel, names, y - 1.9)
+    _finish(ax, panel, names, y - 2.2)
+    if remarks(panel):
+        said = "; ".join(remarks(panel))
+        ax.annotate(said, (0.0, y - 1.9), fontsize=NOTE, color=QUIET, va="center")
+
+
+def remarks(panel: Panel) -> list[str]:
+    """Say what is not on the rulers."""
+    said = []
+    if any(row.cut for row in panel.rows):
+        said.append("numbers beyond ≤ and ≥ say more than 400 : 1")
+    if panel.unshown:
+        columns = "1 column has" if panel.unshown == 1 else f"{panel.unshown} columns have"
+        said.append(f"{columns} no row")
+    return said
 
 
 def _name(panel: Panel, row: Row) -> str:

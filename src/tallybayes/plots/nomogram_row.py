@@ -33,6 +33,8 @@ class Row:
         Some values, or all, with their log ratios.
     values, log_ratios
         Of a column of numbers, the places along the row; NaN in gaps.
+    cut
+        Whether there are numbers beyond the row, which decide alone.
     """
 
     column: str
@@ -40,6 +42,7 @@ class Row:
     values: tuple[float, ...] = ()
     log_ratios: tuple[float, ...] = ()
     word: str | None = None
+    cut: bool = False
 
     @property
     def name(self) -> str:

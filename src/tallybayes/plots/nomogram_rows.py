@@ -155,11 +155,21 @@ def _row_of_numbers(column: SingleColumn, one: int, other: int) -> Row:
         names = [figures(mark, 6) for mark in marks]
         at = log_ratios(column.evidence(marks), one, other).tolist() if marks else []
         ticks += map(Tick, names, marks, at)
+        if len(runs) == 1:  # numbers beyond these decide alone
+            ticks += [
+                Tick(f"{sign} {figures(float(x[k]), 3)}", float(x[k]), float(along[k]))
+                for sign, k, cut in (
+                    ("≤", run[0], run[0] > 0),
+                    ("≥", run[-1], run[-1] < len(x) - 1),
+                )
+                if cut
+            ]
         kept = run[:: max(1, len(run) // STEPS)]
         kept = np.union1d(kept, run[-1:])
         values += [*x[kept].tolist(), math.nan]  # a gap before the next run
         ratios += [*along[kept].tolist(), math.nan]
-    return Row(column.name, tuple(ticks), tuple(values[:-1]), tuple(ratios[:-1]))
+    cut = not bool(inside.all())
+    return Row(column.name, tuple(ticks), tuple(values[:-1]), tuple(ratios[:-1]), cut=cut)
 
 
 def _crossings(x: Floats, ratios: Floats) -> Floats:

@@ -6,7 +6,7 @@ searched term by term), and every one of them is then put to the model itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ from tallybayes.explanations.counterfactuals.singles import singles
 from tallybayes.explanations.counterfactuals.space import space_of
 from tallybayes.explanations.explanation import IMPOSSIBLE
 from tallybayes.explanations.plain import plain_value
-from tallybayes.model import Model
-from tallybayes.model.fitted import Fitted
+from tallybayes.explanations.subject import model_of
+from tallybayes.model import Fitted, Model
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
 
@@ -44,7 +44,7 @@ def counterfactuals(
     to: Label | None = None,
     values: int = 2,
     most: int = 10,
-    keep: Sequence[str] = (),
+    keep: Iterable[str] = (),
 ) -> Counterfactuals:
     """Return the smallest changes of one or two values that lead to another answer.
 
@@ -84,9 +84,14 @@ def counterfactuals(
 
     Numbers end just beyond the point where the answer changes. That point is exact; the number is
     the shortest decimal beyond it that makes the change at most one per cent larger. Whole numbers
-    stay whole: counts, and integers of other columns unless no integer does it. A missing number
-    is looked for from the mean of its column outwards. Two numbers change together only if that
-    takes less than changing one of them alone; how they share the change is searched on a grid.
+    stay whole: counts, and integers of other columns unless no integer does it alone. A missing
+    number is looked for from the mean of its column outwards, and so is another one for a number
+    that is more than 10,000 standard deviations away from it. A missing number may become a
+    decimal where the rows had integers only: a model of bell curves does not know that.
+
+    A pair is returned only if its number changes by a tenth less than it would have to alone. Two
+    numbers change together only if both changes take a tenth less than either alone; how they
+    share the change is searched on a grid.
 
     A value never becomes missing, and a record that no class allows is never proposed. Words are
     removed wherever they stand in the text, and added once.
@@ -110,7 +115,7 @@ def counterfactuals(
     >>> found[0].changes, round(found[0].size, 2)
     ((Change(column='income', before=120.0, after=96.4, how='set'),), 0.51)
     """
-    model = _model_of(subject)
+    model = model_of(subject)
     if not isinstance(record, Mapping):
         raise TallyBayesError(
             f"a record must be a mapping from columns to values, not {type(record).__name__}; "
@@ -119,8 +124,9 @@ def counterfactuals(
     whole(values, "values", 1, 2)
     whole(most, "most", 1)
     schema = model.schema
-    for name in (*record, *_kept(keep)):
-        if name != schema.target or name in keep:
+    kept = _kept(keep)
+    for name in (*record, *kept):
+        if name != schema.target or name in kept:
             schema.place_of(name)
     source = as_source({name: [record.get(name)] for name in schema.names})
     joint = model.joint_log_likelihood(source)
@@ -132,7 +138,7 @@ def counterfactuals(
     findings: list[Finding] = []
     if len(model.classes) > 1:
         asked = Asked(goal, record)
-        space = space_of(goal, batch, record, joint[0], set(keep))
+        space = space_of(goal, batch, record, joint[0], kept)
         notes += space.notes
         findings = settled(singles(space, goal), most, asked)
         if values > 1 and len(findings) < most:
@@ -146,18 +152,8 @@ def counterfactuals(
     return Counterfactuals(schema.target, answer, probability, to, values, found, tuple(notes))
 
 
-def _model_of(subject: Any) -> Model:
-    """Return the model of what it was estimated from, or of an estimator."""
-    fitted = getattr(subject, "fitted_", subject)
-    model = fitted.model if isinstance(fitted, Fitted) else fitted
-    if not isinstance(model, Model):
-        raise TallyBayesError(
-            f"counterfactuals() takes a model, or a fitted estimator, not {type(subject).__name__}"
-        )
-    return model
-
-
 def _kept(keep: Any) -> tuple[str, ...]:
+    """Return the columns that cannot change."""
     if isinstance(keep, str) or not hasattr(keep, "__iter__"):
         raise TallyBayesError(f"keep is {keep!r}; give a list of columns, such as ['age']")
     return tuple(keep)

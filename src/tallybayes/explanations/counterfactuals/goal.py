@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def judged(model: Model, joint: Floats) -> tuple[Floats, NDArray[np.intp]]:
     return mended, winners_of(score, model.prior, model.classes, model.positive)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: what is asked often is kept
 class Goal:
     """Any class but the one that wins `now`, or one class only; both by their place."""
 
@@ -40,12 +41,12 @@ class Goal:
     now: int
     to: int | None
 
-    @property
+    @cached_property
     def curved(self) -> bool:
         """Whether curves come after the sum, so that classes cannot be compared by log scores."""
         return self.model.calibration is not None and bool(self.model.calibration.curves)
 
-    @property
+    @cached_property
     def others(self) -> NDArray[np.intp]:
         """The classes of which any must beat the present one, or all be beaten by the new one."""
         fixed = self.now if self.to is None else self.to

@@ -41,7 +41,8 @@ class Line:
 
     At the distance t from `start`, each class's log-likelihood is level + slope t + square t^2, up
     to what all classes share; of a count of 0 it is `at_zero`. Distances are those of the
-    logarithm if `log`, and `spread` is the standard deviation. A missing number starts at the mean.
+    logarithm if `log`, and `spread` is the standard deviation. A line is `adrift` if it starts at
+    the mean, as the number is missing or far out: then every change has the size `least` or more.
     """
 
     column: int
@@ -54,7 +55,12 @@ class Line:
     log: bool
     count: bool
     whole: bool
-    missing: bool
+    least: float
+
+    @property
+    def adrift(self) -> bool:
+        """Whether the line does not start at the record's own number."""
+        return self.least > 0.0
 
     @property
     def number(self) -> float:
@@ -73,9 +79,8 @@ class Line:
         return (math.log(number) if self.log else number) - self.start
 
     def size(self, number: float) -> float:
-        """Return how large the change to a number is: at least 1 if it is missing."""
-        size = abs(self.distance(number)) / self.spread
-        return max(1.0, size) if self.missing else size
+        """Return how large the change to a number is."""
+        return max(self.least, abs(self.distance(number)) / self.spread)
 
     def logs(self, t: Floats) -> Floats:
         """Return the log-likelihood of each class (across) at some distances (down)."""
@@ -149,11 +154,16 @@ def stretches(line: Line, rest: Floats, goal: Goal) -> list[Stretch]:
         points = np.concatenate([[first], (ends[1:] + ends[:-1]) / 2.0, [last]])
     else:
         points = np.zeros(1)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         ahead = k + points[:, None] * (b + points[:, None] * a) > 0.0
     there = ahead.any(axis=1) if goal.to is None else ahead.all(axis=1)
     bounds = [-math.inf, *ends.tolist(), math.inf]
-    return [(bounds[m], bounds[m + 1]) for m in np.flatnonzero(there).tolist()]
+    merged: list[Stretch] = []
+    for m in np.flatnonzero(there).tolist():  # among many classes, one after the other may win
+        adjoins = merged and merged[-1][1] == bounds[m]
+        low = merged.pop()[0] if adjoins else bounds[m]
+        merged.append((low, bounds[m + 1]))
+    return merged
 
 
 def grid(line: Line, n: int) -> Floats:
@@ -168,8 +178,9 @@ def _by_grid(line: Line, rest: Floats, goal: Goal) -> list[Stretch]:
     for side in (1.0, -1.0):
         points = np.concatenate([[0.0], side * grid(line, GRID)])
         there = goal.margins(rest + line.logs(points)) > 0.0
+        lasts = np.flatnonzero(there & ~np.append(there[1:], False))
         for m in np.flatnonzero(there[1:] & ~there[:-1]).tolist()[:MOST_STRETCHES]:
-            end, inside = float(points[m + 1]), points[m : m + 2]
+            end, inside = float(points[lasts[lasts > m][0]]), points[m : m + 2]
             for _ in range(ROUNDS):
                 inside = np.linspace(inside[0], inside[-1], PARTS)
                 reached = goal.margins(rest + line.logs(inside)) > 0.0
@@ -178,7 +189,8 @@ def _by_grid(line: Line, rest: Floats, goal: Goal) -> list[Stretch]:
             near = float(inside[1])
             found.append((near, end) if side > 0.0 else (end, near))
         if there[0]:
-            found.append((0.0, float(points[1])) if side > 0.0 else (float(points[1]), 0.0))
+            end = float(points[lasts[0]])
+            found.append((0.0, end) if side > 0.0 else (end, 0.0))
     return found
 
 
@@ -186,7 +198,7 @@ def nearest(line: Line, rest: Floats, goal: Goal, alone: Floats | None = None) -
     """Return numbers that reach the goal, or nearly, the nearest first: of each stretch its end.
 
     `alone` are the scores without the column where nothing else changes, with which a number must
-    not reach the goal.
+    not reach the goal. Beside another change whole numbers always stay whole.
     """
     found: list[float] = []
     if line.count and line.start > 0.0 and bool(goal.perhaps(rest + line.at_zero[None])[0]):
@@ -195,9 +207,8 @@ def nearest(line: Line, rest: Floats, goal: Goal, alone: Floats | None = None) -
         near_and_far = _ends(line, low, high)
         if near_and_far is None:
             continue
-        for whole in (True, False) if line.whole else (False,):
-            if not whole and line.whole and line.count:
-                continue
+        decimals_too = line.whole and alone is None and not line.count
+        for whole in (True, False) if decimals_too else (line.whole,):
             numbers = _picked(line, rest, goal, *near_and_far, whole, alone)
             found += numbers
             if numbers:
@@ -239,7 +250,7 @@ def _picked(
     """
     perhaps: list[float] = []
     for number in _candidates(line, near, far, whole):
-        if not math.isfinite(number) or (number == line.number and not line.missing):
+        if not math.isfinite(number) or (number == line.number and not line.adrift):
             continue
         if (line.log or line.count) and number <= 0.0:
             continue
@@ -264,7 +275,7 @@ def _candidates(line: Line, near: float, far: float, whole: bool) -> Iterator[fl
             if (whole_one <= far) if up else (whole_one >= far):
                 yield whole_one
         return
-    if line.missing and near == line.number:
+    if line.adrift and near == line.number:
         unit = line.spread * (line.number if line.log else 1.0) / 10.0
         yield from (rounded(near, digits) for digits in range(digits_of(unit), DIGITS))
         return

@@ -23,6 +23,8 @@ from tallybayes.sources.labels import is_missing
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+FAR = 1e4  # standard deviations: squares of so many swallow the differences between the classes
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moves:
@@ -73,7 +75,7 @@ class Lines:
     log: NDArray[np.bool_]
     count: NDArray[np.bool_]
     whole: NDArray[np.bool_]
-    missing: NDArray[np.bool_]
+    least: Floats
 
     def __len__(self) -> int:
         return len(self.column)
@@ -87,7 +89,7 @@ class Lines:
         """Return all of several lines."""
         flags, numbers = np.zeros(0, np.bool_), np.zeros(0)
         wide = np.zeros((0, n_classes))
-        none = np.zeros(0, np.int64), *(numbers,) * 2, *(wide,) * 4, *(flags,) * 4
+        none = np.zeros(0, np.int64), *(numbers,) * 2, *(wide,) * 4, *(flags,) * 3, numbers
         names = [each.name for each in fields(cls)]
         return cls(
             *(
@@ -183,23 +185,25 @@ def lines_of_normals(
     mean, scale, height = (part.T for part in normals.curves)
     log = isinstance(normals, LogNormals)
     middle = mean @ prior
-    variance = (normals.variance.T + (mean - middle[:, None]) ** 2) @ prior
-    missing = np.isnan(numbers)
-    start = np.where(missing, middle, numbers)
-    z = (start[:, None] - mean) * scale
+    with np.errstate(over="ignore", invalid="ignore"):  # classes may lie as far apart as floats go
+        variance = (normals.variance.T + (mean - middle[:, None]) ** 2) @ prior
+        spread = _spread(variance)
+        start, least = _starts(numbers, middle, spread)
+        z = (start[:, None] - mean) * scale
+        slope, level = -2.0 * z * scale, height - z * z
     wholes = [isinstance(x, int | np.integer) and not isinstance(x, bool) for x in raw]
     lines = Lines(
         np.array(columns, np.int64),
         start,
-        _spread(variance),
+        spread,
         -(scale**2),
-        -2.0 * z * scale,
-        height - z * z,
+        slope,
+        level,
         np.zeros(mean.shape),
         np.full(len(columns), log),
         np.zeros(len(columns), bool),
-        np.array(wholes, bool) & ~missing,
-        missing,
+        np.array(wholes, bool),
+        least,
     )
     return lines.keep(normals.used)
 
@@ -216,14 +220,12 @@ def lines_of_counts(
     if isinstance(counts, Bag):
         n = np.broadcast_to(counts.counted.weight, counts.counted.sums.shape)
         rate = np.divide(counts.counted.sums, n, out=np.zeros(n.shape), where=n > 0.0).T
-        missing = np.zeros(len(numbers), bool)
-        start = np.where(np.isnan(numbers), 0.0, numbers)
+        numbers = np.where(np.isnan(numbers), 0.0, numbers)
     else:
         rate = np.nan_to_num(counts.rate).T
-        missing = np.isnan(numbers)
-        start = np.where(missing, np.round(rate @ prior), numbers)
     middle = rate @ prior
     spread = _spread((rate + (rate - middle[:, None]) ** 2) @ prior)  # of Poisson variables
+    start, least = _starts(numbers, np.round(middle), spread)
     never = np.isneginf(weights)
     slope = np.where(never, 0.0, weights)
     lines = Lines(
@@ -237,9 +239,23 @@ def lines_of_counts(
         np.zeros(len(start), bool),
         np.ones(len(start), bool),
         start == np.floor(start),
-        missing,
+        least,
     )
     return lines.keep(np.isfinite(base).all(axis=1) & _rated(counts))
+
+
+def _starts(numbers: Floats, middle: Floats, spread: Floats) -> tuple[Floats, Floats]:
+    """Return where lines start, and the least size of a change.
+
+    Missing numbers start in the middle, and count 1 at least. So do numbers that are far out: all
+    that could be reached from there is, to much less than one per cent, as far as the middle.
+    """
+    missing = np.isnan(numbers)
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = np.minimum(np.abs(numbers - middle) / spread, np.finfo(np.float64).max)
+        far = away > FAR
+    start = np.where(missing | far, middle, numbers)
+    return start, np.where(missing, 1.0, np.where(far, away, 0.0))
 
 
 def _rated(counts: Bag | Rates) -> Any:

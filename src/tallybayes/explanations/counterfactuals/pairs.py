@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ FEWEST_VALUES = 6
 STEPS = 24
 ZOOMS = 3
 TRIED = 6
-APART = 1e-3  # how much smaller two changes must be than one of them alone
+LESS = 0.9  # how large a number's change may be at most, of what it takes without the other one
 
 
 class Pairs:
@@ -132,9 +133,9 @@ class Pairs:
             elif lines[0] is not None and lines[1] is not None:
                 found = self._two_numbers(rest, lines[0], lines[1])
             elif values[0] is not None and lines[1] is not None:
-                found = self._value_and_number(rest, values[0], lines[1][0])
+                found = self._value_and_number(rest, values[0], lines[1][0], LESS * lines[1][1])
             elif lines[0] is not None and values[1] is not None:
-                found = self._value_and_number(rest, values[1], lines[0][0])
+                found = self._value_and_number(rest, values[1], lines[0][0], LESS * lines[0][1])
             if found is not None:
                 yield found
         for column in self.space.texts:
@@ -175,14 +176,22 @@ class Pairs:
             joint = rests[:, None, :] + line.logs(steps)[None, :, :]
             margins = self.goal.margins(joint.reshape(-1, joint.shape[2])).reshape(joint.shape[:2])
             found = np.where(margins > 0.0, np.abs(steps), np.inf).min(axis=1) / line.spread
-        return np.maximum(found, 1.0) if line.missing else found
+        return np.maximum(found, line.least)
 
-    def _value_and_number(self, rest: Floats, moves: Moves, line: Line) -> Slot | None:
-        """Take each value of the one column, and the nearest number of the other."""
+    def _value_and_number(
+        self, rest: Floats, moves: Moves, line: Line, most: Any, sizes: Any = 1.0
+    ) -> Slot | None:
+        """Take each value of the one column, and the nearest number of the other.
+
+        `sizes` are those of the values, `most` is the greatest size of the number beside each.
+        """
         rests = rest + moves.logs
-        bounds = 1.0 + self._reach(line, rests)
+        reaches = self._reach(line, rests)
+        most, sizes = np.broadcast_to(most, len(rests)), np.broadcast_to(sizes, len(rests))
+        near = np.isfinite(reaches) & (self.goal.curved | (reaches <= most))
+        bounds = sizes + reaches
         order = np.lexsort((moves.rank, bounds))
-        order = order[np.isfinite(bounds[order])][:TRIED]
+        order = order[near[order]][:TRIED]
         if not len(order):
             return None
         column, alone = int(moves.columns[0]), self._rests[line.column]
@@ -191,9 +200,11 @@ class Pairs:
             found = []
             for k in order.tolist():
                 for number in nearest(line, rests[k], self.goal, alone)[:2]:
+                    if line.size(number) > most[k]:
+                        continue
                     one = column, moves.values[k]
                     both = one, (line.column, value_of(line, number))
-                    found.append(_draft(*both, 1.0 + line.size(number)))
+                    found.append(_draft(*both, float(sizes[k]) + line.size(number)))
             yield from sorted(found, key=lambda draft: draft.size)
 
         place = (min(column, line.column), max(column, line.column))
@@ -202,12 +213,13 @@ class Pairs:
     def _two_numbers(
         self, rest: Floats, one: tuple[Line, float], other: tuple[Line, float]
     ) -> Slot | None:
-        """Share a change between two numbers, if that takes less than one of them alone."""
+        """Share a change between two numbers, if that takes clearly less than one of them alone."""
         (first, alone), (second, also_alone) = one, other
-        for line, then in ((first, second), (second, first)):
-            if line.missing:
-                return self._value_and_number(rest, given(line), then)
         least = min(alone, also_alone)
+        for line, then in ((first, second), (second, first)):
+            if line.adrift:
+                moves, sizes = given(line)
+                return self._value_and_number(rest, moves, then, LESS * least - sizes, sizes)
         step = min(least * first.spread, farthest(first)) / STEPS
         points = np.concatenate([np.arange(-STEPS, 0), np.arange(1, STEPS + 1)]) * step
         best, size = 0.0, np.inf
@@ -222,7 +234,7 @@ class Pairs:
                 best, size = float(points[k]), float(sizes[k])
             points = best + np.linspace(-step, step, 17)
             step /= 8.0
-        if not size < least * (1.0 - APART) or not np.isfinite(size):
+        if not size <= LESS * least or not np.isfinite(size):
             return None
 
         def drafts() -> Iterator[Draft]:
@@ -233,7 +245,7 @@ class Pairs:
                     changed = first.column, value_of(first, number)
                     also = second.column, value_of(second, then)
                     draft = _draft(changed, also, first.size(number) + second.size(then))
-                    if draft.size < least:
+                    if draft.size <= LESS * least:
                         yield draft
 
         return Slot(size, (first.column, second.column), drafts)

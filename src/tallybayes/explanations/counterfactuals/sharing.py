@@ -19,7 +19,8 @@ AROUND = (0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, 3.0, -3.0)  # standar
 
 def value_of(line: Line, number: float) -> Any:
     """Return a number as the record would have it."""
-    return int(number) if line.whole and number.is_integer() else number
+    # an integer must fit into 64 bits
+    return int(number) if line.whole and number.is_integer() and abs(number) < 2**63 else number
 
 
 def allowed(line: Line, points: Floats) -> Floats:
@@ -40,13 +41,14 @@ def farthest(line: Line) -> float:
     return float(max(8.0 * line.spread, most + 3.0 * line.spread))
 
 
-def given(line: Line) -> Moves:
-    """Return some numbers for a missing one: the mean of the column and others around it."""
+def given(line: Line) -> tuple[Moves, Floats]:
+    """Return some numbers for a missing one, around the mean of the column, and their sizes."""
     found = (_short(line, steps * line.spread, line.spread / 10.0) for steps in AROUND)
     numbers = list(dict.fromkeys(number for number in found if number is not None))
     logs = [np.zeros((0, len(line.level))), *(line.logs_of(number) for number in numbers)]
     values = [value_of(line, number) for number in numbers]
-    return Moves.of(line.column, values, np.concatenate(logs))
+    sizes = np.array([line.size(number) for number in numbers])
+    return Moves.of(line.column, values, np.concatenate(logs)), sizes
 
 
 def few_digits(line: Line, t: float) -> list[float]:

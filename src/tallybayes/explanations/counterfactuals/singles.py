@@ -38,7 +38,7 @@ def line_bounds(lines: Lines, rests: Floats, goal: Goal) -> Floats:
     bounds = reach(goal, lines.square, lines.slope, level) / lines.spread
     # a count may jump between 0 and 1, where a class is possible only at 0
     bounds[np.isneginf(lines.level).any(axis=1)] = 0.0
-    return np.where(lines.missing, np.maximum(bounds, 1.0), bounds)
+    return np.maximum(bounds, lines.least)
 
 
 def _along(lines: Lines, k: int, rest: Floats, goal: Goal) -> Iterator[Draft]:

@@ -38,7 +38,7 @@ from tallybayes.tokenizer.words import in_utf8
 Integers = NDArray[np.int64]
 
 MOST_ABSENT = 300  # absent words whose exact product is worked out
-ONCE = "a word counts once a document: the class's documents with it, over the sum of those of all"
+ONCE = "a word counts once a document"
 PRESENT = "the class's documents with the word, over all its documents"
 
 

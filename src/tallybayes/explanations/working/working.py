@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.contribution import Contribution
 from tallybayes.explanations.explanation import Explanation, explain
 from tallybayes.explanations.plain import plain_number
+from tallybayes.explanations.subject import model_of, subject_of
 from tallybayes.explanations.working.collection import (
     most_telling,
     notes_of,
@@ -198,14 +198,8 @@ def working(subject: Fitted | Model, record: Mapping[str, Any]) -> Working:
     >>> found.posterior["Yes"]
     Fraction(5, 23)
     """
-    subject = getattr(subject, "fitted_", subject)
+    subject, model = subject_of(subject), model_of(subject)
     fitted = subject if isinstance(subject, Fitted) else None
-    model = subject.model if isinstance(subject, Fitted) else subject
-    if not isinstance(model, Model):
-        raise TallyBayesError(
-            f"working() takes a fitted model, not {type(subject).__name__}; give Fitted(tally), a "
-            "Model or a fitted estimator"
-        )
     explanation = explain(model, record)
     wanted = most_telling(explanation, MOST_TERMS)
     terms = terms_of(model, fitted, explanation, record, wanted)

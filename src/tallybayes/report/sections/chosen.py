@@ -43,9 +43,9 @@ def _judged(material: Material, evaluation: Evaluation, rows: Sample) -> list[Ex
     found: list[Example] = []
     taken: set[int] = set()
     for title, about, worth, among in (
-        ("The surest that was right", "No other right answer was so probable.", sure, right),
-        ("The surest mistake", "No other wrong answer was so probable.", sure, ~right),
-        ("The closest call", "No other row left two classes so near each other.", gap, None),
+        ("The surest that was right", "No right answer was more probable.", sure, right),
+        ("The surest mistake", "No wrong answer was more probable.", sure, ~right),
+        ("The closest call", "Two classes were hardly apart.", gap, None),
     ):
         if among is None:
             among = np.ones(len(rows), np.bool_)

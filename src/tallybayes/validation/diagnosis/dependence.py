@@ -19,6 +19,9 @@ without cells, by the correlation of their normal scores within the classes, if 
 
 A long document has more of every word. That is no dependence which the multinomial model overlooks,
 so rows of a bag of counts are compared within quarters of their class of about the same length.
+
+Weights count as rows as far as they are equal: those of a class add up to its effective number of
+rows (see `rows`), by which the classes are mixed, too.
 """
 
 from __future__ import annotations
@@ -99,7 +102,7 @@ def dependence(
         return (), tuple(notes)
     sums = PairSums.of(rows, [columns[name] for name in names], classes)
     strength, nats, p = _strength(sums)
-    few = sums.rows < FEWEST
+    few = sums.weight < FEWEST
     strength, p = np.where(few, 0.0, strength), np.where(few, 1.0, p)
     first, second = np.triu_indices(len(names), 1)
     adjusted = holm(p[first, second])
@@ -126,7 +129,7 @@ def dependence(
 
 def _classes(rows: Rows) -> tuple[list[int], list[str]]:
     """Return the classes that have rows enough, and say which were left out."""
-    weight = rows.weight_of_classes
+    weight = rows.rows_of_classes
     order = np.argsort(-weight, kind="stable")
     enough = [int(c) for c in order if most_codes(float(weight[c])) >= 2]
     few = int((weight > 0.0).sum()) - len(enough)

@@ -80,7 +80,8 @@ def lengths(rows: Rows) -> Floats | None:
             block = factor.block_of(rows.batch)
             if isinstance(block, Sparse):
                 return np.asarray(block.as_matrix().sum(axis=1), np.float64).ravel()
-            return np.nansum(dense(block), axis=1)
+            total: Floats = np.nansum(dense(block), axis=1)
+            return total
     return None
 
 

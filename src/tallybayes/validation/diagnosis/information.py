@@ -7,7 +7,8 @@ With rows (x_i, c_i) of weight w_i and the classes' shares P(c) in these rows, a
 bits: by so much it shortens the message that names the class. A missing value tells nothing. For
 the relative frequencies of the same rows this is the mutual information of column and class. A
 model that is wrong about the rows, as it may be about rows that it has not seen, tells less than
-the truth and may even tell less than nothing.
+the truth and may even tell less than nothing. Its standard error is that of a weighted mean,
+sqrt(sum_i w_i^2 (b_i - I)^2) / sum_i w_i, with b_i what row i tells.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class ColumnInformation:
     share
         The same as a share of all there is to know: of the entropy of the classes.
     error
-        The standard error of `bits`.
+        The standard error of `bits`; NaN where these are minus infinity.
     rows
         How many rows have a value of it; of a text or bag all have one.
     """
@@ -84,15 +85,22 @@ class ColumnInformation:
     @property
     def speaks(self) -> bool:
         """Whether it says anything worth speaking of, right or wrong: a hundredth of all."""
-        return abs(self.share) > WORTH and abs(self.bits) > ERRORS * self.error
+        # minus infinity has no error
+        return abs(self.share) > WORTH and not abs(self.bits) <= ERRORS * self.error
+
+    @property
+    def rules_out(self) -> bool:
+        """Whether the model gives values of it the probability 0 in the class that they have."""
+        return self.bits == -np.inf
 
     @property
     def misleads(self) -> bool:
         """Whether it tells less than nothing: alone, it predicts worse than the shares do.
 
-        The columns of a bag are not judged alone.
+        The columns of a bag are not judged alone, unless they rule out what is true.
         """
-        return self.speaks and self.bits < 0.0 and self.family != COUNT
+        judged = self.family != COUNT or self.rules_out
+        return self.speaks and self.bits < 0.0 and judged
 
 
 def entropy_of(shares: Floats) -> float:
@@ -110,12 +118,14 @@ def entropy_of(shares: Floats) -> float:
 def information(rows: Rows) -> tuple[ColumnInformation, ...]:
     """Return what each column tells, the most telling first."""
     entropy, total = entropy_of(rows.shares), float(rows.w.sum())
+    of_squares = float(rows.w @ rows.w)
     found = []
     for factor in rows.model.factors:
-        sums, squares, present = _of_factor(factor, rows)
+        (sums, first, second), present = _of_factor(factor, rows)
         bits = sums / total
         with np.errstate(invalid="ignore"):
-            spread = np.sqrt(np.maximum(squares / total - bits * bits, 0.0) / total)
+            apart = second - 2.0 * bits * first + bits * bits * of_squares
+            spread = np.sqrt(np.maximum(apart, 0.0)) / total
         family = family_name(factor.parameters)
         for j, name in enumerate(names_of(rows.model, factor)):
             share = float(bits[j]) / entropy if entropy > 0.0 else 0.0
@@ -138,19 +148,21 @@ def names_of(model: Model, factor: Factor) -> list[str]:
     return [str(names[place]) for place in factor.places(len(names))]
 
 
-def _of_factor(factor: Factor, rows: Rows) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Return the sums of bits and of their squares, and the rows with a value, of each column."""
+def _of_factor(factor: Factor, rows: Rows) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the sums of w b, w^2 b and w^2 b^2 and the rows with a value, of each column."""
     block = factor.block_of(rows.batch)
     if isinstance(block, Sparse):
         return _of_sparse(factor.parameters, without_duplicates(block), rows)
     n_columns = len(names_of(rows.model, factor))
-    sums, squares = np.zeros(n_columns), np.zeros(n_columns)
+    sums = np.zeros((3, n_columns))
     for some, terms in _terms(factor.parameters, block, rows, n_columns):
         bits = _bits(terms, rows.y[some], rows.shares)
+        w = rows.w[some]
         with np.errstate(invalid="ignore"):
-            sums += rows.w[some] @ bits
-            squares += rows.w[some] @ (bits * bits)
-    return sums, squares, _present(block, n_columns)
+            sums[0] += w @ bits
+            sums[1] += (w * w) @ bits
+            sums[2] += (w * w) @ (bits * bits)
+    return sums, _present(block, n_columns)
 
 
 def _terms(
@@ -196,32 +208,36 @@ def _present(block: Block, n_columns: int) -> NDArray[np.int64]:
 
 def _of_sparse(
     parameters: Parameters, block: Sparse, rows: Rows
-) -> tuple[Floats, Floats, NDArray[np.int64]]:
+) -> tuple[Floats, NDArray[np.int64]]:
     """Do the same for sparse rows: what is not stored is 0, and says the same in every row."""
     n_columns, n_classes = block.n_columns, len(rows.model.classes)
     owner = np.repeat(np.arange(len(rows)), np.diff(block.indptr))
     stored = slice(int(block.indptr[0]), int(block.indptr[-1]))
     columns, data = block.indices[stored], block.data[stored]
-    sums, squares = np.zeros(n_columns), np.zeros(n_columns)
-    left = np.tile(rows.weight_of_classes, (n_columns, 1))  # the weight of rows that hold 0
+    sums = np.zeros((3, n_columns))
+    # the weights of rows that hold 0, and their squares
+    left = [np.tile(w, (n_columns, 1)) for w in (rows.weight_of_classes, rows.squares_of_classes)]
     step = max(1, CELLS_AT_ONCE // n_classes)
     for start in range(0, len(data), step):
         some = slice(start, start + step)
         j, y, w = columns[some], rows.y[owner[some]], rows.w[owner[some]]
         terms = _stored_terms(parameters, j, data[some])
         bits = _bits(terms[:, None, :], y, rows.shares)[:, 0]
-        sums += np.bincount(j, w * bits, n_columns)
-        squares += np.bincount(j, w * bits * bits, n_columns)
-        cells = np.bincount(j.astype(np.int64) * n_classes + y, w, n_columns * n_classes)
-        left -= cells.reshape(n_columns, n_classes)
+        for total, part in zip(sums, (w * bits, w * w * bits, w * w * bits * bits), strict=True):
+            total += np.bincount(j, part, n_columns)
+        cell = j.astype(np.int64) * n_classes + y
+        for total, part in zip(left, (w, w * w), strict=True):
+            cells = np.bincount(cell, part, n_columns * n_classes)
+            total -= cells.reshape(n_columns, n_classes)
     nothing = _stored_terms(parameters, np.arange(n_columns), np.zeros(n_columns))
     for c in range(n_classes):
         bits = _bits(nothing[:, None, :], np.full(n_columns, c), rows.shares)[:, 0]
-        some_left = left[:, c] > 1e-9 * rows.weight_of_classes[c]  # less is left by rounding
+        some_left = left[0][:, c] > 1e-9 * rows.weight_of_classes[c]  # less is left by rounding
         bits = np.where(some_left, bits, 0.0)
-        sums += left[:, c] * bits
-        squares += left[:, c] * bits * bits
-    return sums, squares, np.full(n_columns, len(rows))
+        sums[0] += left[0][:, c] * bits
+        sums[1] += left[1][:, c] * bits
+        sums[2] += left[1][:, c] * bits * bits
+    return sums, np.full(n_columns, len(rows))
 
 
 def _stored_terms(parameters: Parameters, columns: NDArray[np.int64], data: Floats) -> Floats:

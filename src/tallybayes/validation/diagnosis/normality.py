@@ -20,7 +20,7 @@ from tallybayes.families import LogNormals, Normals
 from tallybayes.sources import Matrix, Table
 from tallybayes.sources.labels import Label
 from tallybayes.validation.diagnosis.information import names_of
-from tallybayes.validation.diagnosis.rows import Rows
+from tallybayes.validation.diagnosis.rows import Rows, in_rows
 from tallybayes.validation.diagnosis.shapes import NORMAL, TOO_FEW, places_of, shape_of, word_for
 from tallybayes.validation.family_choice import FEWEST_ROWS, FamilyChoice, best_families
 
@@ -143,7 +143,7 @@ def normality(
 def _of_column(name: str, x: Floats, normals: Normals, j: int, rows: Rows) -> NormalityOfColumn:
     """Measure one column."""
     there = ~np.isnan(x)
-    x, y, w = x[there], rows.y[there], rows.w[there]
+    x, y, w = x[there], rows.y[there], in_rows(rows.w[there])
     log = isinstance(normals, LogNormals)
     family = "log_normal" if log else "gaussian"
     z = (x - normals.mean[y, j]) / np.sqrt(normals.variance[y, j])
@@ -153,7 +153,7 @@ def _of_column(name: str, x: Floats, normals: Normals, j: int, rows: Rows) -> No
     value = float(np.exp(values[top]) if log else values[top])
     by_size = np.argsort(z)
     z, y, w = z[by_size], y[by_size], w[by_size]
-    shape = shape_of(z, w)
+    shape = shape_of(z, w, y)
     points: dict[Label | None, tuple[Floats, Floats]] = {None: _points(z, w)}
     for c in np.flatnonzero(np.bincount(y)).tolist():
         points[rows.model.classes[c]] = _points(z[y == c], w[y == c])
@@ -203,7 +203,9 @@ def _chosen(names: Sequence[str], rows: Rows) -> dict[str, FamilyChoice]:
     numbers = Matrix(np.stack([_numbers(rows, name)[some] for name in names], axis=1))
     tempered = rows.model.calibration is not None
     try:
-        found = best_families(numbers, list(numbers.names), y, rows.w[some], tempered=tempered)
+        found = best_families(
+            numbers, list(numbers.names), y, in_rows(rows.w[some]), tempered=tempered
+        )
     except TallyBayesError:  # every class has a single row
         return {}
     return {name: found[number] for name, number in zip(names, numbers.names, strict=True)}

@@ -25,7 +25,7 @@ class PairSums(NamedTuple):
     Attributes
     ----------
     rows, weight
-        Of the rows with both values.
+        Of the rows with both values; the weight is their effective number.
     gain
         n I(A; B | C), chance included.
     own
@@ -55,7 +55,7 @@ class PairSums(NamedTuple):
         sums = [np.zeros((len(columns), len(columns))) for _ in cls._fields]
         long = lengths(rows)
         for here in (part for c in classes for part in _alike(np.flatnonzero(rows.y == c), long)):
-            w = rows.w[here]
+            w = rows.counted[here]
             most = max(most_codes(float(w.sum())), 2)
             coded = [few_codes(values[here], w, numbers, most) for values, numbers in columns]
             codes = np.stack([each for each, _ in coded], axis=1)

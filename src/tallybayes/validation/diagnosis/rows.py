@@ -1,4 +1,9 @@
-"""The labelled rows that a model is held against: all of them, or some where they are many."""
+"""The labelled rows that a model is held against: all of them, or some where they are many.
+
+A row of weight 1000 is no thousand rows. Where it matters how many rows something was seen in,
+weights are scaled so that they add up to the effective number of rows, (sum of w)^2 / sum of w^2;
+so nothing changes when all weights are doubled.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +25,8 @@ from tallybayes.batches import (
     take_rows,
 )
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.model import Fitted, Model
+from tallybayes.explanations.subject import model_of
+from tallybayes.model import Model
 from tallybayes.schema import Count
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, Table, arrow_memory, as_source
 from tallybayes.sources.columns import ColumnType
@@ -33,11 +39,12 @@ Floats = NDArray[np.float64]
 
 MOST_CELLS = 40_000_000  # rows times columns that are laid out at once,
 MOST_TERMS = 40_000_000  # and times classes that are worked out
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A model, and labelled rows as it reads them: class codes and weights above 0."""
+    """A model, and labelled rows as it reads them: class codes and weights above 0, at most 1."""
 
     model: Model
     source: Source
@@ -55,15 +62,20 @@ class Rows:
         place = {label: k for k, label in enumerate(model.classes)}
         codes = np.array([place.get(label, -1) for label in labels.labels], np.int64)[labels.codes]
         given = check_weights(weights, source.n_rows)
-        w = np.ones(source.n_rows) if given is None else given
+        w = np.ones(source.n_rows) if given is None else given / max(given.max(initial=0.0), TINY)
         known = (codes >= 0) & (w > 0.0)
         notes = []
         unknown = int(((codes < 0) & (w > 0.0)).sum())
         if unknown:
             notes.append(f"{_rows(unknown)} of classes that the model does not know were left out")
         if not known.any():
+            if (codes >= 0).any():
+                raise TallyBayesError(
+                    "all rows that have a class of the model have the weight 0; give at least one "
+                    "of them a weight above 0"
+                )
             hint = did_you_mean(next(iter(labels.labels), None), model.classes)
-            raise TallyBayesError(f"no row has a class of the model and a weight above 0; {hint}")
+            raise TallyBayesError(f"no row has a class of the model; {hint}")
         rows = np.flatnonzero(known)
         limit = whole(most, "most_rows", 1)
         if not isinstance(source, SparseMatrix):
@@ -83,9 +95,31 @@ class Rows:
     @cached_property
     def weight_of_classes(self) -> Floats:
         """The weight of each class in these rows."""
-        weight = np.zeros(len(self.model.classes))
-        np.add.at(weight, self.y, self.w)
-        return weight
+        return self._by_class(self.w)
+
+    @cached_property
+    def squares_of_classes(self) -> Floats:
+        """The same of the squares of the weights."""
+        return self._by_class(self.w * self.w)
+
+    @cached_property
+    def counted(self) -> Floats:
+        """The weights scaled to the effective number of rows, within each class."""
+        counted = np.empty(len(self.w))
+        order = np.argsort(self.y, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(self.y[order])) + 1):
+            counted[rows] = in_rows(self.w[rows])
+        return counted
+
+    @cached_property
+    def rows_of_classes(self) -> Floats:
+        """The effective number of rows of each class."""
+        return self._by_class(self.counted)
+
+    def _by_class(self, values: Floats) -> Floats:
+        total = np.zeros(len(self.model.classes))
+        np.add.at(total, self.y, values)
+        return total
 
     @cached_property
     def shares(self) -> Floats:
@@ -94,17 +128,21 @@ class Rows:
         return shares
 
 
-def model_of(fitted: Any) -> Model:
-    """Return the model of what may be a model, a `Fitted` or an estimator."""
-    found = fitted if isinstance(fitted, Model | Fitted) else getattr(fitted, "fitted_", None)
-    if isinstance(found, Fitted):
-        return found.model
-    if isinstance(found, Model):
-        return found
-    raise TallyBayesError(
-        f"a diagnosis needs a fitted model, not {type(fitted).__name__}; pass an estimator of "
-        "tallybayes after fit(), or what load() returns"
-    )
+def in_rows(w: Floats) -> Floats:
+    """Scale weights so that they add up to the effective number of rows.
+
+    Examples
+    --------
+    >>> in_rows(np.array([1000.0, 1000.0, 1000.0])).tolist()
+    [1.0, 1.0, 1.0]
+    >>> round(float(in_rows(np.array([3.0, 1.0, 1.0])).sum()), 2)  # 25 / 11
+    2.27
+    """
+    if not len(w) or w.min() == w.max():  # exactly so many rows
+        return np.ones(len(w))
+    scaled: Floats = w / w.max()
+    scaled *= scaled.sum() / (scaled @ scaled)
+    return scaled
 
 
 def _encoded(model: Model, source: Source, rows: Array) -> tuple[Source, tuple[Block, ...]]:

@@ -15,8 +15,17 @@ EQUAL = 1e-6  # bits
 
 
 def of_information(told: Sequence[ColumnInformation]) -> Iterator[str]:
-    """Warn of columns that tell less than nothing."""
-    names = [each.column for each in reversed(told) if each.misleads]
+    """Warn of columns that tell less than nothing, or rule out what is true."""
+    names = [each.column for each in told if each.misleads and each.rules_out]
+    if names:
+        one = len(names) == 1
+        has, it = ("has", "it") if one else ("have", "them")
+        yield (
+            f"{listed(names)} {has} values that the model holds to be impossible in the class of "
+            f"the row, so that no other column can save it; smooth {it} (alpha above 0), use "
+            f"another family for {it}, or drop {it}"
+        )
+    names = [each.column for each in reversed(told) if each.misleads and not each.rules_out]
     if names:
         alone, it = "on their own they predict", "them"
         if len(names) == 1:

@@ -5,6 +5,11 @@ the normal quantiles of their places (Filliben's medians, 1975). Below 0.985 the
 matters; among few numbers chance alone goes lower, and the limit with it (about what one normal
 sample in a hundred falls below). Many rows make every difference significant, so significance
 alone says nothing here.
+
+A shape is skewed if its outer twentieths lean to one side of the median, by more than chance makes
+them: about 1 / sqrt(n) of their distance among n normal numbers. A single number far out makes a
+sample skewed, too, but not its shape. Each class is asked by itself, as such a number shifts the
+mean of its class.
 """
 
 from __future__ import annotations
@@ -22,7 +27,8 @@ FEW_VALUES = 10
 SPIKE = 0.15  # share of the rows that have one and the same value,
 STANDING_OUT = 3.0  # and so many times that of the third: rounded numbers have no spikes
 SKEWED = 0.5
-LEANING = 0.1  # of the outer twentieths about the median, as a share of their distance
+LEANING = 0.1  # of the outer twentieths about the median, as a share of their distance,
+CHANCE = 2.5  # and so many times what chance makes of it
 HEAVY, LIGHT = 0.5, -0.5  # excess kurtosis
 
 TOO_FEW = "too few rows to tell"
@@ -62,8 +68,8 @@ def places_of(w: Floats) -> Floats:
     return np.clip(places, 1e-12, 1.0 - 1e-12)
 
 
-def shape_of(z: Floats, w: Floats) -> Shape:
-    """Measure the shape of sorted numbers with weights."""
+def shape_of(z: Floats, w: Floats, y: NDArray[np.int64] | None = None) -> Shape:
+    """Measure the shape of sorted numbers with weights, of one class or of several."""
     from scipy.special import ndtri
 
     share = w / w.sum()
@@ -75,10 +81,17 @@ def shape_of(z: Floats, w: Floats) -> Shape:
     q = ndtri(places_of(w))
     q -= (share * q).sum()
     r = float((share * d * q).sum()) / np.sqrt(variance * float((share * q * q).sum()))
-    low, middle, high = np.interp([0.05, 0.5, 0.95], np.cumsum(share) - 0.5 * share, z)
-    lean = float((high + low - 2.0 * middle) / (high - low)) if high > low else 0.0
+    classes = [slice(None)] if y is None else [y == c for c in np.flatnonzero(np.bincount(y))]
+    lean = sum(float(share[here].sum()) * _lean(z[here], share[here]) for here in classes)
     skewness = float((share * square * d).sum()) / variance**1.5
     return Shape(skewness, float((share * square * square).sum()) / variance**2 - 3.0, r, lean)
+
+
+def _lean(z: Floats, w: Floats) -> float:
+    """Return how far the outer twentieths lie to one side of the median: -1 to 1."""
+    share = w / w.sum()
+    low, middle, high = np.interp([0.05, 0.5, 0.95], np.cumsum(share) - 0.5 * share, z)
+    return float((high + low - 2.0 * middle) / (high - low)) if high > low else 0.0
 
 
 def limit(weight: float) -> float:
@@ -104,7 +117,8 @@ def word_for(shape: Shape, weight: Floats, top: float) -> str:
         return f"a spike at {top:.6g}"
     if not shape.correlation < limit(total):
         return NORMAL
-    if abs(shape.skewness) >= SKEWED and shape.lean * np.sign(shape.skewness) >= LEANING:
+    clear = max(LEANING, CHANCE / np.sqrt(total))
+    if abs(shape.skewness) >= SKEWED and shape.lean * np.sign(shape.skewness) >= clear:
         return RIGHT if shape.skewness > 0.0 else LEFT
     if shape.kurtosis >= HEAVY:
         return TAILS

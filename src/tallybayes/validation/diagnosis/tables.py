@@ -43,8 +43,10 @@ def _cut(title: str, header: list[str], lines: list[list[str]]) -> Table:
 
 
 def _of_information(told: ColumnInformation) -> list[str]:
-    percent = f"{100.0 * told.share:.1f} %"
-    return [shown(told.column), told.family, f"{told.bits:.4f}", percent, str(told.rows)]
+    numbers = [f"{told.bits:z.4f}", f"{100.0 * told.share:z.1f} %"]
+    if told.rules_out:
+        numbers = ["-infinity", ""]
+    return [shown(told.column), told.family, *numbers, str(told.rows)]
 
 
 def _of_pair(pair: DependentPair) -> list[str]:
@@ -58,7 +60,7 @@ def _of_normality(column: NormalityOfColumn) -> list[str]:
     if column.tried and column.better is None:
         better = "no other family does better"
     name = shown(column.column) + (" (its logarithm)" if column.family == "log_normal" else "")
-    numbers = [f"{column.correlation:.3f}", f"{column.skewness:.2f}", f"{column.kurtosis:.2f}"]
+    numbers = [f"{column.correlation:z.3f}", f"{column.skewness:z.2f}", f"{column.kurtosis:z.2f}"]
     return [name, *numbers, str(column.rows), column.short_word, better]
 
 

@@ -1,0 +1,155 @@
+"""Two changes at once: only where the second one is worth it."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from explanations.cases import CURVES
+from tallybayes.explanations.counterfactuals import counterfactuals
+from tallybayes.model.calibration import Calibration
+
+NUMBER = st.integers(-30, 30).map(lambda n: n / 4)
+LESS = 0.9
+# each number speaks for "b" by log(1 / 0.9) at most
+NARROW = {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(0.0, 0.81)}
+
+
+def columns_of(found):
+    return [tuple(change.column for change in each.changes) for each in found]
+
+
+def middle_and_spread(model, column):
+    """Return the mean and the standard deviation of a mixture of bell curves."""
+    (factor,) = (f for f in model.factors if hasattr(f.parameters, "mean"))
+    mean, variance = factor.parameters.mean[:, column], factor.parameters.variance[:, column]
+    middle = model.prior @ mean
+    return middle, math.sqrt(model.prior @ (variance + (mean - middle) ** 2))
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_a_number_in_a_pair_changes_a_tenth_less_than_alone(data):
+    row = st.tuples(st.sampled_from("ab"), NUMBER, NUMBER, st.sampled_from("pqr"))
+    rows = data.draw(st.lists(row, min_size=6, max_size=14))
+    labels, *columns = (list(each) for each in zip(*rows, strict=True))
+    assume(len(set(labels)) > 1 and len(set(columns[0])) > 2 and len(set(columns[1])) > 2)
+    X = dict(zip(("x", "y", "c"), columns, strict=True))
+    model = tb.estimate(tb.Tally.of(X, labels, columns={"x": tb.Gaussian(), "y": tb.Gaussian()}))
+    record = {"x": data.draw(st.none() | NUMBER), "y": data.draw(st.none() | NUMBER),
+              "c": data.draw(st.sampled_from([None, "p", "q", "r"]))}  # fmt: skip
+    scales = {name: middle_and_spread(model, k) for k, name in enumerate(("x", "y"))}
+
+    def size_of(change):
+        if change.column == "c":
+            return 1.0
+        middle, spread = scales[change.column]
+        start = middle if change.before is None else change.before
+        size = abs(change.after - start) / spread
+        return max(1.0, size) if change.before is None else size
+
+    found = counterfactuals(model, record, most=100)
+    alone = {each.changes[0].column: each.size for each in found if len(each.changes) == 1}
+    for each in found:
+        assert each.size == pytest.approx(sum(map(size_of, each.changes)))
+        if len(each.changes) == 2:
+            numbers = [change for change in each.changes if change.column != "c"]
+            least = min(alone.get(change.column, math.inf) for change in numbers)
+            assert sum(map(size_of, numbers)) <= LESS * least * (1 + 1e-9)
+
+
+def test_two_numbers_that_share_a_change_for_nothing_are_no_pair():
+    bells = {"x": {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(2.0, 1.0)},
+             "y": {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(0.5, 1.0)}}  # fmt: skip
+    model = tb.stated({"a": 0.5, "b": 0.5}, bells)
+    # logits are linear, 2 x + y / 2: a change of y is dearer than one of x, wherever it is
+    for x, y in [(-1.0, -1.0), (0.37, 0.21), (-3.14159, 2.71828)]:
+        assert columns_of(counterfactuals(model, {"x": x, "y": y})) == [("x",), ("y",)]
+
+
+def test_a_category_that_saves_a_number_little_is_no_pair():
+    chances = {"x": {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(2.0, 1.0)}}
+    for helps, expected in ((1.05, [("x",)]), (3.0, [("x",), ("x", "c")])):
+        q = helps / (1 + helps)
+        chances["c"] = {"a": {"p": 0.5, "q": 0.5}, "b": {"p": 1 - q, "q": q}}
+        model = tb.stated({"a": 0.9, "b": 0.1}, chances)
+        assert columns_of(counterfactuals(model, {"x": -1.0, "c": "p"})) == expected
+
+
+def test_a_missing_number_is_not_given_where_the_other_alone_takes_less():
+    bells = {"x": {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(2.0, 1.0)},
+             "y": {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(0.2, 1.0)}}  # fmt: skip
+    model = tb.stated({"a": 0.5, "b": 0.5}, bells)
+    assert columns_of(counterfactuals(model, {"x": 0.6})) == [("x",), ("y",)]
+    assert columns_of(counterfactuals(model, {"y": 0.0})) == [("x",), ("y",)]
+
+
+def test_a_missing_number_is_given_where_that_takes_less_than_the_other_alone():
+    bells = {"x": {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(0.0, 9.0)}, "y": NARROW}
+    model = tb.stated({"a": 0.9, "b": 0.1}, bells)
+    record = {"x": None, "y": 20.0}
+    # y = 20 rules "b" out, unless x were extreme; y near 0 is worth less than the prior takes
+    found = counterfactuals(model, record)
+    assert ("x", "y") in columns_of(found)
+    pair = found[columns_of(found).index(("x", "y"))]
+    x, y = (change.after for change in pair.changes)
+    spread, of_y = math.sqrt(0.9 * 1 + 0.1 * 9), math.sqrt(0.9 * 1 + 0.1 * 0.81)
+    assert abs(x) / spread > 1.0
+    assert pair.size == pytest.approx(abs(x) / spread + abs(y - 20.0) / of_y)
+    alone = {each.changes[0].column: each.size for each in found if len(each.changes) == 1}
+    assert pair.size <= LESS * min(alone.values())
+
+
+@pytest.mark.parametrize(("helps", "expected"), [(1.5, None), (60.0, 4)])
+def test_an_integer_stays_one_in_a_pair(helps, expected):
+    share = helps / (1 + helps)
+    chances = {"n": {"a": tb.Normal(3.0, 1.0), "b": tb.Normal(6.0, 1.0)},
+               "c": {"a": {"p": 0.5, "q": 0.5}, "b": {"p": 1 - share, "q": share}}}  # fmt: skip
+    prior_b = 1 / (1 + 2 * (1 - share) * math.exp(3 * (5 - 4.5) - 0.1))
+    model = tb.stated({"a": 1 - prior_b, "b": prior_b}, chances)
+    record = {"n": 3, "c": "p"}
+    flips = {n: model.posterior_of({"n": n, "c": "p"})["b"] > 0.5 for n in (3, 4, 5)}
+    assert flips == {3: False, 4: False, 5: True}
+    together = [n for n in (4,) if model.posterior_of({"n": n, "c": "q"})["b"] > 0.5]
+    assert together == ([] if expected is None else [expected])
+    found = counterfactuals(model, record)
+    numbers = [c.after for each in found for c in each.changes if c.column == "n"]
+    assert numbers == [5, *together]
+    assert all(type(number) is int for number in numbers)
+
+
+@pytest.mark.filterwarnings("error")
+def test_integers_of_log_normal_columns_never_become_0():
+    rng = np.random.default_rng(0)
+    logs, labels = rng.normal(size=(40, 2)), ["a", "b"] * 20
+    logs[1::2] *= 0.8
+    # both columns are about 0.14, so that integers near the middle would be 0
+    X = {name: np.exp(logs[:, k] - 2.0) for k, name in enumerate(("x", "y"))}
+    family = {"x": tb.LogNormal(), "y": tb.LogNormal()}
+    tally = tb.Tally.of(X, labels, columns=family)
+    for share in (0.5, 0.52, 0.55, 0.6, 0.65):
+        model = tb.estimate(tally, prior=tb.Fixed({"a": share, "b": 1 - share}))
+        for record in itertools.product((1, 3), (1, 3)):
+            for each in counterfactuals(model, dict(zip("xy", record, strict=True))):
+                assert all(change.after > 0 for change in each.changes)
+                if len(each.changes) == 2:
+                    assert all(type(change.after) is int for change in each.changes)
+
+
+def test_an_integer_stays_one_where_curves_are_searched():
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 90)]
+    X = {"n": np.round(rng.normal(size=90) * 5 + (y == "b") * 20), "z": rng.normal(size=90)}
+    tally = tb.Tally.of(X, y.tolist())
+    model = tb.estimate(tally, calibration=Calibration("isotonic", curves=CURVES))
+    record = {"n": 0, "z": 0.0}
+    found = counterfactuals(model, record)
+    (alone,) = (each for each in found if columns_of([each]) == [("n",)])
+    whole = np.arange(-60, 61)
+    said = model.predict({"n": whole, "z": np.zeros(len(whole))})
+    nearest = np.abs(whole[said != found.decision]).min()
+    assert (abs(alone.changes[0].after), type(alone.changes[0].after)) == (nearest, int)
