@@ -294,6 +294,15 @@ def test_weights_make_tables_of_the_effective_number_of_rows_of_each_class():
     assert pair.rows == (w > 0).sum()
 
 
+def test_columns_are_not_compared_by_rows_that_hardly_count():
+    rng = np.random.default_rng(23)
+    y, a = np.zeros(400, int), rng.normal(size=400)
+    y[:2] = 1
+    b = np.where(np.arange(400) < 370, np.nan, a)
+    assert len(strengths({"a": a, "b": b}, y)) == 1
+    assert strengths({"a": a, "b": b}, y, np.where(np.isnan(b), 1.0, 0.01)) == {}
+
+
 def test_scores_of_weighted_numbers_are_those_of_repeated_ones():
     rng = np.random.default_rng(11)
     w = rng.integers(1, 4, 300)

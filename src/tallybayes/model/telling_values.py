@@ -93,8 +93,11 @@ def against(logs: Floats, log_prior: Floats, k: int, others: list[int]) -> Float
 
 
 def has_values(parameters: Parameters) -> bool:
-    """Tell whether single values of the columns can speak for a class: not numbers, nor texts."""
-    return not isinstance(parameters, Normals | WordWeights)
+    """Tell whether single values of the columns can speak for a class.
+
+    Those of numbers, of Poisson counts and of texts do not.
+    """
+    return not isinstance(parameters, Normals | Rates | WordWeights)
 
 
 def _values(model: Model | Fitted, column: str | None) -> Iterator[Values]:
@@ -129,9 +132,6 @@ def _of_factor(parameters: Parameters, names: list[str], block: Any) -> Values:
     if isinstance(parameters, Switches):
         counts = None if block is None else block.sums
         return _by_value(names, [True] * len(names), parameters.log_present, counts)
-    if isinstance(parameters, Rates):
-        counts = None if block is None else block.sums
-        return _by_value(names, [1] * len(names), safe_log(parameters.rate), counts)
     assert isinstance(parameters, Bag)
     # complement weights are no probabilities; those of the multinomial model stand for them
     sums, alpha = parameters.counted.sums, parameters.alpha

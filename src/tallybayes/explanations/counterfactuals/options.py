@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 FAR = 1e4  # standard deviations: squares of so many swallow the differences between the classes
+FARTHEST = 1e300  # so that sizes can be added up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,7 +253,7 @@ def _starts(numbers: Floats, middle: Floats, spread: Floats) -> tuple[Floats, Fl
     """
     missing = np.isnan(numbers)
     with np.errstate(over="ignore", invalid="ignore"):
-        away = np.minimum(np.abs(numbers - middle) / spread, np.finfo(np.float64).max)
+        away = np.minimum(np.abs(numbers - middle) / spread, FARTHEST)
         far = away > FAR
     start = np.where(missing | far, middle, numbers)
     return start, np.where(missing, 1.0, np.where(far, away, 0.0))

@@ -102,7 +102,7 @@ def dependence(
         return (), tuple(notes)
     sums = PairSums.of(rows, [columns[name] for name in names], classes)
     strength, nats, p = _strength(sums)
-    few = sums.weight < FEWEST
+    few = np.minimum(sums.rows, sums.weight) < FEWEST
     strength, p = np.where(few, 0.0, strength), np.where(few, 1.0, p)
     first, second = np.triu_indices(len(names), 1)
     adjusted = holm(p[first, second])

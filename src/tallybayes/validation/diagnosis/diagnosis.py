@@ -111,7 +111,8 @@ def diagnose(
         The rows and their labels. Rows that the model has not seen tell more honestly how much it
         knows; columns may then tell less than nothing.
     sample_weight
-        How often each row counts.
+        How much each row counts. A row of weight 1000 is still one row: nothing changes when all
+        weights are doubled.
     most_rows, seed
         If there are more rows, so many of them are drawn at random.
 
