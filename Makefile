@@ -30,9 +30,9 @@ browser:  ## Chromium for the browser tests, where it may be installed; elsewher
 		echo "installing chromium for the browser tests"; \
 		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 			apt-get install -qq --yes --no-install-recommends chromium; } >/dev/null \
-		|| echo "chromium could not be installed: the browser tests will be skipped"; \
+		|| echo "chromium could not be installed: the browser tests are skipped (under CI=true they fail)"; \
 	else \
-		echo "there is no chromium, and only root on Debian may install it here: the browser tests will be skipped"; \
+		echo "there is no chromium, and only root on Debian may install it here: the browser tests are skipped (under CI=true they fail)"; \
 	fi
 
 bench: .venv/ready  ## Measure against the peers; write docs/benchmarks.md.

@@ -76,10 +76,16 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     "did you mean 'income'?"
     >>> did_you_mean("age", ["income", "status"])
     "known: 'income', 'status'"
+    >>> did_you_mean("2", [1, 2])
+    'did you mean 2, without quotes?'
     """
-    names = [str(each) for each in known]
+    named = {str(each): each for each in known}
+    names = list(named)
     close = get_close_matches(str(name), names, n=1)
     if close:
-        return f"did you mean {close[0]!r}?"
+        same = close[0] == str(name) and not isinstance(named[close[0]], str)
+        return (
+            f"did you mean {close[0]}, without quotes?" if same else f"did you mean {close[0]!r}?"
+        )
     shown = ", ".join(repr(each) for each in names[:8])
     return f"known: {shown or 'none'}{', ...' if len(names) > 8 else ''}"

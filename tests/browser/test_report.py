@@ -79,19 +79,50 @@ def test_the_page_is_never_wider_than_the_window(shown, name, width):
 @pytest.mark.parametrize("name", PAGES)
 def test_every_picture_has_a_name_of_its_own(shown, name):
     _, found, _ = shown(name)
-    pictures = found.page.locator("svg")
-    assert pictures.count() >= 4
-    for picture in pictures.all():
-        assert picture.get_attribute("role") == "img"
-        said = picture.evaluate(
-            """svg => {
-                const ids = svg.getAttribute('aria-labelledby') || '';
-                const named = ids.split(' ').filter(id => id).map(
-                    id => document.getElementById(id).textContent);
-                return [svg.getAttribute('aria-label') || '', ...named].join(' ').trim();
-            }"""
-        )
-        assert len(said) > 10
+    pictures = found.page.evaluate(
+        """[...document.querySelectorAll('svg')].map(svg => {
+            const of = name => document.getElementById(svg.getAttribute(name)).textContent;
+            return [svg.getAttribute('role'), of('aria-labelledby'), of('aria-describedby')];
+        })"""
+    )
+    assert len(pictures) >= 4
+    assert {role for role, _, _ in pictures} == {"img"}
+    described = [text for _, _, text in pictures]
+    assert len(set(described)) == len(described)
+    assert all(len(title.split()) >= 3 for _, title, _ in pictures)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_letters_in_pictures_can_be_read_on_a_phone(shown, name):
+    """A picture is not shrunk below 640 pixels, a small one 432: it moves in its own box."""
+    _, found, _ = shown(name, 390)
+    widths = found.page.evaluate(
+        """[...document.querySelectorAll('.picture svg')].map(
+            svg => [svg.getBoundingClientRect().width, +svg.getAttribute('width'),
+                    svg.closest('.pictures') ? 432 : 640])"""
+    )
+    assert all(seen >= min(drawn, least) - 1 for seen, drawn, least in widths)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_picture_is_cut_where_there_is_room(shown, name):
+    _, found, _ = shown(name)
+    cut = found.page.evaluate(
+        """[...document.querySelectorAll('.pictures .picture')]
+            .filter(box => box.clientWidth && box.scrollWidth > box.clientWidth + 1).length"""
+    )
+    assert cut == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_box_that_moves_has_a_name(shown, name):
+    _, found, _ = shown(name)
+    names = found.page.evaluate(
+        "[...document.querySelectorAll('[role=region]')].map(e => e.getAttribute('aria-label'))"
+    )
+    assert len(names) >= 4
+    assert all(names)
+    assert not any("<bdi" in each for each in names)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -158,6 +189,18 @@ def test_it_prints_whole_without_the_menu(shown, name):
     found.page.emulate_media(media="print")
     assert not found.page.locator("nav").is_visible()
     assert not found.page.locator(".skip").is_visible()
+    # as wide as A4 is between its margins: nothing is beyond, and nothing is folded away
+    found.page.set_viewport_size({"width": 687, "height": 1000})
+    beyond = found.page.evaluate(
+        """[...document.querySelectorAll('table, svg, pre')]
+            .filter(each => each.getBoundingClientRect().right > innerWidth + 1)
+            .map(each => each.getAttribute('data-name') || each.outerHTML.slice(0, 200))"""
+    )
+    assert beyond == []
+    heights = found.page.evaluate(
+        "[...document.querySelectorAll('details:not([open]) .inside')].map(e => e.offsetHeight)"
+    )
+    assert all(height > 20 for height in heights)
     made = found.page.pdf(format="A4", prefer_css_page_size=True)
     pages = len(re.findall(rb"/Type\s*/Page\b", made))
     assert made.startswith(b"%PDF")
@@ -181,6 +224,24 @@ def test_the_scores_and_their_intervals_are_those_of_the_rows(shown, name):
         low, high = limits[key]
         shown_limits = numbers(interval.split(" to ")) if " to " in interval else [np.nan] * 2
         assert shown_limits == pytest.approx([low, high], abs=6e-5, nan_ok=True)
+
+
+def test_some_scores_are_those_of_scikit_learn(shown):
+    from sklearn.metrics import accuracy_score, f1_score, log_loss, matthews_corrcoef
+
+    page, found, _ = shown("hostile")
+    X, y = page.frame.drop(columns="target"), page.frame["target"]
+    proba, classes = page.model.posterior(X), page.model.classes
+    answers = np.array(classes, object)[proba.argmax(axis=1)]
+    lines = {line[0]: numbers(line[1:2])[0] for line in table(found, "scores")}
+    wanted = {
+        "accuracy": accuracy_score(y, answers),
+        "f1": f1_score(y, answers, average="macro"),
+        "matthews": matthews_corrcoef(y, answers),
+        "log loss": log_loss(y, proba, labels=list(classes)),
+    }
+    for name, value in wanted.items():
+        assert lines[name] == pytest.approx(value, abs=6e-5)
 
 
 @pytest.mark.parametrize("name", ["loan with data", "hostile"])

@@ -57,10 +57,13 @@ def test_what_is_kept_does_not_change(done, loan):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--as", "html"], "With --show evidence, leave out --as."),
-        (["--show", "working", "--for", "No"], "With --show working, leave out --for."),
-        (["--show", "working", "--keep", "income"], "With --show working, leave out --keep."),
-        (["--show", "counterfactuals", "--as", "text"], "leave out --as."),
+        (["--as", "html"], "Say --show working, or leave out --as."),
+        (["--show", "working", "--for", "No"], "Say --show evidence, or leave out --for."),
+        (
+            ["--show", "working", "--keep", "income"],
+            "Say --show counterfactuals, or leave out --keep.",
+        ),
+        (["--show", "counterfactuals", "--as", "text"], "Say --show working, or leave out --as."),
         (["--for", "Maybe"], "'Maybe' is not a class"),
         (["--for", "No", "--against", "No"], "two different classes"),
         (["--show", "counterfactuals", "--to", "Ye"], "'Ye'"),

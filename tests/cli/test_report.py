@@ -1,6 +1,9 @@
 """`tallybayes report`: a page in a file, and a word about it."""
 
+import html
 import json
+import re
+import shlex
 
 import pytest
 
@@ -96,9 +99,65 @@ def test_what_cannot_be_read_is_an_error_and_leaves_no_page(cli, loan, data, arg
     assert not (data / "r.html").exists()
 
 
+def test_another_spelling_of_the_file_is_the_same_file(done, loan, data):
+    for k, name in enumerate(("./loan.csv", data / "loan.csv")):
+        done("report", loan, "--data", name, "-o", f"{k}.html", "-q")
+        page = (data / f"{k}.html").read_text(encoding="utf-8")
+        assert "scores on it flatter the model" in page
+
+
+def test_the_commands_on_the_page_make_it_again(done, loan, data):
+    """What is to be typed is typed, by a shell's rules, and gives the same page and scores."""
+    rows = (data / "loan.csv").read_text().replace("cheat", "the truth").replace(",", ";")
+    head, *rest = rows.splitlines()
+    folder = data / ("f" * 120)
+    folder.mkdir()
+    lines = [f"{head};w", *(f"{row};{k % 3 + 1}" for k, row in enumerate(rest))]
+    (folder / "my  loans.csv").write_text("\n".join([lines[0], "No;Single;x;No;1", *lines[1:]]))
+    more = ["--target", "the truth", "--weight", "w", "--delimiter", ";", "--missing", "?"]
+    more += ["--missing", "", "--bad-rows", "skip"]
+    name = f"{folder.name}/my  loans.csv"
+    done("report", loan, "-d", name, *more, "--title", "it's $HOME", "-o", "a.html", "-q")
+    page = (data / "a.html").read_text(encoding="utf-8")
+    block = re.search(r"<h3>Commands</h3><pre[^>]*><code>(.*?)</code>", page, re.DOTALL)[1]
+    typed = [shlex.split(line) for line in html.unescape(block).splitlines() if line[0] != "#"]
+    assert [words[:2] for words in typed] == [
+        ["tallybayes", "inspect"],
+        ["tallybayes", "evaluate"],
+        ["tallybayes", "report"],
+    ]
+    scores = json.loads(done(*typed[1][1:], "--json"))["scores"]
+    done(*typed[2][1:], "-q")
+    again = (data / "report.html").read_text(encoding="utf-8")
+    made = r"This page was made</dt><dd>[^<]*"
+    assert re.sub(made, "", again) == re.sub(made, "", page)
+    assert f"{scores['brier']:.4f}" in page
+    assert "<title>it&#x27;s $HOME</title>" in page
+
+
+def test_rows_have_the_numbers_that_they_have_in_the_files(done, loan, data):
+    """Bad rows, whether they cannot be read or the model refuses them, are counted too."""
+    head, *rows = (data / "loan.csv").read_text().splitlines()
+    clean = "\n".join([head, *rows]) + "\n"
+    (data / "clean.csv").write_text(clean)
+    bad = [head, "Yes,Single,no number,No", rows[0], "Yes,Single,1,Perhaps", *rows[1:]]
+    (data / "bad.csv").write_text("\n".join(bad) + "\n")
+
+    def shown(*names):
+        files = [word for name in names for word in ("-d", name)]
+        done("report", loan, *files, "-o", "r.html", "--force", "-q", "--bad-rows", "skip")
+        page = (data / "r.html").read_text(encoding="utf-8")
+        return [int(number) for number in re.findall(r"Row (\d+) of the data", page)]
+
+    found = shown("clean.csv")
+    assert len(found) >= 2
+    assert shown("bad.csv") == [row + 1 if row == 1 else row + 2 for row in found]
+
+
 def test_rows_that_do_not_fit_are_set_aside_and_counted(done, cli, loan, data):
     rows = (data / "loan.csv").read_text().splitlines()
-    (data / "bad.csv").write_text("\n".join([*rows, "Yes,Single,no number,No"]) + "\n")
+    bad = [rows[0], "Yes,Single,no number,No", *rows[1:]]
+    (data / "bad.csv").write_text("\n".join(bad) + "\n")
     assert cli("report", loan, "-d", "bad.csv", "-o", "r.html")[0] == 1
     args = ("report", loan, "-d", "bad.csv", "-o", "r.html", "--bad-rows", "skip", "--json")
     told = json.loads(done(*args))

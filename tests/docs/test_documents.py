@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 import tallybayes as tb
+from tallybayes import plots
+from tallybayes.estimators.explaining import Explaining
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 ESTIMATORS = (ROOT / "docs" / "estimators.md").read_text()
 TEXT = (ROOT / "docs" / "text.md").read_text()
+EXPLANATIONS = (ROOT / "docs" / "explanations.md").read_text()
 ARITHMETIC = (ROOT / "docs" / "arithmetic.md").read_text()
 
 
@@ -61,6 +64,18 @@ def test_the_schema_in_the_readme_is_what_is_printed():
 @pytest.mark.parametrize("name", tb.__all__)
 def test_every_public_name_is_documented(name):
     assert re.search(rf"\b{name}\b", README + ARITHMETIC)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *plots.__all__,
+        *(name for name in vars(Explaining) if not name.startswith("_")),
+        "most_informative",
+    ],
+)
+def test_every_picture_and_every_way_to_explain_is_on_its_page(name):
+    assert re.search(rf"\b{name}\b", EXPLANATIONS)
 
 
 @pytest.mark.parametrize("name", [name for name in tb.__all__ if name.endswith("NB")])

@@ -39,6 +39,13 @@ def test_a_record_may_be_a_mapping_a_row_of_a_table_or_a_row_of_an_array(record)
     assert model().explain(record) == expected
 
 
+def test_a_row_of_an_array_goes_by_the_order_of_the_columns():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = tb.NaiveBayes().fit(X, y)
+    assert model.explain(X.to_numpy()[70]) == model.explain(X.iloc[70])
+    assert model.counterfactuals(X.to_numpy()[70]) == model.counterfactuals(X.iloc[70])
+
+
 def test_columns_that_a_record_does_not_have_are_missing():
     (owner, income) = model().explain({"income": 120.0}).contributions
     assert owner.left_out == "missing"

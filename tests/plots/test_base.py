@@ -1,6 +1,7 @@
 """What all pictures share."""
 
 import math
+from unicodedata import east_asian_width
 
 import numpy as np
 import pytest
@@ -60,6 +61,31 @@ def test_readable_text_is_one_line_without_mathematics_and_short(text, most):
     assert all(c.isprintable() for c in shown)
 
 
+@given(st.text(), st.integers(2, 40))
+def test_narrow_text_takes_less_room_the_broader_its_letters_are(text, most):
+    found = base.narrow(text, most)
+    assert not is_math_text(found)
+    shown = found.replace(r"\$", "$").removesuffix("…")
+    assert base.shortened(text, most).startswith(shown)
+    broad = sum(c in "WMmw@%" or east_asian_width(c) in "WF" for c in shown)
+    assert len(shown) + 0.7 * broad <= most + 1e-9
+
+
+def test_narrow_text_is_cut_only_where_it_must_be():
+    assert base.narrow("W" * 9, 16) == "W" * 9
+    assert base.narrow("W" * 10, 16) == "W" * 8 + "…"
+    assert base.narrow("漢" * 10, 16) == "漢" * 8 + "…"
+    assert base.narrow("l" * 16, 16) == "l" * 16
+    assert base.narrow("", 16) == '""'
+
+
+def test_characters_that_turn_text_around_are_shown_as_such():
+    assert (
+        base.shortened("a\u202eb\x00c\td")
+        == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c d"
+    )
+
+
 def test_text_that_fits_is_not_changed():
     assert base.shortened("größe_x <1> $5$", 15) == "größe_x <1> $5$"
     assert base.shortened(b"caf\xc3\xa9") == "café"
@@ -95,17 +121,20 @@ def test_a_chance_looks_sure_only_if_it_is(p):
 
 def test_a_model_is_found_in_an_estimator_in_what_was_fitted_and_is_itself():
     estimator = tb.NaiveBayes().fit({"x": [1.0, 2.0, 4.0, 5.0]}, list("aabb"))
-    for subject in (estimator, estimator.fitted_, estimator.model_):
-        assert base.model_of(subject) is estimator.model_
-    with pytest.raises(tb.TallyBayesError, match="not of dict"):
-        base.model_of({})
+    pictures = [
+        ColumnDisplay.from_estimator(subject, "x")
+        for subject in (estimator, estimator.fitted_, estimator.model_)
+    ]
+    assert len({str(each.likelihood.tolist()) for each in pictures}) == 1
+    with pytest.raises(tb.TallyBayesError, match="dict is no model"):
+        ColumnDisplay.from_estimator({}, "x")
 
 
 def test_an_estimator_that_was_not_fitted_raises_scikit_learns_error():
     from sklearn.exceptions import NotFittedError
 
     with pytest.raises(NotFittedError):
-        base.model_of(tb.NaiveBayes())
+        ColumnDisplay.from_estimator(tb.NaiveBayes(), "x")
 
 
 def test_an_unknown_class_is_told_with_a_hint():

@@ -296,7 +296,9 @@ def test_names_of_users_are_shown_as_they_are():
     display.figure_.canvas.draw()
     assert display.ax_.get_title(loc="left") == r"cost_\$x\$ <b> next by class"
     assert "cost_$x$ <b> next = q_r" in display.alt_text
-    assert max(len(text.get_text()) for text in display.ax_.get_xticklabels()) == 22
+    ticks = display.ax_.get_xticklabels()
+    assert max(len(text.get_text()) for text in ticks) == 14  # at a slant
+    assert ticks[0].get_rotation() == 40
 
 
 def test_given_axes_are_used():
@@ -324,3 +326,105 @@ def test_classes_without_spread_are_drawn_with_their_data():
     low, high = display.ax_.get_xlim()
     assert low < 1.0
     assert high > 5.0
+
+
+def two_normals(n=200):
+    rng = np.random.default_rng(5)
+    y = np.repeat(["a", "b"], n)
+    return {"x": np.concatenate([rng.normal(0, 1, n), rng.normal(3, 1, n)])}, y
+
+
+def test_a_few_numbers_far_out_do_not_flatten_the_histogram_and_are_counted():
+    table, y = two_normals()
+    model = tb.NaiveBayes().fit(table, y)
+    x = table["x"].copy()
+    x[[0, 300, 301]] = 1000.0, 2000.0, -500.0
+    display = ColumnDisplay.from_estimator(model, "x", {"x": x}, y)
+    kept = np.delete(x, [0, 300, 301])
+    assert (display.data_edges[0], display.data_edges[-1]) == (kept.min(), kept.max())
+    assert display.data_beyond == (1, 2)
+    low, high = display.ax_.get_xlim()
+    assert low < kept.min()
+    assert kept.max() < high < 2 * kept.max()
+    # bars and curves are of the same rows: what is beyond is no part of the area that is drawn
+    assert display.data @ np.diff(display.data_edges) == pytest.approx([199 / 200, 198 / 200])
+    assert display.data.max() == pytest.approx(0.4, abs=0.15)
+    said = "3 values far out are not drawn"
+    assert any(said in text.get_text() for text in display.ax_.texts)
+    assert said in display.alt_text
+    one = x.copy()
+    one[300:302] = 3.0
+    one = ColumnDisplay.from_estimator(model, "x", {"x": one}, y)
+    assert "1 value far out is not drawn" in one.alt_text
+    assert "far out" not in ColumnDisplay.from_estimator(model, "x", table, y).alt_text
+
+
+def test_numbers_that_the_curves_reach_are_not_far_out():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, 200), [60.0, 80.0, 100.0]])
+    y = np.repeat(["a", "rare"], [200, 3])
+    display = ColumnDisplay.from_estimator(tb.NaiveBayes().fit({"x": x}, y), "x", {"x": x}, y)
+    assert display.data_edges[-1] == 100.0
+    assert display.data_beyond == (0, 0)
+
+
+def test_of_log_normal_columns_numbers_are_far_out_by_their_logarithms():
+    table, y = two_normals()
+    x = np.exp(table["x"])
+    model = tb.NaiveBayes(columns={"x": tb.LogNormal()}).fit({"x": x}, y)
+    new = x.copy()
+    new[:2] = 1e-30, 1e30
+    display = ColumnDisplay.from_estimator(model, "x", {"x": new}, y)
+    assert display.data_beyond == (2, 0)
+    assert (display.data_edges[0], display.data_edges[-1]) == (new[2:].min(), new[2:].max())
+
+
+def test_rows_that_are_nearly_all_alike_are_drawn_whole():
+    model = tb.NaiveBayes().fit({"x": [1.0, 2.0, 4.0, 5.0]}, list("aabb"))
+    display = ColumnDisplay.from_estimator(model, "x", {"x": [90.0] * 9 + [99.0]}, ["a"] * 10)
+    assert (display.data_edges[0], display.data_edges[-1]) == (90.0, 99.0)
+    assert display.data_beyond == (0, 0)
+
+
+@pytest.mark.parametrize("column", list(X))
+def test_a_weight_is_as_many_rows(column):
+    weights = np.random.default_rng(1).integers(0, 4, 60)
+    weights[[SIZE.argmin(), SIZE.argmax()]] = 1
+    repeated = {name: np.repeat(values, weights) for name, values in X.items()}
+    display = draw(column, X=X, y=Y, sample_weight=weights)
+    if display.data_edges is None:
+        expected = draw(column, X=repeated, y=np.repeat(Y, weights)).data
+    else:
+        expected = [
+            np.histogram(
+                repeated[column][np.repeat(Y, weights) == label], display.data_edges, density=True
+            )[0]
+            for label in "abc"
+        ]
+    assert display.data == pytest.approx(np.array(expected))
+    scaled = draw(column, X=X, y=Y, sample_weight=0.01 * weights)
+    assert scaled.data == pytest.approx(display.data)
+
+
+def test_a_weight_counts_in_a_bag_too():
+    counts = {"x": VISITS, "y": 2 * VISITS + 1}
+    model = tb.NaiveBayes(columns=dict.fromkeys(counts, tb.Multinomial())).fit(counts, Y)
+    w = np.random.default_rng(1).integers(0, 4, 60)
+    display = ColumnDisplay.from_estimator(model, "x", counts, Y, sample_weight=w)
+    x = np.array([(w * VISITS)[label == Y].sum() for label in "abc"])
+    y = np.array([(w * (2 * VISITS + 1))[label == Y].sum() for label in "abc"])
+    assert display.data[:, 0] == pytest.approx(x / (x + y))
+
+
+def test_weights_that_are_none_are_refused():
+    with pytest.raises(tb.TallyBayesError, match="weights have the shape"):
+        draw("size", X=X, y=Y, sample_weight=[1.0])
+
+
+def test_intervals_at_a_slant_are_written_out():
+    edges = tuple(1000.5 + 0.125 * k for k in range(12))
+    x = np.random.default_rng(0).uniform(1000, 1003, 60)
+    model = tb.NaiveBayes(columns={"x": tb.Bins(edges=edges)}).fit({"x": x}, Y)
+    display = ColumnDisplay.from_estimator(model, "x", record={"x": 5000.0})
+    ticks = [text.get_text() for text in display.ax_.get_xticklabels()]
+    assert not any("…" in text for text in ticks)

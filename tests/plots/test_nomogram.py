@@ -9,7 +9,7 @@ from matplotlib import pyplot
 import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted
 from tallybayes.explanations import explain
-from tallybayes.plots import NomogramDisplay
+from tallybayes.plots import NomogramDisplay, nomogram_rows
 from tallybayes.plots.nomogram_rows import rows_of
 from tallybayes.plots.nomogram_rulers import ends_of
 from validation.registry import CLASSES
@@ -345,3 +345,24 @@ def test_numbers_and_columns_that_are_not_drawn_are_said():
     for said in ("numbers beyond ≤ and ≥ say more than 400 : 1", "2 columns have no row"):
         assert said.lower() in display.alt_text.lower()
         assert any(said in text.get_text() for text in display.axes_[0].texts)
+
+
+@pytest.mark.parametrize("family", [tb.Gaussian(), tb.LogNormal()], ids=["normal", "log-normal"])
+@pytest.mark.parametrize("how", [None, "temperature"])
+def test_of_very_many_columns_of_numbers_only_the_longest_rows_are_made(family, how, monkeypatch):
+    rng = np.random.default_rng(0)
+    n = 60
+    shifts, spreads = rng.normal(0, 0.2, n), np.exp(rng.normal(0, 0.2, n))
+    y = np.repeat(["a", "b"], 40)
+    x = rng.normal(size=(80, n))
+    x[40:] = x[40:] * spreads + shifts
+    table = {f"x{k}": np.exp(column) for k, column in enumerate(x.T)}
+    model = tb.NaiveBayes(columns=dict.fromkeys(table, family), calibration=how).fit(table, y)
+    every = rows_of(model.model_, 0, 1, 6)
+    assert 0.0 < every[-1].strength[1] < every[0].strength[1] < 12.0  # none is cut
+    made = []
+    whole_row = nomogram_rows._row
+    monkeypatch.setattr(nomogram_rows, "WIDE", 50)
+    monkeypatch.setattr(nomogram_rows, "_row", lambda *of: made.append(of) or whole_row(*of))
+    assert rows_of(model.model_, 0, 1, 6) == every
+    assert len(made) == 12

@@ -117,3 +117,39 @@ def test_what_cannot_be_drawn_is_refused():
         NormalQQDisplay.from_estimator(model, {**TABLE, "size": [np.nan] * 65}, Y, "size")
     with pytest.raises(tb.TallyBayesError, match="X has no column 'size'"):
         NormalQQDisplay.from_estimator(model.model_, {"colour": ["r"]}, ["a"], "size")
+
+
+def test_weights_move_points_along_the_expected_quantiles():
+    model, weights = gaussian(), np.random.default_rng(0).integers(0, 5, 65).astype(float)
+    display = NormalQQDisplay.from_estimator(model, TABLE, Y, "size", sample_weight=weights)
+    for label in "ab":
+        kept = (label == Y) & (weights > 0.0)
+        mine, w = SIZE[kept], weights[kept][np.argsort(SIZE[kept])]
+        z = (np.sort(mine) - SIZE[label == Y].mean()) / SIZE[label == Y].std(ddof=1)
+        assert display.observed[label] == pytest.approx(z)
+        # Filliben's places, of as many values as the weights are worth
+        n = w.sum() ** 2 / (w**2).sum()
+        below = np.array([w[:k].sum() + w[k] / 2 for k in range(len(w))]) / w.sum()
+        places = (n * below + 0.5 - 0.3175) / (n + 0.365)
+        assert display.expected[label] == pytest.approx(stats.norm.ppf(places), abs=1e-9)
+
+
+def test_weights_that_are_all_alike_change_nothing_and_only_their_ratios_matter():
+    plain = NormalQQDisplay.from_estimator(gaussian(), TABLE, Y, "size")
+    same = NormalQQDisplay.from_estimator(gaussian(), TABLE, Y, "size", sample_weight=[0.1] * 65)
+    assert same.expected["a"].tolist() == plain.expected["a"].tolist()
+    weights = 1.0 + np.arange(65) % 3
+    one, other = (
+        NormalQQDisplay.from_estimator(gaussian(), TABLE, Y, "size", sample_weight=k * weights)
+        for k in (1.0, 100.0)
+    )
+    assert one.expected["b"] == pytest.approx(other.expected["b"])
+    assert not np.allclose(one.expected["b"], plain.expected["b"])
+
+
+def test_a_class_whose_name_begins_with_an_underscore_is_in_the_legend():
+    table, labels = {"x": [1.0, 2.0, 4.0, 7.0]}, ["_a", "_a", "b", "b"]
+    model = tb.NaiveBayes().fit(table, labels)
+    display = NormalQQDisplay.from_estimator(model, table, labels, "x")
+    names = [text.get_text().strip() for text in display.ax_.get_legend().get_texts()]
+    assert "_a" in names

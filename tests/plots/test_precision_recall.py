@@ -163,3 +163,11 @@ def test_two_models_share_axes():
     a, b = lines(first.ax_, CURVE)
     assert a.get_linestyle() != b.get_linestyle()
     assert len(lines(first.ax_, CHANCE)) == 1
+
+
+def test_the_mean_is_of_the_classes_that_have_rows():
+    proba = np.array([[0.8, 0.1, 0.1], [0.6, 0.3, 0.1]])
+    display = PrecisionRecallDisplay.from_predictions(["a", "a"], proba, classes=["a", "b", "c"])
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "1.000  mean of 1 class\n(2 have no rows)" in legend
+    assert "mean average precision of 1 class 1.000 (a 1.000; 2 have no rows)" in display.alt_text

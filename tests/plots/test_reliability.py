@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from scipy import stats
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
@@ -107,6 +108,7 @@ def test_many_classes_are_judged_by_the_winning_one():
     assert display.error == pytest.approx(metrics.calibration_error(proba, codes))
     assert display.label is None
     assert "winning class" in display.alt_text
+    assert f"predicted (calibration error {display.error:.3f})" in texts(display)
     one = ReliabilityDisplay.from_predictions(y, proba, classes=labels, positive=labels[1])
     assert_series(one.series[0], proba[:, 1], y == labels[1])
 
@@ -131,8 +133,8 @@ def test_a_calibrated_model_is_drawn_before_and_after(rows, how):
     assert not np.allclose(after.table.rows, before.table.rows)
     errors = [f"{each.table.error:.3f}" for each in (after, before)]
     said = texts(display)
-    assert f"after calibration (error {errors[0]})" in said
-    assert f"before calibration (error {errors[1]})" in said
+    assert f"after calibration (mean distance {errors[0]}, of P(yes))" in said
+    assert f"before calibration (mean distance {errors[1]}, of P(yes))" in said
     assert f"{errors[0]} after calibration and {errors[1]} before" in display.alt_text
     weights = weights_of(len(y))
     fitted = ReliabilityDisplay.from_estimator(
@@ -160,6 +162,26 @@ def test_before_and_after_of_many_classes():
     )
     codes = np.array([labels.index(label) for label in y])
     assert_series(display.series[1], sharper.max(1), sharper.argmax(1) == codes, weights)
+
+
+def test_the_calibration_error_is_only_that_of_the_winning_class():
+    y, proba = two_classes()
+    display = ReliabilityDisplay.from_predictions(y, proba, positive="yes")
+    of_winner = metrics.calibration_error(proba, (y == "yes").astype(int))
+    assert abs(display.error - of_winner) > 0.001  # another quantity, so it has another name
+    assert f"predicted (mean distance {display.error:.3f}, of P(yes))" in texts(display)
+    assert not any("error" in text for text in texts(display))
+
+
+def test_the_legend_is_between_title_and_points():
+    y, proba = two_classes()
+    display = ReliabilityDisplay.from_predictions(y, proba[:, 1], before=proba[:, 1] ** 2)
+    display.figure_.canvas.draw()
+    legend = display.ax_.get_legend().get_window_extent()
+    assert legend.y0 >= display.ax_.get_window_extent().y1
+    (title,) = [t for t in display.figure_.findobj(Text) if t.get_text().startswith("Reliability")]
+    assert title.get_window_extent().y0 >= legend.y1
+    assert legend.x1 <= display.figure_.bbox.x1
 
 
 def test_series_differ_without_colour_too():

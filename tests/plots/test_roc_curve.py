@@ -172,6 +172,41 @@ def test_a_class_without_rows_has_no_part_in_the_mean():
     assert display.area == pytest.approx(metrics.roc_area(proba, [labels.index(t) for t in y]))
     assert len(lines(display.ax_, CURVE)) == 3
     assert np.isnan(display.curves[-1].area)
+    mean = f"{display.area:.3f}  mean of 3 classes\n(1 has no rows)"
+    assert mean in [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert f"mean area of 3 classes {display.area:.3f} (" in display.alt_text
+    assert "; 1 has no rows)" in display.alt_text
+
+
+def test_one_class_more_than_are_drawn_is_told_apart_from_one_without_rows():
+    y, proba, labels = many_classes(8)
+    wider = np.c_[proba, np.zeros((len(y), 2))]
+    display = RocCurveDisplay.from_predictions(y, wider, classes=[*labels, "x", "y"])
+    assert len(lines(display.ax_, CURVE)) == 6
+    (mean,) = [text for text in texts(display) if "mean of" in text]
+    assert mean.endswith("mean of 8 classes\n(2 more are not drawn)\n(2 have no rows)")
+    assert "2 more are not drawn; 2 have no rows" in display.alt_text
+
+
+def test_legends_of_broad_letters_stay_within_the_picture():
+    labels = [letter * 40 for letter in "WMm漢"]
+    y, proba, labels = many_classes(4, labels=labels)
+    display = RocCurveDisplay.from_predictions(y, proba, classes=labels)
+    names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    for letter in "WMm漢":
+        (name,) = [each for each in names if letter * 5 in each]
+        assert name.count(letter) * 1.7 <= 22
+
+
+@pytest.mark.parametrize("letter", ["W", "i"])
+def test_legends_stay_within_the_picture(letter):
+    y, proba, labels = many_classes(8, labels=[letter * 40 + str(k) for k in range(8)])
+    wider = np.c_[proba, np.zeros((len(y), 2))]
+    for name in (None, letter * 40):
+        display = RocCurveDisplay.from_predictions(y, wider, classes=[*labels, "x", "y"], name=name)
+        drawn(display)
+        legend = display.ax_.get_legend().get_window_extent()
+        assert legend.x1 <= display.figure_.bbox.x1
 
 
 def test_labels_of_users_are_shown_as_they_are_and_shortened():

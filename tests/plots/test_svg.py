@@ -1,13 +1,16 @@
 """Pictures as SVG: whole in themselves, the same every time, and several on one page."""
 
 import re
+from threading import Thread
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 import tallybayes as tb
 from tallybayes.plots import ColumnDisplay, WaterfallDisplay, svg_of
+from tallybayes.plots.svg import DRAWING
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -30,7 +33,8 @@ def test_an_svg_is_one_element_with_role_title_and_description():
     root = tree(svg)
     assert root.get("role") == "img"
     title, desc = root.find("svg:title", NS), root.find("svg:desc", NS)
-    assert root.get("aria-labelledby").split() == [title.get("id"), desc.get("id")]
+    assert root.get("aria-labelledby") == title.get("id")
+    assert root.get("aria-describedby") == desc.get("id")
     assert desc.text == drawn.alt_text
     assert drawn.alt_text.startswith(title.text.rstrip("…"))
 
@@ -39,6 +43,35 @@ def test_an_alternative_text_may_be_given():
     assert tree(svg_of(display(), alt='<Mine> & "yours"')).find("svg:desc", NS).text == (
         '<Mine> & "yours"'
     )
+
+
+def test_the_page_decides_how_wide_a_picture_may_be():
+    assert "max-width" not in tree(svg_of(display())).get("style")
+
+
+class Watched(Figure):
+    """A figure that looks, while it is drawn, whether another thread could draw as well."""
+
+    def savefig(self, *args, **options):
+        def try_it():
+            self.free = DRAWING.acquire(blocking=False)
+            if self.free:
+                DRAWING.release()
+
+        other = Thread(target=try_it)
+        other.start()
+        other.join()
+        super().savefig(*args, **options)
+
+
+def test_only_one_thread_draws_at_a_time_and_settings_are_as_before():
+    figure = Watched((2.0, 1.0))
+    before = dict(rcParams)
+    alone = svg_of(figure)
+    assert figure.free is False
+    with DRAWING:  # who draws a whole page may hold it
+        assert svg_of(figure) == alone
+    assert dict(rcParams) == before
 
 
 def test_the_same_picture_gives_the_same_text():

@@ -192,3 +192,16 @@ def test_what_cannot_be_drawn_is_refused():
         WaterfallDisplay.from_estimator(loan(), ["No"])
     with pytest.raises(tb.TallyBayesError, match="most is 0"):
         WaterfallDisplay.from_estimator(loan(), {"refund": "No"}, most=0)
+
+
+@pytest.mark.parametrize("letter", ["W", "i", "x y "])
+def test_what_is_left_out_stays_within_the_picture(letter):
+    names = [f"{letter * 30} {k}" for k in range(6)]
+    table = {name: ["u", "v", "u", "v"] for name in names}
+    model = tb.NaiveBayes().fit({**table, letter * 40: ["u", "v", "v", "v"]}, list("aabb"))
+    display = WaterfallDisplay.from_estimator(model, {letter * 40: "u"})
+    display.figure_.canvas.draw()
+    assert "left out" in display.ax_.get_xlabel()
+    said = display.ax_.xaxis.label.get_window_extent()
+    assert said.x0 >= 0.0
+    assert said.x1 <= display.figure_.bbox.x1

@@ -1,12 +1,23 @@
 """HTML from elements: nothing that a user wrote is ever taken for markup."""
 
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallybayes.report.blocks import count, decimal, folded, percent, short, spaced, table
+from tallybayes.report.blocks import (
+    count,
+    counted,
+    decimal,
+    folded,
+    p_value,
+    percent,
+    short,
+    spaced,
+    table,
+)
 from tallybayes.report.html import element, joined, label, listed, shortened, text
 
 HOSTILE = (
@@ -143,6 +154,39 @@ def test_numbers_have_a_minus_sign_and_a_dash_where_there_is_none():
     assert decimal(None) == decimal(float("nan")) == percent(float("nan")) == "\N{EN DASH}"
     assert short(float("inf")) == "∞"
     assert short(-1e-9) == "\N{MINUS SIGN}1e\N{MINUS SIGN}09"
+
+
+def test_what_rounds_to_nothing_has_no_sign_and_shares_have_a_minus_sign():
+    assert decimal(-1e-9) == "0.0000"
+    assert percent(-0.0001) == "0 %".replace(" ", "\N{NO-BREAK SPACE}")
+    assert percent(-0.002) == "\N{MINUS SIGN}0.2 %".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(27_090.0, "27,090"), (1e7, "10,000,000"), (0.0, "0"), (12_345.5, "12,345.5")],
+)
+def test_counts_are_written_out(number, shown):
+    assert counted(number) == shown
+
+
+def test_p_values_are_no_more_exact_than_the_tests():
+    assert p_value(0.0) == p_value(1e-300) == "< 1e\N{MINUS SIGN}12"
+    assert p_value(0.05) == "0.05"
+
+
+def test_a_caption_with_markup_is_a_name_without_it():
+    found = read(table(joined("For ", label("a <b> & c")), ["class"], [["x"]]))
+    assert ("aria-label", "For a <b> & c") in found.attributes
+
+
+def test_a_named_tuple_is_not_run_together():
+    class Pair(NamedTuple):
+        a: str
+        b: float
+
+    assert read(element("td", Pair("x", 0.5))).text == "Pair(a='x', b=0.5)"
+    assert joined(("a", ["b"]), None) == "ab"
 
 
 def test_counted_things_agree_with_their_number():

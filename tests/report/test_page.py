@@ -1,6 +1,8 @@
 """The page of a report: complete, self-contained, and right for models of every family."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -72,6 +74,20 @@ def read(report):
     return reader
 
 
+def text_of(markup):
+    reader = Reader()
+    reader.feed(f"<p>{markup}</p>")
+    return reader.text
+
+
+def cells(report, name):
+    """The text of a table's cells, line by line."""
+    body = re.search(rf'data-name="{name}">.*?<tbody>(.*?)</tbody>', report.html, re.DOTALL)[1]
+    lines = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+    of_line = r"<(td|th)[^>]*>(.*?)</\1>"
+    return [[text_of(cell) for _, cell in re.findall(of_line, line, re.DOTALL)] for line in lines]
+
+
 def loan(**options):
     return Fitted(tb.Tally.of(LOAN, CHEAT, target="cheat"), **options)
 
@@ -128,24 +144,168 @@ def test_without_data_it_says_how_to_get_scores():
     assert report.scores is None
 
 
+def test_the_commands_name_data_if_there_was_any():
+    def commands(report):
+        return re.search(r"<h3>Commands</h3>(.*?)</pre>", report.html, re.DOTALL)[1]
+
+    assert "--data" not in commands(model_report(loan()))
+    of_rows = commands(model_report(loan(), **judged(loan(), LOAN, CHEAT)))
+    assert "tallybayes report MODEL.tally --data DATA.csv -o report.html" in of_rows
+
+
 def test_the_examples_are_the_surest_the_surest_mistake_and_the_closest_call():
     fitted = loan()
     y = [*CHEAT[:-1], "No"]  # so that the last row is a mistake
     report = model_report(fitted, **judged(fitted, LOAN, y))
-    text = read(report).text
+    found = dict(re.findall(r"<h3>(The [^<]*)</h3><p>Row (\d+) of the data", report.html))
+    rows = {title: int(number) - 1 for title, number in found.items()}
+    assert len(set(rows.values())) == 3
+    sure, wrong = rows["The surest that was right"], rows["The surest mistake"]
     proba, winners = fitted.model.judged(LOAN)
-    true = np.array([("No", "Yes").index(label) for label in y])
-    sure = np.where(winners == true, proba.max(axis=1), 0.0)
-    wrong = np.where(winners != true, proba.max(axis=1), 0.0)
+    right = winners == np.array([("No", "Yes").index(label) for label in y])
+    assert right[sure]
+    assert not right[wrong]
+    assert proba[sure].max() == proba[right].max()  # no right answer was more probable
+    assert proba[wrong].max() == proba[~right].max()
     gap = np.abs(proba[:, 0] - proba[:, 1])
-    taken = [int(sure.argmax()), int(wrong.argmax())]
-    gap[taken] = np.inf
-    for title, row in zip(
-        ("The surest that was right", "The surest mistake", "The closest call"),
-        (*taken, int(gap.argmin())),
-        strict=True,
-    ):
-        assert f"{title} Row {row + 1} of the data." in text
+    others = np.setdiff1d(np.arange(10), [sure, wrong])
+    assert gap[rows["The closest call"]] == gap[others].min()
+
+
+def test_rows_that_were_not_judged_are_counted_in_the_numbers_of_examples():
+    fitted = loan()
+    given = judged(fitted, LOAN, CHEAT)
+    plain = re.findall(r"Row (\d+) of the data", model_report(fitted, **given).html)
+    numbers = np.arange(10) * 3 + 7
+    given["evaluation"] = replace(given["evaluation"], numbers=numbers)
+    found = re.findall(r"Row (\d+) of the data", model_report(fitted, **given).html)
+    assert len(plain) >= 2
+    assert found == [str(numbers[int(row) - 1] + 1) for row in plain]
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    """Numbers of odd shapes, a constant column, one never seen, counts, and two alike."""
+    rng = np.random.default_rng(4)
+    n = 400
+    y = np.repeat(["a", "b"], n // 2)
+    far = np.where(y == "a", 0.0, 1.0)
+    X = {
+        "skewed": np.exp(rng.normal(far, 1.0)),
+        "twice": rng.normal(far, 1.0),
+        "constant": np.ones(n),
+        "never": np.full(n, np.nan),
+        "calls": rng.poisson(1.0 + far),
+    }
+    X["again"] = X["twice"]
+    kinds = {"calls": tb.Count(), "never": tb.Numeric()}
+    schema = tb.Schema.infer(as_source(X), columns=kinds)
+    fitted = Fitted(tb.Tally.of(X, y, schema=schema), (), {"calls": tb.Poisson()})
+    return model_report(fitted, **judged(fitted, X, y))
+
+
+def test_the_family_that_would_fit_is_named_and_nothing_else(shapes):
+    lines = {line[0]: line for line in cells(shapes, "normality")}
+    assert {line[3] for line in lines.values()} <= {"", "bins", "log_normal", "gaussian"}
+    assert lines["skewed"][3] != ""
+    assert lines["skewed"][2].startswith("no: ")
+    assert len(lines["skewed"][2]) < 40
+
+
+def test_columns_that_the_model_leaves_out_are_named_and_not_drawn(shapes):
+    section = shapes.html.partition('<section id="columns"')[2].partition("</section>")[0]
+    assert section.count("<svg") == 4
+    text = text_of(re.sub(r"<svg.*?</svg>", "", section, flags=re.DOTALL))
+    assert "the model leaves them out: constant and never ." in text
+    assert "Outlines and diamonds are what the data has" in text
+
+
+def test_poisson_columns_are_drawn(shapes):
+    section = shapes.html.partition('<section id="columns"')[2].partition("</section>")[0]
+    assert re.search(r"<title[^>]*>[^<]*P\(calls", section)
+
+
+def test_two_columns_that_repeat_each_other_have_a_p_value_that_is_no_zero(shapes):
+    first = cells(shapes, "dependence")[0]
+    assert set(first[:2]) == {"twice", "again"}
+    assert first[3].startswith("< 1e")
+
+
+def test_counts_and_ratios_are_written_out():
+    X = {"v": ["p"] * 29_999 + ["q"] + ["q"] * 30_000}
+    y = ["a"] * 30_000 + ["b"] * 30_000
+    report = model_report(Fitted(tb.Tally.of(X, y)))
+    assert cells(report, "telling a")[0] == ["v", "p", "30,000", "29,999", "0"]
+
+
+def test_dependence_that_was_not_measured_is_not_denied():
+    first = {name: values[:1] for name, values in LOAN.items()}
+    with pytest.warns(tb.TallyBayesWarning, match="accuracy misleads"):
+        one = read(model_report(loan(), **judged(loan(), first, CHEAT[:1]))).text
+    assert "This was checked on 1 row." in one
+    assert "Too few rows to tell." in one
+    assert "No two columns do so much" not in one
+    rng = np.random.default_rng(0)
+    X = {"p": rng.normal(size=300), "q": rng.normal(size=300)}
+    y = np.repeat(["a", "b"], 150)
+    fitted = Fitted(tb.Tally.of(X, y))
+    many = read(model_report(fitted, **judged(fitted, X, y))).text
+    assert "No two columns do so much that it matters." in many
+
+
+def test_before_and_after_calibration_are_of_the_same_rows(monkeypatch):
+    from tallybayes.plots.reliability import ReliabilityDisplay
+    from tallybayes.report import evaluated
+
+    monkeypatch.setattr(evaluated, "MOST_ROWS", 60)
+    seen = []
+    made = ReliabilityDisplay.from_scored.__func__
+
+    def spy(cls, scored, *, before=None, **options):
+        seen.append((scored, before))
+        return made(cls, scored, before=before, **options)
+
+    monkeypatch.setattr(ReliabilityDisplay, "from_scored", classmethod(spy))
+    rng = np.random.default_rng(1)
+    y = np.repeat(["a", "b"], 100)
+    X = {"p": rng.normal(np.where(y == "a", 0.0, 1.0))}
+    fitted = Fitted(tb.Tally.of(X, y), calibration=Calibration("temperature", default=0.5))
+    report = model_report(fitted, **judged(fitted, X, y))
+    ((after, before),) = seen
+    assert len(after.true) == len(before.true) == 60
+    np.testing.assert_array_equal(after.true, before.true)
+    assert "Of 60 of 200 rows, drawn at random." in report.html
+
+
+def test_the_nomogram_says_what_its_probabilities_leave_out():
+    rng = np.random.default_rng(2)
+
+    def said(k, calibration=None):
+        y = np.arange(40) % k
+        X = {"p": rng.normal(y)}
+        return read(model_report(Fitted(tb.Tally.of(X, y), calibration=calibration))).text
+
+    of_all = "among all is 1/(1 + the sum of"
+    assert of_all not in said(2)
+    assert of_all in said(3)
+    assert "two most probable of 6 classes, as if there were no others" in said(6)
+    curve = np.array([0.0, 1.0]), np.array([0.1, 0.9])
+    isotonic = Calibration("isotonic", {}, 1.0, curves={0: curve, 1: curve})
+    assert "Its rulers show what comes before these" in said(2, isotonic)
+    assert "Its rulers show what comes before these" not in said(2)
+
+
+def test_reports_made_at_once_are_alike_and_leave_settings_alone():
+    import matplotlib as mpl
+
+    before = mpl.rcParams["font.size"]
+    with mpl.rc_context({"font.size": 13.0}):
+        with ThreadPoolExecutor(4) as pool:
+            pages = list(pool.map(lambda _: model_report(loan()).html, range(4)))
+        assert mpl.rcParams["font.size"] == 13.0
+    assert mpl.rcParams["font.size"] == before
+    dated = r"This page was made</dt><dd>[^<]*"
+    assert len({re.sub(dated, "", page) for page in pages}) == 1
 
 
 def test_a_model_that_makes_no_mistake_has_no_example_of_one(page):
@@ -179,7 +339,9 @@ def test_models_of_every_family_have_a_report_with_data_and_without(name):
     fitted = Fitted(tally, setting.families, setting.columns)
     for report in (model_report(fitted), model_report(fitted, **judged(fitted, X, y))):
         assert set(read(report).tags) >= {"table", "svg", "h1", "nav"}
-        assert "nan" not in re.sub(r"<svg.*?</svg>", "", report.html, flags=re.DOTALL).split()
+        without_pictures = re.sub(r"<svg.*?</svg>", "", report.html, flags=re.DOTALL)
+        words = {word.strip("().,;:[]") for word in text_of(without_pictures).split()}
+        assert not {"nan", "None", "inf", "-inf"} & words
 
 
 @pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
@@ -201,6 +363,27 @@ def test_weights_count():
     report = model_report(loan(), **judged(loan(), LOAN, CHEAT, weights))
     assert report.scores.accuracy == 1.0
     assert "Their weights together 45" in read(report).text
+
+
+def test_pictures_of_columns_and_quantiles_have_the_weights_of_their_rows(monkeypatch):
+    from tallybayes.plots.column_display import ColumnDisplay
+    from tallybayes.plots.normal_qq import NormalQQDisplay
+
+    seen = []
+    for each in (ColumnDisplay, NormalQQDisplay):
+
+        def spy(cls, *args, made=each.from_estimator.__func__, **options):
+            seen.append((cls, options["sample_weight"].tolist()))
+            return made(cls, *args, **options)
+
+        monkeypatch.setattr(each, "from_estimator", classmethod(spy))
+    rng = np.random.default_rng(3)
+    y = np.repeat(["a", "b"], 150)
+    X = {"p": np.exp(rng.normal(size=300))}
+    weights = rng.uniform(0.5, 1.0, 300)
+    fitted = Fitted(tb.Tally.of(X, y, weights))
+    model_report(fitted, **judged(fitted, X, y, weights))
+    assert seen == [(ColumnDisplay, weights.tolist()), (NormalQQDisplay, weights.tolist())]
 
 
 def test_a_model_of_one_class_has_a_report():

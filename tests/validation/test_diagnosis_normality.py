@@ -206,7 +206,7 @@ def test_where_no_family_does_better_none_is_named():
     assert found.normal is False
     assert found.tried
     assert found.better is None
-    assert "no other family does better" in str(whole)
+    assert "no other is clearly better" in str(whole)
     assert not whole.warnings
 
 

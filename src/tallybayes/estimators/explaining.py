@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources import Source, record_at
+from tallybayes.sources import Source, Table, record_at
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -183,4 +183,8 @@ class Explaining:
         """Return the record in a table of one row."""
         with warnings.catch_warnings():  # a row without names is meant by its order
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            return record_at(self.source_of(rows), 0)
+            source = self.source_of(rows)
+        record = record_at(source, 0)
+        if isinstance(source, Table):
+            return record
+        return dict(zip(self.fitted_.tally.schema.names, record.values(), strict=True))

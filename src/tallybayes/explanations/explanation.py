@@ -128,7 +128,8 @@ class Explanation:
             other = self.runner_up if one == self.decision else self.decision
         if other is None or one == other:
             raise TallyBayesError(
-                "evidence is for one class against another; give two different classes"
+                f"evidence is for one class against another, not for {one!r} against itself; give "
+                "two different classes"
             )
         a, b = self.classes.index(one), self.classes.index(other)
         return Contrast.of(

@@ -9,14 +9,17 @@ read in black and white as well.
 from __future__ import annotations
 
 import math
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.model import Model
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
 
@@ -34,6 +37,11 @@ TITLE, LABEL, NOTE = "large", "medium", "small"  # the three sizes of type, rela
 PALE = 0.45  # of the colour is in a bar, the rest is white
 MINUS = "\N{MINUS SIGN}"
 WIDTH = 6.4  # inches of a picture of one panel
+# control characters but spaces, those that turn the text after them around, halves of characters
+NO_TEXT = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+BROAD = 1.7  # ordinary letters that a broad one takes the room of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,9 @@ class Style:
 
 
 def style_of(k: int) -> Style:
-    """Return the style of the k-th class: the same in every picture, and no two alike up to 40.
+    """Return the style of the k-th class: the same in every picture.
+
+    Lines with their markers, and bars with markers, are all different up to 40.
 
     Examples
     --------
@@ -165,8 +175,11 @@ def legend(ax: Axes, outside: bool = False, **options: Any) -> Legend | None:
     return ax.legend(**{**place, **look, **options})
 
 
-def key(ax: Axes, **options: Any) -> Legend | None:
-    """Draw a legend in a line between title and axes if it fits there, else right of the axes."""
+def key(ax: Axes, stacked: bool = False, **options: Any) -> Legend | None:
+    """Draw a legend between title and axes if it fits there, else right of the axes.
+
+    It is one line, or one for each name if they are `stacked`.
+    """
     handles, names = ax.get_legend_handles_labels()
     # bars before the marks on them, whatever matplotlib holds them by
     order = sorted(range(len(names)), key=lambda k: names[k].startswith("the "))
@@ -174,12 +187,13 @@ def key(ax: Axes, **options: Any) -> Legend | None:
     options = {"handles": handles, "labels": names, **options}
     if not names:
         return None
-    if sum(map(len, names)) + 6 * len(names) > 80:
+    if not stacked and sum(map(len, names)) + 6 * len(names) > 80:
         return legend(ax, outside=True, **options)
+    lines = len(names) if stacked else 1
     if ax.get_title(loc="left"):
-        ax.set_title(ax.get_title(loc="left"), loc="left", fontsize=TITLE, pad=26)
+        ax.set_title(ax.get_title(loc="left"), loc="left", fontsize=TITLE, pad=12 + 14 * lines)
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.005), "borderaxespad": 0.2}
-    look = {"ncols": max(1, len(names)), "columnspacing": 1.6, "handletextpad": 0.6}
+    look = {"ncols": len(names) // lines, "columnspacing": 1.6, "handletextpad": 0.6}
     return legend(ax, **{**place, **look, "borderpad": 0.0, **options})
 
 
@@ -191,8 +205,41 @@ def readable(text: object, most: int = 32) -> str:
     >>> print(readable("price in $\nper piece", 16))
     price in \$ per …
     """
-    shown = shortened(text, most).replace("$", r"\$")
-    return f" {shown}" if shown.startswith("_") else shown  # legends leave out what begins so
+    return shortened(text, most).replace("$", r"\$")
+
+
+def for_legend(text: object, most: int = 32) -> str:
+    """Return a user's text as the name of something in a legend.
+
+    matplotlib leaves out of legends what has a name that begins with an underscore.
+
+    Examples
+    --------
+    >>> for_legend("yes"), for_legend("_other")
+    ('yes', ' _other')
+    """
+    shown = narrow(text, most)
+    return f" {shown}" if shown.startswith("_") else shown
+
+
+def narrow(text: object, most: int) -> str:
+    """Return readable text that takes no more room than so many ordinary letters do.
+
+    Examples
+    --------
+    >>> narrow("a very long name", 8), narrow("WWWWWWWW", 8)
+    ('a very …', 'WWWW…')
+    """
+    line = shortened(text, most)
+    ends = list(accumulate(map(_room, line)))
+    if ends[-1] > most:
+        line = line[: bisect_right(ends, most - 1)] + "…"
+    return line.replace("$", r"\$")
+
+
+def _room(letter: str) -> float:
+    """Return how many ordinary letters a letter takes the room of."""
+    return BROAD if letter in "WMmw@%" or east_asian_width(letter) in "WF" else 1.0
 
 
 def shortened(text: object, most: int = 32) -> str:
@@ -204,6 +251,7 @@ def shortened(text: object, most: int = 32) -> str:
     ('home owner', 'a very …')
     """
     whole = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+    whole = NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", whole)
     line = " ".join("".join(c if c.isprintable() else " " for c in whole).split()) or '""'
     return line if len(line) <= most else line[: most - 1] + "…"
 
@@ -259,21 +307,6 @@ def chance(p: float) -> str:
     if 0.9995 <= p < 1.0:
         return "> 0.999"
     return f"{p:.3f}" if 0.0 < p < 1.0 else f"{p:.0f}"
-
-
-def model_of(estimator: Any) -> Model:
-    """Return the model of an estimator, of what was fitted, or the model itself."""
-    if isinstance(estimator, Model):
-        return estimator
-    if hasattr(type(estimator), "fitted_"):
-        estimator = estimator.fitted_  # or scikit-learn's error, if it was not fitted
-    model = getattr(estimator, "model", None)
-    if not isinstance(model, Model):
-        raise TallyBayesError(
-            f"a picture is of a fitted estimator of tallybayes, or of a model, not of "
-            f"{type(estimator).__name__}"
-        )
-    return model
 
 
 def source_of(estimator: Any, X: Any) -> Any:

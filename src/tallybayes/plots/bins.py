@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics.checks import as_rows
 from tallybayes.metrics.intervals import wilson
-from tallybayes.metrics.probabilities import Reliability, reliability_of
+from tallybayes.metrics.probabilities import Reliability
 from tallybayes.plots.predictions import Floats, Scored
 
-Z = 1.959963984540054  # of an interval of 95 %
+Z = NormalDist().inv_cdf(0.975)  # of an interval of 95 %
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,13 +53,11 @@ def binned(scored: Scored, bins: int, title: str) -> Bins:
             raise TallyBayesError(
                 f"the probability of row {row} is {p[row]}; it must be between 0 and 1"
             )
-        table, squares = _table(p, scored.true == k, scored.weights, bins)
+        right = scored.true == k
     else:
         rows = as_rows(scored.proba, scored.true, scored.weights)
-        table = reliability_of(rows, bins)
-        sure = rows.proba.max(1)
-        right = rows.proba.argmax(1) == rows.true
-        _, squares = _table(sure, right, scored.weights, bins)
+        p, right = rows.proba.max(1), rows.proba.argmax(1) == rows.true
+    table, squares = _table(p, right, scored.weights, bins)
     limits = [
         wilson(float(share), float(n) ** 2 / float(square) if square else 0.0, Z)
         for share, n, square in zip(table.right, table.rows, squares, strict=True)

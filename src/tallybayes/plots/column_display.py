@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.plain import plain_value
+from tallybayes.explanations.subject import model_of
 from tallybayes.plots import column_drawing as drawing
 from tallybayes.plots.base import (
     checked_record,
     figures,
     key,
     listed,
-    model_of,
     new_axes,
     readable,
     shortened,
@@ -66,6 +66,8 @@ class ColumnDisplay:
         The places of the classes that are drawn.
     note
         What a reader should know.
+    data_beyond
+        How many values of each class are far outside of the bins.
 
     Attributes
     ----------
@@ -97,6 +99,7 @@ class ColumnDisplay:
     value_place: int | None = None
     drawn: tuple[int, ...] = ()
     note: str = ""
+    data_beyond: tuple[int, ...] = ()
     figure_: Figure = field(init=False, repr=False)
     ax_: Axes = field(init=False, repr=False)
 
@@ -112,6 +115,7 @@ class ColumnDisplay:
         y: Any = None,
         record: Any = None,
         ax: Any = None,
+        sample_weight: Any = None,
         **options: Any,
     ) -> Self:
         """Draw a column of a model.
@@ -128,6 +132,8 @@ class ColumnDisplay:
             A record, to show where it is.
         ax
             Axes to draw on; a new figure when not given.
+        sample_weight
+            How often each row of `X` counts; once when not given.
         options
             Those of `plot`.
         """
@@ -142,7 +148,7 @@ class ColumnDisplay:
             at_value, place = np.exp(alone.log_prob([value])[0]), place_in(alone, said, value)
         seen = None
         if X is not None and said.places:
-            seen = seen_in(estimator, model, alone, X, y, said)
+            seen = seen_in(estimator, model, alone, X, y, said, sample_weight)
         order = model.prior if at_value is None else at_value
         first = np.argsort(-order, kind="stable")[:MOST_CLASSES]
         display = cls(
@@ -159,6 +165,7 @@ class ColumnDisplay:
             place,
             tuple(sorted(first.tolist())),
             said.note,
+            () if seen is None else seen.beyond,
         )
         return display.plot(ax, **options)
 
@@ -206,6 +213,12 @@ class ColumnDisplay:
         return "probability"
 
     @property
+    def beyond(self) -> str:
+        """How many values of the classes drawn are far outside of the picture, in words."""
+        n = sum(self.data_beyond[c] for c in self.drawn if self.data_beyond)
+        return "" if not n else "1 value far out is" if n == 1 else f"{n:,} values far out are"
+
+    @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
         names, column = listed(self.classes[c] for c in self.drawn), shortened(self.column)
@@ -240,6 +253,7 @@ class ColumnDisplay:
         beside = "" if self.data is None else ", with the data's shares beside them"
         if self.data_edges is not None:
             beside = ", with the data's histograms behind them"
+        beside += f" ({self.beyond} not drawn)" if self.beyond else ""
         return beside + (f" ({hidden} more classes are not drawn)" if hidden else "")
 
     def _peaks(self) -> str:

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.plots.base import FAINT, HATCHES, INK, NOTE, QUIET, figures, readable, style_of
+from tallybayes.plots.base import (
+    FAINT,
+    HATCHES,
+    INK,
+    NOTE,
+    QUIET,
+    figures,
+    for_legend,
+    narrow,
+    style_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +31,7 @@ TALLEST = 8.0  # a curve is cut if it is so many times as high as the middle one
 NARROWEST = 0.02  # of the whole axis, for an interval to be drawn true to scale
 MOST_FILLED = 4  # histograms that are filled; more would hide each other
 MANY_BARS = 40  # from which bars have no hatches
+SLANTED, SLANTED_INTERVAL = 14, 26  # letters of a name that is written at a slant
 
 
 def nothing(ax: Axes, why: str) -> None:
@@ -31,7 +42,7 @@ def nothing(ax: Axes, why: str) -> None:
 
 def _label(display: ColumnDisplay, c: int) -> str:
     """Return the name of a class, with the likelihood of the record's value."""
-    name = readable(display.classes[c], 24)
+    name = for_legend(display.classes[c], 24)
     if display.value_likelihood is None:
         return name
     return f"{name}: {figures(float(display.value_likelihood[c]))}"
@@ -57,8 +68,9 @@ def curves(ax: Axes, display: ColumnDisplay, most: int) -> None:
         ax.plot(x, f, label=_label(display, c), zorder=3, **style.of_line)
     top = min(max(peaks), TALLEST * float(np.median(peaks)))
     ax.set_ylim(0.0, 1.06 * top)
-    if max(peaks) > top:
-        _remark(ax, f"the highest reaches {figures(max(peaks))}")
+    remarks = [f"the highest reaches {figures(max(peaks))}"] if max(peaks) > top else []
+    remarks += [f"{beyond} not drawn"] if (beyond := display.beyond) else []
+    _remark(ax, "\n".join(remarks))
     low, high = _limits(display, x)
     ax.set_xlim(low, high)
     if display.value is not None:
@@ -82,7 +94,7 @@ def _limits(display: ColumnDisplay, x: Floats) -> tuple[float, float]:
     if display.data_edges is not None:
         assert display.data is not None
         tops = np.nan_to_num(display.data[list(display.drawn)])
-        full = np.flatnonzero((tops > 0.01 * tops.max()).any(axis=0))
+        full = np.flatnonzero((tops > 0.0).any(axis=0))
         if len(full):
             ends += [float(display.data_edges[k]) for k in (full.min(), full.max() + 1)]
     if display.value is not None:
@@ -101,7 +113,7 @@ def values(ax: Axes, display: ColumnDisplay, most: int) -> None:
         _remark(ax, f"{len(display.places) - most} more values are not drawn")
     centres = np.arange(len(shown), dtype=np.float64)
     _groups(ax, display, centres, np.ones(len(shown)), shown)
-    _named_ticks(ax, [readable(display.places[k], 22) for k in shown])
+    _named_ticks(ax, [display.places[k] for k in shown])
     if display.value_place in shown:
         _mark(ax, float(shown.index(display.value_place)))
 
@@ -120,7 +132,7 @@ def intervals(ax: Axes, display: ColumnDisplay, most: int) -> None:
             shown = sorted(first[:most])
         centres = np.arange(len(shown), dtype=np.float64)
         _groups(ax, display, centres, np.ones(len(shown)), shown)
-        _named_ticks(ax, [short_interval(display.places, k) for k in shown])
+        _named_ticks(ax, [short_interval(display.places, k) for k in shown], SLANTED_INTERVAL)
         if display.value_place in shown:
             _mark(ax, float(shown.index(display.value_place)))
         return
@@ -161,7 +173,7 @@ def shares(ax: Axes, display: ColumnDisplay, most: int) -> None:
         ax.bar(k, display.likelihood[c, 0], 0.6, zorder=2, **style_of(c).of_bar)
         if display.data is not None:
             _dot(ax, float(k), float(display.data[c, 0]), "the data's share" if not k else None)
-    _named_ticks(ax, [readable(display.classes[c], 22) for c in display.drawn])
+    _named_ticks(ax, [display.classes[c] for c in display.drawn])
     ax.margins(y=0.08)
 
 
@@ -197,10 +209,12 @@ def _mark(ax: Axes, x: float) -> None:
     ax.axvspan(x - 0.5, x + 0.5, color=FAINT, alpha=0.45, linewidth=0, label="the record", zorder=0)
 
 
-def _named_ticks(ax: Axes, names: list[str]) -> None:
-    """Name the groups; names that would run into each other are written at a slant."""
-    room = 68 / max(1, len(names))
-    slanted = max(map(len, names), default=0) > room
+def _named_ticks(ax: Axes, values: list[Any], slanted_most: int = SLANTED) -> None:
+    """Name the groups; names that would run into each other are at a slant, and shorter."""
+    names = [narrow(value, 22) for value in values]
+    slanted = max(map(len, names), default=0) > 68 / max(1, len(names))
+    if slanted:  # they take their length from the height of the picture
+        names = [narrow(value, slanted_most) for value in values]
     turn: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(names)), names, **(turn if slanted else {}))
     ax.tick_params(axis="x", length=0)

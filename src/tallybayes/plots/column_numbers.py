@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import dense
+from tallybayes.batches import check_weights, dense
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.columns import CONSTANT, NEVER_COUNTED
 from tallybayes.families import (
@@ -41,6 +41,7 @@ Kind = Literal["density", "intervals", "values", "shares"]
 POINTS = 400  # of a curve
 DEVIATIONS = 3.3  # standard deviations from the mean to which a curve is drawn
 FEWEST_BINS, MOST_BINS = 6, 40
+FAR_OUT = 3.0  # times the distance of the quartiles from them: Tukey's outer fences
 WEIGHTS = "complement weights: what one occurrence adds to the score, in nats"
 
 
@@ -119,76 +120,103 @@ def _grid(column: SingleColumn) -> Floats:
 class Seen:
     """What rows have in a column.
 
-    Of numbers, the density of each class (down) in bins (across) between the `edges`; otherwise the
-    share of each class's rows that has each value.
+    Of numbers, the density of each class (down) in bins (across) between the `edges`, and how many
+    values of each class are `beyond` them; otherwise the share of each class's rows that has each
+    value.
     """
 
     shares: Floats
     edges: Floats | None = None
+    beyond: tuple[int, ...] = ()
 
 
 def seen_in(
-    estimator: Any, model: Model, column: SingleColumn, X: Any, y: Any, said: Said
+    estimator: Any,
+    model: Model,
+    column: SingleColumn,
+    X: Any,
+    y: Any,
+    said: Said,
+    sample_weight: Any = None,
 ) -> Seen | None:
     """Return what rows have in a column; None if they have no value of it."""
     source = source_of(estimator, X)
     of_class = classes_of(model, y, source.n_rows)
+    weights = check_weights(sample_weight, source.n_rows)
+    weights = np.ones(source.n_rows) if weights is None else weights
+    of_class = np.where(weights > 0.0, of_class, -1)  # what has no weight is not there
     n_classes, parameters = len(model.classes), column.parameters
     if isinstance(parameters, Bag):
         if said.note == WEIGHTS:
             return None  # shares and weights have no common scale
-        return Seen(_shares_of_bag(source, model, column, of_class))
+        return Seen(_shares_of_bag(source, model, column, of_class, weights))
     if isinstance(parameters, Tables) and not isinstance(parameters, Histograms):
         codes, labels = labels_in(source, column.name, model)
         place = {label: k for k, label in enumerate(said.places)}
         meaning = np.array([place.get(label, -1) for label in labels] or [-1])
         codes = np.where(codes >= 0, meaning[codes], -1)
-        return Seen(_shares(codes, of_class, n_classes, len(said.places)))
+        return Seen(_shares(codes, of_class, weights, n_classes, len(said.places)))
     x = numbers_in(source, column.name, model)
     if isinstance(parameters, Normals):
-        return _histogram(x, of_class, n_classes, isinstance(parameters, LogNormals))
+        return _histogram(x, of_class, weights, column)
     if isinstance(parameters, Histograms):
         codes = interval_codes([x], [said.places], len(x))[:, 0]
-        return Seen(_shares(codes, of_class, n_classes, len(said.places) + 1))
+        return Seen(_shares(codes, of_class, weights, n_classes, len(said.places) + 1))
     if isinstance(parameters, Switches):
         codes = np.where(np.isnan(x), -1, x > parameters.threshold)
     else:
         codes = np.where(np.isnan(x), -1, x)
-    return Seen(_shares(codes.astype(np.int64), of_class, n_classes, len(said.places)))
+    codes = codes.astype(np.int64)
+    return Seen(_shares(codes, of_class, weights, n_classes, len(said.places)))
 
 
-def _shares(codes: Array, of_class: Array, n_classes: int, n: int) -> Floats:
+def _shares(codes: Array, of_class: Array, weights: Floats, n_classes: int, n: int) -> Floats:
     """Return which share of each class's values (down) has each code (across).
 
     Codes from n on count among all, but are not shown; -1 is missing.
     """
     there = (codes >= 0) & (of_class >= 0)
-    codes, of_class = np.minimum(codes[there], n), of_class[there]
-    table = np.bincount(of_class * (n + 1) + codes, minlength=n_classes * (n + 1))
-    table = table.reshape(n_classes, n + 1)
+    cells = of_class[there] * (n + 1) + np.minimum(codes[there], n)
+    table = np.bincount(cells, weights[there], n_classes * (n + 1)).reshape(n_classes, n + 1)
     total = table.sum(axis=1, keepdims=True)
-    return np.where(total > 0, table[:, :n] / np.maximum(total, 1), np.nan)
+    return table[:, :n] / np.where(total > 0.0, total, np.nan)
 
 
-def _histogram(x: Floats, of_class: Array, n_classes: int, log: bool) -> Seen | None:
-    """Return the density of each class in the same bins for all; even ones in log x if `log`."""
+def _histogram(x: Floats, of_class: Array, weights: Floats, column: SingleColumn) -> Seen | None:
+    """Return the density of each class in the same bins for all; even ones in log x if it is so.
+
+    A few numbers far out would leave one bin to all others: they are beyond the bins, unless the
+    curves reach them.
+    """
+    n_classes, log = len(column.classes), isinstance(column.parameters, LogNormals)
     there = np.isfinite(x) & (of_class >= 0)
     if log:
         there &= x > 0.0
-    x, of_class = x[there], of_class[there]
+    x, of_class, weights = x[there], of_class[there], weights[there]
     if not len(x) or x.min() == x.max():
         return None
-    scale = np.log(x) if log else x
-    n = _bins(scale, of_class, n_classes)
-    edges = np.linspace(scale.min(), scale.max(), n + 1)
+    span = column.span(DEVIATIONS, range(n_classes))
+    scale, ends = (np.log(x), np.log(span)) if log else (x, np.array(span))
+    inside = _near(scale, float(ends[0]), float(ends[1]))
+    near = scale[inside]
+    edges = np.linspace(near.min(), near.max(), _bins(near, of_class[inside], n_classes) + 1)
     if log:
         edges = np.exp(edges)
-        edges[0], edges[-1] = x.min(), x.max()  # rounding must not push a value out
-    rows = [np.histogram(x[of_class == c], edges)[0] for c in range(n_classes)]
-    counts = np.array(rows, np.float64)
-    total = counts.sum(axis=1, keepdims=True)
+        edges[0], edges[-1] = x[inside].min(), x[inside].max()  # rounding must not push one out
+    rows = [(x[of_class == c], weights[of_class == c]) for c in range(n_classes)]
+    counts = np.array([np.histogram(mine, edges, weights=w)[0] for mine, w in rows])
+    total = np.bincount(of_class, weights, n_classes)[:, None]
     density = counts / (np.where(total > 0.0, total, np.nan) * np.diff(edges))
-    return Seen(density, edges)
+    beyond = np.bincount(of_class[~inside], minlength=n_classes)
+    return Seen(density, edges, tuple(beyond.tolist()))
+
+
+def _near(x: Floats, low: float, high: float) -> NDArray[np.bool_]:
+    """Tell which numbers are between two ends, or not far out from the middle half of all."""
+    first, third = np.percentile(x, [25, 75])
+    reach = FAR_OUT * (third - first)
+    near: NDArray[np.bool_] = (x >= min(low, first - reach)) & (x <= max(high, third + reach))
+    return near if np.ptp(x[near]) > 0.0 else np.ones(len(x), np.bool_)
 
 
 def _bins(x: Floats, of_class: Array, n_classes: int) -> int:
@@ -202,7 +230,9 @@ def _bins(x: Floats, of_class: Array, n_classes: int) -> int:
     return min(max(n, FEWEST_BINS), MOST_BINS)
 
 
-def _shares_of_bag(source: Any, model: Model, column: SingleColumn, of_class: Array) -> Floats:
+def _shares_of_bag(
+    source: Any, model: Model, column: SingleColumn, of_class: Array, weights: Floats
+) -> Floats:
     """Return the column's share of everything that its bag counts, by class."""
     factor, j = place_of(model, column.name)
     names = model.schema.names_of(model.schema.groups[factor.group])
@@ -218,7 +248,7 @@ def _shares_of_bag(source: Any, model: Model, column: SingleColumn, of_class: Ar
             dense(values) if isinstance(values, np.ndarray) else values.toarray()
         )
     for c in range(len(model.classes)):
-        sums[c] = counts[of_class == c].sum(axis=0)
+        sums[c] = weights[of_class == c] @ counts[of_class == c]
     total = sums.sum(axis=1)
     share = np.where(total > 0.0, sums[:, j] / np.where(total > 0.0, total, 1.0), np.nan)
     return share[:, None]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.plots.base import INK, PALETTE, QUIET, Style, legend, readable, shortened, style_of
+from tallybayes.plots.base import INK, PALETTE, QUIET, Style, legend, narrow, shortened, style_of
 from tallybayes.plots.predictions import Scored
 from tallybayes.sources.labels import Label
 
@@ -134,17 +134,25 @@ def draw(ax: Axes, curves: Sequence[Curve], name: str | None, steps: bool = Fals
         label = f"{area_text(curve.area)}  {_title(curve, name, len(curves))}"
         ax.plot([], [], **style.of_line, **mark, label=label)
     if len(curves) > 1:
-        hidden = len(curves) - len(drawn)
-        more = f"\n({hidden} more are not drawn)" if hidden else ""
-        label = f"{area_text(mean_area(curves))}  mean of {len(curves)} classes{more}"
-        ax.plot([], [], " ", label=label)
+        among, rest = _among(curves)
+        more = "".join(f"\n({each})" for each in rest)
+        ax.plot([], [], " ", label=f"{area_text(mean_area(curves))}  mean of {among}{more}")
+
+
+def _among(curves: Sequence[Curve]) -> tuple[str, list[str]]:
+    """Say of how many classes the mean area is, and what is not drawn."""
+    some = sum(not math.isnan(curve.area) for curve in curves)
+    hidden, without = some - len(shown(curves)), len(curves) - some
+    rest = [f"{hidden} more {'is' if hidden == 1 else 'are'} not drawn"] if hidden else []
+    rest += [f"{without} {'has' if without == 1 else 'have'} no rows"] if without else []
+    return f"{some} {'class' if some == 1 else 'classes'}", rest
 
 
 def _title(curve: Curve, name: str | None, curves: int) -> str:
     """Return what the legend calls a curve."""
     if name is None:
-        return readable(curve.label, 22)
-    return readable(name, 22) + ("" if curves == 1 else f", {readable(curve.label, 18)}")
+        return narrow(curve.label, 22)
+    return narrow(name, 22) if curves == 1 else f"{narrow(name, 10)}, {narrow(curve.label, 12)}"
 
 
 def explained(ax: Axes, room: str | None = None) -> None:
@@ -197,7 +205,6 @@ def said(curves: Sequence[Curve], what: str) -> str:
     each = [f"{shortened(curve.label, 24)} {area_text(curve.area)}" for curve in drawn]
     if len(curves) == 1:
         return f"{what} {area_text(curves[0].area)}"
-    hidden = len(curves) - len(drawn)
-    more = f"; {hidden} more classes are not drawn" if hidden else ""
+    among, rest = _among(curves)
     mean = area_text(mean_area(curves))
-    return f"mean {what} of {len(curves)} classes {mean} ({', '.join(each)}{more})"
+    return f"mean {what} of {among} {mean} ({'; '.join([', '.join(each), *rest])})"

@@ -22,6 +22,7 @@ import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.explanations import Explanation, explain
+from tallybayes.explanations.subject import model_of
 from tallybayes.model import Model
 from tallybayes.plots.base import (
     chance,
@@ -29,7 +30,6 @@ from tallybayes.plots.base import (
     checked_record,
     figures,
     listed,
-    model_of,
     new_axes,
     new_panels,
     shortened,

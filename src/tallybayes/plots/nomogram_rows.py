@@ -94,10 +94,30 @@ def _promising(
         with np.errstate(invalid="ignore"):
             on = scored.log_present[a] - scored.log_present[b]
             reach = np.abs(on - (scored.log_absent[a] - scored.log_absent[b]))
+    elif isinstance(scored, Normals):
+        reach = _reach_of_numbers(scored, a, b)
     else:
         return columns
     best = np.argsort(-np.nan_to_num(reach, nan=0.0, posinf=np.inf), kind="stable")
     return [columns[j] for j in best[: 2 * most]]
+
+
+def _reach_of_numbers(normals: Normals, a: int, b: int) -> Floats:
+    """Return how long the rows of columns of numbers are.
+
+    The log ratio is a parabola, so it is greatest and least at the ends of the row or at its
+    vertex. Of log-normal columns everything is in log x.
+    """
+    mean, scale, height = (part[[a, b]] for part in normals.curves)
+    spread = DEVIATIONS * np.sqrt(np.where(normals.used, normals.variance[[a, b]], 0.0))
+    low, high = (mean - spread).min(axis=0), (mean + spread).max(axis=0)
+    bend = scale[1] ** 2 - scale[0] ** 2
+    lean = scale[1] ** 2 * mean[1] - scale[0] ** 2 * mean[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        vertex = np.nan_to_num(np.clip(lean / bend, low, high), nan=0.0).clip(low, high)
+    logs = [height - (scale * (x - mean)) ** 2 for x in (low, vertex, high)]
+    ratios = np.array([each[0] - each[1] for each in logs]).clip(-DECISIVE, DECISIVE)
+    return np.where(normals.used, np.ptp(ratios, axis=0), 0.0)
 
 
 def _row(column: SingleColumn, one: int, other: int) -> Row | None:

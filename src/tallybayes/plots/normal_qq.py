@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError
+from tallybayes.explanations.subject import model_of
 from tallybayes.families import LogNormals, Normals
 from tallybayes.plots.base import (
     QUIET,
     figures,
+    for_legend,
     key,
     listed,
-    model_of,
     new_axes,
     readable,
     shortened,
@@ -83,7 +85,9 @@ class NormalQQDisplay:
     ax_: Axes = field(init=False, repr=False)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, column: str, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, column: str, ax: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Draw a column of some rows against what the model believes of it.
 
         Parameters
@@ -96,6 +100,8 @@ class NormalQQDisplay:
             The name of a Gaussian or log-normal column.
         ax
             Axes to draw on; a new figure when not given.
+        sample_weight
+            How often each row counts; once when not given.
         """
         model = model_of(estimator)
         alone = SingleColumn.of(model, column)
@@ -109,17 +115,20 @@ class NormalQQDisplay:
         source = source_of(estimator, X)
         x = numbers_in(source, column, model)
         of_class = classes_of(model, y, source.n_rows)
+        weights = check_weights(sample_weight, source.n_rows)
+        weights = np.ones(source.n_rows) if weights is None else weights
         log = isinstance(normals, LogNormals)
         if log:
             x = np.log(np.where(x > 0.0, x, np.nan))
         expected, observed = {}, {}
         for c, label in enumerate(model.classes):
-            mine = x[(of_class == c) & np.isfinite(x)]
+            mine = np.flatnonzero((of_class == c) & np.isfinite(x) & (weights > 0.0))
             if len(mine):
-                spread = float(np.sqrt(normals.variance[c, 0]))
-                z = np.sort((mine - normals.mean[c, 0]) / spread)
+                mine = mine[np.argsort(x[mine], kind="stable")]
+                z = (x[mine] - normals.mean[c, 0]) / np.sqrt(normals.variance[c, 0])
                 some = _some(len(z))
-                observed[label], expected[label] = z[some], normal_quantiles(len(z))[some]
+                quantiles = weighted_quantiles(weights[mine])
+                observed[label], expected[label] = z[some], quantiles[some]
         if not observed:
             raise TallyBayesError(f"column {column!r} has no value in these rows")
         names = str(column), model.schema.target
@@ -140,7 +149,7 @@ class NormalQQDisplay:
             self.ax_.plot(
                 self.expected[label], self.observed[label], linestyle="none", marker=style.marker,
                 markersize=4.5, markerfacecolor="none", markeredgecolor=style.color,
-                label=readable(label, 24), zorder=2,
+                label=for_legend(label, 24), zorder=2,
             )  # fmt: skip
         hidden = len(self.observed) - len(drawn)
         if hidden:
@@ -184,6 +193,30 @@ def normal_quantiles(n: int) -> Floats:
     places[-1] = 0.5 ** (1.0 / n)
     places[0] = 1.0 - places[-1]
     quantiles: Floats = ndtri(places) + 0.0
+    return quantiles
+
+
+def weighted_quantiles(weights: Floats) -> Floats:
+    """Return what ordered values of a standard normal are expected to be that have weights.
+
+    Each is in the middle of its weight, and all weights together are as many as the effective
+    number of values, (sum of w)^2 / sum of w^2; weights that are all alike change nothing.
+
+    Examples
+    --------
+    >>> weighted_quantiles(np.array([2.0, 2.0, 2.0])).round(4).tolist()
+    [-0.8193, 0.0, 0.8193]
+    >>> bool(weighted_quantiles(np.array([1.0, 1.0, 2.0]))[1] < 0.0)  # less than half is below
+    True
+    """
+    if (weights == weights[0]).all():
+        return normal_quantiles(len(weights))
+    from scipy.special import ndtri
+
+    share = weights / weights.sum()
+    n = 1.0 / float(share @ share)
+    middle = n * (np.cumsum(share) - share / 2.0)
+    quantiles: Floats = ndtri((middle + 0.1825) / (n + 0.365))
     return quantiles
 
 

@@ -81,7 +81,7 @@ class PrecisionRecallDisplay(OfPredictions):
         ax
             Axes to draw on; a new figure when not given.
         """
-        self.figure_, self.ax_ = new_axes(ax, (7.4, 5.4))
+        self.figure_, self.ax_ = new_axes(ax, (7.8, 5.4))
         first = not any(line.get_gid() == CURVE for line in self.ax_.lines)
         drawn, alone = shown(self.curves), len(self.curves) == 1
         if first:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.explanations.subject import model_of
 from tallybayes.metrics.checks import as_codes, as_weights, plain
 from tallybayes.metrics.ranked import Ranked, ranked
 from tallybayes.model import Model
-from tallybayes.plots.base import checked_class, model_of, source_of
+from tallybayes.plots.base import checked_class, source_of
 from tallybayes.sources.labels import Label, encode, sorted_labels
 
 Floats = NDArray[np.float64]

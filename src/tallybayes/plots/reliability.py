@@ -18,7 +18,17 @@ import numpy as np
 from tallybayes.errors import whole
 from tallybayes.metrics.probabilities import BINS
 from tallybayes.model import Fitted
-from tallybayes.plots.base import QUIET, Style, key, new_figure, readable, shortened, style_of, tidy
+from tallybayes.plots.base import (
+    QUIET,
+    Style,
+    key,
+    narrow,
+    new_figure,
+    readable,
+    shortened,
+    style_of,
+    tidy,
+)
 from tallybayes.plots.bins import Bins, binned
 from tallybayes.plots.curves import area_text, square
 from tallybayes.plots.predictions import OfPredictions, Scored, codes_of, judged
@@ -195,8 +205,8 @@ class ReliabilityDisplay(OfPredictions):
             [0.0, 1.0], [0.0, 1.0], color=QUIET, linewidth=1.0, linestyle=(0, (1, 2)), zorder=1
         )
         for k, each in enumerate(self.series):
-            _draw_points(self.ax_, each, k)
-        key(self.ax_)
+            _draw_points(self.ax_, each, k, self._told(each))
+        key(self.ax_, stacked=True)
         probability = f"predicted probability of {what}"
         if len(self.axes_) == 1:
             self.ax_.set_xlabel(probability)
@@ -210,6 +220,13 @@ class ReliabilityDisplay(OfPredictions):
             beneath.stairs(shares, each.table.edges, **({"fill": True} | look), gid=each.title)
         beneath.set_ylim(0.0, None)
         return self
+
+    def _told(self, each: Bins) -> str:
+        """Return what the legend says of a series; only of the winning class it is an error."""
+        error = area_text(each.table.error)
+        if self.label is None:
+            return f"{each.title} (calibration error {error})"
+        return f"{each.title} (mean distance {error}, of P({narrow(self.label, 16)}))"
 
     @property
     def error(self) -> float:
@@ -250,7 +267,7 @@ def _two_axes(ax: Any) -> tuple[Figure, tuple[Axes, ...]]:
     return ax.figure, (ax, ax.figure.add_subplot(parts[1], sharex=ax))
 
 
-def _draw_points(ax: Axes, each: Bins, k: int) -> None:
+def _draw_points(ax: Axes, each: Bins, k: int, told: str) -> None:
     """Draw one series: points joined by a line, each with its interval."""
     style, filled, table = style_of(k), each.filled, each.table
     x, y = table.confidence[filled], table.right[filled]
@@ -267,7 +284,7 @@ def _draw_points(ax: Axes, each: Bins, k: int) -> None:
         elinewidth=1.2,
         capsize=3,
         zorder=3 - 0.5 * k,
-        label=f"{each.title} (error {area_text(table.error)})",
+        label=told,
     )
     points.lines[0].set_gid(each.title)
 

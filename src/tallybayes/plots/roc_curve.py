@@ -78,7 +78,7 @@ class RocCurveDisplay(OfPredictions):
         ax
             Axes to draw on; a new figure when not given.
         """
-        self.figure_, self.ax_ = new_axes(ax, (5.6 if len(self.curves) == 1 else 7.4, 5.4))
+        self.figure_, self.ax_ = new_axes(ax, (5.6 if len(self.curves) == 1 else 7.8, 5.4))
         first = not any(line.get_gid() == CURVE for line in self.ax_.lines)
         of = f": {readable(self.curves[0].label, 24)}" if len(self.curves) == 1 else ""
         if first:

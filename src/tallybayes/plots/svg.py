@@ -10,6 +10,7 @@ import re
 from hashlib import sha256
 from html import escape
 from io import StringIO
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.errors import TallyBayesError
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"
-STYLE = f"font-family: {FONT}; stroke-linejoin: round; stroke-linecap: butt; max-width: 100%"
+STYLE = f"font-family: {FONT}; stroke-linejoin: round; stroke-linecap: butt"
+# settings of matplotlib and of warnings belong to the whole program: who changes them for a while
+# holds this, so that no other thread draws by them or puts back what they were
+DRAWING = RLock()
 REFERENCE = r'(?:href="#|url\(#)([^")]+)'
 
 
@@ -66,7 +70,7 @@ def _drawn(figure: Figure) -> str:
     out = StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "tallybayes"}
-    with rc_context(settings), warnings.catch_warnings():
+    with DRAWING, rc_context(settings), warnings.catch_warnings():
         # a letter that matplotlib's font lacks is drawn by the reader's browser
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(out, format="svg", metadata=nothing)
@@ -89,8 +93,8 @@ def _named(svg: str, alt: str) -> str:
     box = re.search(r'viewBox="[^"]+"', head)
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'role="img" aria-labelledby="{mark}-title {mark}-desc" width="{width}" height="{height}" '
-        f'{box.group() if box else ""} style="{STYLE}">'
+        f'role="img" aria-labelledby="{mark}-title" aria-describedby="{mark}-desc" '
+        f'width="{width}" height="{height}" {box.group() if box else ""} style="{STYLE}">'
         f'<title id="{mark}-title">{_text(shortened(alt.partition(". ")[0], 120))}</title>'
         f'<desc id="{mark}-desc">{_text(alt)}</desc>'
     )

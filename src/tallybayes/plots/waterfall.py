@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Self
 
 from tallybayes.errors import whole
 from tallybayes.explanations import Explanation, explain
+from tallybayes.explanations.subject import model_of
 from tallybayes.plots.base import (
     FAINT,
     INK,
@@ -21,7 +23,7 @@ from tallybayes.plots.base import (
     TITLE,
     chance,
     checked_record,
-    model_of,
+    narrow,
     new_axes,
     readable,
     shortened,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 CHANCES = (0.5, 0.001, 0.999, 0.1, 0.9, 0.01, 0.99)
 WIDE = 7.6
+LINE = 60  # letters of a line beneath the axes
 
 
 @dataclass(eq=False)
@@ -214,7 +217,7 @@ class WaterfallDisplay:
     def _finish(self, low: float, high: float) -> None:
         """Set limits, names, axes and title."""
         ax = self.ax_
-        names = [readable(step.name, 38) for step in self.steps]
+        names = [narrow(step.name, 38) for step in self.steps]
         ax.set_yticks(range(len(names) + 1), [*names, "total"])
         ax.tick_params(axis="y", length=0, labelsize=NOTE)
         ax.tick_params(axis="x", labelsize=NOTE, color=QUIET)
@@ -229,7 +232,8 @@ class WaterfallDisplay:
         one, other = readable(self.one, 20), readable(self.other, 20)
         label = f"bits for {one} (right) against {other} (left)"
         if self.left_out:
-            label += f"\nleft out: {readable('; '.join(self.left_out), 88)}"
+            said = shortened(f"left out: {'; '.join(self.left_out)}", 2 * LINE)
+            label = "\n".join([label, *(narrow(line, LINE) for line in wrap(said, LINE))])
         ax.set_xlabel(label, fontsize=LABEL)
         upper = ax.secondary_xaxis("top")
         ticks = _spread_out(low, high)

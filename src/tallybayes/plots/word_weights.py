@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.explanations.subject import model_of
 from tallybayes.families import WordWeights
 from tallybayes.model import Model, TellingWord, most_informative
 from tallybayes.plots.base import (
@@ -19,7 +20,6 @@ from tallybayes.plots.base import (
     WIDTH,
     figures,
     listed,
-    model_of,
     new_axes,
     new_panels,
     readable,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 from tallybayes.metrics.tables import amount
 from tallybayes.report.html import LONGEST, Html, element, one_line, shortened, text
 
+LEAST_P = 1e-12  # below, tests are not that exact
 MINUS, DASH, SPACE = "\N{MINUS SIGN}", "\N{EN DASH}", "\N{NO-BREAK SPACE}"
 
 
@@ -40,6 +43,7 @@ def table(
     lines: Iterable[Sequence[object]],
     *,
     words: Iterable[int] = (),
+    wide: int | None = None,
     foot: Iterable[Sequence[object]] = (),
     name: str = "",
 ) -> Html:
@@ -55,12 +59,17 @@ def table(
         The lines, of which the first cell is a heading.
     words
         The places of columns that hold words; the others hold numbers, and stand to the right.
+    wide
+        The place of a column of whole sentences.
     foot
         Lines that sum up the others.
     name
         What the table is called in a browser's tests, and in links.
     """
-    kinds = ["word" if place == 0 or place in set(words) else "number" for place in _all(header)]
+    of_words = {0, *words}
+    kinds = ["word" if place in of_words else "number" for place, _ in enumerate(header)]
+    if wide is not None:
+        kinds[wide] = "word wide"
     top = [
         element("th", cell, scope="col", class_=kind)
         for cell, kind in zip(header, kinds, strict=True)
@@ -91,13 +100,9 @@ def _line(cells: Sequence[object], kinds: Sequence[str]) -> Html:
     )
 
 
-def _all(header: Sequence[object]) -> range:
-    return range(len(header))
-
-
-def _plain(caption: object) -> str | None:
-    """Return the caption for those who hear the page, unless it has markup in it."""
-    return None if isinstance(caption, Html) and "<" in caption else str(caption)
+def _plain(caption: object) -> str:
+    """Return the caption without its markup, for those who hear the page."""
+    return html.unescape(re.sub("<[^>]+>", "", text(caption)))
 
 
 def facts(pairs: Iterable[tuple[object, object]]) -> Html:
@@ -207,7 +212,7 @@ def decimal(value: float | None, digits: int = 4) -> str:
         return DASH
     if math.isinf(value):
         return "∞" if value > 0 else f"{MINUS}∞"
-    return minus(f"{value:.{digits}f}")
+    return minus(f"{round(value, digits) + 0.0:.{digits}f}")  # no -0
 
 
 def short(value: float, digits: int = 4) -> str:
@@ -215,6 +220,30 @@ def short(value: float, digits: int = 4) -> str:
     if math.isnan(value) or math.isinf(value):
         return decimal(value)
     return minus(f"{value:.{digits}g}")
+
+
+def counted(value: float) -> str:
+    """Return a number of rows or words, or of weights added up; a dash where it is not known.
+
+    Examples
+    --------
+    >>> counted(27090.0), counted(2.5), counted(float("nan"))
+    ('27,090', '2.5', '–')
+    """
+    if math.isnan(value) or math.isinf(value):
+        return decimal(value)
+    return f"{int(value):,}" if value == int(value) else minus(f"{value:,.10g}")
+
+
+def p_value(p: float) -> str:
+    """Return a p-value; one that is too small to be exact is only said to be so.
+
+    Examples
+    --------
+    >>> p_value(0.0123), p_value(0.0)
+    ('0.012', '< 1e−12')
+    """
+    return short(p, 2) if p >= LEAST_P else f"< {short(LEAST_P)}"
 
 
 def percent(share: float) -> str:
@@ -227,12 +256,12 @@ def percent(share: float) -> str:
     """
     if math.isnan(share):
         return DASH
-    number = f"{100 * share:.1f}".removesuffix(".0")
+    number = f"{round(100 * share, 1) + 0.0:.1f}".removesuffix(".0")
     if 0.999 < share < 1.0:
         number = f">{SPACE}99.9"
     elif 0.0 < share < 0.001:
         number = f"<{SPACE}0.1"
-    return f"{number}{SPACE}%"
+    return f"{minus(number)}{SPACE}%"
 
 
 def minus(number: str) -> str:

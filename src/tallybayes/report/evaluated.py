@@ -36,15 +36,33 @@ class Evaluation:
         The posteriors, rows x classes.
     weights
         How often each row counts; None if each counts once.
+    numbers
+        The numbers of the rows among all rows of the data, the first of which is 0; None if there
+        are no others.
     """
 
     true: NDArray[np.int64]
     winners: NDArray[np.int64]
     proba: Floats
     weights: Floats | None = None
+    numbers: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.true)
+
+    def some(self, rows: NDArray[np.int64]) -> Evaluation:
+        """Return what is said of some of the rows."""
+        return Evaluation(
+            self.true[rows],
+            self.winners[rows],
+            self.proba[rows],
+            None if self.weights is None else self.weights[rows],
+            rows if self.numbers is None else self.numbers[rows],
+        )
+
+    def number(self, row: int) -> int:
+        """Return the number that a row has among all rows of the data, the first of which is 1."""
+        return 1 + (row if self.numbers is None else int(self.numbers[row]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

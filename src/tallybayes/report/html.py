@@ -123,7 +123,7 @@ def _attribute(name: str, value: Any) -> str:
 
 def _flat(parts: Iterable[object]) -> Iterable[object]:
     for part in parts:
-        if isinstance(part, list | tuple):
+        if isinstance(part, list) or type(part) is tuple:  # a named one is a mistake, and is seen
             yield from _flat(part)
         elif part is not None:
             yield part

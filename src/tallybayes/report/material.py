@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics.intervals import Interval, score_intervals
@@ -52,6 +54,9 @@ class Material:
         the model; none where records cannot be drawn.
     path, data
         The names of the model's file and of the data.
+    options, title
+        What is to be typed so that the data is read and judged the same way, and the title that
+        was asked for.
     """
 
     fitted: Fitted
@@ -65,6 +70,8 @@ class Material:
     information: tuple[ColumnInformation, ...] = ()
     path: str | None = None
     data: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    title: str | None = None
 
     @property
     def model(self) -> Model:
@@ -80,6 +87,13 @@ class Material:
     def target(self) -> str:
         """What is predicted."""
         return self.model.schema.target
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """How often each of the sample's rows counts; None if each counts once."""
+        if self.evaluation is None or self.rows is None:
+            return None
+        return self.evaluation.some(self.rows.numbers).weights
 
     def interval(self, name: str) -> Interval:
         """Return the limits of a score; NaN where they are not known."""
@@ -99,7 +113,14 @@ class Material:
     def seen_before(self) -> list[str]:
         """The names of data that the model was judged by and has learned from."""
         learned = () if self.provenance is None else self.provenance.sources
-        return [name for name in self.data if name in learned]
+        files = set(map(_identity, learned))
+        return [name for name in self.data if _identity(name) in files]
+
+
+def _identity(name: str) -> str:
+    """Return the one name of a file, however it is spelled; other names as they are."""
+    there = os.path.isfile(name)  # noqa: PTH113  a Path fails for names that no file can have
+    return os.path.realpath(name) if there else name
 
 
 def gathered(
@@ -110,6 +131,8 @@ def gathered(
     *,
     path: str | None = None,
     data: Sequence[str] = (),
+    options: Sequence[str] = (),
+    title: str | None = None,
     notes: Iterable[str] = (),
 ) -> Material:
     """Gather what the sections need."""
@@ -119,7 +142,14 @@ def gathered(
     if evaluation is None or rows is None:
         information = drawn_information(fitted) if several else ()
         return Material(
-            fitted, provenance, inspection, information=information, path=path, data=tuple(data)
+            fitted,
+            provenance,
+            inspection,
+            information=information,
+            path=path,
+            data=tuple(data),
+            options=tuple(options),
+            title=title,
         )
     model = fitted.model
     judged = (evaluation.proba, evaluation.winners, evaluation.true, evaluation.weights)
@@ -128,8 +158,8 @@ def gathered(
     if several:
         from tallybayes.validation.diagnosis.diagnosis import diagnose
 
-        weights = None if evaluation.weights is None else evaluation.weights[rows.numbers]
-        diagnosis = diagnose(fitted, rows.X, rows.y, weights)
+        some = evaluation.some(rows.numbers)
+        diagnosis = diagnose(fitted, rows.X, rows.y, some.weights)
     return Material(
         fitted,
         provenance,
@@ -150,6 +180,8 @@ def gathered(
         () if diagnosis is None else diagnosis.information,
         path,
         tuple(data),
+        tuple(options),
+        title,
     )
 
 

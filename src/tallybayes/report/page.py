@@ -123,6 +123,7 @@ def model_report(
     title: str | None = None,
     path: str | None = None,
     data: Sequence[str] = (),
+    options: Sequence[str] = (),
     notes: Iterable[str] = (),
 ) -> ModelReport:
     """Write a report on a model.
@@ -142,6 +143,8 @@ def model_report(
         The file of the model.
     data
         What the labelled rows are called.
+    options
+        What is to be typed, word by word, so that they are read and judged the same way.
     notes
         Sentences to add to the scores.
 
@@ -156,9 +159,22 @@ def model_report(
     from matplotlib import style
 
     from tallybayes.plots.base import unattached
+    from tallybayes.plots.svg import DRAWING
 
-    material = gathered(fitted, provenance, evaluation, rows, path=path, data=data, notes=notes)
-    with style.context("default"), unattached():  # whatever the user's own pictures look like
+    material = gathered(
+        fitted,
+        provenance,
+        evaluation,
+        rows,
+        path=path,
+        data=data,
+        options=options,
+        title=title,
+        notes=notes,
+    )
+    # whatever the user's own pictures look like; these settings are the whole process's, so one
+    # report at a time
+    with DRAWING, style.context("default"), unattached():
         made = [make(material) for make in SECTIONS]
     name = title if title is not None else f"Naive Bayes for {material.target}"
     return ModelReport(

@@ -2,7 +2,9 @@
 
 System fonts, dark on light, one accent. Numbers stand to the right, in figures of one width. Tables
 and pictures that are too wide scroll in their own box, so that the page itself never does. On paper
-everything that is folded is open, nothing is cut by a box, and pictures and lines stay whole.
+everything that is folded is open, nothing is cut by a box, wide tables break their words, and
+pictures and lines stay whole. (Browsers before 2024 do not know `::details-content`: there, open
+what is to be printed.)
 """
 
 STYLE = """
@@ -75,7 +77,8 @@ td small { white-space: normal; }
 .wide { min-width: 14rem; }
 figure { margin: 1.2rem 0; min-width: 0; }
 .picture { overflow-x: auto; }
-.picture svg { display: block; max-width: max(100%, 30rem); height: auto; }
+.picture svg { display: block; max-width: max(100%, 40rem); height: auto; }
+.pictures .picture svg { max-width: max(100%, 27rem); }
 figcaption { margin-top: .4rem; max-width: 72ch; }
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr));
   gap: .4rem 2rem; align-items: start; }
@@ -122,13 +125,16 @@ footer { color: var(--quiet); font-size: .9rem; border-top: 1px solid var(--fain
   .scroll, .inside, .picture, pre { overflow: visible; }
   pre { white-space: pre-wrap; }
   table { font-size: 8.5pt; }
+  table { max-width: 100%; }
   th, td { padding: .2rem .5rem; }
-  .number { white-space: normal; }
+  thead th, th, td, .number { white-space: normal; overflow-wrap: anywhere; }
+  .word, .wide { min-width: 0; }
+  math { font-size: .8em; }
   details { border: 0; }
   details::details-content { content-visibility: visible; height: auto; }
   details > summary { list-style: none; padding-left: 0; color: var(--ink); }
   .inside { padding-left: 0; }
-  .picture svg { max-width: 100%; }
+  .picture svg, .pictures .picture svg { max-width: 100%; }
   a { color: inherit; text-decoration: none; }
 }
 """

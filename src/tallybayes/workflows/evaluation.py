@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.modelfile import Stored
+from tallybayes.report.blocks import count
+from tallybayes.report.evaluated import Evaluation
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.validation.reports.report import Report
@@ -24,25 +27,35 @@ from tallybayes.workflows.streams import Aside, Progress, worked
 from tallybayes.workflows.tables import read_labelled
 
 
-class Judged:
-    """What a stored model says of labelled rows: true classes, winners and posteriors.
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged(Evaluation):
+    """What a stored model says of labelled rows, and which rows were set aside."""
 
-    Attributes
-    ----------
-    true, winners : array
-        The places of the classes.
-    proba : array of shape (rows, classes)
-    weights : array or None
-    aside : Aside
-        The rows that were set aside.
-    """
+    aside: Aside = field(default_factory=Aside)
 
-    def __init__(self, parts: list[Any], aside: Aside) -> None:
-        true, winners, proba, weights = zip(*parts, strict=True)
-        self.true, self.winners = np.concatenate(true), np.concatenate(winners)
-        self.proba = np.concatenate(proba)
-        self.weights = None if weights[0] is None else np.concatenate(weights)
-        self.aside = aside
+    @classmethod
+    def of(cls, parts: list[Any], aside: Aside) -> Judged:
+        """Put together what was said piece by piece."""
+        true, winners, proba, weights, numbers = zip(*parts, strict=True)
+        return cls(
+            np.concatenate(true),
+            np.concatenate(winners),
+            np.concatenate(proba),
+            None if weights[0] is None else np.concatenate(weights),
+            np.concatenate(numbers) if aside.rows else None,
+            aside,
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said of the rows that were set aside."""
+        return _notes(self.aside)
+
+
+def _notes(aside: Aside) -> list[str]:
+    if not aside.rows:
+        return []
+    return [f"{count(aside.rows, 'bad row')} {'was' if aside.rows == 1 else 'were'} set aside"]
 
 
 def judge(
@@ -100,12 +113,12 @@ def judge(
     parts = []
     for done in stream:
         part, table = done.result
-        parts.append(part)
+        parts.append((*part, done.numbers))
         if shown is not None:
             shown(table)
     if not sum(len(part[0]) for part in parts):
         raise TallyBayesError(f"{rows.files[0]} has no rows to score")
-    return Judged(parts, aside)
+    return Judged.of(parts, aside)
 
 
 def evaluate_model(
@@ -139,9 +152,6 @@ def evaluate_model(
         stored, data, target=target, weight=weight, read=read, progress=progress, aside=aside
     )
     model = stored.fitted.model
-    notes = []
-    if judged.aside.rows:
-        notes.append(f"{judged.aside.rows:,} bad rows were set aside")
     return Report.of_codes(
         judged.true,
         judged.proba,
@@ -149,7 +159,7 @@ def evaluate_model(
         model.classes,
         weights=judged.weights,
         positive=model.positive,
-        notes=notes,
+        notes=judged.notes,
     )
 
 
@@ -186,6 +196,5 @@ def evaluate(
     held = rows.spec.estimator().cross_val(
         rows.X, rows.y, folds=folds, repeats=repeats, seed=seed, sample_weight=rows.weights
     )
-    notes = [f"{rows.aside.rows:,} bad rows were set aside"] if rows.aside.rows else []
-    report: Report = held.report(notes)
+    report: Report = held.report(_notes(rows.aside))
     return report

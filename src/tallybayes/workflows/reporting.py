@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from tallybayes.modelfile import Stored
-from tallybayes.report.blocks import count
-from tallybayes.report.evaluated import MOST_ROWS, Evaluation, Sample
+from tallybayes.report.evaluated import MOST_ROWS, Sample
 from tallybayes.report.page import ModelReport, model_report
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
 from tallybayes.workflows.counting import source_of
@@ -22,6 +22,30 @@ from tallybayes.workflows.streams import Aside, Progress
 def _files(rows: Rows | FrameRows) -> tuple[str, ...]:
     """Return the names of files; a table in memory has none."""
     return rows.files if isinstance(rows, Rows) else ()
+
+
+def typed(target: str | None, weight: str | None, read: ReadOptions) -> list[str]:
+    """Return the words to type so that data is read and judged the same way.
+
+    Examples
+    --------
+    >>> typed("truth", None, ReadOptions(delimiter=";", header=False))
+    ['--target', 'truth', '--delimiter', ';', '--no-header']
+    """
+    words = []
+    for name, column in (("--target", target), ("--weight", weight)):
+        words += [] if column is None else [name, column]
+    for each in fields(read):
+        value, name = getattr(read, each.name), f"--{each.name.replace('_', '-')}"
+        if value == each.default:
+            continue
+        if each.name == "header":
+            words.append("--no-header")
+        elif each.name == "missing":
+            words += [word for text in value for word in (name, text)]
+        else:
+            words += [name, "tab" if value == "\t" else value]
+    return words
 
 
 def report(
@@ -63,7 +87,6 @@ def report(
     if data is None:
         made = model_report(stored.fitted, stored.provenance, title=title, path=path)
     else:
-        aside = Aside() if aside is None else aside
         read = read or ReadOptions()
         rows = open_rows(data, read)
         kept = Reservoir(MOST_ROWS)
@@ -80,16 +103,16 @@ def report(
         model = stored.fitted.model
         table, numbers = kept.rows()
         labels = np.array(model.classes, dtype=object)[judged.true[numbers]]
-        bad = f"{count(aside.rows, 'bad row')} {'was' if aside.rows == 1 else 'were'} set aside"
         made = model_report(
             stored.fitted,
             stored.provenance,
-            evaluation=Evaluation(judged.true, judged.winners, judged.proba, judged.weights),
+            evaluation=judged,
             rows=Sample(source_of(table, model.schema.names), labels, numbers),
             title=title,
             path=path,
             data=tuple(_files(rows) if names is None else names),
-            notes=[bad] if aside.rows else [],
+            options=typed(target, weight, read),
+            notes=judged.notes,
         )
     if out is not None:
         made.save(out)

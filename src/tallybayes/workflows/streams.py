@@ -61,10 +61,21 @@ class Aside:
 
 
 class Done(NamedTuple):
-    """What became of a piece: the result for its good rows, and their number."""
+    """What became of a piece: the result for its good rows, how many they are, and which.
+
+    `kept` are their numbers within the piece (None: all of them); `first` is the number of the
+    piece's first row among all rows.
+    """
 
     result: Any
     rows: int
+    kept: NDArray[np.int64] | None = None
+    first: int = 0
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The numbers of the good rows among all rows, bad ones too; the first is 0."""
+        return self.first + (np.arange(self.rows) if self.kept is None else self.kept)
 
 
 class _Part(NamedTuple):
@@ -95,7 +106,7 @@ def worked(
     progress = progress or Silence()
     progress.begin(what, rows.n_bytes)
     try:
-        file, before = "", 0
+        file, before, first = "", 0, 0  # rows before these in the file, and in all
         chunks = rows.chunks(wanted)
         stop = Event()
         with closing(
@@ -112,10 +123,11 @@ def worked(
                         aside.rows += 1
                         if options.bad_rows == "report" or len(aside.lines) < EXAMPLES:
                             aside.lines.append(_line(bad, file, before))
-                    before += part.n_rows
-                    n_rows += part.n_rows
                     if part.done is not None:
-                        yield part.done
+                        yield part.done._replace(first=first)
+                    before += part.n_rows
+                    first += part.n_rows
+                    n_rows += part.n_rows
                 progress.advance(n_rows, chunk.n_bytes)
     finally:
         progress.end()
@@ -176,6 +188,10 @@ def _parts(
                 for bad in refused
             )
             bad = tuple(sorted((*piece.bad, *numbered), key=lambda each: each.row))
+            if piece.kept is not None:
+                done = done._replace(
+                    kept=piece.kept if done.kept is None else piece.kept[done.kept]
+                )
             parts.append(_Part(done, piece.n_rows, bad))
     except UnfitError as error:
         at = error.bad
@@ -199,8 +215,8 @@ def _worked_on(
             row, why = _first_refused(table, work, str(error))
             raise UnfitError(BadRow(row, None, why), in_table=True) from None
         bad = list(_refused(table, work, np.arange(table.num_rows), iter(range(MOST_REFUSED))))
-        table = _without(table, [each.row for each in bad])[0]
-        return Done(work(table), table.num_rows), bad
+        table, left = _without(table, [each.row for each in bad])
+        return Done(work(table), table.num_rows, left), bad
 
 
 def _first_refused(table: Any, work: Callable[[Any], Any], why: str) -> tuple[int, str]:

@@ -113,8 +113,9 @@ def explain(
     from tallybayes.workflows.records import record_in, record_of
 
     session = context.ensure_object(Session)
-    others = [section for name, section in SECTION.items() if name != show]
-    refuse(context, others, f"With --show {show}, leave out")
+    for name, section in SECTION.items():
+        if name != show:
+            refuse(context, [section], f"Say --show {name}, or leave out")
     if sum((bool(values), record is not None, bool(data))) != 1:
         raise click.UsageError("Give one record: with --set, with --record, or DATA with --row.")
     if bool(data) != (row is not None):

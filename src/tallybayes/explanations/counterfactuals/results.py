@@ -15,6 +15,9 @@ from tallybayes.sources.labels import Label
 How = Literal["set", "added", "removed"]
 
 
+FAR = 4.0  # standard deviations of a column
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A value that becomes another one, or a word that is added to a text or removed from it.
@@ -86,7 +89,15 @@ class Counterfactual:
 
     def __str__(self) -> str:
         said = " and ".join(map(str, self.changes))
-        return f"if {said}: {shown(self.decision)} ({probability(self.probability)})"
+        answer = f"if {said}: {shown(self.decision)} ({probability(self.probability)})"
+        return f"{answer}; {self.reach}" if self.reach else answer
+
+    @property
+    def reach(self) -> str:
+        """A word where the change is large; empty where it is not."""
+        if self.size <= FAR:
+            return ""
+        return f"a change of {self.size:.1f} standard deviations, perhaps beyond what there is"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the changed record as JSON can hold it."""

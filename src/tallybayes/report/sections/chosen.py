@@ -53,7 +53,7 @@ def _judged(material: Material, evaluation: Evaluation, rows: Sample) -> list[Ex
         if possible and proba.shape[1] > 1:
             row = int(possible[0])
             taken.add(row)
-            where = f"Row {int(rows.numbers[row]) + 1:,} of the data. {about}"
+            where = f"Row {evaluation.number(int(rows.numbers[row])):,} of the data. {about}"
             record = rows.record(row, material.model.schema)
             found.append(Example(title, where, record, material.classes[int(true[row])]))
     return found

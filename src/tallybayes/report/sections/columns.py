@@ -2,45 +2,85 @@
 
 from __future__ import annotations
 
-from tallybayes.report.blocks import Section, axes, paragraph, picture, pictures
-from tallybayes.report.html import Html, joined
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tallybayes.families import Bag, Normals, Rates, Switches, Tables, WordWeights
+from tallybayes.report.blocks import Section, axes, note, paragraph, picture, pictures
+from tallybayes.report.html import Html, joined, label, listed
 from tallybayes.report.material import MOST_PICTURES, Material
-from tallybayes.schema import Count
-from tallybayes.tokenizer import Words
 
 
 def columns(material: Material) -> Section:
     """Return the section with a picture of each column."""
-    names = drawn_columns(material)
-    drawn = names[:MOST_PICTURES]
+    found = drawable(material)
+    drawn = found.names[:MOST_PICTURES]
     return Section(
         "columns",
         "Columns, drawn",
         joined(
-            _opening(material, len(names), len(drawn)),
+            _opening(material, found, len(drawn)),
             pictures(*[_picture(material, name) for name in drawn]),
+            note(
+                "Not drawn, for the model leaves them out: ", listed(map(label, found.silent)), "."
+            )
+            if found.silent
+            else None,
         ),
     )
 
 
-def drawn_columns(material: Material) -> list[str]:
-    """Return the columns that have a picture of their own, those that tell most first."""
+class Drawable(NamedTuple):
+    """The columns that have a picture of their own, and those that say nothing."""
+
+    names: list[str]
+    silent: list[str]
+
+
+def drawable(material: Material) -> Drawable:
+    """Return the columns that have a picture of their own, those that tell most first.
+
+    Words and counts of a bag have none: they are many, and listed by what they tell.
+    """
     schema = material.model.schema
-    known = {each.column: place for place, each in enumerate(material.information)}
-    names = [
-        str(name)
-        for name, kind, _ in schema
-        if not isinstance(kind, Words | Count)  # whose words are drawn together
-    ]
-    return sorted(names, key=lambda name: known.get(name, len(known)))
+    told = {each.column: place for place, each in enumerate(material.information)}
+    found = Drawable([], [])
+    for factor in material.model.factors:
+        if isinstance(factor.parameters, Bag | WordWeights):
+            continue
+        names = schema.names_of(schema.groups[factor.group])
+        for place, silent in zip(
+            factor.places(len(names)), _silent(factor.parameters), strict=True
+        ):
+            (found.silent if silent else found.names).append(str(names[place]))
+    order = {str(name): place for place, name in enumerate(schema.names)}
+    found.names.sort(key=lambda name: (told.get(name, len(told)), order[name]))
+    found.silent.sort(key=order.__getitem__)
+    return found
 
 
-def _opening(material: Material, n: int, drawn: int) -> Html:
+def _silent(parameters: Any) -> list[bool]:
+    """Tell of each column whether the model leaves it out: nothing was seen, or nothing differs."""
+    if isinstance(parameters, Normals):
+        return [not used for used in parameters.used]
+    if isinstance(parameters, Tables):
+        return [not labels for labels in parameters.labels]
+    if isinstance(parameters, Rates):
+        return [bool(np.isnan(rates).any()) for rates in parameters.rate.T]
+    assert isinstance(parameters, Switches)
+    logs = zip(parameters.log_absent.T, parameters.log_present.T, strict=True)
+    return [not absent.any() and not present.any() for absent, present in logs]
+
+
+def _opening(material: Material, found: Drawable, drawn: int) -> Html:
+    n = len(found.names)
     if not n:
-        return paragraph("The model has no columns but words and counts, which are shown above.")
+        what = "has no columns but words and counts, which are listed above"
+        return paragraph(f"The model {'uses no column' if found.silent else what}.")
     parts = [
         "Lines and filled bars are what the model believes of each class. "
-        + ("Outlines are what the data has." if material.rows is not None else "")
+        + ("Outlines and diamonds are what the data has." if material.rows is not None else "")
     ]
     if drawn < n:
         parts.append(f" Drawn are the {drawn} columns of {n:,} that tell most of the class.")
@@ -56,6 +96,7 @@ def _picture(material: Material, name: str) -> Html:
         name,
         X=None if rows is None else rows.X,
         y=None if rows is None else rows.y,
+        sample_weight=material.weights,
         ax=axes(6.4, 3.8),
     )
     return picture(display)

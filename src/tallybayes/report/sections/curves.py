@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tallybayes.report.blocks import axes, picture, pictures
+from tallybayes.report.evaluated import Evaluation
 from tallybayes.report.html import Html, element, joined
 from tallybayes.report.material import Material
 
@@ -29,28 +30,18 @@ def curves(material: Material) -> Html | None:
     if len(material.classes) < 2:
         return None
     from tallybayes.plots.precision_recall import PrecisionRecallDisplay
-    from tallybayes.plots.predictions import Scored
-    from tallybayes.plots.reliability import ReliabilityDisplay
     from tallybayes.plots.roc_curve import RocCurveDisplay
     from tallybayes.plots.threshold import ThresholdDisplay
 
     judged = material.evaluation
     assert judged is not None
-    scored = Scored.of_codes(
-        judged.true,
-        judged.proba,
-        material.classes,
-        winners=judged.winners,
-        weights=judged.weights,
-        positive=material.model.positive,
-    )
+    scored = _scored(material, judged)
     # a threshold is for one class against all others
     of_one = len(material.classes) == 2 or material.model.positive is not None
-    before = _before_calibration(material)
     return joined(
         element("h3", "How sure it may be"),
         pictures(
-            picture(ReliabilityDisplay.from_scored(scored, before=before, ax=axes(*SIZE))),
+            _reliability(material, scored),
             picture(ThresholdDisplay.from_scored(scored, ax=axes(*SIZE))) if of_one else None,
         ),
         element("h3", "How well it ranks"),
@@ -61,20 +52,37 @@ def curves(material: Material) -> Html | None:
     )
 
 
-def _before_calibration(material: Material) -> Scored | None:
-    """Return what the model would say of the sample if it were not calibrated."""
+def _scored(material: Material, judged: Evaluation) -> Scored:
     from tallybayes.plots.predictions import Scored
 
-    judged, rows = material.evaluation, material.rows
-    if material.fitted.calibration is None or judged is None or rows is None:
-        return None
-    bare = replace(material.fitted, calibration=None).model
-    proba, winners = bare.judged(rows.X)
     return Scored.of_codes(
-        judged.true[rows.numbers],
-        proba,
+        judged.true,
+        judged.proba,
         material.classes,
-        winners=winners,
-        weights=None if judged.weights is None else judged.weights[rows.numbers],
-        positive=bare.positive,
+        winners=judged.winners,
+        weights=judged.weights,
+        positive=material.model.positive,
     )
+
+
+def _reliability(material: Material, scored: Scored) -> Html:
+    """Draw how sure the model may be; a calibrated one also before, of the same rows."""
+    from tallybayes.plots.reliability import ReliabilityDisplay
+
+    said = []
+    judged, rows = material.evaluation, material.rows
+    assert judged is not None
+    assert rows is not None
+    before = None
+    if material.fitted.calibration is not None:
+        some = judged.some(rows.numbers)
+        if len(some) < len(judged):
+            scored = _scored(material, some)
+            said.append(f"Of {len(some):,} of {len(judged):,} rows, drawn at random.")
+        bare = replace(material.fitted, calibration=None).model
+        proba, winners = bare.judged(rows.X)
+        before = _scored(material, replace(some, proba=proba, winners=winners))
+    display = ReliabilityDisplay.from_scored(scored, before=before, ax=axes(*SIZE))
+    if display.label is not None:
+        said.append("The calibration error among the scores is of the class that wins.")
+    return picture(display, " ".join(said) or None)

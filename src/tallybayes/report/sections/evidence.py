@@ -11,17 +11,17 @@ from tallybayes.model.telling_values import TellingValue, telling_values
 from tallybayes.report.blocks import (
     Section,
     count,
+    counted,
     decimal,
     note,
     paragraph,
     percent,
     picture,
     pictures,
-    short,
     table,
 )
 from tallybayes.report.html import Html, element, joined, label
-from tallybayes.report.material import Material
+from tallybayes.report.material import MOST_WORDS, Material
 from tallybayes.sources.labels import Label
 from tallybayes.tokenizer import Words
 
@@ -30,7 +30,6 @@ CLASSES_SHOWN = 6
 MOST_VALUES = 8  # of each class
 FEW_CLASSES = 4  # of which there is a nomogram of each
 MOST_TEXTS = 3  # columns whose words are drawn
-MOST_WORDS = 12  # of each class
 
 
 def evidence(material: Material) -> Section:
@@ -61,7 +60,8 @@ def _information(material: Material) -> Html | None:
     return joined(
         paragraph(
             "Mutual information is how many bits a column tells of the class when it is all that "
-            f"is known, {where}. Columns that say the same thing twice each get full marks."
+            f"is known, {where}. Columns that say the same thing twice each get full marks.",
+            " One below 0 misleads there." if any(each.bits < 0.0 for each in found) else "",
         ),
         table("What each column tells of the class", head, lines, name="information"),
         note(f"{count(more, 'column')} that tell less are not shown.") if more > 0 else None,
@@ -77,8 +77,8 @@ def _telling(material: Material) -> Html | None:
                 label(each.column, 40),
                 label(each.value, 40),
                 _times(each.log_ratio),
-                short(each.here),
-                short(each.elsewhere),
+                counted(each.here),
+                counted(each.elsewhere),
             ]
             for each in found[name][:MOST_VALUES]
         ]
@@ -116,7 +116,9 @@ def texts(material: Material) -> list[str]:
 
 
 def _times(log_ratio: float) -> str:
-    return short(math.exp(log_ratio), 3) if log_ratio < 700.0 else "∞"
+    from tallybayes.plots.base import figures
+
+    return figures(math.exp(log_ratio)) if log_ratio < 700.0 else "∞"
 
 
 def _words(material: Material) -> Html | None:
@@ -135,16 +137,40 @@ def _ruler(material: Material) -> Html | None:
     from tallybayes.plots.nomogram import NomogramDisplay
 
     one = other = None
-    said = ""
     if len(material.classes) > FEW_CLASSES:
         often = np.argsort(-material.model.prior, kind="stable")[:2].tolist()
         one, other = (material.classes[place] for place in often)
-        said = f" It is of the two most probable of {len(material.classes):,} classes."
+    display = NomogramDisplay.from_estimator(material.fitted, one, other)
+    calibration = material.model.calibration
     return joined(
         element("h3", "Nomogram"),
         paragraph(
             "Read the points of each value off the ruler on top, add them up, and find the "
-            f"probability below the total.{said}"
+            "probability below the total.",
+            _of_two(material, one is not None),
         ),
-        picture(NomogramDisplay.from_estimator(material.fitted, one, other)),
+        paragraph(
+            "The model is calibrated by curves. Its rulers show what comes before these, so the "
+            "probability that it gives in the end is another one."
+        )
+        if calibration is not None and calibration.curves
+        else None,
+        picture(display),
     )
+
+
+def _of_two(material: Material, only: bool) -> str:
+    """Say what the probabilities of a nomogram mean where there are more than two classes."""
+    n = len(material.classes)
+    if only:
+        return (
+            f" It is of the two most probable of {n:,} classes, as if there were no others: its "
+            "probability is not that of all classes."
+        )
+    if n > 2:
+        return (
+            " Each panel sets the same class against one other, as if there were only these two. "
+            "The probability of the class among all is 1/(1 + the sum of (1 − p)/p over the "  # noqa: RUF001
+            "panels), where p is what each of them says."
+        )
+    return ""

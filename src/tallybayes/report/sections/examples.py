@@ -32,7 +32,7 @@ from tallybayes.report.sections.reproduce import quoted
 if TYPE_CHECKING:
     from tallybayes.explanations.counterfactuals import Change
 
-LINES_SHOWN = 15
+LINES_SHOWN = 12  # in the table and in the picture of it
 CLASSES_SHOWN = 4
 MOST_STEPS = 240  # factors times classes, whose working is shown
 LONGEST_WORKING = 200_000  # characters
@@ -175,7 +175,7 @@ def _left_out(explanation: Explanation) -> list[Html]:
 def _waterfall(explanation: Explanation) -> Html:
     from tallybayes.plots.waterfall import WaterfallDisplay
 
-    return picture(WaterfallDisplay.from_explanation(explanation))
+    return picture(WaterfallDisplay.from_explanation(explanation, most=LINES_SHOWN))
 
 
 def _changes(material: Material, example: Example, explanation: Explanation) -> Html | None:

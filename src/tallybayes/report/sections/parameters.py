@@ -11,6 +11,7 @@ from tallybayes.report.blocks import (
     Section,
     code,
     count,
+    counted,
     decimal,
     folded,
     note,
@@ -27,7 +28,7 @@ from tallybayes.report.inspected_tables import (
     TopWords,
 )
 from tallybayes.report.material import Material
-from tallybayes.report.sections.the_model import working
+from tallybayes.report.sections.the_model import fraction_text
 from tallybayes.sources.labels import Label
 
 TABLES_SHOWN = 60
@@ -105,7 +106,7 @@ def _likelihoods(found: Likelihoods, classes: Sequence[Label]) -> Html:
 
 def _cell(ratio: Ratio) -> Html:
     """Show a probability, with its working below."""
-    how = working(ratio)
+    how = fraction_text(ratio)
     return spaced(element("span", short(ratio.value)), element("small", how) if how else None)
 
 
@@ -149,8 +150,8 @@ def _words(found: TopWords, classes: Sequence[Label]) -> Html:
                 label(each.word),
                 _cell(each.probability),
                 decimal(each.times, 2),
-                amount(each.here),
-                amount(each.elsewhere),
+                counted(each.here),
+                counted(each.elsewhere),
             ]
             for each in words
         ]

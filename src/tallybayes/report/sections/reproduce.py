@@ -20,7 +20,6 @@ from tallybayes.report.material import Material
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "numba", "matplotlib")
 MOST_COLUMNS = 200
-LONGEST_NAME = 100  # characters of a name in a command
 
 
 def reproduce(material: Material) -> Section:
@@ -45,19 +44,37 @@ def reproduce(material: Material) -> Section:
 def _commands(material: Material) -> list[str]:
     """Return what to type to look at the model, to judge it and to make this page."""
     model = quoted(material.path or "MODEL.tally")
-    data = " ".join(f"--data {quoted(name)}" for name in material.data)
-    files = " ".join(map(quoted, material.data))
+    files = [quoted(name) for name in material.data]
+    if not files and material.evaluation is not None:  # rows in memory, which have no name
+        files = ["DATA.csv"]
+    options = [quoted(word) for word in material.options]
     lines = ["# what the model has counted and estimated", f"tallybayes inspect {model}"]
-    if data:
-        lines += ["# its scores", f"tallybayes evaluate {model} {files}"]
-    lines.append("# this page")
-    lines.append(" ".join(filter(None, ["tallybayes report", model, data, "-o report.html"])))
-    return lines
+    if files:
+        lines += ["# its scores", " ".join(["tallybayes evaluate", model, *files, *options])]
+    page = ["tallybayes report", model, *(f"--data {name}" for name in files), *options]
+    if material.title is not None:
+        page += ["--title", quoted(material.title)]
+    return [*lines, "# this page", " ".join([*page, "-o report.html"])]
 
 
-def quoted(name: str) -> str:
-    """Return a name as a shell takes it, on one line."""
-    return shlex.quote(shortened(one_line(name), LONGEST_NAME))
+def quoted(word: str) -> str:
+    r"""Return a word as a shell takes it: whole, and with nothing in it that cannot be seen.
+
+    Examples
+    --------
+    >>> print(quoted("loan.csv"), quoted("my loans.csv"), quoted("two\nlines"))
+    loan.csv 'my loans.csv' $'two\x0alines'
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    seen = {"\\": "\\\\", "'": "\\'"}
+    return "$'" + "".join(seen.get(c) or (c if c.isprintable() else _bytes(c)) for c in word) + "'"
+
+
+def _bytes(character: str) -> str:
+    of_file = "\udc80" <= character <= "\udcff"  # a byte of a file's name that is not UTF-8
+    given = character.encode("utf-8", "surrogateescape" if of_file else "surrogatepass")
+    return "".join(f"\\x{byte:02x}" for byte in given)
 
 
 def _facts(material: Material) -> list[tuple[object, object]]:

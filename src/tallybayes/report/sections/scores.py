@@ -124,7 +124,7 @@ def _scores(material: Material, caption: str, names: list[str], name: str) -> Ht
     head = ["score", "value", "95 % interval", "what it is"]
     if name == "averages":
         head, lines = head[:-1], [line[:-1] for line in lines]
-    return table(caption, head, lines, words=(3,), name=name)
+    return table(caption, head, lines, wide=3 if len(head) > 3 else None, name=name)
 
 
 def _confusion(found: Report) -> Html:

@@ -18,8 +18,8 @@ from tallybayes.report.blocks import (
 )
 from tallybayes.report.html import Html, element, joined, label, listed
 from tallybayes.report.material import Material
+from tallybayes.report.sections.the_model import CLASSES_SHOWN
 
-CLASSES_SHOWN = 30
 HISTORY_SHOWN = 10
 MOST_HISTORY = 200
 

@@ -66,7 +66,7 @@ def _classes(material: Material) -> Html:
             label(each.label),
             f"{each.rows:,}",
             *([amount(each.weight)] if weighted else []),
-            working(each.prior),
+            fraction_text(each.prior),
             decimal(each.prior.value),
         ]
         for each in found.classes[:CLASSES_SHOWN]
@@ -79,7 +79,7 @@ def _classes(material: Material) -> Html:
     )
 
 
-def working(ratio: Ratio) -> str:
+def fraction_text(ratio: Ratio) -> str:
     """Return how a ratio comes about: (0 + 1)/(3 + 3) = 1/6; empty if the decimal says it all."""
     return " = ".join(part for part in ratio.parts[:2] if part)
 

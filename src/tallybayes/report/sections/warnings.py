@@ -6,12 +6,13 @@ from tallybayes.report.blocks import (
     Section,
     bullets,
     command,
+    count,
     decimal,
     note,
+    p_value,
     paragraph,
     picture,
     pictures,
-    short,
     table,
     warning,
 )
@@ -23,6 +24,7 @@ from tallybayes.validation.diagnosis.diagnosis import Diagnosis
 MOST_PAIRS = 20
 MOST_COLUMNS = 30
 MOST_PICTURES = 4
+NOT_SEEN = "no class has the"  # rows that it takes to see dependence: so a note of the diagnosis
 
 
 def warnings(material: Material) -> Section:
@@ -40,7 +42,7 @@ def warnings(material: Material) -> Section:
         joined(
             paragraph(
                 "A naive Bayes model takes its columns to be independent given the class, and some "
-                f"of its numbers to be normal. This was checked on {found.rows:,} rows."
+                f"of its numbers to be normal. This was checked on {count(found.rows, 'row')}."
             ),
             said,
             bullets(found.notes) if found.notes else None,
@@ -68,13 +70,13 @@ def _without(material: Material) -> Html:
 def _dependence(found: Diagnosis) -> Html:
     title = element("h3", "Columns that depend on each other, given the class")
     if not found.dependence:
-        return joined(title, paragraph("No two columns do so much that it matters."))
+        return joined(title, paragraph(_no_pair(found)))
     lines = [
         [
             label(pair.a),
             label(pair.b),
             decimal(pair.strength, 2),
-            short(pair.p, 2),
+            p_value(pair.p),
             f"{pair.rows:,}",
         ]
         for pair in found.dependence[:MOST_PAIRS]
@@ -92,6 +94,15 @@ def _dependence(found: Diagnosis) -> Html:
     )
 
 
+def _no_pair(found: Diagnosis) -> str:
+    """Say why no pair is listed: there is none, none could be looked at, or none depends."""
+    if len(found.information) < 2:
+        return "The model has no two columns."
+    if any(note.startswith(NOT_SEEN) for note in found.notes):
+        return "Too few rows to tell."
+    return "No two columns do so much that it matters."
+
+
 def _normality(found: Diagnosis) -> Html | None:
     if not found.normality:
         return None
@@ -99,8 +110,8 @@ def _normality(found: Diagnosis) -> Html | None:
         [
             label(each.column),
             each.family,
-            _verdict(each.normal, each.word),
-            each.better or "",
+            _verdict(each.normal, each.short_word),
+            "" if each.better is None else each.better.name,
             decimal(each.skewness, 2),
             decimal(each.kurtosis, 2),
             decimal(each.correlation, 3),
@@ -135,9 +146,10 @@ def _not_normal(material: Material, found: Diagnosis) -> Html | None:
     rows = material.rows
     assert rows is not None
     odd = [each.column for each in found.normality if each.normal is False][:MOST_PICTURES]
+    judged = {"X": rows.X, "y": rows.y, "sample_weight": material.weights}
     return pictures(
         *[
-            picture(NormalQQDisplay.from_estimator(material.fitted, rows.X, rows.y, name))
+            picture(NormalQQDisplay.from_estimator(material.fitted, column=name, **judged))
             for name in odd
         ]
     )

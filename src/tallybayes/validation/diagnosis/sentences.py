@@ -103,20 +103,21 @@ def _sentence(
 
 def of_normality(columns: Sequence[NormalityOfColumn]) -> Iterator[str]:
     """Warn of columns that another family fits better, a sentence for each family."""
-    by_family: dict[tuple[str, str], list[NormalityOfColumn]] = {}
-    for each in columns:
-        if each.better is not None:
-            by_family.setdefault((each.family, each.better.name), []).append(each)
-    for (now, family), group in by_family.items():
-        named = [f"{each.column!r} ({each.short_word})" for each in group[:MOST_NAMED]]
-        is_ = "is" if len(group) == 1 else "are"
-        taken = "log-normal" if now == "log_normal" else "normal"
-        wish = ", ".join(f"{each.column!r}: {family!r}" for each in group[:MOST_NAMED])
-        more = ", ..." if len(group) > MOST_NAMED else ""
-        yield (
-            f"{_joined(named, len(group))} {is_} taken for {taken} but {is_} not; rows held out "
-            f"are predicted better with columns={{{wish}{more}}}"
-        )
+    group = [each for each in columns if each.better is not None]
+    if not group:
+        return
+    named = [f"{each.column!r} ({each.short_word})" for each in group[:MOST_NAMED]]
+    logged = {each.family == "log_normal" for each in group}
+    taken = {(False,): "normal", (True,): "log-normal"}.get(tuple(logged), "normal or log-normal")
+    is_ = "is" if len(group) == 1 else "are"
+    wish = ", ".join(
+        f"{each.column!r}: {each.better.name!r}" for each in group[:MOST_NAMED] if each.better
+    )
+    more = ", ..." if len(group) > MOST_NAMED else ""
+    yield (
+        f"{_joined(named, len(group))} {is_} taken for {taken} but {is_} not; rows held out are "
+        f"predicted better with columns={{{wish}{more}}}"
+    )
 
 
 def listed(names: Sequence[str]) -> str:

@@ -58,7 +58,7 @@ def _of_pair(pair: DependentPair) -> list[str]:
 def _of_normality(column: NormalityOfColumn) -> list[str]:
     better = "" if column.better is None else column.better.name
     if column.tried and column.better is None:
-        better = "no other family does better"
+        better = "no other is clearly better"
     name = shown(column.column) + (" (its logarithm)" if column.family == "log_normal" else "")
     numbers = [f"{column.correlation:z.3f}", f"{column.skewness:z.2f}", f"{column.kurtosis:z.2f}"]
     return [name, *numbers, str(column.rows), column.short_word, better]
