@@ -310,15 +310,17 @@ def test_two_numbers_change_together_if_that_takes_less(data):
     u, v = (each.ravel() for each in np.meshgrid(steps, steps))
     (now,) = model.predict(table_of(model, [record])).tolist()
     X = {"x": record["x"] + u * spreads[0], "y": record["y"] + v * spreads[1]}
-    flips = model.predict(X) != now
-    by_grid = (np.abs(u) + np.abs(v))[flips].min(initial=np.inf)
+    size, posterior = np.abs(u) + np.abs(v), model.posterior(X)
+    by_grid = size[model.predict(X) != now].min(initial=np.inf)
     pair = pairs_of(found).get(("x", "y"))
     if pair is not None:
         assert pair.size <= LESS * least or not sizes_alone(found)
         assert pair.size <= 1.04 * by_grid
         moved = [abs(c.after - c.before) / s for c, s in zip(pair.changes, spreads, strict=True)]
         assert pair.size == pytest.approx(sum(moved))
-    else:
+    else:  # but a corner where the answer hardly changes may be missed
+        clear = posterior.max(axis=1) > posterior[:, model.classes.index(now)] + 0.02
+        by_grid = size[clear].min(initial=np.inf)
         assert by_grid > 0.95 * LESS * least or by_grid > 5.5
 
 

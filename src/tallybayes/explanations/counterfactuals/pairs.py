@@ -35,7 +35,7 @@ MOST_COLUMNS = 30
 MOST_CURVED = 8  # columns, where numbers have to be searched for
 MOST_CELLS = 4_000_000  # pairs of values, times classes, that are looked at
 FEWEST_VALUES = 6
-STEPS = 24
+STEPS, FINE = 24, 72  # to each side
 ZOOMS = 3
 TRIED = 6
 LESS = 0.9  # how large a number's change may be at most, of what it takes without the other one
@@ -220,8 +220,9 @@ class Pairs:
             if line.adrift:
                 moves, sizes = given(line)
                 return self._value_and_number(rest, moves, then, LESS * least - sizes, sizes)
-        step = min(least * first.spread, farthest(first)) / STEPS
-        points = np.concatenate([np.arange(-STEPS, 0), np.arange(1, STEPS + 1)]) * step
+        steps = STEPS if self.goal.curved else FINE
+        step = min(least * first.spread, farthest(first)) / steps
+        points = np.concatenate([np.arange(-steps, 0), np.arange(1, steps + 1)]) * step
         best, size = 0.0, np.inf
         for _ in range(1 if self.goal.curved else ZOOMS):
             points = allowed(first, points)
