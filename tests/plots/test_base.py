@@ -142,7 +142,7 @@ def test_an_unknown_class_is_told_with_a_hint():
     with pytest.raises(tb.TallyBayesError, match="did you mean 'spam'"):
         base.checked_class("spm", ("spam", "ham"))
     with pytest.raises(tb.TallyBayesError, match="not list"):
-        base.checked_record([1])
+        base.checked_record(MODEL, [1])
 
 
 def test_given_axes_are_drawn_on_and_others_are_new():

@@ -4,13 +4,14 @@ import math
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 
 import tallybayes as tb
 from explanations.cases import fitted
 from tallybayes.explanations import explain
-from tallybayes.plots import WaterfallDisplay
+from tallybayes.plots import ColumnDisplay, NomogramDisplay, WaterfallDisplay
 
 LOAN = {
     "refund": ["Yes", "No", "No", "Yes", "No", "No", "Yes", "No", "No", "No"],
@@ -189,7 +190,7 @@ def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(tb.TallyBayesError, match="did you mean 'Yes'"):
         WaterfallDisplay.from_estimator(loan(), {"refund": "No"}, "yes")
     with pytest.raises(tb.TallyBayesError, match="a mapping"):
-        WaterfallDisplay.from_estimator(loan(), ["No"])
+        WaterfallDisplay.from_estimator(loan(), 3)
     with pytest.raises(tb.TallyBayesError, match="most is 0"):
         WaterfallDisplay.from_estimator(loan(), {"refund": "No"}, most=0)
 
@@ -205,3 +206,17 @@ def test_what_is_left_out_stays_within_the_picture(letter):
     said = display.ax_.xaxis.label.get_window_extent()
     assert said.x0 >= 0.0
     assert said.x1 <= display.figure_.bbox.x1
+
+
+def test_a_record_may_be_a_row_or_a_text_as_for_explain():
+    X = pd.DataFrame({"x": [1.0, 2.0, 4.0, 7.0], "y": [3.0, 1.0, 2.0, 8.0]})
+    model = tb.NaiveBayes().fit(X, list("aabb"))
+    expected = WaterfallDisplay.from_estimator(model, {"x": 1.0, "y": 3.0}).steps
+    for record in (X.iloc[0], X.to_numpy()[0], X.iloc[[0]]):
+        assert WaterfallDisplay.from_estimator(model, record).steps == expected
+    spam = tb.TextNB().fit(["buy lottery", "see you"], ["spam", "ham"])
+    said = WaterfallDisplay.from_estimator(spam, "lottery").steps
+    assert said == WaterfallDisplay.from_estimator(spam, {"text": "lottery"}).steps
+    nomogram = NomogramDisplay.from_estimator(model, "a", record=X.iloc[0])
+    assert nomogram.probability() == nomogram.probability(X.iloc[0])
+    assert ColumnDisplay.from_estimator(model, "x", record=X.iloc[1]).value == 2.0

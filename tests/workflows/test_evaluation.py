@@ -115,7 +115,7 @@ class TestTrouble:
         report = evaluate_model(stored, path, read=ReadOptions(bad_rows="skip"))
         assert report.rows == len(test) - 1
         assert report.accuracy == evaluate_model(stored, TEST.drop(100)).accuracy
-        assert "1 bad rows were set aside" in report.notes
+        assert "1 bad row was set aside" in report.notes
 
     @pytest.mark.parametrize("value", [-1.0, None, float("inf")], ids=["negative", "none", "inf"])
     def test_a_weight_that_is_none_names_its_row(self, tmp_path, stored, value):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources import Source, Table, record_at
 from tallybayes.sources.labels import Label
+from tallybayes.tallies import Tally
 
 if TYPE_CHECKING:
     from tallybayes.explanations import (
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from tallybayes.model import Fitted
     from tallybayes.report.page import ModelReport
     from tallybayes.validation import Diagnosis
+
+LEARNED = (
+    "the model has learned from these very rows, so their scores flatter it; hold rows out, with "
+    "cross_val() or train_test_split()"
+)
 
 
 class Explaining:
@@ -62,7 +68,7 @@ class Explaining:
         """
         from tallybayes.explanations import explain
 
-        return explain(self, self._record(record), show)
+        return explain(self, self.record_of(record), show)
 
     def explain_all(self, X: Any) -> Explanations:
         """Explain the answers for many records at once, as arrays.
@@ -102,7 +108,7 @@ class Explaining:
         """
         from tallybayes.explanations import counterfactuals
 
-        given = self._record(record)
+        given = self.record_of(record)
         return counterfactuals(self.fitted_, given, to, values=values, most=most, keep=keep)
 
     def diagnose(
@@ -156,11 +162,15 @@ class Explaining:
             raise TallyBayesError("rows need labels to be judged: give both X and y, or neither")
         if X is None:
             return model_report(self.fitted_, title=title)
-        evaluation, rows = judged_here(self.fitted_, self.source_of(X), y, sample_weight)
-        return model_report(self.fitted_, evaluation=evaluation, rows=rows, title=title)
+        fitted, source = self.fitted_, self.source_of(X)
+        evaluation, rows = judged_here(fitted, source, y, sample_weight)
+        learned = Tally.of(source, y, sample_weight, schema=fitted.tally.schema) == fitted.tally
+        return model_report(
+            fitted, evaluation=evaluation, rows=rows, title=title, notes=[LEARNED] * learned
+        )
 
-    def _record(self, record: Any) -> Mapping[str, Any]:
-        """Return a record by its columns, whatever form it came in."""
+    def record_of(self, record: Any) -> Mapping[str, Any]:
+        """Return a record by its columns: of a mapping, a row, or for `TextNB` a text."""
         if isinstance(record, Mapping):
             return record
         shape = getattr(record, "shape", None)

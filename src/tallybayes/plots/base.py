@@ -321,8 +321,15 @@ def checked_class(label: Any, classes: Sequence[Label], what: str = "the class")
     return list(classes).index(label)
 
 
-def checked_record(record: Any) -> Mapping[str, Any]:
-    """Return a record if it is a mapping."""
+def checked_record(estimator: Any, record: Any) -> Mapping[str, Any]:
+    """Return a record by its columns; an estimator takes rows and texts too."""
+    found: Mapping[str, Any]
+    if hasattr(estimator, "record_of"):
+        found = estimator.record_of(record)
+        return found
+    if hasattr(record, "to_dict") and getattr(record, "ndim", 0) == 1:  # a row of a pandas table
+        found = record.to_dict()
+        return found
     if not isinstance(record, Mapping):
         raise TallyBayesError(
             f"a record must be a mapping from columns to values, not {type(record).__name__}; "

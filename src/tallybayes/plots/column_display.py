@@ -142,7 +142,9 @@ class ColumnDisplay:
             raise TallyBayesError("the data's histogram by class needs both X and y; give both")
         alone = SingleColumn.of(model, column)
         said = said_of(alone)
-        value = None if record is None else plain_value(checked_record(record).get(column))
+        value = (
+            None if record is None else plain_value(checked_record(estimator, record).get(column))
+        )
         at_value = place = None
         if value is not None and said.kind != "shares" and not alone.leaves_out(value):
             at_value, place = np.exp(alone.log_prob([value])[0]), place_in(alone, said, value)

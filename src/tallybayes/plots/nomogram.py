@@ -124,7 +124,8 @@ class NomogramDisplay:
         whole(most, "most", 1)
         if len(model.classes) < 2:
             raise TallyBayesError("there is only one class, so there is nothing to read off")
-        found = None if record is None else explain(model, checked_record(record))
+        record = None if record is None else checked_record(estimator, record)
+        found = None if record is None else explain(model, record)
         if one is None:
             last = model.classes[-1] if model.positive is None else model.positive
             one = last if found is None else found.decision
@@ -213,7 +214,7 @@ class NomogramDisplay:
         record = self.record if record is None else record
         if record is None:
             raise TallyBayesError("the nomogram has no record marked; say which record to read")
-        return explain(self.model, record)
+        return explain(self.model, checked_record(self.model, record))
 
     def probability(self, record: Any = None) -> float:
         """Return the probability of the class, read off the rulers: see the formula above.

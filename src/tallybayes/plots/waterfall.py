@@ -112,7 +112,7 @@ class WaterfallDisplay:
         ax
             Axes to draw on; a new figure when not given.
         """
-        explanation = explain(model_of(estimator), checked_record(record))
+        explanation = explain(model_of(estimator), checked_record(estimator, record))
         return cls.from_explanation(explanation, one, other, most, ax)
 
     @classmethod

@@ -102,13 +102,14 @@ def _sentence(
 
 
 def of_normality(columns: Sequence[NormalityOfColumn]) -> Iterator[str]:
-    """Warn of columns that another family fits better, a sentence for each family."""
+    """Warn of columns that another family fits better."""
     group = [each for each in columns if each.better is not None]
     if not group:
         return
     named = [f"{each.column!r} ({each.short_word})" for each in group[:MOST_NAMED]]
-    logged = {each.family == "log_normal" for each in group}
-    taken = {(False,): "normal", (True,): "log-normal"}.get(tuple(logged), "normal or log-normal")
+    taken = " or ".join(
+        sorted({"log-normal" if each.family == "log_normal" else "normal" for each in group})
+    )
     is_ = "is" if len(group) == 1 else "are"
     wish = ", ".join(
         f"{each.column!r}: {each.better.name!r}" for each in group[:MOST_NAMED] if each.better
