@@ -36,12 +36,12 @@ def mixed(n_rows: int, n_classes: int = 2) -> tuple[pd.DataFrame, Any]:
         shifted = (rng.integers(0, 8, n_rows) + y * (j % 3)) % 8
         columns[f"category {j}"] = pd.Categorical.from_codes(shifted, list("abcdefgh"))
         columns[f"number {j}"] = rng.normal(0.2 * j * y, 1.0)
-    return pd.DataFrame(columns), np.array(["no", "yes", "perhaps", "never", "soon"])[y]
+    return pd.DataFrame(columns), np.array([f"class {k}" for k in range(n_classes)])[y]
 
 
 def tables() -> Iterator[tuple[str, Any, Any, Any]]:
     """Yield what is explained: its name, an estimator, the records and their labels."""
-    for n_classes in (2, 5):
+    for n_classes in (2, 5, 10):
         work = workloads.gaussian(ROWS, 20, n_classes)
         yield f"20 numbers, {n_classes} classes", tb.NaiveBayes(), work.X, work.y
     work = workloads.categorical(ROWS, 20, 5)
@@ -118,25 +118,27 @@ def reports() -> list[str]:
     from tallybayes.report.evaluated import judged_here
     from tallybayes.report.page import model_report
 
-    X, y = mixed(REPORT_ROWS)
-    X.iloc[::50, 1] = np.nan
-    model = tb.NaiveBayes().fit(X, y)
-    lines = ["| step | time | held to |", "|---|---:|---:|"]
-    say("report")
-    start = time.perf_counter()
-    evaluation, rows = judged_here(model.fitted_, model.source_of(X), y)
-    scored = time.perf_counter() - start
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        page = model_report(model.fitted_, evaluation=evaluation, rows=rows)
-        times.append(time.perf_counter() - start)
-    found, first = min(times), times[0]
     held = f"{REPORT_SECONDS:.0f} s"
-    lines.append(row(f"scoring {REPORT_ROWS:,} rows, 20 columns", seconds(scored), ""))
-    lines.append(row("the report, once they are scored: first", seconds(first), held))
-    lines.append(row("best of three", seconds(found), held))
-    lines.append(row("size of the page", f"{len(page.html.encode()) / 1e6:.1f} MB", ""))
+    lines = [
+        "| 1,000,000 rows, 20 columns | scoring | the report, then: first | best of 3 | held to | page |"
+    ]
+    lines.append("|---|---:|---:|---:|---:|---:|")
+    for n_classes in (2, 10):
+        say(f"report, {n_classes} classes")
+        X, y = mixed(REPORT_ROWS, n_classes)
+        X.iloc[::50, 1] = np.nan
+        model = tb.NaiveBayes().fit(X, y)
+        start = time.perf_counter()
+        evaluation, rows = judged_here(model.fitted_, model.source_of(X), y)
+        scored, times = time.perf_counter() - start, []
+        for _ in range(3):
+            start = time.perf_counter()
+            page = model_report(model.fitted_, evaluation=evaluation, rows=rows)
+            times.append(time.perf_counter() - start)
+        shown = [seconds(t) if t <= REPORT_SECONDS else f"**{seconds(t)}**" for t in times]
+        best = shown[times.index(min(times))]
+        size = f"{len(page.html.encode()) / 1e6:.1f} MB"
+        lines.append(row(f"{n_classes} classes", seconds(scored), shown[0], best, held, size))
     return lines
 
 
@@ -145,10 +147,12 @@ def section() -> list[str]:
         "## Explanations and the report",
         "",
         "`explain_all` returns what every column of every record adds to every class, the joint "
-        'log-likelihood, the posterior and the decision; "adds up to" is the largest difference between the '
+        'log-likelihood and the posterior; "adds up to" is the largest difference between the '
         "terms added up and the joint.",
         "",
         *many(),
+        "",
+        "Numbers of ten classes: 160 MB have to be written where `predict_proba` writes 8.",
         "",
         "shap explains scikit-learn's GaussianNB by asking it about changed records; it was timed on "
         f"{SAMPLE} records with {BACKGROUND} to average over, and the time for all is extrapolated. What it returns "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from operator import index
 from typing import Any
 
@@ -24,7 +25,7 @@ Array = NDArray[Any]
 MOST_NUMBERS = 1 << 30  # 8 GB
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Explanations:
     """Why many records get their answers; make it with `explain_all`.
 
@@ -45,8 +46,6 @@ class Explanations:
     joint, posterior : arrays of shape (records, classes)
         The joint log-likelihood, which is log prior and contributions added up, and what
         `predict_proba` returns.
-    winners : array
-        The place of the class that is predicted.
     """
 
     model: Model
@@ -56,7 +55,11 @@ class Explanations:
     contributions: Floats
     joint: Floats
     posterior: Floats
-    winners: NDArray[np.intp]
+
+    @cached_property
+    def winners(self) -> NDArray[np.intp]:
+        """The place of the class that is predicted for each record."""
+        return self.model.judged_from(self.joint.copy())[1]
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -193,7 +196,7 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
             columns = schema.groups[factor.group].positions
             places = as_places([columns[k] for k in factor.places(len(columns))], len(names))
             factor.scored.write_parts(factor.block_of(batch), parts, batch.rows, places)
-    posterior, winners = model.judged_from(joint.copy())
+    posterior = model.posterior_from(joint.copy())
     return Explanations(
         model,
         source,
@@ -202,5 +205,4 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
         parts.transpose(1, 2, 0),
         joint,
         posterior,
-        winners,
     )

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import number, whole
 from tallybayes.metrics.checks import Floats, Rows, as_rows
+from tallybayes.metrics.ranked import Ranked, ranked
 from tallybayes.metrics.tables import amount, decimals, text_table
 
 CLIP = 1e-15
@@ -209,9 +210,7 @@ def roc_area(
 
 def roc_area_of(rows: Rows, positive: int | None = None) -> float:
     """Return the ROC area of checked rows."""
-    from sklearn.metrics import roc_auc_score
-
-    return _against_the_rest(roc_auc_score, rows, positive, needs_others=True)
+    return _against_the_rest(lambda order: order.roc_area, rows, positive)
 
 
 def pr_area(proba: Any, true_codes: Any, weights: Any = None, positive: int | None = None) -> float:
@@ -230,17 +229,11 @@ def pr_area(proba: Any, true_codes: Any, weights: Any = None, positive: int | No
 
 def pr_area_of(rows: Rows, positive: int | None = None) -> float:
     """Return the PR area of checked rows."""
-    from sklearn.metrics import average_precision_score
-
-    return _against_the_rest(average_precision_score, rows, positive, needs_others=False)
+    return _against_the_rest(lambda order: order.pr_area, rows, positive)
 
 
-def _against_the_rest(
-    area: Callable[..., float], rows: Rows, positive: int | None, needs_others: bool
-) -> float:
-    """Return the mean area over the classes, or that of the positive one of two."""
-    from sklearn import config_context
-
+def _against_the_rest(area: Callable[[Ranked], float], rows: Rows, positive: int | None) -> float:
+    """Return the mean area over the classes that have one, or that of the positive one of two."""
     proba, true, weights = rows
     if weights is not None:
         counted = weights > 0.0
@@ -250,14 +243,8 @@ def _against_the_rest(
     if n == 2:
         column = n - 1 if positive is None else whole(positive, "positive", 0, n - 1)
         columns = range(column, column + 1)
-    found = []
-    # the rows are checked already, and to check them again takes longer than the areas themselves
-    with config_context(assume_finite=True, skip_parameter_validation=True):
-        for k in columns:
-            of_class = true == k
-            if of_class.any() and not (needs_others and of_class.all()):
-                one = area(of_class.astype(np.int8), proba[:, k], sample_weight=weights)
-                found.append(float(one))
+    areas = (area(ranked(proba[:, k], true == k, weights)) for k in columns)
+    found = [each for each in areas if not math.isnan(each)]
     return math.fsum(found) / len(found) if found else math.nan
 
 

@@ -168,9 +168,9 @@ class Model:
 
     def posterior(self, X: Any) -> Floats:
         """Return P(c | x) for each row and class; every row sums to one."""
-        return self._posterior_from(self.joint_log_likelihood(X))
+        return self.posterior_from(self.joint_log_likelihood(X))
 
-    def _posterior_from(self, joint: Floats) -> Floats:
+    def posterior_from(self, joint: Floats) -> Floats:
         """Turn log scores into posteriors, in place."""
         if shares(joint):
             impossible = joint.max(axis=1) == 0.0
@@ -242,10 +242,10 @@ class Model:
     def judged_from(self, scores: Floats) -> tuple[Floats, NDArray[np.intp]]:
         """Return the same from log scores, which are overwritten."""
         if self._curved:
-            scores = self._posterior_from(scores)
+            scores = self.posterior_from(scores)
             return scores, winners_of(scores, self.prior, self.classes, self.positive)
         winners = winners_of(scores, self.prior, self.classes, self.positive)
-        return self._posterior_from(scores), winners
+        return self.posterior_from(scores), winners
 
     def decide(self, X: Any, losses: Mapping[Any, Mapping[Any, float]] | None = None) -> Array:
         """Return the decision of least expected loss for each row.
