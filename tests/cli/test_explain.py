@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +79,19 @@ def test_mistakes_get_a_sentence(cli, loan, args, message):
     assert not out
     assert message in err
     assert "Traceback" not in err
+
+
+def test_rows_are_counted_with_the_bad_ones_among_them(done, cli, loan):
+    Path("bad.csv").write_text(
+        "owner,status,income\nYes,Single,90\nYes,Single,90,1,2\nNo,Married,7\n"
+    )
+    third = done("explain", loan, "bad.csv", "--row", "3", "--bad-rows", "skip")
+    assert third == done(
+        "explain", loan, "--record", '{"owner":"No","status":"Married","income":7}'
+    )
+    code, _, err = cli("explain", loan, "bad.csv", "--row", "2", "--bad-rows", "skip")
+    assert code == 1
+    assert "row 2 of bad.csv is one of those set aside" in err
+    code, _, err = cli("explain", loan, "bad.csv", "--row", "4", "--bad-rows", "skip")
+    assert code == 1
+    assert "bad.csv has 3 rows; there is no row 4" in err

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
+import numpy as np
+
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.modelfile import Stored
 from tallybayes.sources.files import ReadOptions, Type, open_rows
@@ -61,20 +63,22 @@ def _value(name: str, text: str, kind: Type) -> Any:
 def record_in(
     stored: Stored, data: Any, row: int, *, read: ReadOptions | None = None
 ) -> dict[str, Any]:
-    """Return the record in a row of files, of which the first has the number 1."""
+    """Return the record in a row of files: the first has the number 1, and bad rows count too."""
     if row < 1:
         raise TallyBayesError(f"the row is {row}; rows are counted from 1")
     read = read or ReadOptions()
     rows = open_rows(data, read)
     check_columns(rows, stored.fitted.tally.schema)
-    seen = 0
-    for done in worked(rows, types_for(stored.fitted), lambda table: table, read, Aside()):
-        table = done.result
-        if seen + table.num_rows >= row:
-            (record,) = table.slice(row - 1 - seen, 1).to_pylist()
+    last, aside = 0, Aside()
+    for done in worked(rows, types_for(stored.fitted), lambda table: table, read, aside):
+        place = np.flatnonzero(done.numbers == row - 1)
+        if len(place):
+            (record,) = done.result.slice(int(place[0]), 1).to_pylist()
             return dict(record)
-        seen += table.num_rows
-    raise TallyBayesError(f"{rows.files[0]} has {seen} rows; there is no row {row}")
+        last = int(done.numbers[-1]) + 1 if done.rows else last
+        if last >= row:
+            raise TallyBayesError(f"row {row} of {rows.files[0]} is one of those set aside")
+    raise TallyBayesError(f"{rows.files[0]} has {last} rows; there is no row {row}")
 
 
 def sample(
