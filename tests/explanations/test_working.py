@@ -290,7 +290,7 @@ def test_an_estimator_brings_its_counts():
 @pytest.mark.parametrize(
     ("subject", "record", "message"),
     [
-        ("a model", {}, "takes a fitted model, not str"),
+        ("a model", {}, "str is no model; give an estimator"),
         (Fitted(loan.loans()), ["No"], "must be a mapping"),
         (Fitted(loan.loans()), {"incom": 3.0}, "did you mean 'income'"),
     ],
