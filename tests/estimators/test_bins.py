@@ -89,7 +89,7 @@ def test_equal_widths_of_scikit_learn_can_be_stated():
 def test_all_cut_columns_are_one_factor():
     model = NaiveBayes({re.compile("petal"): "bins", "sepal width": Bins(edges=(3,))}).fit(IRIS, Y)
     kinds = [type(factor.parameters).__name__ for factor in model.model_.factors]
-    assert kinds == ["Normals", "Histograms"]
+    assert kinds == ["NormalParameters", "BinsParameters"]
     assert len(NaiveBayes("bins").fit(IRIS, Y).model_.factors) == 1
 
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import tallybayes as tb
-from tallybayes.families import Histograms
+from tallybayes.families import BinsParameters
 from tallybayes.tallies import packing
 
 INF, NAN = math.inf, math.nan
@@ -114,7 +114,7 @@ def test_columns_of_different_edges_are_one_group_and_one_factor():
     assert [tally.schema.kind(name) for name in EDGES] == [tb.Intervals(e) for e in EDGES.values()]
     for model in (tb.estimate(tally), tb.estimate(tally, columns=COLUMNS)):
         assert len(model.factors) == 1
-        assert isinstance(model.factors[0].parameters, Histograms)
+        assert isinstance(model.factors[0].parameters, BinsParameters)
         assert model.free_parameters == 1 + 2 * (2 + 1 + 0)
 
 

@@ -51,7 +51,7 @@ def product_by_hand(setting, model, data, exponents):
         if factor.columns is not None:
             block = factor.block_of(type("Blocks", (), {"blocks": blocks}))
             names = [names[place] for place in factor.columns]
-        if isinstance(factor.parameters, tb.families.WordWeights):
+        if isinstance(factor.parameters, tb.families.TextParameters):
             out = np.zeros((source.n_rows, len(model.classes)))
             factor.parameters.add_log_likelihood(block, out)
             terms = out[:, None, :]

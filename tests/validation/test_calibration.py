@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 
 import tallybayes as tb
 from tallybayes.batches import Sparse, encoded
-from tallybayes.families import Bag, WordWeights
+from tallybayes.families import MultinomialParameters, TextParameters
 from tallybayes.sources import as_source
 from tallybayes.validation import calibration as module
 from tallybayes.validation.calibration import (
@@ -79,7 +79,9 @@ class Terms:
         found = []
         for factor in model.factors:
             block = factor.block_of(type("Batch", (), {"blocks": blocks}))
-            if isinstance(factor.parameters, Bag | WordWeights) or isinstance(block, Sparse):
+            if isinstance(factor.parameters, MultinomialParameters | TextParameters) or isinstance(
+                block, Sparse
+            ):
                 out = np.zeros((1, len(model.classes)))
                 factor.parameters.add_log_likelihood(block, out)
                 found.append(out[:, None])

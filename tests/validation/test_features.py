@@ -594,7 +594,7 @@ def test_the_columns_of_an_array_are_numbered_anew(key):
     assert model.schema_.kind("x1") == tb.Intervals((0.5,))
 
 
-class Tables(HTMLParser):
+class CategoricalParameters(HTMLParser):
     """Collects the cells of tables."""
 
     def __init__(self, html):
@@ -638,7 +638,7 @@ def test_it_can_be_shown_and_stored(iris):
     X, y = iris
     X = X.rename(columns={"petal width (cm)": "petal <width>"})
     chosen = choose_features(NaiveBayes(), X, y, nested=2)
-    cells = Tables(chosen._repr_html_()).cells
+    cells = CategoricalParameters(chosen._repr_html_()).cells
     assert f"+ {chosen.steps[0].column}" in cells
     assert "<width>" not in chosen.to_html()
     stored = json.loads(json.dumps(chosen.to_dict(), allow_nan=False))

@@ -15,11 +15,11 @@ from tallybayes.batches import Block, Coded
 from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Array, Floats
 from tallybayes.estimators.dropin import Smoothed
-from tallybayes.families import Categorical, Family, Tables
+from tallybayes.families import Categorical, CategoricalParameters, Family
 from tallybayes.families.categorical import Unseen
-from tallybayes.families.left_out import Leaving, LeftOut, left_out
+from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
 from tallybayes.families.left_out.codes import leave_out_of_tables
-from tallybayes.families.parameters import Columns
+from tallybayes.families.parameters import ColumnInfo
 from tallybayes.kernels import scoring
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Table
@@ -46,18 +46,18 @@ class ScikitLearnCategorical:
             tuple(tuple(range(max(int(each[-1]) + 1 if each else 0, k))) for each, k in widths)
         )
 
-    def estimate(self, block: Codes, columns: Columns) -> Tables:
+    def estimate(self, block: Codes, columns: ColumnInfo) -> CategoricalParameters:
         """Turn counts of values into probabilities."""
         tables = Categorical(self.alpha, unseen=self.unseen).estimate(
             self.completed(block), columns
         )
-        return NonNegativeTables(
+        return NonNegativeParameters(
             tables.names, tables.labels, tables.log_probabilities, tables.log_unseen, tables.unseen
         )
 
 
 @dataclass(frozen=True, eq=False)
-class NonNegativeTables(Tables):
+class NonNegativeParameters(CategoricalParameters):
     """Tables that refuse negative categories."""
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
@@ -174,14 +174,14 @@ n_features_in_, feature_names_in_
     def _checked_rows(self, X: Any) -> Any:
         return categories(super()._checked_rows(X), self._names())
 
-    def _tables(self) -> tuple[Codes, Tables]:
+    def _tables(self) -> tuple[Codes, CategoricalParameters]:
         """Return the counts and the probabilities of every category from 0 on."""
         fitted = self._state()
         family, tables = fitted.families[0], fitted.model.factors[0].parameters
         block = fitted.tally.among(fitted.classes).blocks[0]
         assert isinstance(family, ScikitLearnCategorical)
         assert isinstance(block, Codes)
-        assert isinstance(tables, Tables)
+        assert isinstance(tables, CategoricalParameters)
         return family.completed(block), tables
 
     @property
@@ -249,7 +249,7 @@ def _whole(X: Array, names: Sequence[str]) -> Array:
 
 
 @left_out.register
-def _leave_out(family: ScikitLearnCategorical, leaving: Leaving) -> LeftOut:
+def _leave_out(family: ScikitLearnCategorical, leaving: LeaveOneOutTask) -> LeftOut:
     """Leave a row out; the only row of the greatest category takes that with it."""
     labels = leaving.parameters.labels
     settled = [np.ones(len(known), bool) for known in labels]

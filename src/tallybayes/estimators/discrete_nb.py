@@ -11,7 +11,14 @@ from sklearn.utils._param_validation import Interval
 from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Array, Floats, shown
 from tallybayes.estimators.dropin import Smoothed
-from tallybayes.families import Bag, Bernoulli, Complement, Family, Multinomial, Switches
+from tallybayes.families import (
+    Bernoulli,
+    BernoulliParameters,
+    Complement,
+    Family,
+    Multinomial,
+    MultinomialParameters,
+)
 from tallybayes.kernels.threads import over_rows
 from tallybayes.priors import Prior, Uniform
 from tallybayes.schema import Binary, Count, Schema
@@ -64,7 +71,7 @@ class Counting(Discrete):
     def feature_log_prob_(self) -> Floats:
         """What one occurrence of each column adds to the score of each class."""
         parameters = self._state().model.factors[0].parameters
-        assert isinstance(parameters, Bag)
+        assert isinstance(parameters, MultinomialParameters)
         return shown(parameters.weights)
 
     def __sklearn_tags__(self) -> Any:
@@ -260,7 +267,7 @@ feature_names_in_
     def feature_log_prob_(self) -> Floats:
         """The logarithm of the probability of "on" for each class and column."""
         parameters = self._state().model.factors[0].parameters
-        assert isinstance(parameters, Switches)
+        assert isinstance(parameters, BernoulliParameters)
         return shown(parameters.log_present)
 
 

@@ -12,11 +12,11 @@ from sklearn.utils._param_validation import Interval
 
 from tallybayes.estimators.base import Array, Floats, shown
 from tallybayes.estimators.dropin import DropIn, stated_prior
-from tallybayes.families import AdditiveFloor, Gaussian, Normals
+from tallybayes.families import AdditiveFloor, Gaussian, NormalParameters
 from tallybayes.families.gaussian import all_rows
-from tallybayes.families.left_out import Leaving, LeftOut, left_out
+from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
 from tallybayes.families.left_out.numbers import with_added_variance
-from tallybayes.families.parameters import Columns
+from tallybayes.families.parameters import ColumnInfo
 from tallybayes.model import Fitted
 from tallybayes.schema import Numeric, Schema
 from tallybayes.sources.labels import Label
@@ -52,7 +52,7 @@ class ScikitLearnGaussian:
         variance = rows.m2 / np.maximum(rows.weight, 1.0)
         return self.var_smoothing * float(variance.max(initial=0.0))
 
-    def estimate(self, block: Moments, columns: Columns) -> Normals:
+    def estimate(self, block: Moments, columns: ColumnInfo) -> NormalParameters:
         """Turn moments into means and variances."""
         epsilon = self.epsilon(block, columns.names)
         normals = Gaussian(ddof=0.0, floor=AdditiveFloor(1.0, of=epsilon)).estimate(block, columns)
@@ -61,7 +61,7 @@ class ScikitLearnGaussian:
         unseen = np.array([label in self.unseen for label in columns.classes])
         mean = np.where(unseen[:, None], 0.0, normals.mean)
         variance = np.where(unseen[:, None], epsilon, normals.variance)
-        return Normals(mean, variance, normals.used & (variance > 0.0).all(axis=0))
+        return NormalParameters(mean, variance, normals.used & (variance > 0.0).all(axis=0))
 
 
 class GaussianNB(DropIn):
@@ -128,9 +128,9 @@ class GaussianNB(DropIn):
             return fitted
         return replace(fitted, prior=stated_prior(self.priors, fitted.classes))
 
-    def _normals(self) -> Normals:
+    def _normals(self) -> NormalParameters:
         parameters = self._state().model.factors[0].parameters
-        assert isinstance(parameters, Normals)
+        assert isinstance(parameters, NormalParameters)
         return parameters
 
     @property
@@ -181,7 +181,7 @@ def _together(before: Moments | Fitted | None, now: Tally) -> Moments:
 
 
 @left_out.register
-def _leave_out(family: ScikitLearnGaussian, leaving: Leaving) -> LeftOut | None:
+def _leave_out(family: ScikitLearnGaussian, leaving: LeaveOneOutTask) -> LeftOut | None:
     """Leave a row out: what is added to every variance depends on it."""
     if family.unweighted is not None or family.unseen:
         return None

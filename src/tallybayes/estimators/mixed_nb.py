@@ -15,7 +15,13 @@ from tallybayes.errors import TallyBayesError, warn
 from tallybayes.estimators.base import Array, Floats, shown
 from tallybayes.estimators.categorical_nb import ScikitLearnCategorical
 from tallybayes.estimators.dropin import DropIn, lifted_alpha, stated_prior
-from tallybayes.families import AdditiveFloor, Family, Gaussian, Normals, Tables
+from tallybayes.families import (
+    AdditiveFloor,
+    CategoricalParameters,
+    Family,
+    Gaussian,
+    NormalParameters,
+)
 from tallybayes.families.gaussian import all_rows
 from tallybayes.model import Fitted
 from tallybayes.schema import Categories, Numeric, Schema
@@ -193,19 +199,19 @@ class MixedNB(DropIn):
     @property
     def theta(self) -> Any:
         """The mean of each Gaussian column in each class."""
-        normals: Normals | None = self._parameters(Normals)
+        normals: NormalParameters | None = self._parameters(NormalParameters)
         return [] if normals is None else shown(normals.mean)
 
     @property
     def sigma(self) -> Any:
         """The variance of each Gaussian column in each class."""
-        normals: Normals | None = self._parameters(Normals)
+        normals: NormalParameters | None = self._parameters(NormalParameters)
         return [] if normals is None else normals.variance - self.epsilon
 
     @property
     def categorical_posteriors(self) -> list[Floats]:
         """For each categorical column the probability of each category in each class."""
-        tables: Tables | None = self._parameters(Tables)
+        tables: CategoricalParameters | None = self._parameters(CategoricalParameters)
         if tables is None:
             return []
         edges = np.cumsum([0, *map(len, tables.labels)])

@@ -15,7 +15,7 @@ from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.estimators.text_nb import COLUMN, TextNB
 from tallybayes.families import Bins, Family
 from tallybayes.model import Fitted
-from tallybayes.model.columns import Wishes
+from tallybayes.model.columns import ColumnSpec
 from tallybayes.model.estimation import family_for
 from tallybayes.modelfile import Stored
 from tallybayes.modelfile import load as load_file
@@ -73,7 +73,7 @@ def _naive_bayes(stored: Stored, kept: Mapping[str, Any]) -> NaiveBayes:
         if isinstance(family, Bins)
     }
     model = NaiveBayes(families, **kept, **_common(fitted))
-    model._wish = Wishes(None, families)
+    model._wish = ColumnSpec(None, families)
     model._set_names(schema.names, not isinstance(schema.names, NumberedNames))
     _become(model, fitted)
     return model
@@ -86,7 +86,7 @@ def _text_nb(stored: Stored, kept: Mapping[str, Any]) -> TextNB:
     model = TextNB(**options)
     kind: Any = fitted.tally.schema.kind(COLUMN)
     model._idf = kind.idf
-    model._wish = Wishes(None, model.columns)
+    model._wish = ColumnSpec(None, model.columns)
     _become(model, fitted)
     return model
 

@@ -13,7 +13,7 @@ from tallybayes.estimators.base import Array
 from tallybayes.estimators.summary import as_html, as_text, warn_of_outgrown
 from tallybayes.estimators.table_reader import TableReader
 from tallybayes.model import Fitted, most_informative
-from tallybayes.model.columns import Wishes
+from tallybayes.model.columns import ColumnSpec
 from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.schema import Schema
 from tallybayes.sources import Table
@@ -126,7 +126,7 @@ class TableClassifier(TableReader):
             theirs_alone = [name for name in b.names if name not in a.places]
             of_theirs = {**dict.fromkeys(theirs_alone, other._wish.of_all), **other._wish.by_name}
             of_theirs = {name: word for name, word in of_theirs.items() if word is not None}
-            self._wish = Wishes(self._wish.of_all, {**of_theirs, **self._wish.by_name})
+            self._wish = ColumnSpec(self._wish.of_all, {**of_theirs, **self._wish.by_name})
             self._set_names(schema.names, hasattr(self, "feature_names_in_"))
             announced = sorted_labels((*mine.announced, *theirs.announced), "the classes")
             return self._become(self._fitted_from(tally, announced))

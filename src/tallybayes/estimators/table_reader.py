@@ -25,7 +25,7 @@ from tallybayes.estimators.checks import (
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted
 from tallybayes.model.calibration import Calibration, How
-from tallybayes.model.columns import BEST, Wishes, families_for, wishes, without_numbers
+from tallybayes.model.columns import BEST, ColumnSpec, families_for, wishes, without_numbers
 from tallybayes.model.edges import Cut, any_open, is_open, with_edges
 from tallybayes.priors import Fixed, prior_of
 from tallybayes.schema import Schema
@@ -48,7 +48,7 @@ class TableReader(TallyClassifier):
     unseen: Unseen
     positive: Label | None
     calibration: How | None
-    _wish: Wishes
+    _wish: ColumnSpec
     _calibration: Calibration | None = None
     _choices: Mapping[str, FamilyChoice] = MappingProxyType({})
 
@@ -63,7 +63,7 @@ class TableReader(TallyClassifier):
         schema = Schema.infer(source, said, target=_target(y, source.names))
         return self._count(source, y, sample_weight, schema)
 
-    def _settled(self, wish: Wishes, source: Source, y: Any, sample_weight: Any) -> Cut:
+    def _settled(self, wish: ColumnSpec, source: Source, y: Any, sample_weight: Any) -> Cut:
         """Return what is said of the columns, with the families and edges that had to be found."""
         wish = self._with_best(wish, source, y, sample_weight)
         if not any_open(wish):
@@ -72,7 +72,9 @@ class TableReader(TallyClassifier):
         weights = check_weights(checked_weights(sample_weight, source.n_rows), source.n_rows)
         return with_edges(wish, source, labels, weights)
 
-    def _with_best(self, wish: Wishes, source: Source, y: Any, sample_weight: Any) -> Wishes:
+    def _with_best(
+        self, wish: ColumnSpec, source: Source, y: Any, sample_weight: Any
+    ) -> ColumnSpec:
         """Return the wishes with the families that suit best where that is what is wished for."""
         asked = [name for name, word in wish.by_name.items() if word is BEST]
         if wish.of_all is BEST:
@@ -94,7 +96,7 @@ class TableReader(TallyClassifier):
         self._choices = {**getattr(self, "_choices", {}), **chosen}
         stated = {name: word for name, word in wish.by_name.items() if word is not BEST}
         found = {name: choice.family for name, choice in chosen.items()}
-        return Wishes(None, {**found, **stated})
+        return ColumnSpec(None, {**found, **stated})
 
     def _count(
         self, source: Source, y: Any, sample_weight: Any, schema: Schema
@@ -122,7 +124,7 @@ class TableReader(TallyClassifier):
         fitted = fresh._fitted_from(Tally(schema), ())
         return fresh._prepared(fitted, source, labels, weights, known)
 
-    def _why_refit(self, wish: Wishes) -> str:
+    def _why_refit(self, wish: ColumnSpec) -> str:
         """Return why models have to be fitted anew for every fold, or nothing."""
         if self.calibration is not None:
             return "the calibration is fitted on the rows to learn from"
@@ -246,11 +248,11 @@ class TableReader(TallyClassifier):
             return tally
         wish = wishes(without_numbers(self.columns), X, source.names, later=True)
         said_now = {**before, **wish.by_name}
-        of_new = Wishes(wish.of_all, {n: said_now[n] for n in new if n in said_now})
+        of_new = ColumnSpec(wish.of_all, {n: said_now[n] for n in new if n in said_now})
         table = Table({name: source.columns[name] for name in new}, source.n_rows)
         said, of_new = self._settled(of_new, table, y, sample_weight)
         more = Schema.infer(table, said, target=schema.target)
-        self._wish = Wishes(wish.of_all, {**before, **of_new.by_name})
+        self._wish = ColumnSpec(wish.of_all, {**before, **of_new.by_name})
         grown = tally.under(schema.joined(more, overruled=open_))
         self._set_names(grown.schema.names, named=True)
         return grown

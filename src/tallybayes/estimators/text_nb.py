@@ -11,12 +11,12 @@ from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.estimators.base import Floats, shown, to_refit
 from tallybayes.estimators.checks import checked_labels, checked_weights
 from tallybayes.estimators.table_classifier import TableClassifier
-from tallybayes.families import Text, WordWeights
+from tallybayes.families import Text, TextParameters
 from tallybayes.families.text import Event
 from tallybayes.families.vocabulary import as_vocabulary
 from tallybayes.model import Fitted
 from tallybayes.model.calibration import How
-from tallybayes.model.columns import Wishes
+from tallybayes.model.columns import ColumnSpec
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -270,7 +270,7 @@ class TextNB(TableClassifier):
                 f"the documents so far were counted as {tally.schema.kind(COLUMN)}, but now the "
                 f"parameters say {text.kind}{late}; call fit() to count anew"
             )
-        self._wish = Wishes(None, self.columns)
+        self._wish = ColumnSpec(None, self.columns)
         return super()._fitted_from(tally, announced)
 
     def _to_keep(self) -> dict[str, Any]:
@@ -287,9 +287,9 @@ class TextNB(TableClassifier):
         """Documents have no columns that scikit-learn could count."""
 
     @property
-    def _weights(self) -> WordWeights:
+    def _weights(self) -> TextParameters:
         parameters = self._state().model.factors[0].parameters
-        assert isinstance(parameters, WordWeights)
+        assert isinstance(parameters, TextParameters)
         return parameters
 
     def posterior_of(self, document: str) -> dict[Label, float]:

@@ -17,15 +17,15 @@ from tallybayes.explanations.contribution import Contribution
 from tallybayes.explanations.plain import plain_value
 from tallybayes.explanations.words import words_of
 from tallybayes.families import (
-    Bag,
-    Histograms,
-    LogNormals,
-    Normals,
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
+    LogNormalParameters,
+    MultinomialParameters,
+    NormalParameters,
     Parameters,
-    Rates,
-    Switches,
-    Tables,
-    WordWeights,
+    PoissonParameters,
+    TextParameters,
 )
 from tallybayes.model import Factor, Model
 from tallybayes.model.intervals import interval
@@ -58,7 +58,11 @@ def _of_factor(
     """Go through the columns of one factor."""
     block, scored = factor.block_of(batch), factor.scored
     logs = (scored.log_prob(block)[0] + 0.0).tolist()  # no -0.0
-    counts = dense(block)[0].tolist() if isinstance(scored, Bag | Rates) else None
+    counts = (
+        dense(block)[0].tolist()
+        if isinstance(scored, MultinomialParameters | PoissonParameters)
+        else None
+    )
     names = model.schema.names_of(model.schema.groups[factor.group])
     for j, place in enumerate(factor.places(len(names))):
         name, exponent = str(names[place]), exponent_of(factor, j)
@@ -88,28 +92,28 @@ def exponent_of(factor: Factor, j: int) -> float:
 
 def _left_out(parameters: Parameters, block: Block, j: int, value: Any) -> str | None:
     """Say why the factor of a value that is there is left out, if it is."""
-    if isinstance(parameters, Normals):
+    if isinstance(parameters, NormalParameters):
         if not parameters.used[j]:
             return NEVER_COUNTED if np.isnan(parameters.mean[:, j]).any() else CONSTANT
-        return NO_LOGARITHM if isinstance(parameters, LogNormals) and value <= 0 else None
-    if isinstance(parameters, Histograms):
+        return NO_LOGARITHM if isinstance(parameters, LogNormalParameters) and value <= 0 else None
+    if isinstance(parameters, BinsParameters):
         return None
-    if isinstance(parameters, Tables):
+    if isinstance(parameters, CategoricalParameters):
         if not parameters.labels[j]:
             return NEVER_COUNTED
         ignored = parameters.unseen == "ignore" and not _seen(parameters, block, j)
         return NEVER_SEEN if ignored else None
-    if isinstance(parameters, Switches):
+    if isinstance(parameters, BernoulliParameters):
         silent = not (parameters.log_present[:, j].any() or parameters.log_absent[:, j].any())
         return NEVER_COUNTED if silent else None
-    if isinstance(parameters, Rates):
+    if isinstance(parameters, PoissonParameters):
         return NEVER_COUNTED if np.isnan(parameters.rate[:, j]).any() else None
-    if isinstance(parameters, WordWeights):
+    if isinstance(parameters, TextParameters):
         return None if len(parameters.terms) else NO_WORDS
     return None
 
 
-def _seen(tables: Tables, block: Block, j: int) -> bool:
+def _seen(tables: CategoricalParameters, block: Block, j: int) -> bool:
     """Tell whether a category was counted or declared."""
     assert isinstance(block, Coded)
     code = int(block.codes[0, j])
@@ -119,19 +123,19 @@ def _seen(tables: Tables, block: Block, j: int) -> bool:
 
 def _detail(parameters: Parameters, block: Block, j: int, value: Any) -> str:
     """Say what a value was taken for, if it is not the value itself."""
-    if isinstance(parameters, Histograms):
+    if isinstance(parameters, BinsParameters):
         assert isinstance(block, Coded)
         return f"in {interval(parameters.edges[j], int(block.codes[0, j]))}"
-    if isinstance(parameters, Switches):
+    if isinstance(parameters, BernoulliParameters):
         return "on" if value > parameters.threshold else "off"
-    if isinstance(parameters, Tables) and not _seen(parameters, block, j):
+    if isinstance(parameters, CategoricalParameters) and not _seen(parameters, block, j):
         return f"{NEVER_SEEN}, smoothed"
     return ""
 
 
 def _words(parameters: Parameters, name: str, block: Block) -> tuple[Contribution, ...]:
     """Return the contributions of a text's words; other columns have none."""
-    if not isinstance(parameters, WordWeights):
+    if not isinstance(parameters, TextParameters):
         return ()
     assert isinstance(block, Documents)
     return words_of(parameters, name, block.strings()[0])

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from tallybayes.explanations.ratio import Ratio
 from tallybayes.families import (
-    Bag,
+    BernoulliParameters,
     Bins,
     Categorical,
+    CategoricalParameters,
     Complement,
-    Rates,
-    Switches,
-    Tables,
-    WordWeights,
+    MultinomialParameters,
+    PoissonParameters,
+    TextParameters,
 )
 from tallybayes.families.counts import log_shares_elsewhere
 from tallybayes.families.smoothing import alpha_of_each, guesses
@@ -48,7 +48,7 @@ def of_prior(prior: Prior, tally: Tally, probabilities: Floats) -> tuple[Ratio, 
     return tuple(Ratio(p[c], weight[c], prior.alpha, total, more) for c in range(n))
 
 
-def of_values(share: Share, tables: Tables, j: int, lines: Sequence[int]) -> Ratios:
+def of_values(share: Share, tables: CategoricalParameters, j: int, lines: Sequence[int]) -> Ratios:
     """Return P(value | class) of some values, or intervals, of column j."""
     assert isinstance(share.block, Codes)
     labels = tables.labels[j]
@@ -90,7 +90,7 @@ def _pooled(n: Floats, total: Floats, own: NDArray[np.bool_]) -> tuple[Floats, F
     return np.where(own[:, None], n, n.sum(axis=0)), np.where(own, total, n.sum())
 
 
-def of_switches(share: Share, switches: Switches, columns: Sequence[int]) -> Ratios:
+def of_switches(share: Share, switches: BernoulliParameters, columns: Sequence[int]) -> Ratios:
     """Return P(on | class) of some columns."""
     assert isinstance(share.block, Counts)
     family: Any = share.family
@@ -101,7 +101,7 @@ def of_switches(share: Share, switches: Switches, columns: Sequence[int]) -> Rat
     return _ratios(columns, np.exp(switches.log_present), sums, alpha, n, 2.0 * alpha)
 
 
-def of_bag(share: Share, bag: Bag, columns: Sequence[int]) -> Ratios:
+def of_bag(share: Share, bag: MultinomialParameters, columns: Sequence[int]) -> Ratios:
     """Return P(column | class) of some columns of a bag; of Complement, in all other classes."""
     sums, alpha = bag.counted.sums, bag.alpha
     totals, more = sums.sum(axis=1), float(alpha.sum())
@@ -114,7 +114,7 @@ def of_bag(share: Share, bag: Bag, columns: Sequence[int]) -> Ratios:
     return _ratios(columns, p, sums, alpha, totals[:, None], more)
 
 
-def of_rates(share: Share, rates: Rates, columns: Sequence[int]) -> Ratios:
+def of_rates(share: Share, rates: PoissonParameters, columns: Sequence[int]) -> Ratios:
     """Return the events a row of some columns."""
     assert isinstance(share.block, Counts)
     family: Any = share.family
@@ -125,7 +125,7 @@ def of_rates(share: Share, rates: Rates, columns: Sequence[int]) -> Ratios:
     return _ratios(columns, rates.rate, sums, alpha, n, 0.0)
 
 
-def of_words(weights: WordWeights, words: Sequence[int]) -> Ratios:
+def of_words(weights: TextParameters, words: Sequence[int]) -> Ratios:
     """Return P(word | class) of some words: for Bernoulli that a document has it.
 
     For Complement it is the probability of the multinomial model, as complement weights are none.

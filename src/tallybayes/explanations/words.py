@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.explanations.contribution import Contribution
-from tallybayes.families import Bernoulli, WordWeights
-from tallybayes.families.parameters import Columns, Floats, times
+from tallybayes.families import Bernoulli, TextParameters
+from tallybayes.families.parameters import ColumnInfo, Floats, times
 from tallybayes.families.word_weights import WORDS_AT_ONCE
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts
@@ -27,7 +27,7 @@ ABSENT = "words that are absent"
 UNKNOWN = "not a word that the model knows"
 
 
-def words_of(weights: WordWeights, column: str, document: str) -> tuple[Contribution, ...]:
+def words_of(weights: TextParameters, column: str, document: str) -> tuple[Contribution, ...]:
     """Return the contributions of a document's words, in the order in which they first occur."""
     read = Counter(in_utf8(term) for term in weights.text.words.terms(document))
     number_of = numbers_of(weights, list(read))
@@ -53,7 +53,7 @@ def words_of(weights: WordWeights, column: str, document: str) -> tuple[Contribu
     return tuple(replace(each, is_word=True) for each in (*found, *unknown))
 
 
-def numbers_of(weights: WordWeights, terms: list[str]) -> dict[str, int]:
+def numbers_of(weights: TextParameters, terms: list[str]) -> dict[str, int]:
     """Return the number of each word in the model: -1 for words that it does not know."""
     if not isinstance(weights.terms, Buckets):
         return dict(zip(terms, weights.terms.numbers(terms).tolist(), strict=True))
@@ -68,7 +68,7 @@ def _whole(text: str) -> list[str]:
     return [text]
 
 
-def _counted(weights: WordWeights, numbers: NDArray[Any], occurrences: NDArray[Any]) -> Floats:
+def _counted(weights: TextParameters, numbers: NDArray[Any], occurrences: NDArray[Any]) -> Floats:
     """Return what the occurrences of each word count."""
     if weights.text.event in ("boolean", "bernoulli"):
         return np.ones(len(numbers))
@@ -77,14 +77,14 @@ def _counted(weights: WordWeights, numbers: NDArray[Any], occurrences: NDArray[A
     return np.asarray(weighted(bags, weights.text.words).data, np.float64)
 
 
-def _logs(weights: WordWeights, numbers: NDArray[Any], counted: Floats) -> Floats:
+def _logs(weights: TextParameters, numbers: NDArray[Any], counted: Floats) -> Floats:
     """Return what each word (down) adds to each class (across)."""
     if weights.text.event == "bernoulli":
         return times(weights.log_probabilities(numbers), np.array(weights.exponent))
     return times(weights.weights_of(numbers), counted[:, None])
 
 
-def _absent(weights: WordWeights, column: str, present: NDArray[Any]) -> list[Contribution]:
+def _absent(weights: TextParameters, column: str, present: NDArray[Any]) -> list[Contribution]:
     """Return what all words that are not there add together."""
     absent = np.setdiff1d(np.arange(len(weights.terms)), present)
     if not len(absent):
@@ -94,7 +94,7 @@ def _absent(weights: WordWeights, column: str, present: NDArray[Any]) -> list[Co
     for start in range(0, len(absent), WORDS_AT_ONCE):
         some = absent[start : start + WORDS_AT_ONCE]
         counts = Counts(block.rows, block.weight, weights.counts_of(some).T)
-        switches = family.estimate(counts, Columns((), NumberedNames(len(some)), ()))
+        switches = family.estimate(counts, ColumnInfo((), NumberedNames(len(some)), ()))
         total += times(switches.log_absent, np.array(weights.exponent)).sum(axis=1)
     together = Contribution(column, ABSENT, tuple(total.tolist()), float(len(absent)))
     return [replace(together, exponent=weights.exponent)]

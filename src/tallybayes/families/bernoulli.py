@@ -8,7 +8,7 @@ import numpy as np
 
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import number
-from tallybayes.families.parameters import Array, Columns, Floats, put, safe_log, times
+from tallybayes.families.parameters import Array, ColumnInfo, Floats, put, safe_log, times
 from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha
 from tallybayes.kernels import scoring
 from tallybayes.kernels.parts import write_parts
@@ -42,7 +42,7 @@ class Bernoulli:
         """What must have been counted: how often the threshold is exceeded."""
         return Binary(self.threshold)
 
-    def estimate(self, block: Counts, columns: Columns) -> Switches:
+    def estimate(self, block: Counts, columns: ColumnInfo) -> BernoulliParameters:
         """Turn counts of "on" into probabilities."""
         alpha = alpha_of_each(self.alpha, columns.names)
         n = np.broadcast_to(block.weight, block.sums.shape)
@@ -57,11 +57,13 @@ class Bernoulli:
         absent = np.where(there, off / safe, zeros.sum(0) / everywhere)
         used = n.sum(0) > 0.0
         log_present = np.where(used, safe_log(present), 0.0)
-        return Switches(self.threshold, np.where(used, safe_log(absent), 0.0), log_present)
+        return BernoulliParameters(
+            self.threshold, np.where(used, safe_log(absent), 0.0), log_present
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Switches:
+class BernoulliParameters:
     """Log probabilities of "off" and "on" by class (down) and column (across)."""
 
     threshold: float
@@ -127,7 +129,7 @@ class Switches:
             for values, u in zip(drawn.T, used.any(axis=0), strict=True)
         ]
 
-    def powered(self, exponents: Floats) -> Switches:
+    def powered(self, exponents: Floats) -> BernoulliParameters:
         """Return what scores as P(x | class) to a power: one a column, or one for all."""
         absent, present = times(self.log_absent, exponents), times(self.log_present, exponents)
-        return Switches(self.threshold, absent, present)
+        return BernoulliParameters(self.threshold, absent, present)

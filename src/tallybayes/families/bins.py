@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tallybayes.batches import Coded
-from tallybayes.families.categorical import Categorical, Tables
-from tallybayes.families.parameters import Array, Columns, Floats
+from tallybayes.families.categorical import Categorical, CategoricalParameters
+from tallybayes.families.parameters import Array, ColumnInfo, Floats
 from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha
 from tallybayes.schema import Intervals
 from tallybayes.tallies import Codes
@@ -58,21 +58,21 @@ class Bins:
         """What must have been counted: intervals."""
         return Intervals(self.edges)
 
-    def estimate(self, block: Codes, columns: Columns) -> Histograms:
+    def estimate(self, block: Codes, columns: ColumnInfo) -> BinsParameters:
         """Turn counts of intervals into probabilities; the edges are what the columns declare."""
         edges = tuple(tuple(map(float, each)) for each in columns.declared)
         numbers = [tuple(range(len(each) + 1)) for each in edges]
         # of a column without values nothing is known, so its intervals are equally probable
         alphas = np.where(block.present.any(axis=0), alpha_of_each(self.alpha, columns.names), 1.0)
         like = Categorical(tuple(alphas.tolist()))
-        tables = like.estimate(block, Columns(columns.classes, columns.names, numbers))
-        return Histograms(
+        tables = like.estimate(block, ColumnInfo(columns.classes, columns.names, numbers))
+        return BinsParameters(
             tables.names, tables.labels, tables.log_probabilities, tables.log_unseen, edges=edges
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Histograms(Tables):
+class BinsParameters(CategoricalParameters):
     """Log probabilities by class (down) and interval (across, the columns side by side)."""
 
     edges: tuple[tuple[float, ...], ...] = ()

@@ -11,7 +11,7 @@ import numpy as np
 
 from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families.parameters import Array, Columns, Floats, safe_log, times
+from tallybayes.families.parameters import Array, ColumnInfo, Floats, safe_log, times
 from tallybayes.families.smoothing import (
     IGNORE,
     LAPLACE,
@@ -75,7 +75,7 @@ class Categorical:
         """What must have been counted: values."""
         return Categories()
 
-    def estimate(self, block: Codes, columns: Columns) -> Tables:
+    def estimate(self, block: Codes, columns: ColumnInfo) -> CategoricalParameters:
         """Turn counts of values into probabilities."""
         declared = zip(columns.names, block.labels, columns.declared, strict=True)
         labels = tuple(
@@ -105,7 +105,9 @@ class Categorical:
             if self.unseen == "smooth" and labels[j]:
                 whole = np.where(total[:, 0] > 0.0, total[:, 0], 1.0)
                 unseen[:, j] = safe_log(np.asarray(one_more / whole))
-        return Tables(tuple(columns.names), labels, safe_log(probabilities), unseen, self.unseen)
+        return CategoricalParameters(
+            tuple(columns.names), labels, safe_log(probabilities), unseen, self.unseen
+        )
 
 
 class Layout(NamedTuple):
@@ -126,7 +128,7 @@ class Layout(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class CategoricalParameters:
     """Log probabilities by class (down) and value (across, the columns side by side)."""
 
     names: tuple[str, ...]
@@ -235,7 +237,7 @@ class Tables:
             drawn.append(np.array(each)[np.minimum(choice, len(each) - 1)])
         return drawn
 
-    def powered(self, exponents: Floats) -> Tables:
+    def powered(self, exponents: Floats) -> CategoricalParameters:
         """Return what scores as P(x | class) to a power, one a column."""
         each = np.repeat(exponents, [len(labels) for labels in self.labels])
         logs = times(self.log_probabilities, each)

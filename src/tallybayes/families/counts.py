@@ -11,7 +11,7 @@ from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import TallyBayesError
 from tallybayes.families.parameters import (
     Array,
-    Columns,
+    ColumnInfo,
     Floats,
     every,
     in_place_log,
@@ -89,10 +89,12 @@ class Multinomial:
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    def estimate(self, block: Counts, columns: Columns) -> Bag:
+    def estimate(self, block: Counts, columns: ColumnInfo) -> MultinomialParameters:
         """Turn sums into shares of the total."""
         alpha = alpha_of_each(self.alpha, columns.names)
-        return Bag(log_shares(block.sums, alpha, *_totals(block, alpha)), block, alpha)
+        return MultinomialParameters(
+            log_shares(block.sums, alpha, *_totals(block, alpha)), block, alpha
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class Complement:
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    def estimate(self, block: Counts, columns: Columns) -> Bag:
+    def estimate(self, block: Counts, columns: ColumnInfo) -> MultinomialParameters:
         """Turn sums into weights of evidence."""
         alpha = alpha_of_each(self.alpha, columns.names)
         logs = log_shares_elsewhere(block.sums, alpha, *_totals(block, alpha))
@@ -138,11 +140,11 @@ class Complement:
         if self.norm:  # a single word has a share of one and a sum of zero: it says nothing
             sums = logs.sum(axis=1, keepdims=True)
             weights = np.divide(logs, sums, out=np.zeros(logs.shape), where=sums != 0.0)
-        return Bag(weights, block, alpha)
+        return MultinomialParameters(weights, block, alpha)
 
 
 @dataclass(frozen=True, eq=False)
-class Bag:
+class MultinomialParameters:
     """What a word adds to the score, by class (down) and word (across).
 
     What was counted, and the alpha added to it, is what samples are drawn from: a row's total is
@@ -202,7 +204,7 @@ class Bag:
         rates = lengths[:, None] * _shares(self.counted.sums, self.alpha)
         return list(rng.poisson(rates[classes]).T)
 
-    def powered(self, exponents: Floats) -> Bag:
+    def powered(self, exponents: Floats) -> MultinomialParameters:
         """Return what scores as P(bag | class) to a power."""
         return replace(self, weights=times(self.weights, exponents))
 
@@ -230,18 +232,18 @@ class Poisson:
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    def estimate(self, block: Counts, columns: Columns) -> Rates:
+    def estimate(self, block: Counts, columns: ColumnInfo) -> PoissonParameters:
         """Turn sums into rates; a class that has no value of a column takes the overall rate."""
         alpha = alpha_of_each(self.alpha, columns.names)
         n = np.broadcast_to(block.weight, block.sums.shape)
         everywhere = n.sum(axis=0)
         overall = (block.sums.sum(axis=0) + alpha) / np.where(everywhere > 0.0, everywhere, 1.0)
         rate = np.where(n > 0.0, (block.sums + alpha) / np.where(n > 0.0, n, 1.0), overall)
-        return Rates(np.where(everywhere > 0.0, rate, np.nan))
+        return PoissonParameters(np.where(everywhere > 0.0, rate, np.nan))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rates:
+class PoissonParameters:
     """Events a row by class (down) and column (across); NaN in a column without any values."""
 
     rate: Floats
@@ -308,7 +310,7 @@ class Rates:
         drawn = rng.poisson(np.where(there, self.rate, 0.0)[classes])
         return list(np.where(there[classes], drawn, np.nan if not there.all() else 0).T)
 
-    def powered(self, exponents: Floats) -> Rates:
+    def powered(self, exponents: Floats) -> PoissonParameters:
         """Return what scores as P(x | class) to a power, but for x!: one a column, or for all."""
         return replace(self, exponents=exponents)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.families.parameters import Array, Columns, Floats
+from tallybayes.families.parameters import Array, ColumnInfo, Floats
 from tallybayes.kernels import scoring
 from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Numeric
@@ -99,7 +99,7 @@ class Gaussian:
         """What must have been counted: moments."""
         return Numeric()
 
-    def estimate(self, block: Moments, columns: Columns) -> Normals:
+    def estimate(self, block: Moments, columns: ColumnInfo) -> NormalParameters:
         """Turn moments into means and variances."""
         everything = all_rows(block, columns.names)
         freedom = block.weight - self.ddof
@@ -121,7 +121,7 @@ class Gaussian:
         mean = np.where(block.weight > 0.0, block.mean, everything.mean)
         variance = self.floor.lift(variance, of_columns, pooled)
         used = (everything.rows > 0) & (variance > 0.0).all(0) & np.isfinite(variance).all(0)
-        return Normals(np.where(everything.rows > 0, mean, np.nan), variance, used)
+        return NormalParameters(np.where(everything.rows > 0, mean, np.nan), variance, used)
 
 
 def all_rows(block: Moments, names: Sequence[str]) -> Moments:
@@ -137,7 +137,7 @@ def _ratio(a: Floats, b: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Normals:
+class NormalParameters:
     """Means and variances by class (down) and column (across); `used` columns say something."""
 
     mean: Floats
@@ -190,6 +190,6 @@ class Normals:
         drawn = self.mean[classes] + spread[classes] * drawn
         return list(drawn.T)
 
-    def powered(self, exponents: Floats) -> Normals:
+    def powered(self, exponents: Floats) -> NormalParameters:
         """Return what scores as f(x | class) to a power, one a column."""
         return replace(self, exponents=exponents)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tallybayes.batches import Block
-from tallybayes.families.gaussian import Gaussian, Normals
-from tallybayes.families.parameters import Array, Columns, Floats, every
+from tallybayes.families.gaussian import Gaussian, NormalParameters
+from tallybayes.families.parameters import Array, ColumnInfo, Floats, every
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
 
@@ -48,14 +48,14 @@ class LogNormal(Gaussian):
         """What must have been counted: moments of the logarithm."""
         return Numeric(log=True)
 
-    def estimate(self, block: Moments, columns: Columns) -> LogNormals:
+    def estimate(self, block: Moments, columns: ColumnInfo) -> LogNormalParameters:
         """Turn moments of the logarithm into its means and variances."""
         normals = Gaussian.estimate(self, block, columns)
-        return LogNormals(normals.mean, normals.variance, normals.used)
+        return LogNormalParameters(normals.mean, normals.variance, normals.used)
 
 
 @dataclass(frozen=True, eq=False)
-class LogNormals(Normals):
+class LogNormalParameters(NormalParameters):
     """Means and variances of log x by class (down) and column (across).
 
     The blocks that it is asked about hold log x. With z = log x, the density of x is that of z

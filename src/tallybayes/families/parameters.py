@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ColumnInfo:
     """What a family may ask about the block it is given."""
 
     classes: tuple[Label, ...]
@@ -61,7 +61,7 @@ class Family(Protocol):
     def kind(self) -> Kind:
         """What must have been counted for this family."""
 
-    def estimate(self, block: Any, columns: Columns) -> Parameters:
+    def estimate(self, block: Any, columns: ColumnInfo) -> Parameters:
         """Turn a block of the tally into parameters."""
 
 

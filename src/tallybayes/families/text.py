@@ -19,10 +19,10 @@ from typing import Literal
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families.parameters import Columns
+from tallybayes.families.parameters import ColumnInfo
 from tallybayes.families.smoothing import LAPLACE, Alpha, checked_alpha
 from tallybayes.families.vocabulary import as_vocabulary, check_choice, check_vocabulary, chosen
-from tallybayes.families.word_weights import WordWeights
+from tallybayes.families.word_weights import TextParameters
 from tallybayes.tallies import WordCounts
 from tallybayes.tokenizer import Words
 
@@ -117,6 +117,6 @@ class Text:
         no_limit = isinstance(self.max_df, float | np.floating) and self.max_df == 1.0
         return self.any_df and no_limit and choice == (None, None, None)
 
-    def estimate(self, block: WordCounts, columns: Columns) -> WordWeights:
+    def estimate(self, block: WordCounts, columns: ColumnInfo) -> TextParameters:
         """Choose the words and say how their counts become weights."""
-        return WordWeights(self, block, *chosen(block, self))
+        return TextParameters(self, block, *chosen(block, self))

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block
-from tallybayes.families.bernoulli import Bernoulli, Switches
+from tallybayes.families.bernoulli import Bernoulli, BernoulliParameters
 from tallybayes.families.counts import log_shares, log_shares_elsewhere
-from tallybayes.families.parameters import Array, Columns, Floats, put, times
+from tallybayes.families.parameters import Array, ColumnInfo, Floats, put, times
 from tallybayes.families.writing import documents
 from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
@@ -34,7 +34,7 @@ LONGEST_KEPT = 1_000_000  # bytes of a document, for which a reader keeps buffer
 
 
 @dataclass(frozen=True, eq=False)
-class WordWeights:
+class TextParameters:
     """What each word adds to the score of each class.
 
     `terms` are the words that are used, and `numbers` their places among those that were counted:
@@ -131,12 +131,12 @@ class WordWeights:
             return self._multinomial(words)
         return self.weights_of(words) if self.table is None else self.table[words]
 
-    def _switches(self, words: Array | slice) -> Switches:
+    def _switches(self, words: Array | slice) -> BernoulliParameters:
         """Estimate how probable it is that a document has some of the words."""
         counts = self.counts_of(words)
         block = Counts(self.counted.rows, self.counted.weight, np.ascontiguousarray(counts.T))
         return Bernoulli(self.text.alpha).estimate(
-            block, Columns((), NumberedNames(len(counts)), ())
+            block, ColumnInfo((), NumberedNames(len(counts)), ())
         )
 
     @cached_property
@@ -268,6 +268,6 @@ class WordWeights:
         """Draw a document for each row, whose classes are given as codes."""
         return [documents(self, rng, classes)]
 
-    def powered(self, exponents: Floats) -> WordWeights:
+    def powered(self, exponents: Floats) -> TextParameters:
         """Return what scores as P(document | class) to a power."""
         return replace(self, exponent=float(exponents[0]))

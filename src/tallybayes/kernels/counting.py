@@ -21,7 +21,7 @@ FARTHEST_WHEN_CHEAP = 10.0
 CHEAP_TO_REPEAT = 1_000_000  # cells
 
 
-class Members(NamedTuple):
+class RowClasses(NamedTuple):
     """The class of each row and its weight (None: 1), and the rows and weight of each class."""
 
     y: Array
@@ -34,14 +34,14 @@ class Members(NamedTuple):
         return None if self.w is None else self.w[block]
 
 
-def members(y: Array, w: Array | None, n_classes: int) -> Members:
+def members(y: Array, w: Array | None, n_classes: int) -> RowClasses:
     """Count the rows of each class that have a weight, and add up their weights."""
     counted = y if w is None or w.all() else y[w > 0.0]
     rows = np.bincount(counted, minlength=n_classes).astype(np.int64)
     if w is None:
-        return Members(y, w, rows, rows.astype(np.float64))
+        return RowClasses(y, w, rows, rows.astype(np.float64))
     weight = np.bincount(y, weights=w, minlength=n_classes).astype(np.float64)
-    return Members(y, w, rows, weight)
+    return RowClasses(y, w, rows, weight)
 
 
 class ClassMoments(NamedTuple):
@@ -65,7 +65,7 @@ class ClassSums(NamedTuple):
     negative: int
 
 
-def moments(X: Array, of: Members) -> ClassMoments:
+def moments(X: Array, of: RowClasses) -> ClassMoments:
     """Take the moments of each column in each class, NaN left out.
 
     Sums are taken about a point close to each class's data, and once more about the mean itself
@@ -117,7 +117,7 @@ def moments(X: Array, of: Members) -> ClassMoments:
     return ClassMoments(rows, n, mean, m2)
 
 
-def _rows_there(X: Array, of: Members, n: Floats) -> Integers:
+def _rows_there(X: Array, of: RowClasses, n: Floats) -> Integers:
     """Return how many rows have a value, per class and column, where `n` is their weight."""
     if of.w is None:
         return n.astype(np.int64)
@@ -132,7 +132,7 @@ def _rows_there(X: Array, of: Members, n: Floats) -> Integers:
     return sum(parts[1:], start=parts[0])
 
 
-def _starting_point(X: Array, members: Members, shape: tuple[int, int]) -> Floats:
+def _starting_point(X: Array, members: RowClasses, shape: tuple[int, int]) -> Floats:
     """Pick a value near each class's data: the median of its first rows, so no outlier rules.
 
     Where another pass is cheap, the first row of each class will do.
@@ -172,7 +172,7 @@ class CodeCounts(NamedTuple):
     outside: int
 
 
-def codes(X: Array, of: Members, base: Integers, width: Integers) -> CodeCounts:
+def codes(X: Array, of: RowClasses, base: Integers, width: Integers) -> CodeCounts:
     """Count the codes base <= x < base + width of each column in each class."""
     offset = offsets_of(width)
     shape = (len(of.rows), int(width.sum()))
@@ -215,7 +215,7 @@ def flaws(indices: Array, data: Array, n_columns: int) -> tuple[int, int, int]:
     return outside, missing, no_count
 
 
-def dense_counts(X: Array, of: Members, threshold: float | None) -> ClassSums:
+def dense_counts(X: Array, of: RowClasses, threshold: float | None) -> ClassSums:
     """Add up each column in each class, or count how often it exceeds the threshold."""
     shape = (len(of.rows), X.shape[1])
     loops = loops_for(X.size)
@@ -236,7 +236,7 @@ def sparse_counts(
     indices: Array,
     data: Array,
     n_columns: int,
-    of: Members,
+    of: RowClasses,
     threshold: float | None,
 ) -> ClassSums:
     """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""

@@ -55,17 +55,17 @@ class Best:
 BEST = Best()
 
 
-class Wishes(NamedTuple):
+class ColumnSpec(NamedTuple):
     """What was said of all columns, or of some by name: families and kinds."""
 
     of_all: Any
     by_name: Mapping[str, Any]
 
 
-def wishes(columns: Any, X: Any, names: Sequence[str], *, later: bool = False) -> Wishes:
+def wishes(columns: Any, X: Any, names: Sequence[str], *, later: bool = False) -> ColumnSpec:
     """Read the parameter `columns` for the columns that X has; others may come `later`."""
     if isinstance(columns, str) and columns == "auto":
-        return Wishes(None, {})
+        return ColumnSpec(None, {})
     if not isinstance(columns, Mapping):
         meant = _meaning(columns, "columns")
         if meant is not BEST and not isinstance(getattr(meant, "kind", meant), KINDS):
@@ -73,7 +73,7 @@ def wishes(columns: Any, X: Any, names: Sequence[str], *, later: bool = False) -
                 f"columns is {columns!r}; expected 'auto', a family, or a mapping of columns to "
                 "families"
             )
-        return Wishes(meant, {})
+        return ColumnSpec(meant, {})
     by_selector: dict[str, Any] = {}
     by_name: dict[str, Any] = {}
     for key, word in columns.items():
@@ -90,7 +90,7 @@ def wishes(columns: Any, X: Any, names: Sequence[str], *, later: bool = False) -
                     "name it on its own to say which"
                 )
             by_selector[name] = meant
-    return Wishes(None, {**by_selector, **by_name})
+    return ColumnSpec(None, {**by_selector, **by_name})
 
 
 def without_numbers(columns: Any) -> Any:
@@ -157,7 +157,7 @@ def _selected(key: Any, X: Any, names: Sequence[str], later: bool) -> list[str]:
 
 
 def families_for(
-    schema: Schema, wish: Wishes, alpha: float, unseen: Unseen
+    schema: Schema, wish: ColumnSpec, alpha: float, unseen: Unseen
 ) -> tuple[tuple[Family, ...], dict[str, Family]]:
     """Return the families of all columns of a kind, and those of single columns by name."""
     alpha = number(alpha, "alpha", least=0.0)

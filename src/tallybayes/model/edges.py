@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import Bins
 from tallybayes.families.entropy import entropy_edges
-from tallybayes.model.columns import Wishes
+from tallybayes.model.columns import ColumnSpec
 from tallybayes.schema import Intervals
 from tallybayes.sources import Matrix, Source, SparseMatrix
 from tallybayes.sources.labels import Encoded
@@ -28,7 +28,7 @@ class Cut(NamedTuple):
     """
 
     said: Any
-    wish: Wishes
+    wish: ColumnSpec
 
 
 def is_open(word: Any) -> bool:
@@ -36,12 +36,12 @@ def is_open(word: Any) -> bool:
     return isinstance(word, Bins | Intervals) and word.edges is None
 
 
-def any_open(wish: Wishes) -> bool:
+def any_open(wish: ColumnSpec) -> bool:
     """Tell whether labels are needed to know what the columns are."""
     return is_open(wish.of_all) or any(map(is_open, wish.by_name.values()))
 
 
-def with_edges(wish: Wishes, source: Source, labels: Encoded, weights: Array | None) -> Cut:
+def with_edges(wish: ColumnSpec, source: Source, labels: Encoded, weights: Array | None) -> Cut:
     """Find the edges that are wished for and not stated."""
     words: Mapping[str, Any] = wish.by_name
     if wish.of_all is not None:
@@ -55,7 +55,7 @@ def with_edges(wish: Wishes, source: Source, labels: Encoded, weights: Array | N
             said[name] = replace(words[name], edges=edges)
             if not np.isnan(x if weights is None else x[weights > 0.0]).all():
                 remembered[name] = said[name]
-    return Cut(said, Wishes(wish.of_all, remembered))
+    return Cut(said, ColumnSpec(wish.of_all, remembered))
 
 
 def _numbers(source: Source, name: str, place: int) -> Array:

@@ -18,7 +18,7 @@ from tallybayes.families import (
     Poisson,
     Text,
 )
-from tallybayes.families.parameters import Columns
+from tallybayes.families.parameters import ColumnInfo
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import Model
@@ -184,7 +184,7 @@ class Share(NamedTuple):
     places: tuple[int, ...]
     family: Family
     block: TallyBlock
-    facts: Columns
+    facts: ColumnInfo
     kind: Kind
 
     @property
@@ -241,5 +241,5 @@ def _shares_of_group(
         if schema.edges and schema.declared:
             said = {**schema.edges, **schema.declared}
         declared = [said.get(name, ()) for name in of_these] if said else None
-        facts = Columns(tally.classes, of_these, declared or [()] * len(of_these))
+        facts = ColumnInfo(tally.classes, of_these, declared or [()] * len(of_these))
         yield Share(number, tuple(places), family, block, facts, group.kind)

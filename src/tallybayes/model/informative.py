@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.families import WordWeights
+from tallybayes.families import TextParameters
 from tallybayes.families.parameters import safe_log
 from tallybayes.families.word_weights import WORDS_AT_ONCE
 from tallybayes.model.fitted import Fitted
@@ -99,7 +99,7 @@ def _places(labels: Sequence[Label], between: tuple[Label, Label] | None, what: 
 
 
 def _words(
-    model: Model, weights: WordWeights, n: int, places: list[int]
+    model: Model, weights: TextParameters, n: int, places: list[int]
 ) -> dict[Label, list[TellingWord]]:
     """Return the words of a text that tell most."""
     classes = list(model.classes)
@@ -127,13 +127,13 @@ def _best(words: list[TellingWord], n: int) -> list[TellingWord]:
     return sorted(words, key=lambda word: (-word.log_ratio, -word.here))[:n]
 
 
-def _weights(model: Model, column: str | None) -> WordWeights | None:
+def _weights(model: Model, column: str | None) -> TextParameters | None:
     """Return the weights of the one column of text that is meant; None if values are asked for."""
-    found: dict[str, WordWeights] = {}
+    found: dict[str, TextParameters] = {}
     with_values: set[str] = set()
     for factor in model.factors:
         names = model.schema.names_of(model.schema.groups[factor.group])
-        if isinstance(factor.parameters, WordWeights):
+        if isinstance(factor.parameters, TextParameters):
             found[names[0]] = factor.parameters
         elif has_values(factor.parameters):
             with_values.update(str(names[place]) for place in factor.places(len(names)))

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.families import (
-    Bag,
-    Histograms,
-    LogNormals,
-    Normals,
-    Rates,
-    Switches,
-    Tables,
-    WordWeights,
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
+    LogNormalParameters,
+    MultinomialParameters,
+    NormalParameters,
+    PoissonParameters,
+    TextParameters,
 )
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels import plain
@@ -74,7 +74,7 @@ def _names_of(schema: Schema, factor: Factor) -> list[str]:
 
 
 def _other_values(
-    tables: Tables, column: int, n_classes: int
+    tables: CategoricalParameters, column: int, n_classes: int
 ) -> Callable[[Any], tuple[float, ...]]:
     """Return what to do with a value that is not in the table: leave it out, or look with care."""
     known = tables.labels[column]
@@ -89,7 +89,7 @@ def _other_values(
     return other
 
 
-def _rows_by_label(tables: Tables) -> list[dict[Any, tuple[float, ...]]]:
+def _rows_by_label(tables: CategoricalParameters) -> list[dict[Any, tuple[float, ...]]]:
     """Return for each column the log probabilities of each value, one a class."""
     n_classes = len(tables.log_probabilities)
     flat = tables.log_probabilities.T.tolist()
@@ -115,7 +115,7 @@ def _interval_scorer(
     return score
 
 
-def _text_scorer(weights: WordWeights) -> Callable[[Any], list[float]]:
+def _text_scorer(weights: TextParameters) -> Callable[[Any], list[float]]:
     """Return the function that scores one document."""
     zeros = np.zeros((1, weights.counted.n_classes))
 
@@ -148,28 +148,28 @@ def _straight_line(
 
     for factor in factors:
         p = factor.scored
-        rows = _rows_by_label(p) if isinstance(p, Tables) else []
+        rows = _rows_by_label(p) if isinstance(p, CategoricalParameters) else []
         for j, name in enumerate(_names_of(schema, factor)):
             lines.append(f"x = get({name!r})")
-            if isinstance(p, Histograms):
+            if isinstance(p, BinsParameters):
                 k = len(tables)
                 tables.append(f"r{k}")
                 space[f"t{k}"] = _interval_scorer(p.edges[j], rows[j])
                 lines.append(f"r{k} = t{k}(x)")
-            elif isinstance(p, Tables):
+            elif isinstance(p, CategoricalParameters):
                 k = len(tables)
                 tables.append(f"r{k}")
                 space[f"t{k}"], space[f"o{k}"] = rows[j], _other_values(p, j, len(classes))
                 lines.append(f"r{k} = t{k}.get(x) or o{k}(x)")
-            elif isinstance(p, WordWeights):
+            elif isinstance(p, TextParameters):
                 k = len(tables)
                 tables.append(f"r{k}")
                 space[f"t{k}"] = _text_scorer(p)
                 lines.append(f"r{k} = t{k}(x)")
-            elif isinstance(p, Normals):
+            elif isinstance(p, NormalParameters):
                 mean, scale, height = (part[:, j].tolist() for part in p.curves)
                 start += height  # taken back in the rarer case that the value is missing
-                logs = isinstance(p, LogNormals)
+                logs = isinstance(p, LogNormalParameters)
                 lines.append("if x is None or x != x" + (" or x <= 0:" if logs else ":"))
                 add("-", map(repr, height))
                 lines.append("else:")
@@ -177,13 +177,13 @@ def _straight_line(
                     lines.append("    x = log(x + 0.0)")
                 for c in every:
                     lines += [f"    z = (x - {mean[c]!r}) * {scale[c]!r}", f"    s{c} -= z * z"]
-            elif isinstance(p, Switches):
+            elif isinstance(p, BernoulliParameters):
                 lines.append(f"if x is not None and x > {p.threshold!r}:")
                 add("+", p.log_present[:, j].tolist())
                 lines.append("elif x is not None and x == x:")
                 add("+", p.log_absent[:, j].tolist())
             else:
-                assert isinstance(p, Bag | Rates)
+                assert isinstance(p, MultinomialParameters | PoissonParameters)
                 weights, base = (part[:, j].tolist() for part in p.line())
                 lines.append("if x is not None and x > 0:")
                 add("+", (f"{b!r} + x * {w!r}" for b, w in zip(base, weights, strict=True)))
@@ -233,33 +233,33 @@ def _gathering(
     for factor in factors:
         p = factor.scored
         names = _names_of(schema, factor)
-        if isinstance(p, Normals):
+        if isinstance(p, NormalParameters):
             for parts, part in zip((means, scales, heights), p.curves, strict=True):
                 parts.append(part.T)
             start = sum(map(len, means)) - len(names)
-            how = 5 if isinstance(p, LogNormals) else 0
+            how = 5 if isinstance(p, LogNormalParameters) else 0
             plan.update({name: (how, start + j) for j, name in enumerate(names)})
-        elif isinstance(p, Tables):
+        elif isinstance(p, CategoricalParameters):
             start = push(p.log_probabilities.T)
             for j, name in enumerate(names):
                 places: dict[Any, int] = {lb: start + k for k, lb in enumerate(p.labels[j])}
                 places[None] = 0
-                if isinstance(p, Histograms):
+                if isinstance(p, BinsParameters):
                     plan[name] = (6, (p.edges[j], start))
                     start += len(p.labels[j])
                     continue
                 start += len(p.labels[j])
                 plan[name] = (1, (places, _other_values(p, j, n_classes)))
-        elif isinstance(p, WordWeights):
+        elif isinstance(p, TextParameters):
             plan[names[0]] = (4, _text_scorer(p))
-        elif isinstance(p, Switches):
+        elif isinstance(p, BernoulliParameters):
             off, on = push(p.log_absent.T), push(p.log_present.T)
             plan.update({name: (2, (p.threshold, off + j, on + j)) for j, name in enumerate(names)})
         else:
-            assert isinstance(p, Bag | Rates)
+            assert isinstance(p, MultinomialParameters | PoissonParameters)
             weights, base = p.line()
             at = push(weights.T)
-            at_zero = push(base.T) if isinstance(p, Rates) else None
+            at_zero = push(base.T) if isinstance(p, PoissonParameters) else None
             for j, name in enumerate(names):
                 plan[name] = (3, (at + j, None if at_zero is None else at_zero + j))
     table = np.concatenate(stack)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean, number
-from tallybayes.families import Normals, Switches, Tables
+from tallybayes.families import BernoulliParameters, CategoricalParameters, NormalParameters
 from tallybayes.families.parameters import safe_log
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import Model
@@ -95,7 +95,7 @@ def _column(name: str, by_class: list[Any]) -> tuple[Kind, Any]:
     """Turn what is stated of one column into its kind and parameters."""
     if all(isinstance(each, Normal) for each in by_class):
         mean = np.array([[each.mean] for each in by_class])
-        return Numeric(), Normals(
+        return Numeric(), NormalParameters(
             mean, np.array([[each.variance] for each in by_class]), np.array([True])
         )
     if all(isinstance(each, Mapping) for each in by_class):
@@ -109,10 +109,10 @@ def _column(name: str, by_class: list[Any]) -> tuple[Kind, Any]:
                 f"column {name!r}: the probabilities of each class must add up to 1"
             )
         unseen = np.zeros((len(by_class), 1))
-        return Categories(labels), Tables((name,), (labels,), safe_log(p), unseen)
+        return Categories(labels), CategoricalParameters((name,), (labels,), safe_log(p), unseen)
     if all(isinstance(each, int | float) and 0.0 <= each <= 1.0 for each in by_class):
         p = np.array([[each] for each in by_class], float)
-        return Binary(), Switches(0.0, safe_log(1.0 - p), safe_log(p))
+        return Binary(), BernoulliParameters(0.0, safe_log(1.0 - p), safe_log(p))
     raise TallyBayesError(
         f"column {name!r}: state the same form for every class: a probability between 0 and 1, a "
         "mapping from values to probabilities, or Normal(mean, variance)"

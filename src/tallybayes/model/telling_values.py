@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.families import Bag, Histograms, Normals, Rates, Switches, Tables, WordWeights
+from tallybayes.families import (
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
+    MultinomialParameters,
+    NormalParameters,
+    PoissonParameters,
+    TextParameters,
+)
 from tallybayes.families.counts import log_shares
 from tallybayes.families.parameters import Parameters, safe_log
 from tallybayes.kernels.scoring import log_sum_exp
@@ -97,7 +105,7 @@ def has_values(parameters: Parameters) -> bool:
 
     Those of numbers, of Poisson counts and of texts do not.
     """
-    return not isinstance(parameters, Normals | Rates | WordWeights)
+    return not isinstance(parameters, NormalParameters | PoissonParameters | TextParameters)
 
 
 def _values(model: Model | Fitted, column: str | None) -> Iterator[Values]:
@@ -122,17 +130,17 @@ def _values(model: Model | Fitted, column: str | None) -> Iterator[Values]:
 
 def _of_factor(parameters: Parameters, names: list[str], block: Any) -> Values:
     """Return the values of one factor's columns."""
-    if isinstance(parameters, Tables):
+    if isinstance(parameters, CategoricalParameters):
         columns = [name for name, each in zip(names, parameters.labels, strict=True) for _ in each]
         values = [label for each in parameters.labels for label in each]
-        if isinstance(parameters, Histograms):
+        if isinstance(parameters, BinsParameters):
             values = [interval(each, k) for each in parameters.edges for k in range(len(each) + 1)]
         counts = None if block is None else block.with_labels(parameters.labels).weight
         return _by_value(columns, values, parameters.log_probabilities, counts)
-    if isinstance(parameters, Switches):
+    if isinstance(parameters, BernoulliParameters):
         counts = None if block is None else block.sums
         return _by_value(names, [True] * len(names), parameters.log_present, counts)
-    assert isinstance(parameters, Bag)
+    assert isinstance(parameters, MultinomialParameters)
     # complement weights are no probabilities; those of the multinomial model stand for them
     sums, alpha = parameters.counted.sums, parameters.alpha
     logs = log_shares(sums, alpha, sums.sum(axis=1), float(alpha.sum()))

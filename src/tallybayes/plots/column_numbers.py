@@ -13,14 +13,14 @@ from tallybayes.batches import check_weights, dense
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.columns import CONSTANT, NEVER_COUNTED
 from tallybayes.families import (
-    Bag,
-    Histograms,
-    LogNormals,
-    Normals,
-    Rates,
-    Switches,
-    Tables,
-    WordWeights,
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
+    LogNormalParameters,
+    MultinomialParameters,
+    NormalParameters,
+    PoissonParameters,
+    TextParameters,
 )
 from tallybayes.model import Model
 from tallybayes.plots.base import source_of
@@ -58,36 +58,36 @@ class Said:
 def said_of(column: SingleColumn) -> Said:
     """Return what the model says of a column."""
     parameters, nothing = column.parameters, np.zeros((len(column.classes), 0))
-    if isinstance(parameters, Normals):
+    if isinstance(parameters, NormalParameters):
         if not parameters.used[0]:
             never = bool(np.isnan(parameters.mean).any())
             return Said("density", (), nothing, NEVER_COUNTED if never else f"left out: {CONSTANT}")
         x = _grid(column)
         return Said("density", tuple(x.tolist()), np.exp(column.log_prob(x)).T)
-    if isinstance(parameters, Histograms):
+    if isinstance(parameters, BinsParameters):
         edges = parameters.edges[0]
         note = "" if edges else "a single interval, which says nothing"
         return Said("intervals", edges, np.exp(parameters.log_probabilities), note)
-    if isinstance(parameters, Tables):
+    if isinstance(parameters, CategoricalParameters):
         labels = parameters.labels[0]
         p = np.exp(parameters.log_probabilities)
         return Said("values", labels, p, "" if labels else NEVER_COUNTED)
-    if isinstance(parameters, Switches):
+    if isinstance(parameters, BernoulliParameters):
         logs = np.concatenate([parameters.log_absent, parameters.log_present], axis=1)
         names = (f"off (≤ {parameters.threshold:g})", f"on (> {parameters.threshold:g})")
         if not logs.any():
             return Said("values", (), nothing, NEVER_COUNTED)
         return Said("values", names, np.exp(logs))
-    if isinstance(parameters, Rates):
+    if isinstance(parameters, PoissonParameters):
         if np.isnan(parameters.rate).any():
             return Said("values", (), nothing, NEVER_COUNTED)
         counts = tuple(range(column.highest_count(range(len(column.classes))) + 1))
         return Said("values", counts, np.exp(column.log_prob(counts)).T)
-    if isinstance(parameters, Bag):
+    if isinstance(parameters, MultinomialParameters):
         if (parameters.weights > 0.0).any():
             return Said("shares", (column.name,), parameters.weights, WEIGHTS)
         return Said("shares", (column.name,), np.exp(parameters.weights))
-    assert isinstance(parameters, WordWeights)
+    assert isinstance(parameters, TextParameters)
     raise TallyBayesError(
         f"column {column.name!r} is text, which has too many values for a picture of them; "
         "WordWeightsDisplay shows its words"
@@ -96,10 +96,10 @@ def said_of(column: SingleColumn) -> Said:
 
 def place_in(column: SingleColumn, said: Said, value: Any) -> int | None:
     """Return which of the values or intervals a value is; None if none of those drawn."""
-    if isinstance(column.parameters, Histograms):
+    if isinstance(column.parameters, BinsParameters):
         numbers = np.array([value], np.float64)
         return int(interval_codes([numbers], [said.places], 1)[0, 0])
-    if isinstance(column.parameters, Switches):
+    if isinstance(column.parameters, BernoulliParameters):
         return int(value > column.parameters.threshold)
     return said.places.index(value) if value in said.places else None
 
@@ -108,10 +108,12 @@ def _grid(column: SingleColumn) -> Floats:
     """Return places close enough to see every curve: an even grid, and more near each mean."""
     everyone = range(len(column.classes))
     spans = [column.span(DEVIATIONS, everyone), *(column.span(DEVIATIONS, [c]) for c in everyone)]
-    even = np.geomspace if isinstance(column.parameters, LogNormals) else np.linspace
+    even = np.geomspace if isinstance(column.parameters, LogNormalParameters) else np.linspace
     each = [even(*spans[0], POINTS), *(even(*span, POINTS // 4) for span in spans[1:])]
     means = np.array([])
-    if isinstance(column.parameters, Normals) and not isinstance(column.parameters, LogNormals):
+    if isinstance(column.parameters, NormalParameters) and not isinstance(
+        column.parameters, LogNormalParameters
+    ):
         means = column.parameters.mean[:, 0]
     return np.unique(np.concatenate([*each, means]))
 
@@ -146,23 +148,23 @@ def seen_in(
     weights = np.ones(source.n_rows) if weights is None else weights
     of_class = np.where(weights > 0.0, of_class, -1)  # what has no weight is not there
     n_classes, parameters = len(model.classes), column.parameters
-    if isinstance(parameters, Bag):
+    if isinstance(parameters, MultinomialParameters):
         if said.note == WEIGHTS:
             return None  # shares and weights have no common scale
         return Seen(_shares_of_bag(source, model, column, of_class, weights))
-    if isinstance(parameters, Tables) and not isinstance(parameters, Histograms):
+    if isinstance(parameters, CategoricalParameters) and not isinstance(parameters, BinsParameters):
         codes, labels = labels_in(source, column.name, model)
         place = {label: k for k, label in enumerate(said.places)}
         meaning = np.array([place.get(label, -1) for label in labels] or [-1])
         codes = np.where(codes >= 0, meaning[codes], -1)
         return Seen(_shares(codes, of_class, weights, n_classes, len(said.places)))
     x = numbers_in(source, column.name, model)
-    if isinstance(parameters, Normals):
+    if isinstance(parameters, NormalParameters):
         return _histogram(x, of_class, weights, column)
-    if isinstance(parameters, Histograms):
+    if isinstance(parameters, BinsParameters):
         codes = interval_codes([x], [said.places], len(x))[:, 0]
         return Seen(_shares(codes, of_class, weights, n_classes, len(said.places) + 1))
-    if isinstance(parameters, Switches):
+    if isinstance(parameters, BernoulliParameters):
         codes = np.where(np.isnan(x), -1, x > parameters.threshold)
     else:
         codes = np.where(np.isnan(x), -1, x)
@@ -188,7 +190,7 @@ def _histogram(x: Floats, of_class: Array, weights: Floats, column: SingleColumn
     A few numbers far out would leave one bin to all others: they are beyond the bins, unless the
     curves reach them.
     """
-    n_classes, log = len(column.classes), isinstance(column.parameters, LogNormals)
+    n_classes, log = len(column.classes), isinstance(column.parameters, LogNormalParameters)
     there = np.isfinite(x) & (of_class >= 0)
     if log:
         there &= x > 0.0

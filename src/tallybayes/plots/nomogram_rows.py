@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.families import (
-    Bag,
-    Histograms,
-    LogNormals,
-    Normals,
-    Rates,
-    Switches,
-    Tables,
-    WordWeights,
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
+    LogNormalParameters,
+    MultinomialParameters,
+    NormalParameters,
+    PoissonParameters,
+    TextParameters,
 )
 from tallybayes.model import Factor, Model
 from tallybayes.plots.base import figures
@@ -62,7 +62,7 @@ def rows_of(
     for factor in model.factors:
         names = model.schema.names_of(model.schema.groups[factor.group])
         columns = [str(names[place]) for place in factor.places(len(names))]
-        if isinstance(factor.parameters, WordWeights):
+        if isinstance(factor.parameters, TextParameters):
             of_record = None if words is None else words.get(columns[0], [])
             found += word_rows(model, factor, columns[0], (one, other), most, of_record)
             continue
@@ -82,19 +82,19 @@ def _promising(
     if len(columns) <= WIDE:
         return columns
     a, b = pair
-    if isinstance(scored, Bag):
+    if isinstance(scored, MultinomialParameters):
         with np.errstate(invalid="ignore"):
             reach = np.abs(scored.weights[a] - scored.weights[b])
         reach = reach * highest_counts(factor.parameters, [a, b])
-    elif isinstance(scored, Rates):
+    elif isinstance(scored, PoissonParameters):
         weights, _ = scored.line()
         with np.errstate(invalid="ignore"):
             reach = np.abs(weights[a] - weights[b]) * highest_counts(scored, [a, b])
-    elif isinstance(scored, Switches):
+    elif isinstance(scored, BernoulliParameters):
         with np.errstate(invalid="ignore"):
             on = scored.log_present[a] - scored.log_present[b]
             reach = np.abs(on - (scored.log_absent[a] - scored.log_absent[b]))
-    elif isinstance(scored, Normals):
+    elif isinstance(scored, NormalParameters):
         reach = _reach_of_numbers(scored, a, b)
     else:
         return columns
@@ -102,7 +102,7 @@ def _promising(
     return [columns[j] for j in best[: 2 * most]]
 
 
-def _reach_of_numbers(normals: Normals, a: int, b: int) -> Floats:
+def _reach_of_numbers(normals: NormalParameters, a: int, b: int) -> Floats:
     """Return how long the rows of columns of numbers are.
 
     The log ratio is a parabola, so it is greatest and least at the ends of the row or at its
@@ -123,23 +123,23 @@ def _reach_of_numbers(normals: Normals, a: int, b: int) -> Floats:
 def _row(column: SingleColumn, one: int, other: int) -> Row | None:
     """Return the row of a column; None if it says nothing."""
     parameters = column.parameters
-    if isinstance(parameters, Normals):
+    if isinstance(parameters, NormalParameters):
         return _row_of_numbers(column, one, other) if parameters.used[0] else None
-    if isinstance(parameters, Histograms):
+    if isinstance(parameters, BinsParameters):
         edges = parameters.edges[0]
         if not edges:
             return None
         inside = [*edges, math.inf]  # a number that equals an edge belongs to the left
         names = [short_interval(edges, k) for k in range(len(edges) + 1)]
         return _row_of(column, names, inside, one, other)
-    if isinstance(parameters, Tables):
+    if isinstance(parameters, CategoricalParameters):
         labels = parameters.labels[0]
         return _row_of(column, list(map(str, labels)), labels, one, other)
-    if isinstance(parameters, Switches):
+    if isinstance(parameters, BernoulliParameters):
         at = parameters.threshold
         names = [f"≤ {at:g}", f"> {at:g}"] if at else ["no", "yes"]
         return _row_of(column, names, [at, math.nextafter(at, math.inf)], one, other)
-    if isinstance(parameters, Rates) and np.isnan(parameters.rate).any():
+    if isinstance(parameters, PoissonParameters) and np.isnan(parameters.rate).any():
         return None
     counts = nice(0, column.highest_count([one, other]), whole=True)
     return _row_of(column, [f"{x:g}" for x in counts], counts, one, other)
@@ -157,7 +157,7 @@ def _row_of(
 
 def _row_of_numbers(column: SingleColumn, one: int, other: int) -> Row:
     """Return the row of a column of numbers: those that are not rare, and do not decide alone."""
-    log = isinstance(column.parameters, LogNormals)
+    log = isinstance(column.parameters, LogNormalParameters)
     even = np.geomspace if log else np.linspace
     spans = [column.span(DEVIATIONS, each) for each in ([one, other], [one], [other])]
     x = np.unique(np.concatenate([even(*span, GRID) for span in spans]))

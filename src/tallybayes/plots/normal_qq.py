@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.subject import model_of
-from tallybayes.families import LogNormals, Normals
+from tallybayes.families import LogNormalParameters, NormalParameters
 from tallybayes.plots.base import (
     QUIET,
     figures,
@@ -106,7 +106,7 @@ class NormalQQDisplay:
         model = model_of(estimator)
         alone = SingleColumn.of(model, column)
         normals = alone.parameters
-        if not isinstance(normals, Normals):
+        if not isinstance(normals, NormalParameters):
             raise TallyBayesError(
                 f"column {column!r} is not Gaussian in this model; ColumnDisplay draws what it is"
             )
@@ -117,7 +117,7 @@ class NormalQQDisplay:
         of_class = classes_of(model, y, source.n_rows)
         weights = check_weights(sample_weight, source.n_rows)
         weights = np.ones(source.n_rows) if weights is None else weights
-        log = isinstance(normals, LogNormals)
+        log = isinstance(normals, LogNormalParameters)
         if log:
             x = np.log(np.where(x > 0.0, x, np.nan))
         expected, observed = {}, {}

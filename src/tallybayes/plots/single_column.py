@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, Coded, encode_classes
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import (
-    Bag,
-    Histograms,
-    LogNormals,
-    Normals,
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
+    LogNormalParameters,
+    MultinomialParameters,
+    NormalParameters,
     Parameters,
-    Rates,
-    Switches,
-    Tables,
-    WordWeights,
+    PoissonParameters,
+    TextParameters,
 )
 from tallybayes.model import Factor, Model
 from tallybayes.sources import SparseMatrix, Table
@@ -66,39 +66,41 @@ class SingleColumn:
         return parameters.log_prob(self._encoded(values))[:, 0, :] + 0.0  # no -0.0
 
     def _encoded(self, values: Any) -> Block:
-        if isinstance(self.parameters, Histograms):
+        if isinstance(self.parameters, BinsParameters):
             numbers = np.asarray(values, np.float64)
             edges = self.parameters.edges[0]
             codes = interval_codes([numbers], [edges], len(numbers))
             return Coded(codes, (range(len(edges) + 1),))
-        if isinstance(self.parameters, Tables):
+        if isinstance(self.parameters, CategoricalParameters):
             return Coded(np.arange(len(values))[:, None], (tuple(values),))
         numbers = np.array(values, np.float64)
-        if isinstance(self.parameters, LogNormals):
+        if isinstance(self.parameters, LogNormalParameters):
             numbers = np.log(np.where(numbers > 0.0, numbers, np.nan))
         return numbers[:, None]
 
     def leaves_out(self, value: Any) -> bool:
         """Tell whether the model leaves a value out that is there."""
         parameters = self.parameters
-        if isinstance(parameters, Normals):
-            no_logarithm = isinstance(parameters, LogNormals) and value <= 0.0
+        if isinstance(parameters, NormalParameters):
+            no_logarithm = isinstance(parameters, LogNormalParameters) and value <= 0.0
             return not parameters.used[0] or no_logarithm
-        if isinstance(parameters, Tables) and not isinstance(parameters, Histograms):
+        if isinstance(parameters, CategoricalParameters) and not isinstance(
+            parameters, BinsParameters
+        ):
             unknown = value not in parameters.labels[0]
             return unknown and (parameters.unseen == "ignore" or not parameters.labels[0])
-        if isinstance(parameters, Switches):
+        if isinstance(parameters, BernoulliParameters):
             return not (parameters.log_absent.any() or parameters.log_present.any())
-        return isinstance(parameters, Rates) and bool(np.isnan(parameters.rate).any())
+        return isinstance(parameters, PoissonParameters) and bool(np.isnan(parameters.rate).any())
 
     def span(self, deviations: float, places: Sequence[int]) -> tuple[float, float]:
         """Return the least and greatest number within so many standard deviations of the means."""
         normals = self.parameters
-        assert isinstance(normals, Normals)
+        assert isinstance(normals, NormalParameters)
         middle, spread = normals.mean[places, 0], np.sqrt(normals.variance[places, 0])
         low = float((middle - deviations * spread).min())
         high = float((middle + deviations * spread).max())
-        if isinstance(normals, LogNormals):
+        if isinstance(normals, LogNormalParameters):
             low, high = math.exp(max(low, -700.0)), math.exp(min(high, 700.0))
         return low, high
 
@@ -119,10 +121,10 @@ def place_of(model: Model, name: str) -> tuple[Factor, int]:
 
 def highest_counts(parameters: Parameters, places: Sequence[int]) -> Array:
     """Return for each column of counts where the greatest of its rates leaves only rare rows."""
-    if isinstance(parameters, Rates):
+    if isinstance(parameters, PoissonParameters):
         rates = parameters.rate[places]
     else:
-        assert isinstance(parameters, Bag)
+        assert isinstance(parameters, MultinomialParameters)
         rates = _rates(parameters)[places]
     from scipy.stats import poisson
 
@@ -131,7 +133,7 @@ def highest_counts(parameters: Parameters, places: Sequence[int]) -> Array:
     return np.clip(most, 1, MOST_COUNTS).astype(int)
 
 
-def _rates(bag: Bag) -> Floats:
+def _rates(bag: MultinomialParameters) -> Floats:
     """Return the mean count of each column (across) in each class (down)."""
     weight = bag.counted.weight.max(axis=1)[:, None]
     mean: Floats = bag.counted.sums / np.where(weight > 0.0, weight, 1.0)
@@ -141,7 +143,7 @@ def _rates(bag: Bag) -> Floats:
 def _alone(parameters: Parameters, j: int) -> Parameters:
     """Return the parameters of one column."""
     one = slice(j, j + 1)
-    if isinstance(parameters, Normals):
+    if isinstance(parameters, NormalParameters):
         return replace(
             parameters,
             mean=parameters.mean[:, one],
@@ -149,7 +151,7 @@ def _alone(parameters: Parameters, j: int) -> Parameters:
             used=parameters.used[one],
             exponents=_one_of(parameters.exponents, j),
         )
-    if isinstance(parameters, Tables):
+    if isinstance(parameters, CategoricalParameters):
         start = sum(map(len, parameters.labels[:j]))
         here = slice(start, start + len(parameters.labels[j]))
         alone = replace(
@@ -159,19 +161,21 @@ def _alone(parameters: Parameters, j: int) -> Parameters:
             log_probabilities=parameters.log_probabilities[:, here],
             log_unseen=parameters.log_unseen[:, one],
         )
-        return replace(alone, edges=alone.edges[one]) if isinstance(alone, Histograms) else alone
-    if isinstance(parameters, Switches):
+        return (
+            replace(alone, edges=alone.edges[one]) if isinstance(alone, BinsParameters) else alone
+        )
+    if isinstance(parameters, BernoulliParameters):
         absent, present = parameters.log_absent[:, one], parameters.log_present[:, one]
-        return Switches(parameters.threshold, absent, present)
-    if isinstance(parameters, Rates):
-        return Rates(parameters.rate[:, one], _one_of(parameters.exponents, j))
-    if isinstance(parameters, Bag):
+        return BernoulliParameters(parameters.threshold, absent, present)
+    if isinstance(parameters, PoissonParameters):
+        return PoissonParameters(parameters.rate[:, one], _one_of(parameters.exponents, j))
+    if isinstance(parameters, MultinomialParameters):
         counted = replace(
             parameters.counted,
             sums=parameters.counted.sums[:, one],
         )
-        return Bag(parameters.weights[:, one], counted, parameters.alpha[one])
-    assert isinstance(parameters, WordWeights)
+        return MultinomialParameters(parameters.weights[:, one], counted, parameters.alpha[one])
+    assert isinstance(parameters, TextParameters)
     return parameters
 
 

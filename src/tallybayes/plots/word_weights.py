@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.explanations.subject import model_of
-from tallybayes.families import WordWeights
+from tallybayes.families import TextParameters
 from tallybayes.model import Model, TellingWord, most_informative
 from tallybayes.plots.base import (
     INK,
@@ -221,7 +221,7 @@ def _column_of_text(model: Model, column: str | None) -> str:
     texts = [
         str(model.schema.names_of(model.schema.groups[factor.group])[0])
         for factor in model.factors
-        if isinstance(factor.parameters, WordWeights)
+        if isinstance(factor.parameters, TextParameters)
     ]
     if column is not None and column not in texts:
         model.schema.place_of(column)

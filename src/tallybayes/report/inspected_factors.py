@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from tallybayes.explanations import likelihoods
 from tallybayes.explanations.columns import CONSTANT, NEVER_COUNTED
 from tallybayes.families import (
-    Bag,
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
     Complement,
-    Histograms,
-    LogNormals,
-    Normals,
+    LogNormalParameters,
+    MultinomialParameters,
+    NormalParameters,
     Parameters,
-    Rates,
-    Switches,
-    Tables,
-    WordWeights,
+    PoissonParameters,
+    TextParameters,
 )
 from tallybayes.model import Fitted, Model, most_informative
 from tallybayes.model.description import described
@@ -80,18 +80,22 @@ def _of_factor(
 ) -> Iterator[InspectedTable]:
     """Go through the tables of the columns that one family estimates."""
     some = places if wish.whole else places[:MOST_TABLES]
-    if isinstance(parameters, WordWeights):
+    if isinstance(parameters, TextParameters):
         yield _words(model, share, parameters, wish.words)
-    elif isinstance(parameters, Normals):
+    elif isinstance(parameters, NormalParameters):
         yield from (_moments(share, parameters, j) for j in some)
-    elif isinstance(parameters, Tables):
+    elif isinstance(parameters, CategoricalParameters):
         yield from (_values(model, share, parameters, j, wish) for j in some)
     else:
-        assert isinstance(parameters, Switches | Bag | Rates)
+        assert isinstance(
+            parameters, BernoulliParameters | MultinomialParameters | PoissonParameters
+        )
         yield _columns(model, share, parameters, places, wish)
 
 
-def _values(model: Model, share: Share, tables: Tables, j: int, wish: Wish) -> Likelihoods:
+def _values(
+    model: Model, share: Share, tables: CategoricalParameters, j: int, wish: Wish
+) -> Likelihoods:
     """Return the table of a column of categories, or of intervals."""
     labels, name = tables.labels[j], str(share.facts.names[j])
     lines = list(range(len(labels)))
@@ -102,7 +106,7 @@ def _values(model: Model, share: Share, tables: Tables, j: int, wish: Wish) -> L
         lines = sorted(lines, key=lambda k: -total.get(labels[k], 0.0))[:room]
     ratios = likelihoods.of_values(share, tables, j, lines)
     head, named = "value", [labels[k] for k in lines]
-    if isinstance(tables, Histograms):
+    if isinstance(tables, BinsParameters):
         head, named = "interval", [interval(tables.edges[j], k) for k in lines]
     return Likelihoods(
         (name,),
@@ -115,7 +119,7 @@ def _values(model: Model, share: Share, tables: Tables, j: int, wish: Wish) -> L
     )
 
 
-def _moments(share: Share, normals: Normals, j: int) -> NumberMoments:
+def _moments(share: Share, normals: NormalParameters, j: int) -> NumberMoments:
     """Return the means and variances of a numeric column."""
     family: Any = share.family
     assert isinstance(share.block, Moments)
@@ -129,7 +133,7 @@ def _moments(share: Share, normals: Normals, j: int) -> NumberMoments:
     note = ""
     if not normals.used[j]:
         note = NEVER_COUNTED if np.isnan(normals.mean[:, j]).any() else f"left out: {CONSTANT}"
-    log = isinstance(normals, LogNormals)
+    log = isinstance(normals, LogNormalParameters)
     name = str(share.facts.names[j])
     return NumberMoments((name,), described(family), float(family.ddof), log, tuple(lines), note)
 
@@ -147,7 +151,7 @@ def _note_of_variance(weight: float, ddof: float, m2: float, variance: float) ->
 def _columns(
     model: Model,
     share: Share,
-    parameters: Switches | Bag | Rates,
+    parameters: BernoulliParameters | MultinomialParameters | PoissonParameters,
     places: list[int],
     wish: Wish,
 ) -> Likelihoods:
@@ -157,11 +161,11 @@ def _columns(
     if len(places) > max(wish.words, FEW_COLUMNS) and not wish.whole:
         telling = _telling(parameters, model.prior)
         chosen = sorted(places, key=lambda j: -telling[j])[: wish.words]
-    if isinstance(parameters, Switches):
+    if isinstance(parameters, BernoulliParameters):
         ratios = likelihoods.of_switches(share, parameters, chosen)
         title = f"P(above {parameters.threshold:g} | {target})"
         silent = (parameters.log_present == 0.0).all(0) & (parameters.log_absent == 0.0).all(0)
-    elif isinstance(parameters, Rates):
+    elif isinstance(parameters, PoissonParameters):
         ratios = likelihoods.of_rates(share, parameters, chosen)
         title, silent = "events a row", np.isnan(parameters.rate).any(axis=0)
     else:
@@ -182,12 +186,14 @@ def _columns(
     )
 
 
-def _telling(parameters: Switches | Bag | Rates, prior: Floats) -> Floats:
+def _telling(
+    parameters: BernoulliParameters | MultinomialParameters | PoissonParameters, prior: Floats
+) -> Floats:
     """Return how much each column tells the classes apart: the information in its frequencies."""
-    if isinstance(parameters, Switches):
+    if isinstance(parameters, BernoulliParameters):
         p = np.exp(parameters.log_present)
         return _divergence(p, prior) + _divergence(np.exp(parameters.log_absent), prior)
-    if isinstance(parameters, Rates):
+    if isinstance(parameters, PoissonParameters):
         return _divergence(np.nan_to_num(parameters.rate), prior)
     sums = parameters.counted.sums + parameters.alpha
     total = sums.sum(axis=1, keepdims=True)
@@ -201,7 +207,7 @@ def _divergence(p: Floats, prior: Floats) -> Floats:
     return np.asarray(prior @ (p * np.log(ratio)))
 
 
-def _words(model: Model, share: Share, weights: WordWeights, n: int) -> TopWords:
+def _words(model: Model, share: Share, weights: TextParameters, n: int) -> TopWords:
     """Return the words that speak most for each class."""
     name = str(share.facts.names[0])
     found: dict[Label, Any] = {}
@@ -226,7 +232,7 @@ def _words(model: Model, share: Share, weights: WordWeights, n: int) -> TopWords
     )
 
 
-def _number(weights: WordWeights, word: str) -> int:
+def _number(weights: TextParameters, word: str) -> int:
     """Return the number of a word; a bucket's is in its name."""
     if isinstance(weights.terms, Terms):
         return weights.terms.number_of[word]

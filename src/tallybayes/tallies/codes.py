@@ -40,7 +40,9 @@ class Codes:
         return cls(((),) * n_columns, np.zeros((0, 0), np.int64), np.zeros((0, 0)))
 
     @classmethod
-    def count(cls, block: Block, of: counting.Members, names: Sequence[str], start: int) -> Codes:
+    def count(
+        cls, block: Block, of: counting.RowClasses, names: Sequence[str], start: int
+    ) -> Codes:
         """Count the categories of some rows."""
         assert isinstance(block, Coded)
         codes, labels = block
@@ -53,7 +55,7 @@ class Codes:
 
     @classmethod
     def _count_integers(
-        cls, codes: NDArray[Any], of: counting.Members, names: Sequence[str]
+        cls, codes: NDArray[Any], of: counting.RowClasses, names: Sequence[str]
     ) -> Codes:
         """Count integers that stand for themselves: a counter for each from least to greatest."""
         if not len(codes):

@@ -51,7 +51,7 @@ class Counts:
     def count(
         cls,
         block: Block,
-        of: counting.Members,
+        of: counting.RowClasses,
         names: Sequence[str],
         start: int,
         threshold: float | None = None,
@@ -134,7 +134,7 @@ class Counts:
 
 
 def _count_sparse(
-    block: Sparse, of: counting.Members, names: Sequence[str], threshold: float | None
+    block: Sparse, of: counting.RowClasses, names: Sequence[str], threshold: float | None
 ) -> counting.ClassSums:
     """Count compressed sparse rows, and refuse those that are broken or hold what is no count."""
     refuse_flaws(block, names, counts=threshold is None)

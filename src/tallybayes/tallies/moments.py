@@ -58,7 +58,9 @@ class Moments:
         return cls(np.zeros((0, n_columns), np.int64), *(np.zeros((0, n_columns)),) * 4)
 
     @classmethod
-    def count(cls, block: Block, of: counting.Members, names: Sequence[str], start: int) -> Moments:
+    def count(
+        cls, block: Block, of: counting.RowClasses, names: Sequence[str], start: int
+    ) -> Moments:
         """Take the moments of some rows; `start` is the number of the first, for errors."""
         assert isinstance(block, np.ndarray)
         rows, weight, mean, m2 = counting.moments(block, of)

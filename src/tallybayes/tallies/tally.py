@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, batches, check_weights, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.kernels.counting import Members, members
+from tallybayes.kernels.counting import RowClasses, members
 from tallybayes.schema import Binary, Categories, Group, Intervals, Numeric, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
@@ -151,7 +151,7 @@ class Tally:
         schema: Schema,
         classes: tuple[Label, ...],
         blocks: Sequence[Block],
-        of: Members,
+        of: RowClasses,
         start: int = 0,
     ) -> Tally:
         """Count encoded rows, of which `start` is the first number; classes without rows stay."""
@@ -404,7 +404,7 @@ def _parts(kind: type[TallyBlock]) -> list[str]:
     return [part for part in kind.__slots__ if part != "labels"]
 
 
-def _count(schema: Schema, group: Group, block: Block, of: Members, start: int) -> TallyBlock:
+def _count(schema: Schema, group: Group, block: Block, of: RowClasses, start: int) -> TallyBlock:
     """Count one group's columns."""
     args = (block, of, schema.names_of(group), start)
     if isinstance(group.kind, Words):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block
 from tallybayes.kernels.choice import text_is_loaded
-from tallybayes.kernels.counting import Members
+from tallybayes.kernels.counting import RowClasses
 from tallybayes.kernels.threads import over_rows
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.keys import (
@@ -69,7 +69,7 @@ class WordCounts:
 
     @classmethod
     def count(
-        cls, block: Block, of: Members, names: Sequence[str], start: int, words: Words
+        cls, block: Block, of: RowClasses, names: Sequence[str], start: int, words: Words
     ) -> WordCounts:
         """Count the words of some documents."""
         words.check_stop_words()
@@ -94,7 +94,7 @@ class WordCounts:
         return total
 
     @classmethod
-    def of_bags(cls, block: Bagged, of: Members, words: Words) -> WordCounts:
+    def of_bags(cls, block: Bagged, of: RowClasses, words: Words) -> WordCounts:
         """Count the words of documents that were read before."""
         from scipy.sparse import csr_array
 
@@ -298,7 +298,7 @@ def _pointers(sizes: Array) -> Integers:
     return pointers
 
 
-def _count(reading: Reading, rows: Integers, of: Members) -> WordCounts:
+def _count(reading: Reading, rows: Integers, of: RowClasses) -> WordCounts:
     """Count some documents, which stand class after class."""
     y, n_classes = of.y[rows], len(of.rows)
     w = None if of.w is None else of.w[rows]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Sparse, take_columns, take_rows
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import Text
-from tallybayes.families.left_out import Leaving, LeftOut, WholeLeftOut, left_out
+from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, WholeLeftOut, left_out
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.counting import members
 from tallybayes.model import Model
@@ -92,7 +92,7 @@ class LeaveOneOut:
             text = isinstance(share.family, Text)
             parameters = None if text else share.family.estimate(share.block, share.facts)
             complete = of is self.of and not self._part
-            leaving = Leaving(share.block, share.facts, parameters, block, of, complete)
+            leaving = LeaveOneOutTask(share.block, share.facts, parameters, block, of, complete)
             part = left_out(share.family, leaving)
             if part is None:
                 return None

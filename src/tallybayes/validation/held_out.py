@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, take_rows
-from tallybayes.families import WordWeights
+from tallybayes.families import TextParameters
 from tallybayes.kernels.scoring import shares
 from tallybayes.kernels.threads import over_rows
 from tallybayes.model import Model
@@ -82,7 +82,7 @@ def _scored(
     numbered: dict[int, tuple[Any, Array]] = {}
     for factor in model.factors:
         weights, number_of = factor.parameters, None
-        if isinstance(weights, WordWeights) and numbers:
+        if isinstance(weights, TextParameters) and numbers:
             number_of = numbers[factor.group]
             # given words count even if no document to learn from has them
             given = weights.text.vocabulary is not None or weights.text.words.idf is not None

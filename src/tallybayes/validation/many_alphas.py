@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.families import Multinomial, Text
-from tallybayes.families.left_out import Leaving, left_out
+from tallybayes.families.left_out import LeaveOneOutTask, left_out
 from tallybayes.families.left_out.counts import as_sparse
 from tallybayes.families.left_out.words import LeftDocuments
 from tallybayes.kernels.leaving_out import row_sums
@@ -93,7 +93,7 @@ def _plain(family: Any) -> Any:
 def _words(rows: LeaveOneOut, share: Share) -> Words | None:
     """Return the bags; None if they hold fractions, or have no closed form."""
     family, block = share.family, rows.data.blocks[share.group]
-    leaving = Leaving(share.block, share.facts, None, block, rows.of)
+    leaving = LeaveOneOutTask(share.block, share.facts, None, block, rows.of)
     found: Words
     if isinstance(family, Text):
         if family.event not in ("multinomial", "boolean") or left_out(family, leaving) is None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.kernels.choice import expect
-from tallybayes.model.columns import Wishes, wishes
+from tallybayes.model.columns import ColumnSpec, wishes
 from tallybayes.model.edges import Cut, any_open, with_edges
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Table
@@ -94,7 +94,7 @@ class Counted:
 
 def settled(
     rows: Rows | FrameRows, spec: Spec, target: str, weight: str | None, options: ReadOptions
-) -> tuple[Counting, Wishes]:
+) -> tuple[Counting, ColumnSpec]:
     """Settle from the sample what the columns are."""
     try:
         names = spec.chosen(rows.names, target, weight)
@@ -182,7 +182,7 @@ def prepare(rows: Rows | FrameRows, schema: Schema) -> None:
             expect_text(int(sample.column(name).nbytes * max(times, 1.0)))
 
 
-def may_be_numbers(wish: Wishes, name: str) -> bool:
+def may_be_numbers(wish: ColumnSpec, name: str) -> bool:
     """Tell whether nobody has said that a column is something else than numbers."""
     word = wish.by_name.get(name, wish.of_all)
     return not isinstance(getattr(word, "kind", word), Categories | Words)
@@ -195,7 +195,7 @@ class OnlyNames:
         self.columns = names
 
 
-def _cut(wish: Wishes, source: Table, sample: Any, target: str, weight: str | None) -> Cut:
+def _cut(wish: ColumnSpec, source: Table, sample: Any, target: str, weight: str | None) -> Cut:
     """Find the edges of bins from the rows of the sample that have a label and a weight."""
     everything = slice(0, sample.num_rows)
     sound = ArrowColumn(target, sample.column(target)).codes(everything).codes >= 0

@@ -9,7 +9,7 @@ from typing import Any
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.model import Fitted
-from tallybayes.model.columns import Wishes, families_for
+from tallybayes.model.columns import ColumnSpec, families_for
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.priors import Fixed, prior_of
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
@@ -227,7 +227,7 @@ def _check_classes(rows: Rows | FrameRows, tally: Tally, target: str) -> None:
         )
 
 
-def fitted_from(tally: Tally, wish: Wishes, spec: Spec) -> Fitted:
+def fitted_from(tally: Tally, wish: ColumnSpec, spec: Spec) -> Fitted:
     """Say how a model is estimated from what was counted."""
     families, by_name = families_for(tally.schema, wish, spec.alpha, spec.unseen)
     prior = prior_of(spec.prior)

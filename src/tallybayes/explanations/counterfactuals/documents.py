@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.explanations.counterfactuals.goal import Goal
-from tallybayes.families import WordWeights
+from tallybayes.families import TextParameters
 from tallybayes.tallies.word_sums import weighted
 from tallybayes.tokenizer import Bags, Buckets, Documents, Words
 from tallybayes.tokenizer.words import in_utf8, splitter, word_pattern
@@ -92,7 +92,7 @@ def _reader(words: Words) -> Callable[[str], str]:
     return lambda piece: " ".join(split(piece))
 
 
-def scores_of(weights: WordWeights, texts: list[str]) -> Floats:
+def scores_of(weights: TextParameters, texts: list[str]) -> Floats:
     """Return the log-likelihood of texts (down) in each class (across)."""
     if not texts:
         return np.zeros((0, weights.counted.n_classes))
@@ -100,7 +100,7 @@ def scores_of(weights: WordWeights, texts: list[str]) -> Floats:
 
 
 def edits_of(
-    weights: WordWeights, column: str, text: str | None, joint: Floats, goal: Goal
+    weights: TextParameters, column: str, text: str | None, joint: Floats, goal: Goal
 ) -> Edits:
     """Return the changes of one word; `joint` are the scores of the record as it is."""
     passage = Passage(weights.text.words, text or "")
@@ -114,7 +114,7 @@ def edits_of(
 
 
 def two_edits(
-    weights: WordWeights, passage: Passage, edits: list[Edit]
+    weights: TextParameters, passage: Passage, edits: list[Edit]
 ) -> tuple[list[tuple[Edit, Edit]], Floats]:
     """Return the changes of two words at once, out of some; the second edit has the new text."""
     pairs = []
@@ -126,7 +126,7 @@ def two_edits(
 
 
 def _removals(
-    weights: WordWeights, passage: Passage, joint: Floats, goal: Goal
+    weights: TextParameters, passage: Passage, joint: Floats, goal: Goal
 ) -> tuple[list[Edit], bool]:
     """Return the words that can be removed, and whether these are all."""
     names = list(passage.places)
@@ -144,7 +144,7 @@ def _removals(
 
 
 def _additions(
-    weights: WordWeights, passage: Passage, joint: Floats, goal: Goal
+    weights: TextParameters, passage: Passage, joint: Floats, goal: Goal
 ) -> tuple[list[Edit], str]:
     """Return the words whose weights speak most for the goal, and what to note."""
     words, terms = weights.text.words, weights.terms
@@ -170,7 +170,7 @@ def _additions(
     return edits, note if mixed and len(terms) > most else ""
 
 
-def _weights(weights: WordWeights, some: Integers) -> Floats:
+def _weights(weights: TextParameters, some: Integers) -> Floats:
     """Return what one occurrence of some words adds to each class."""
     plain = weights.weights_of(some) if weights.table is None else weights.table[some]
     if not weights.text.words.reweighted or weights.text.event in ("boolean", "bernoulli"):

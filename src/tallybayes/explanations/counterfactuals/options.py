@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from tallybayes.batches import Coded, dense
 from tallybayes.explanations.counterfactuals.decimals import just_above
 from tallybayes.explanations.counterfactuals.numbers import Line
-from tallybayes.families import Bag, Histograms, LogNormals, Normals, Rates, Switches, Tables
+from tallybayes.families import (
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
+    LogNormalParameters,
+    MultinomialParameters,
+    NormalParameters,
+    PoissonParameters,
+)
 from tallybayes.sources.labels import is_missing
 
 Floats = NDArray[np.float64]
@@ -108,7 +116,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def values_of_tables(tables: Tables, columns: Sequence[int]) -> list[Moves]:
+def values_of_tables(tables: CategoricalParameters, columns: Sequence[int]) -> list[Moves]:
     """Return all known values of columns of categories; the present one is not told apart."""
     ends = np.cumsum([len(labels) for labels in tables.labels])[:-1]
     logs = np.split(tables.log_probabilities.T, ends)
@@ -117,7 +125,7 @@ def values_of_tables(tables: Tables, columns: Sequence[int]) -> list[Moves]:
 
 
 def values_of_bins(
-    tables: Histograms, block: Coded, columns: Sequence[int], raw: Sequence[Any]
+    tables: BinsParameters, block: Coded, columns: Sequence[int], raw: Sequence[Any]
 ) -> list[Moves]:
     """Return the nearest point of every other interval, of columns of intervals."""
     found, start = [], 0
@@ -162,7 +170,7 @@ def _point(edges: Sequence[float], k: int, code: int, raw: Any) -> int | float |
 
 
 def values_of_switches(
-    switches: Switches, numbers: Floats, columns: Sequence[int], raw: Sequence[Any]
+    switches: BernoulliParameters, numbers: Floats, columns: Sequence[int], raw: Sequence[Any]
 ) -> list[Moves]:
     """Return "on" for what is off, "off" for what is on, and both for what is missing."""
     on = int(np.floor(switches.threshold)) + 1
@@ -180,11 +188,15 @@ def values_of_switches(
 
 
 def lines_of_normals(
-    normals: Normals, numbers: Floats, columns: Sequence[int], raw: Sequence[Any], prior: Floats
+    normals: NormalParameters,
+    numbers: Floats,
+    columns: Sequence[int],
+    raw: Sequence[Any],
+    prior: Floats,
 ) -> Lines:
     """Return the lines of Gaussian and log-normal columns."""
     mean, scale, height = (part.T for part in normals.curves)
-    log = isinstance(normals, LogNormals)
+    log = isinstance(normals, LogNormalParameters)
     middle = mean @ prior
     with np.errstate(over="ignore", invalid="ignore"):  # classes may lie as far apart as floats go
         variance = (normals.variance.T + (mean - middle[:, None]) ** 2) @ prior
@@ -210,7 +222,10 @@ def lines_of_normals(
 
 
 def lines_of_counts(
-    counts: Bag | Rates, numbers: Floats, columns: Sequence[int], prior: Floats
+    counts: MultinomialParameters | PoissonParameters,
+    numbers: Floats,
+    columns: Sequence[int],
+    prior: Floats,
 ) -> Lines:
     """Return the lines of columns that count: 0 and more, whole unless the number is not.
 
@@ -218,7 +233,7 @@ def lines_of_counts(
     impossible is impossible all along the line, but for its end at 0.
     """
     weights, base = (part.T for part in counts.line())
-    if isinstance(counts, Bag):
+    if isinstance(counts, MultinomialParameters):
         n = np.broadcast_to(counts.counted.weight, counts.counted.sums.shape)
         rate = np.divide(counts.counted.sums, n, out=np.zeros(n.shape), where=n > 0.0).T
         numbers = np.where(np.isnan(numbers), 0.0, numbers)
@@ -259,9 +274,9 @@ def _starts(numbers: Floats, middle: Floats, spread: Floats) -> tuple[Floats, Fl
     return start, np.where(missing, 1.0, np.where(far, away, 0.0))
 
 
-def _rated(counts: Bag | Rates) -> Any:
+def _rated(counts: MultinomialParameters | PoissonParameters) -> Any:
     """Mark the columns of which something was counted."""
-    return True if isinstance(counts, Bag) else ~np.isnan(counts.rate).any(axis=0)
+    return True if isinstance(counts, MultinomialParameters) else ~np.isnan(counts.rate).any(axis=0)
 
 
 def _spread(variance: Floats) -> Floats:

@@ -14,7 +14,15 @@ from tallybayes.explanations.counterfactuals import options
 from tallybayes.explanations.counterfactuals.documents import Edits, edits_of
 from tallybayes.explanations.counterfactuals.goal import Goal
 from tallybayes.explanations.counterfactuals.options import Lines, Moves
-from tallybayes.families import Bag, Histograms, Normals, Rates, Switches, Tables, WordWeights
+from tallybayes.families import (
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
+    MultinomialParameters,
+    NormalParameters,
+    PoissonParameters,
+    TextParameters,
+)
 from tallybayes.tokenizer import Documents
 
 Floats = NDArray[np.float64]
@@ -32,7 +40,7 @@ class Space:
     logs: Floats
     moves: Moves
     lines: Lines
-    texts: Mapping[int, tuple[WordWeights, Edits]]
+    texts: Mapping[int, tuple[TextParameters, Edits]]
     notes: tuple[str, ...]
 
     def rests(self) -> Floats:
@@ -53,7 +61,7 @@ def space_of(
     logs = np.zeros((len(schema.names), n_classes))
     moves: list[Moves] = []
     lines: list[Lines] = []
-    texts: dict[int, tuple[WordWeights, Edits]] = {}
+    texts: dict[int, tuple[TextParameters, Edits]] = {}
     kept = np.array([name in keep for name in schema.names], bool)
     for factor in model.factors:
         group = schema.groups[factor.group]
@@ -62,7 +70,7 @@ def space_of(
         block, scored = factor.block_of(batch), factor.scored
         logs[columns] = scored.log_prob(block)[0]
         raw = options.raw_values(record, [schema.names[column] for column in columns])
-        if isinstance(scored, WordWeights):
+        if isinstance(scored, TextParameters):
             assert isinstance(block, Documents)
             (column,) = columns
             if not kept[column] and len(scored.terms):
@@ -70,18 +78,18 @@ def space_of(
                 edits = edits_of(scored, schema.names[column], text, joint, goal)
                 texts[column] = scored, edits
                 moves.append(Moves.of(column, edits.edits, edits.logs))
-        elif isinstance(scored, Histograms):
+        elif isinstance(scored, BinsParameters):
             assert isinstance(block, Coded)
             moves += options.values_of_bins(scored, block, columns, raw)
-        elif isinstance(scored, Tables):
+        elif isinstance(scored, CategoricalParameters):
             moves += options.values_of_tables(scored, columns)
-        elif isinstance(scored, Switches):
+        elif isinstance(scored, BernoulliParameters):
             moves += options.values_of_switches(scored, options.numbers_of(block), columns, raw)
-        elif isinstance(scored, Normals):
+        elif isinstance(scored, NormalParameters):
             numbers = options.numbers_of(block)
             lines.append(options.lines_of_normals(scored, numbers, columns, raw, model.prior))
         else:
-            assert isinstance(scored, Bag | Rates)
+            assert isinstance(scored, MultinomialParameters | PoissonParameters)
             numbers = options.numbers_of(block)
             lines.append(options.lines_of_counts(scored, numbers, columns, model.prior))
     all_moves = Moves.joined(moves, n_classes)

@@ -31,9 +31,9 @@ from tallybayes.explanations.working.terms import (
     one_line,
 )
 from tallybayes.explanations.working.values import pooled
-from tallybayes.families import Bag, Complement, Multinomial
+from tallybayes.families import Complement, Multinomial, MultinomialParameters
 from tallybayes.families.counts import log_shares, log_shares_elsewhere
-from tallybayes.families.parameters import Columns
+from tallybayes.families.parameters import ColumnInfo
 from tallybayes.model.estimation import Share
 from tallybayes.schema import Count
 
@@ -49,7 +49,7 @@ NORMALISED = (
 )
 
 
-def family_of(bag: Bag) -> Multinomial | Complement:
+def family_of(bag: MultinomialParameters) -> Multinomial | Complement:
     """Return the family of a bag that comes without it: its weights tell."""
     sums, alpha = bag.counted.sums, bag.alpha
     totals = sums.sum(axis=1), float(alpha.sum())
@@ -60,11 +60,14 @@ def family_of(bag: Bag) -> Multinomial | Complement:
 
 
 def of_bag(
-    share: Share | None, bag: Bag, there: Sequence[tuple[int, Contribution]], classes: Sequence[str]
+    share: Share | None,
+    bag: MultinomialParameters,
+    there: Sequence[tuple[int, Contribution]],
+    classes: Sequence[str],
 ) -> Iterator[Term]:
     """Go through the terms of columns that are there, each with its place in the bag."""
     if share is None:
-        share = Share(0, (), family_of(bag), bag.counted, Columns((), (), ()), Count())
+        share = Share(0, (), family_of(bag), bag.counted, ColumnInfo((), (), ()), Count())
     family: Any = share.family
     columns = [j for j, _ in there]
     ratios = likelihoods.of_bag(share, bag, columns)

@@ -15,7 +15,15 @@ from tallybayes.explanations.working.estimates import Estimate
 from tallybayes.explanations.working.terms import Term, class_names, one_line, spread
 from tallybayes.explanations.working.texts import of_text
 from tallybayes.explanations.working.values import of_category, of_switch
-from tallybayes.families import Bag, Normals, Parameters, Rates, Switches, Tables, WordWeights
+from tallybayes.families import (
+    BernoulliParameters,
+    CategoricalParameters,
+    MultinomialParameters,
+    NormalParameters,
+    Parameters,
+    PoissonParameters,
+    TextParameters,
+)
 from tallybayes.model import Factor, Fitted, Model
 from tallybayes.model.estimation import Share, shares
 from tallybayes.priors import Empirical, Fixed
@@ -75,16 +83,16 @@ def _of_factor(
         for j, place in enumerate(factor.places(len(names)))
         if _counts(said[str(names[place])], wanted)
     ]
-    if isinstance(factor.parameters, Bag):
+    if isinstance(factor.parameters, MultinomialParameters):
         there = [(j, what) for j, what in there if what.times]
         terms = of_bag(share, factor.parameters, there, classes)
         yield from zip((what.column for _, what in there), terms, strict=True)
         return
     for j, what in there:
-        if isinstance(factor.parameters, WordWeights):
+        if isinstance(factor.parameters, TextParameters):
             assert isinstance(block, Documents)
             document = block.strings()[0]
-            texts = [each for each in model.factors if isinstance(each.parameters, WordWeights)]
+            texts = [each for each in model.factors if isinstance(each.parameters, TextParameters)]
             where = f" in {one_line(what.column)}" if len(texts) > 1 else ""
             terms = of_text(factor.parameters, document, what, classes, wanted, where)
         else:
@@ -109,14 +117,14 @@ def _of_column(
     classes: tuple[str, ...],
 ) -> Iterator[Term]:
     """Go through the one term of a column."""
-    if isinstance(parameters, Tables):
+    if isinstance(parameters, CategoricalParameters):
         yield of_category(share, parameters, block, j, what, classes)
-    elif isinstance(parameters, Switches):
+    elif isinstance(parameters, BernoulliParameters):
         yield of_switch(share, parameters, j, what, classes)
-    elif isinstance(parameters, Normals):
+    elif isinstance(parameters, NormalParameters):
         yield of_number(share, parameters, what, j, classes)
     else:
-        assert isinstance(parameters, Rates)
+        assert isinstance(parameters, PoissonParameters)
         yield of_events(share, parameters, float(dense(block)[0, j]), j, what, classes)
 
 
@@ -149,7 +157,7 @@ def notes_of(model: Model, explanation: Explanation) -> tuple[str, ...]:
             reasons.setdefault(each.left_out, []).append(_name(each))
     notes = [f"Left out: {_listed(names)} ({reason})." for reason, names in reasons.items()]
     for factor in model.factors:
-        if isinstance(factor.parameters, Bag):
+        if isinstance(factor.parameters, MultinomialParameters):
             names = set(map(str, model.schema.names_of(model.schema.groups[factor.group])))
             idle = [c for c in explanation.contributions if c.column in names and not c.times]
             if idle:

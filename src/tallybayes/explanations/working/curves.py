@@ -35,7 +35,7 @@ from tallybayes.explanations.working.numbers import (
 )
 from tallybayes.explanations.working.terms import ONE, Term, any_class, one_line
 from tallybayes.explanations.working.values import STATED, pooled
-from tallybayes.families import LogNormals, Normals, Rates
+from tallybayes.families import LogNormalParameters, NormalParameters, PoissonParameters
 from tallybayes.model.estimation import Share
 from tallybayes.tallies import Moments
 
@@ -47,13 +47,13 @@ LIFTED = "the variance of {} was lifted: no variance may be near to zero"
 
 def of_number(
     share: Share | None,
-    normals: Normals,
+    normals: NormalParameters,
     what: Contribution,
     j: int,
     classes: tuple[str, ...],
 ) -> Term:
     """Return the term of a number with a bell curve."""
-    logged = isinstance(normals, LogNormals)
+    logged = isinstance(normals, LogNormalParameters)
     column, value = one_line(what.column), one_line(what.value)
     name = f"{column} = {value}"
     lines: list[tuple[Chain, ...]] = []
@@ -150,7 +150,7 @@ def _moments(
 
 def of_events(
     share: Share | None,
-    rates: Rates,
+    rates: PoissonParameters,
     x: float,
     j: int,
     what: Contribution,

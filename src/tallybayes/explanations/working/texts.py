@@ -32,7 +32,7 @@ from tallybayes.explanations.working.terms import (
     often,
     one_line,
 )
-from tallybayes.families import WordWeights
+from tallybayes.families import TextParameters
 from tallybayes.tokenizer.words import in_utf8
 
 Integers = NDArray[np.int64]
@@ -43,7 +43,7 @@ PRESENT = "the class's documents with the word, over all its documents"
 
 
 def of_text(
-    weights: WordWeights,
+    weights: TextParameters,
     document: str,
     what: Contribution,
     classes: tuple[str, ...],
@@ -91,14 +91,14 @@ def of_text(
         yield _absent(weights, present, word, classes, where)
 
 
-def _present(weights: WordWeights, document: str) -> Integers:
+def _present(weights: TextParameters, document: str) -> Integers:
     """Return the numbers of the words that are there, in the order in which they first occur."""
     terms = list(dict.fromkeys(in_utf8(term) for term in weights.text.words.terms(document)))
     numbers = numbers_of(weights, terms).values()
     return np.array(list(dict.fromkeys(n for n in numbers if n >= 0)), np.int64)
 
 
-def _elsewhere(weights: WordWeights, numbers: Integers) -> list[tuple[Ratio, ...]]:
+def _elsewhere(weights: TextParameters, numbers: Integers) -> list[tuple[Ratio, ...]]:
     """Return the shares of some words in all other classes together."""
     alpha: Any = weights.text.alpha
     counts, totals = weights.counts_of(numbers), weights.class_totals
@@ -113,7 +113,7 @@ def _elsewhere(weights: WordWeights, numbers: Integers) -> list[tuple[Ratio, ...
     ]
 
 
-def _how(weights: WordWeights, classes: Sequence[str]) -> str:
+def _how(weights: TextParameters, classes: Sequence[str]) -> str:
     """Say how the probabilities of words come about."""
     text, alpha = weights.text, float(weights.text.alpha)  # type: ignore[arg-type]
     if text.event == "bernoulli":
@@ -129,7 +129,11 @@ def _how(weights: WordWeights, classes: Sequence[str]) -> str:
 
 
 def _absent(
-    weights: WordWeights, present: Integers, what: Contribution, classes: Sequence[str], where: str
+    weights: TextParameters,
+    present: Integers,
+    what: Contribution,
+    classes: Sequence[str],
+    where: str,
 ) -> Term:
     """Return the one term of all words that are absent."""
     numbers = np.setdiff1d(np.arange(len(weights.terms)), present)

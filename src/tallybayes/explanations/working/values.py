@@ -14,7 +14,12 @@ from tallybayes.explanations.working.estimates import Estimate
 from tallybayes.explanations.working.formula import Formula, Product
 from tallybayes.explanations.working.numbers import plain
 from tallybayes.explanations.working.terms import Term, counted_term, one_line
-from tallybayes.families import Categorical, Histograms, Switches, Tables
+from tallybayes.families import (
+    BernoulliParameters,
+    BinsParameters,
+    Categorical,
+    CategoricalParameters,
+)
 from tallybayes.families.smoothing import alpha_of_each, guess_for_unseen
 from tallybayes.model.estimation import Share
 from tallybayes.tallies import Codes
@@ -30,7 +35,7 @@ def pooled(totals: Any) -> str:
 
 def of_category(
     share: Share | None,
-    tables: Tables,
+    tables: CategoricalParameters,
     block: Block,
     j: int,
     what: Contribution,
@@ -40,11 +45,11 @@ def of_category(
     assert isinstance(block, Coded)
     code = int(block.codes[0, j])
     value: Any = code
-    if block.labels is not None and not isinstance(tables, Histograms):
+    if block.labels is not None and not isinstance(tables, BinsParameters):
         value = block.labels[j][code]
     labels, column = tables.labels[j], one_line(what.column)
-    sign = "" if isinstance(tables, Histograms) else "= "
-    said = what.detail if isinstance(tables, Histograms) else one_line(what.value)
+    sign = "" if isinstance(tables, BinsParameters) else "= "
+    said = what.detail if isinstance(tables, BinsParameters) else one_line(what.value)
     name = f"{column} {sign}{said}"
     title = f"{column} = {one_line(what.value)}"
     title += f", {what.detail}" if what.detail else ""
@@ -62,13 +67,13 @@ def of_category(
             (ratios,) = likelihoods.of_values(share, tables, j, [place])
         extras = _extras(share, ratios)
         estimates = [Estimate.of(r, extra) for r, extra in zip(ratios, extras, strict=True)]
-        how = _how(share, j, len(labels), isinstance(tables, Histograms))
+        how = _how(share, j, len(labels), isinstance(tables, BinsParameters))
     return counted_term(
         title, how, name, estimates, what.log_likelihood, classes, exponent=what.exponent
     )
 
 
-def _of_unseen(share: Share, tables: Tables, j: int) -> tuple[Ratio, ...]:
+def _of_unseen(share: Share, tables: CategoricalParameters, j: int) -> tuple[Ratio, ...]:
     """Return the probability of a value with no rows."""
     assert isinstance(share.block, Codes)
     family: Any = share.family
@@ -110,7 +115,11 @@ def _how(share: Share, j: int, n_values: int, intervals: bool) -> str:
 
 
 def of_switch(
-    share: Share | None, switches: Switches, j: int, what: Contribution, classes: tuple[str, ...]
+    share: Share | None,
+    switches: BernoulliParameters,
+    j: int,
+    what: Contribution,
+    classes: tuple[str, ...],
 ) -> Term:
     """Return the term of a column that is on or off."""
     column, on = one_line(what.column), what.detail == "on"

@@ -2,10 +2,10 @@
 
 # each of these says for some families how a row is left out
 from tallybayes.families.left_out import codes, counts, numbers, words
-from tallybayes.families.left_out.terms import Leaving, LeftOut, WholeLeftOut, left_out
+from tallybayes.families.left_out.terms import LeaveOneOutTask, LeftOut, WholeLeftOut, left_out
 
 __all__ = [
-    "Leaving",
+    "LeaveOneOutTask",
     "LeftOut",
     "WholeLeftOut",
     "codes",

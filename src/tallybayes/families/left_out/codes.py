@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Coded, coded_by_value
 from tallybayes.families.bins import Bins
-from tallybayes.families.categorical import Categorical, Tables
-from tallybayes.families.left_out.terms import Array, Leaving, LeftOut, left_out
+from tallybayes.families.categorical import Categorical, CategoricalParameters
+from tallybayes.families.left_out.terms import Array, LeaveOneOutTask, LeftOut, left_out
 from tallybayes.families.parameters import Floats, safe_log
 from tallybayes.families.smoothing import alpha_of_each, guess_for_unseen, guesses
 from tallybayes.tallies import Codes
 
 
 @left_out.register
-def _categorical(family: Categorical, leaving: Leaving) -> LeftOut:
+def _categorical(family: Categorical, leaving: LeaveOneOutTask) -> LeftOut:
     settled = [
         np.array([label in declared for label in known], bool)
         for known, declared in zip(leaving.parameters.labels, leaving.facts.declared, strict=True)
@@ -31,14 +31,16 @@ def _categorical(family: Categorical, leaving: Leaving) -> LeftOut:
 
 
 @left_out.register
-def _bins(family: Bins, leaving: Leaving) -> LeftOut:
+def _bins(family: Bins, leaving: LeaveOneOutTask) -> LeftOut:
     settled = [np.ones(len(known), bool) for known in leaving.parameters.labels]
     return leave_out_of_tables(Categorical(family.alpha), leaving, settled)
 
 
-def leave_out_of_tables(family: Categorical, leaving: Leaving, settled: Sequence[Array]) -> LeftOut:
+def leave_out_of_tables(
+    family: Categorical, leaving: LeaveOneOutTask, settled: Sequence[Array]
+) -> LeftOut:
     """Leave rows out of tables; `settled` marks for each column the values that always belong."""
-    tables: Tables = leaving.parameters
+    tables: CategoricalParameters = leaving.parameters
     counted: Codes = leaving.counted.with_labels(tables.labels)
     places, y, w = _by_place(leaving.block, tables), leaving.of.y, leaving.weights
     alphas = alpha_of_each(family.alpha, leaving.facts.names)
@@ -75,7 +77,9 @@ def leave_out_of_tables(family: Categorical, leaving: Leaving, settled: Sequence
     return LeftOut(tables, block, y, lambda: own, doubtful, changed)
 
 
-def _smoothing(family: Categorical, leaving: Leaving, j: int, alpha: float) -> tuple[Floats, float]:
+def _smoothing(
+    family: Categorical, leaving: LeaveOneOutTask, j: int, alpha: float
+) -> tuple[Floats, float]:
     """Return what is added to each class and value of a column, and to each class's total."""
     labels, classes = leaving.parameters.labels[j], leaving.facts.classes
     if family.m is None:
@@ -84,7 +88,7 @@ def _smoothing(family: Categorical, leaving: Leaving, j: int, alpha: float) -> t
 
 
 def _one_more(
-    family: Categorical, leaving: Leaving, j: int, n: Floats, only: Array, alpha: float
+    family: Categorical, leaving: LeaveOneOutTask, j: int, n: Floats, only: Array, alpha: float
 ) -> Floats:
     """Return the terms of values that are seen once, and unknown without their row."""
     classes = leaving.facts.classes
@@ -100,7 +104,7 @@ def _one_more(
     return safe_log(more / np.where(total > 0.0, total, 1.0))
 
 
-def _by_place(block: object, tables: Tables) -> NDArray[np.int64]:
+def _by_place(block: object, tables: CategoricalParameters) -> NDArray[np.int64]:
     """Return the codes as places in each column's labels, -1 where missing."""
     assert isinstance(block, Coded)
     if block.labels is None:

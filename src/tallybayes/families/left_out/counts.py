@@ -12,9 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
-from tallybayes.families.bernoulli import Bernoulli, Switches
-from tallybayes.families.counts import Complement, Multinomial, Poisson, Rates
-from tallybayes.families.left_out.terms import Array, Leaving, LeftOut, WholeLeftOut, left_out
+from tallybayes.families.bernoulli import Bernoulli, BernoulliParameters
+from tallybayes.families.counts import Complement, Multinomial, Poisson, PoissonParameters
+from tallybayes.families.left_out.terms import (
+    Array,
+    LeaveOneOutTask,
+    LeftOut,
+    WholeLeftOut,
+    left_out,
+)
 from tallybayes.families.parameters import Floats, safe_log
 from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.kernels import leaving_out
@@ -25,7 +31,7 @@ HELD = 1e5  # times what other rows have
 
 
 @left_out.register
-def _multinomial(family: Multinomial, leaving: Leaving) -> WholeLeftOut:
+def _multinomial(family: Multinomial, leaving: LeaveOneOutTask) -> WholeLeftOut:
     alpha = alpha_of_each(family.alpha, leaving.facts.names)
     sums: Floats = leaving.counted.sums
     y, w = leaving.of.y, leaving.weights
@@ -48,7 +54,7 @@ def _multinomial(family: Multinomial, leaving: Leaving) -> WholeLeftOut:
 
 
 @left_out.register
-def _complement(family: Complement, leaving: Leaving) -> WholeLeftOut | None:
+def _complement(family: Complement, leaving: LeaveOneOutTask) -> WholeLeftOut | None:
     if family.norm:
         return None
     alpha = alpha_of_each(family.alpha, leaving.facts.names)
@@ -86,8 +92,8 @@ def _cancelled(rows: Sparse, sums: Floats, y: Array, w: Floats) -> NDArray[np.bo
 
 
 @left_out.register
-def _bernoulli(family: Bernoulli, leaving: Leaving) -> LeftOut | WholeLeftOut | None:
-    switches: Switches = leaving.parameters
+def _bernoulli(family: Bernoulli, leaving: LeaveOneOutTask) -> LeftOut | WholeLeftOut | None:
+    switches: BernoulliParameters = leaving.parameters
     counted: Counts = leaving.counted
     alpha = alpha_of_each(family.alpha, leaving.facts.names)
     y, w = leaving.of.y, leaving.weights
@@ -113,7 +119,7 @@ def _bernoulli(family: Bernoulli, leaving: Leaving) -> LeftOut | WholeLeftOut | 
     return LeftOut(switches, leaving.block, y, lambda: own, doubtful)
 
 
-def _sparse_switches(leaving: Leaving, alpha: Floats, threshold: float) -> WholeLeftOut:
+def _sparse_switches(leaving: LeaveOneOutTask, alpha: Floats, threshold: float) -> WholeLeftOut:
     """Leave rows of weight 1 out of a sparse matrix: each class has one base without one row."""
     counted: Counts = leaving.counted
     rows, y = as_sparse(leaving.block), leaving.of.y
@@ -140,11 +146,11 @@ def _sparse_switches(leaving: Leaving, alpha: Floats, threshold: float) -> Whole
 
 
 @left_out.register
-def _poisson(family: Poisson, leaving: Leaving) -> LeftOut | WholeLeftOut:
+def _poisson(family: Poisson, leaving: LeaveOneOutTask) -> LeftOut | WholeLeftOut:
     counted: Counts = leaving.counted
     alpha = alpha_of_each(family.alpha, leaving.facts.names)
     y, w = leaving.of.y, leaving.weights
-    rates: Rates = leaving.parameters
+    rates: PoissonParameters = leaving.parameters
     shape = counted.sums.shape
     n, rows = (np.broadcast_to(part, shape) for part in (counted.weight, counted.rows))
     if isinstance(leaving.block, Sparse):
@@ -170,7 +176,7 @@ def _log_poisson(x: Floats, rate: Floats) -> Floats:
     return terms
 
 
-def _sparse_rates(leaving: Leaving, alpha: Floats) -> WholeLeftOut:
+def _sparse_rates(leaving: LeaveOneOutTask, alpha: Floats) -> WholeLeftOut:
     """Leave rows out of a sparse matrix: the sum of the rates needs only the row's total."""
     from scipy.special import gammaln
 

@@ -19,9 +19,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.families.gaussian import AdditiveFloor, Gaussian, Normals, RelativeFloor, all_rows
-from tallybayes.families.left_out.terms import Leaving, LeftOut, left_out
-from tallybayes.families.parameters import Columns, Floats
+from tallybayes.families.gaussian import (
+    AdditiveFloor,
+    Gaussian,
+    NormalParameters,
+    RelativeFloor,
+    all_rows,
+)
+from tallybayes.families.left_out.terms import LeaveOneOutTask, LeftOut, left_out
+from tallybayes.families.parameters import ColumnInfo, Floats
 from tallybayes.kernels import leaving_out
 from tallybayes.kernels.counting import members, moments
 from tallybayes.sources import NumberedNames
@@ -36,7 +42,7 @@ FAR_ABOVE = 100.0  # times the floor: no row takes a variance from there to the 
 
 
 @left_out.register
-def _gaussian(family: Gaussian, leaving: Leaving) -> LeftOut:
+def _gaussian(family: Gaussian, leaving: LeaveOneOutTask) -> LeftOut:
     """Leave rows out where variances depend on their own column only, or else on the largest."""
     if isinstance(family.floor, AdditiveFloor) and family.floor.of is None:
         return with_added_variance(leaving, family.floor.fraction, family)
@@ -48,7 +54,7 @@ def _gaussian(family: Gaussian, leaving: Leaving) -> LeftOut:
     else:
         added = family.floor.fraction * (family.floor.of or 0.0)
     usual = leaving.parameters.used & _usual(family.ddof, leaving, floor)
-    normals = Normals(leaving.parameters.mean, leaving.parameters.variance, usual)
+    normals = NormalParameters(leaving.parameters.mean, leaving.parameters.variance, usual)
     quick = leaving.of.w is None and not added
     lifted = np.zeros(len(usual), bool)
     if quick and isinstance(family.floor, RelativeFloor):
@@ -68,7 +74,7 @@ def _gaussian(family: Gaussian, leaving: Leaving) -> LeftOut:
     )
 
 
-def _full(ddof: float, leaving: Leaving) -> NDArray[np.bool_]:
+def _full(ddof: float, leaving: LeaveOneOutTask) -> NDArray[np.bool_]:
     """Mark the columns without missing values in which every class has rows enough."""
     counted: Moments = leaving.counted
     there = counted.rows.sum(axis=0) == leaving.of.rows.sum()
@@ -77,7 +83,7 @@ def _full(ddof: float, leaving: Leaving) -> NDArray[np.bool_]:
 
 def _changed_sum(
     family: Gaussian,
-    leaving: Leaving,
+    leaving: LeaveOneOutTask,
     lifted: NDArray[np.bool_],
     changed: Mapping[int, Callable[[], Floats]],
 ) -> Floats:
@@ -113,7 +119,7 @@ def _changed_sum(
     return out
 
 
-def _usual(ddof: float, leaving: Leaving, floor: Floats) -> NDArray[np.bool_]:
+def _usual(ddof: float, leaving: LeaveOneOutTask, floor: Floats) -> NDArray[np.bool_]:
     """Mark the columns in which a row changes only its own class, far from any floor."""
     counted: Moments = leaving.counted
     heaviest = 1.0 if leaving.of.w is None else float(leaving.of.w.max(initial=0.0))
@@ -125,7 +131,7 @@ def _usual(ddof: float, leaving: Leaving, floor: Floats) -> NDArray[np.bool_]:
 
 
 def without_itself(
-    leaving: Leaving, j: int, some: Integers | None = None
+    leaving: LeaveOneOutTask, j: int, some: Integers | None = None
 ) -> tuple[Floats, Floats, Floats, Integers]:
     """Return the moments of column j in each row's class without the row: mean, M2, weight, rows.
 
@@ -151,13 +157,13 @@ def without_itself(
     return without, np.where(spread < 0.0, 0.0, spread), np.where(rows > 0, left, 0.0), rows
 
 
-def _values(leaving: Leaving, j: int, some: Integers | None) -> Floats:
+def _values(leaving: LeaveOneOutTask, j: int, some: Integers | None) -> Floats:
     """Return the numbers of a column."""
     block = np.asarray(leaving.block)
     return (block[:, j] if some is None else block[some, j]).astype(np.float64)
 
 
-def _recounted(leaving: Leaving, row: int, j: int) -> tuple[float, float]:
+def _recounted(leaving: LeaveOneOutTask, row: int, j: int) -> tuple[float, float]:
     """Return mean and M2 of a column in a row's class without the row, from the values."""
     if not leaving.complete:
         return float("nan"), float("nan")
@@ -191,7 +197,7 @@ def _recounted(leaving: Leaving, row: int, j: int) -> tuple[float, float]:
 
 def _column(
     family: Gaussian,
-    leaving: Leaving,
+    leaving: LeaveOneOutTask,
     j: int,
     added: Floats | None = None,
     some: Integers | None = None,
@@ -211,7 +217,7 @@ def _column(
     without = counted.take([j]).each(lambda part: np.repeat(part, len(y), axis=1))
     for part, own in (("rows", rows), ("weight", weight), ("mean", mean), ("m2", m2)):
         getattr(without, part)[y, here] = own
-    normals = family.estimate(without, Columns(leaving.facts.classes, NumberedNames(len(y)), ()))
+    normals = family.estimate(without, ColumnInfo(leaving.facts.classes, NumberedNames(len(y)), ()))
     used, variance = normals.used, normals.variance
     if added is not None:
         unknown = unknown | np.isnan(added)
@@ -234,7 +240,7 @@ class _Curves:
     ddof: float
     added: float
     least: Floats
-    leaving: Leaving
+    leaving: LeaveOneOutTask
     used: NDArray[np.bool_]
     doubtful: NDArray[np.bool_] = field(init=False)
 
@@ -294,7 +300,7 @@ class _Curves:
         return -0.5 * (math.log(2.0 * math.pi * variance) + (x - without) ** 2 / variance)
 
 
-def with_added_variance(leaving: Leaving, fraction: float, family: Gaussian) -> LeftOut:
+def with_added_variance(leaving: LeaveOneOutTask, fraction: float, family: Gaussian) -> LeftOut:
     """Leave rows out where a fraction of the largest variance of all columns is added to each.
 
     Every row may change that variance, and with it all classes: this is many times dearer.
@@ -302,9 +308,9 @@ def with_added_variance(leaving: Leaving, fraction: float, family: Gaussian) -> 
     names, y = leaving.facts.names, leaving.of.y
     everything = all_rows(leaving.counted, names)
     block = np.asarray(leaving.block)
-    together = Leaving(
+    together = LeaveOneOutTask(
         everything.each(lambda part: part[None]),
-        Columns((), names, ()),
+        ColumnInfo((), names, ()),
         None,
         leaving.block,
         leaving.of._replace(y=np.zeros(len(y), np.int64)),
@@ -321,7 +327,7 @@ def with_added_variance(leaving: Leaving, fraction: float, family: Gaussian) -> 
     bare = Gaussian(family.ddof, AdditiveFloor(0.0))
     added = fraction * np.where(unknown, np.nan, largest)
     changed = {j: partial(_column, bare, leaving, j, added) for j in range(block.shape[1])}
-    parameters: Normals = leaving.parameters
-    nothing = Normals(parameters.mean, parameters.variance, np.zeros(block.shape[1], bool))
+    parameters: NormalParameters = leaving.parameters
+    nothing = NormalParameters(parameters.mean, parameters.variance, np.zeros(block.shape[1], bool))
     doubtful = np.zeros(len(y), bool)
     return LeftOut(nothing, leaving.block, y, lambda: np.zeros(block.shape), doubtful, changed)

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block
-from tallybayes.families.parameters import Columns, Floats, Parameters
-from tallybayes.kernels.counting import Members
+from tallybayes.families.parameters import ColumnInfo, Floats, Parameters
+from tallybayes.kernels.counting import RowClasses
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Leaving:
+class LeaveOneOutTask:
     """What there is to leave rows out of.
 
     `counted` is the block of the tally of all rows, `facts` names its columns, `parameters` were
@@ -35,10 +35,10 @@ class Leaving:
     """
 
     counted: Any
-    facts: Columns
+    facts: ColumnInfo
     parameters: Any
     block: Block
-    of: Members
+    of: RowClasses
     complete: bool = True
     recounted: dict[int, Any] = field(default_factory=dict)
 
@@ -128,6 +128,6 @@ class WholeLeftOut:
 
 
 @singledispatch
-def left_out(family: Any, leaving: Leaving) -> LeftOut | WholeLeftOut | None:
+def left_out(family: Any, leaving: LeaveOneOutTask) -> LeftOut | WholeLeftOut | None:
     """Return the terms of every row without it; None if the family has no closed form."""
     return None

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.families.left_out.terms import Array, Leaving, WholeLeftOut, left_out
+from tallybayes.families.left_out.terms import Array, LeaveOneOutTask, WholeLeftOut, left_out
 from tallybayes.families.parameters import Floats, in_place_log
 from tallybayes.families.text import Text
 from tallybayes.families.vocabulary import df_limits
@@ -29,7 +29,7 @@ from tallybayes.tokenizer import Bagged, Buckets
 
 
 @left_out.register
-def _text(family: Text, leaving: Leaving) -> WholeLeftOut | None:
+def _text(family: Text, leaving: LeaveOneOutTask) -> WholeLeftOut | None:
     words = family.words
     weights = leaving.of.w is not None
     chosen_anew = family.max_features is not None or family.best is not None
@@ -49,7 +49,7 @@ class LeftDocuments:
     """Documents, and the words that are used with and without each of them."""
 
     text: Text
-    leaving: Leaving
+    leaving: LeaveOneOutTask
 
     @property
     def counted(self) -> WordCounts:

@@ -6,7 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tallybayes.families import Bag, Normals, Rates, Switches, Tables, WordWeights
+from tallybayes.families import (
+    BernoulliParameters,
+    CategoricalParameters,
+    MultinomialParameters,
+    NormalParameters,
+    PoissonParameters,
+    TextParameters,
+)
 from tallybayes.report.blocks import Section, axes, note, paragraph, picture, pictures
 from tallybayes.report.html import Html, joined, label, listed
 from tallybayes.report.material import MOST_PICTURES, Material
@@ -47,7 +54,7 @@ def drawable(material: Material) -> Drawable:
     told = {each.column: place for place, each in enumerate(material.information)}
     found = Drawable([], [])
     for factor in material.model.factors:
-        if isinstance(factor.parameters, Bag | WordWeights):
+        if isinstance(factor.parameters, MultinomialParameters | TextParameters):
             continue
         names = schema.names_of(schema.groups[factor.group])
         for place, silent in zip(
@@ -62,13 +69,13 @@ def drawable(material: Material) -> Drawable:
 
 def _silent(parameters: Any) -> list[bool]:
     """Tell of each column whether the model leaves it out: nothing was seen, or nothing differs."""
-    if isinstance(parameters, Normals):
+    if isinstance(parameters, NormalParameters):
         return [not used for used in parameters.used]
-    if isinstance(parameters, Tables):
+    if isinstance(parameters, CategoricalParameters):
         return [not labels for labels in parameters.labels]
-    if isinstance(parameters, Rates):
+    if isinstance(parameters, PoissonParameters):
         return [bool(np.isnan(rates).any()) for rates in parameters.rate.T]
-    assert isinstance(parameters, Switches)
+    assert isinstance(parameters, BernoulliParameters)
     logs = zip(parameters.log_absent.T, parameters.log_present.T, strict=True)
     return [not absent.any() and not present.any() for absent, present in logs]
 

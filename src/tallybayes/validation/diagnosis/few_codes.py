@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Coded, Sparse, dense, take_columns
-from tallybayes.families import Bag, Histograms, WordWeights
+from tallybayes.families import BinsParameters, MultinomialParameters, TextParameters
 from tallybayes.model import Factor
 from tallybayes.validation.diagnosis.information import names_of
 from tallybayes.validation.diagnosis.rows import Rows
@@ -50,7 +50,7 @@ def columns_of(rows: Rows, wanted: set[str]) -> dict[str, tuple[Array, bool]]:
         places = [j for j, name in enumerate(names) if name in wanted]
         if not places:
             continue
-        if isinstance(factor.parameters, WordWeights):
+        if isinstance(factor.parameters, TextParameters):
             found[names[0]] = _evidence(factor, rows), True
             continue
         block = take_columns(factor.block_of(rows.batch), places)
@@ -59,7 +59,7 @@ def columns_of(rows: Rows, wanted: set[str]) -> dict[str, tuple[Array, bool]]:
             if not isinstance(block, Coded):
                 assert numbers is not None
                 found[names[j]] = np.ascontiguousarray(numbers[:, k]), True
-            elif isinstance(factor.parameters, Histograms):  # intervals have an order
+            elif isinstance(factor.parameters, BinsParameters):  # intervals have an order
                 codes = block.codes[:, k]
                 found[names[j]] = np.where(codes >= 0, codes, np.nan), True
             else:
@@ -76,7 +76,10 @@ def lengths(rows: Rows) -> Floats | None:
     In a bag of few, each of them is much of the length itself.
     """
     for factor in rows.model.factors:
-        if isinstance(factor.parameters, Bag) and len(names_of(rows.model, factor)) >= WIDE:
+        if (
+            isinstance(factor.parameters, MultinomialParameters)
+            and len(names_of(rows.model, factor)) >= WIDE
+        ):
             block = factor.block_of(rows.batch)
             if isinstance(block, Sparse):
                 return np.asarray(block.as_matrix().sum(axis=1), np.float64).ravel()

@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Coded, Sparse, take_rows, without_duplicates
 from tallybayes.families import (
-    Bag,
-    Histograms,
-    LogNormals,
-    Normals,
+    BernoulliParameters,
+    BinsParameters,
+    CategoricalParameters,
+    LogNormalParameters,
+    MultinomialParameters,
+    NormalParameters,
     Parameters,
-    Rates,
-    Switches,
-    Tables,
-    WordWeights,
+    PoissonParameters,
+    TextParameters,
 )
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp
@@ -46,14 +46,14 @@ ERRORS = 2.0  # standard errors
 COUNT = "count"
 
 NAMES: tuple[tuple[type, str], ...] = (
-    (LogNormals, "log-normal"),
-    (Normals, "Gaussian"),
-    (Histograms, "bins"),
-    (Tables, "categories"),
-    (Switches, "yes or no"),
-    (Rates, "Poisson"),
-    (Bag, COUNT),
-    (WordWeights, "text"),
+    (LogNormalParameters, "log-normal"),
+    (NormalParameters, "Gaussian"),
+    (BinsParameters, "bins"),
+    (CategoricalParameters, "categories"),
+    (BernoulliParameters, "yes or no"),
+    (PoissonParameters, "Poisson"),
+    (MultinomialParameters, COUNT),
+    (TextParameters, "text"),
 )
 
 
@@ -170,7 +170,7 @@ def _terms(
 ) -> Iterator[tuple[slice, Floats]]:
     """Go through the rows in parts: log P(x | c) by row, column and class."""
     n_classes = len(rows.model.classes)
-    if isinstance(parameters, WordWeights):
+    if isinstance(parameters, TextParameters):
         out = np.zeros((len(rows), n_classes))
         parameters.add_log_likelihood(block, out)
         yield slice(0, len(rows)), out[:, None, :]
@@ -242,11 +242,11 @@ def _of_sparse(
 
 def _stored_terms(parameters: Parameters, columns: NDArray[np.int64], data: Floats) -> Floats:
     """Return log P(x | c), but for what is the same in all classes, of single cells by class."""
-    if isinstance(parameters, Switches):
+    if isinstance(parameters, BernoulliParameters):
         on = (data > parameters.threshold)[:, None]
         present, absent = parameters.log_present.T[columns], parameters.log_absent.T[columns]
         return np.where(on, present, absent)
-    assert isinstance(parameters, Bag | Rates)
+    assert isinstance(parameters, MultinomialParameters | PoissonParameters)
     weights, base = (part.T[columns] for part in parameters.line())
     x = data[:, None]
     with np.errstate(invalid="ignore"):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families import LogNormals, Normals
+from tallybayes.families import LogNormalParameters, NormalParameters
 from tallybayes.sources import Matrix, Table
 from tallybayes.sources.labels import Label
 from tallybayes.validation.diagnosis.information import names_of
@@ -121,7 +121,7 @@ def normality(
     columns = [
         (name, factor, j)
         for factor in rows.model.factors
-        if isinstance(factor.parameters, Normals)
+        if isinstance(factor.parameters, NormalParameters)
         for j, name in enumerate(names_of(rows.model, factor))
         if factor.parameters.used[j]
     ]
@@ -130,7 +130,7 @@ def normality(
     for name, factor, j in columns[:MOST_COLUMNS]:
         block, normals = factor.block_of(rows.batch), factor.parameters
         assert isinstance(block, np.ndarray)
-        assert isinstance(normals, Normals)
+        assert isinstance(normals, NormalParameters)
         x = block[:, j].astype(np.float64)
         if not np.isnan(x).all():
             found.append(_of_column(name, x, normals, j, rows))
@@ -140,11 +140,13 @@ def normality(
     return _with_families(tuple(found), rows), notes
 
 
-def _of_column(name: str, x: Floats, normals: Normals, j: int, rows: Rows) -> NormalityOfColumn:
+def _of_column(
+    name: str, x: Floats, normals: NormalParameters, j: int, rows: Rows
+) -> NormalityOfColumn:
     """Measure one column."""
     there = ~np.isnan(x)
     x, y, w = x[there], rows.y[there], in_rows(rows.w[there])
-    log = isinstance(normals, LogNormals)
+    log = isinstance(normals, LogNormalParameters)
     family = "log_normal" if log else "gaussian"
     z = (x - normals.mean[y, j]) / np.sqrt(normals.variance[y, j])
     values, inverse = np.unique(x, return_inverse=True)
