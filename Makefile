@@ -1,29 +1,38 @@
 # Every target sets up what it needs in .venv; nothing has to be installed by hand.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+KERNELS := $(wildcard src/tallybayes/kernels/*.py src/tallybayes/workflows/warmup.py)
 
-.PHONY: run test browser bench accuracy lock clean
+export NUMBA_CACHE_DIR := $(CURDIR)/.venv/numba
+
+.PHONY: help run quick test test-deep lint browser bench accuracy lock clean
+.NOTPARALLEL:
 .DEFAULT_GOAL := run
 
-.venv/ready: requirements-dev.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo "tallybayes needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@touch $@
+help:  ## This list.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: .venv/ready  ## Work through the lectures' examples.
-	$(BIN)/python examples/lectures.py
+run: .venv/run  ## Work through the lectures' examples.
+	@PYTHONPATH=src $(BIN)/python examples/lectures.py
 
-test: .venv/ready browser  ## Tests, lint, types and the layer contract.
+quick: lint .venv/warm  ## Lint, and test what changed and the layers above it; two minutes at most.
+	@TALLYBAYES_TIER=quick $(BIN)/python tools/quick.py $(SINCE)
+
+test: lint .venv/warm  ## Lint, types, layers and every test once; installs nothing on the system.
+	TALLYBAYES_TIER=test $(PYTEST)
+
+test-deep: lint .venv/warm  ## All settings, fuzzers and many more random examples.
+	TALLYBAYES_TIER=deep $(PYTEST)
+
+lint: .venv/package
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto --dist worksteal
 
-browser:  ## Chromium for the browser tests, where it may be installed; elsewhere these are skipped.
+browser:  ## Chromium for the tests of the report, by apt; without it they are skipped.
 	@for each in chromium chromium-browser google-chrome; do \
 		command -v $$each >/dev/null && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -35,16 +44,48 @@ browser:  ## Chromium for the browser tests, where it may be installed; elsewher
 		echo "there is no chromium, and only root on Debian may install it here: the browser tests are skipped (under CI=true they fail)"; \
 	fi
 
-bench: .venv/ready  ## Measure against the peers; write docs/benchmarks.md.
+bench: .venv/warm .venv/bench  ## Measure against the peers; write docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
 
-accuracy: .venv/ready  ## Measure accuracy on tables that are not shipped; write docs/accuracy.md.
+accuracy: .venv/warm .venv/bench  ## Measure accuracy on tables that are not shipped; write docs/accuracy.md.
 	$(BIN)/python -m benchmarks.accuracy
 
-lock: .venv/ready  ## Resolve the development dependencies anew.
-	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header \
-		--upgrade --group dev pyproject.toml -o requirements-dev.txt
+# The development lock comes first; the others keep to its versions.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --upgrade
+lock: | .venv/bin/pip  ## Resolve all dependencies anew.
+	$(PIP) uv
+	$(COMPILE) --group dev pyproject.toml -o requirements-dev.txt
+	$(COMPILE) --group run -c requirements-dev.txt -o requirements-run.txt
+	$(COMPILE) --group bench -c requirements-dev.txt -o requirements-bench.txt
 
-clean:
+clean:  ## Remove the environment.
 	rm -rf .venv
+
+# Set-up. A change of pyproject.toml installs the package anew, a change of a lock what it lists.
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "tallybayes needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/run: requirements-run.txt | .venv/bin/pip
+	@echo "installing in .venv:" $$(sed -nE 's/^([a-z-]+)==.*/\1/p' $< | uniq)
+	@$(PIP) --require-hashes -r $<
+	@touch $@
+
+.venv/dev: requirements-dev.txt | .venv/bin/pip
+	$(PIP) --require-hashes -r $<
+	@touch .venv/run $@
+
+.venv/bench: requirements-bench.txt .venv/dev
+	$(PIP) --require-hashes -r $<
+	@touch $@
+
+.venv/package: pyproject.toml .venv/dev
+	$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+# numba does not see that a loop in another file has changed, so its cache goes when any of them does.
+.venv/warm: $(KERNELS) .venv/dev | .venv/package
+	rm -rf .venv/numba
+	$(BIN)/tallybayes warmup --quiet
+	@touch $@
