@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import tallybayes as tb
-from tallybayes.kernels.choice import load_compiled
+from tallybayes.kernels import choice
 
 
 def moments_of(values):
@@ -34,18 +34,15 @@ def test_forgetting_step_by_step_what_is_no_outlier_is_exact():
     np.testing.assert_allclose(left.m2, expected.m2, rtol=1e-9)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_sparse_matrix_with_too_few_pointers_is_refused(compiled):
-    if compiled:
-        load_compiled()
+def test_a_sparse_matrix_with_too_few_pointers_is_refused():
     X = csr_array(np.ones((5000, 10)))
     X.indptr = X.indptr[:2501]
     with pytest.raises(tb.TallyBayesError, match="broken"):
         tb.Tally.of(X, ["a"] * 5000)
 
 
-def test_a_threshold_splits_single_precision_alike_in_small_and_large_inputs():
-    load_compiled()
+def test_a_threshold_splits_single_precision_alike_in_small_and_large_inputs(monkeypatch):
+    monkeypatch.setattr(choice, "LARGE", 1000)
     X = np.repeat(np.array([[0.1], [0.05]], np.float32), 1500, axis=0)
     y = ["a"] * 1500 + ["b"] * 1500
     model = tb.estimate(tb.Tally.of(X, y, columns={"x0": tb.Binary(0.1)}))
@@ -55,8 +52,8 @@ def test_a_threshold_splits_single_precision_alike_in_small_and_large_inputs():
     assert sparse.blocks[0].sums.tolist() == [[1500.0], [0.0]]
 
 
-def test_certainty_survives_weights_that_round():
-    load_compiled()
+def test_certainty_survives_weights_that_round(monkeypatch):
+    monkeypatch.setattr(choice, "LARGE", 1000)
     rng = np.random.default_rng(2)
     X, y = csr_array(np.ones((20_000, 60))), rng.integers(0, 2, 20_000)
     schema = tb.Schema.same(tb.Schema.infer(X[:1]).names, tb.Binary())
@@ -154,7 +151,6 @@ def test_decisions_without_losses_are_predictions():
 def test_categories_of_a_table_are_counted_block_by_block():
     import tracemalloc
 
-    load_compiled()
     rng = np.random.default_rng(5)
     table = {f"c{j}": rng.integers(1, 13, 400_000) for j in range(10)}
     y = rng.integers(0, 2, 400_000)

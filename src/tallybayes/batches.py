@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.kernels.choice import expect
-from tallybayes.kernels.counting import flaws
 from tallybayes.schema import Binary, Categories, Group, Intervals, Numeric, Schema
 from tallybayes.sources import ArrowColumn, Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
@@ -84,7 +82,6 @@ def batches(
     n_rows, n_columns = source.n_rows, len(source.names)
     if n_columns != len(schema.names) and not isinstance(source, Table):
         raise TallyBayesError(f"X has {n_columns} columns, but {len(schema.names)} were expected")
-    expect(n_rows * n_columns)
     if _passes_through(source, schema):
         step = max(n_rows, 1)
     else:
@@ -99,6 +96,11 @@ def batches(
         )
 
 
+def cells_of(source: Source) -> int:
+    """Count the cells of all batches of a source; sparse rows are a single batch."""
+    return 0 if isinstance(source, SparseMatrix) else source.n_rows * len(source.names)
+
+
 def encoded(
     source: Source, schema: Schema, counted: NDArray[np.bool_] | None = None
 ) -> tuple[Block, ...]:
@@ -106,7 +108,6 @@ def encoded(
     if isinstance(source, Table):
         source = source.completed(schema.names)
         _check_columns(source, schema)
-    expect(source.n_rows * len(source.names))
     blocks = []
     for group in schema.groups:
         block = _encode(source, schema, group, slice(0, source.n_rows), counted)
@@ -294,10 +295,12 @@ def refuse_flaws(block: Sparse, names: Sequence[str], counts: bool) -> None:
 
     Kernels trust positions, so everything that hands them a sparse block has to ask for this first.
     """
-    outside, missing, no_count = flaws(block.indices, block.data, block.n_columns)
-    if outside:
+    if not len(block.data):
+        return
+    if block.indices.min() < 0 or block.indices.max() >= block.n_columns:
         raise TallyBayesError(BROKEN)
-    if missing or (no_count and counts):
+    least = block.data.min()  # NaN if any of them is
+    if np.isnan(least) or (counts and (least < 0 or block.data.max() == np.inf)):
         raise _unusable(block, names, counts)
 
 

@@ -50,8 +50,7 @@ def test_compiled_loops_give_the_same(setting, monkeypatch):
     case = fitted(setting, setting.examples(12), "temperature")
     _, table = table_of(case, setting, 9, seed=5)
     plain = explain_all(case.model, table).contributions
-    choice.load_compiled()
-    monkeypatch.setattr(choice, "WORTH_CALLING", 0)
+    monkeypatch.setattr(choice, "LARGE", 0)
     np.testing.assert_allclose(
         explain_all(case.model, table).contributions, plain, rtol=1e-9, atol=1e-9
     )

@@ -10,14 +10,7 @@ from tallybayes.sources import as_source
 @pytest.fixture(params=["plain", "compiled"])
 def twin(request, monkeypatch):
     """Run a test once with the plain kernels and once with the compiled ones."""
-    monkeypatch.setattr(choice, "_warm", set())
-    if request.param == "compiled":
-        choice.load_compiled()
-        monkeypatch.setattr(choice, "WORTH_CALLING", 0)
-        monkeypatch.setattr(choice, "WORTH_LOADING", 0)
-    else:
-        monkeypatch.setattr(choice, "WORTH_CALLING", float("inf"))
-        monkeypatch.setattr(choice, "WORTH_LOADING", float("inf"))
+    monkeypatch.setattr(choice, "LARGE", 0 if request.param == "compiled" else float("inf"))
     return request.param
 
 

@@ -10,6 +10,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.preprocessing import normalize
 
 import tallybayes as tb
+from limited import limited_to
 from tallybayes.families import word_weights
 from tallybayes.kernels import threads
 from tallybayes.tokenizer import bags
@@ -48,7 +49,7 @@ def reader(request):
         patch.setattr(bags, "WORTH_LOADING", worth)
         patch.setattr(bags, "WORTH_CALLING", worth)
         patch.setattr(threads, "SMALLEST_SHARE", 50)
-        with threads.limited_to(3):
+        with limited_to(3):
             yield request.param
 
 

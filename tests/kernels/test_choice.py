@@ -1,9 +1,14 @@
 """Small inputs never load a compiler, and a first compilation is announced on a terminal."""
 
 import io
+import subprocess
+import sys
+import textwrap
 
+import numpy as np
 import pytest
 
+import tallybayes as tb
 from tallybayes.kernels import choice, plain
 
 
@@ -16,41 +21,70 @@ class Terminal(io.StringIO):
 def unloaded(monkeypatch):
     monkeypatch.setattr(choice, "_compiled", None)
     monkeypatch.setattr(choice, "_text", None)
-    monkeypatch.setattr(choice, "_warm", set())
-    monkeypatch.setattr(choice, "_calls", {})
 
 
-@pytest.mark.usefixtures("unloaded")
-def test_small_inputs_use_the_plain_kernels_until_a_large_one_comes():
-    assert choice.loops_for(choice.WORTH_LOADING - 1) is plain
-    assert not choice.is_loaded()
-    assert choice.loops_for(choice.WORTH_LOADING) is not plain
-    assert choice.loops_for(choice.WORTH_CALLING) is not plain
-    assert choice.loops_for(choice.WORTH_CALLING - 1) is plain
+def test_the_size_of_the_work_alone_decides():
+    for _ in range(3):
+        assert choice.loops_for(choice.LARGE - 1) is plain
+        assert choice.loops_for(choice.LARGE) is not plain
 
 
-@pytest.mark.usefixtures("unloaded")
-def test_small_blocks_of_a_large_table_use_the_compiled_kernels():
-    choice.expect(choice.WORTH_LOADING)
-    assert choice.loops_for(choice.WORTH_CALLING) is not plain
+def test_a_part_of_large_work_uses_the_compiled_kernels():
+    with choice.part_of(choice.LARGE):
+        assert choice.loops_for(1) is not plain
+        with choice.part_of(10):
+            assert choice.loops_for(1) is not plain
+    assert choice.loops_for(1) is plain
 
 
-@pytest.mark.usefixtures("unloaded")
-def test_a_kernel_that_was_compiled_for_a_type_is_used_for_a_single_cell_of_it():
-    assert choice.loops_for(1, "a kernel", "float64") is plain
-    assert choice.loops_for(choice.WORTH_LOADING, "a kernel", "float64") is not plain
-    assert choice.loops_for(1, "a kernel", "float64") is not plain
-    assert choice.loops_for(1, "a kernel", "float32") is plain
-    assert choice.loops_for(1, "another kernel", "float64") is plain
+def test_small_inputs_load_no_compiler():
+    script = """
+        import sys
+        import numpy as np
+        import tallybayes as tb
+        X, y = np.random.default_rng(0).normal(size=(5_000, 20)), np.arange(5_000) % 2
+        for _ in range(100):
+            model = tb.GaussianNB().fit(X[:100], y[:100])
+            model.predict_proba(X[:5])
+        tb.GaussianNB().fit(X, y)
+        assert "numba" not in sys.modules
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
 
 
-@pytest.mark.usefixtures("unloaded")
-def test_a_kernel_that_is_called_often_is_compiled_once_others_are():
-    for _ in range(2 * choice.OFTEN):
-        assert choice.loops_for(1, "a kernel") is plain
-    choice.load_compiled()
-    found = [choice.loops_for(1, "a kernel") is plain for _ in range(2 * choice.OFTEN)]
-    assert found == [True] * choice.OFTEN + [False] * choice.OFTEN
+def test_the_same_call_gives_the_same_bits_whatever_ran_before():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(3000, 7)), rng.integers(0, 3, 3000)
+    table = {"a": X[:, 0], "b": (X[:, 1] > 0.3).astype(int), "t": ["x y", "y z z", "z"] * 1000}
+
+    def answers():
+        numbers = tb.GaussianNB().fit(X, y)
+        mixed = tb.NaiveBayes().fit(table, y)
+        tally = tb.Tally.of(X, y)
+        record = {"a": 0.1, "b": 1, "t": "x z"}
+        return [
+            numbers.theta_,
+            numbers.var_,
+            numbers.predict_proba(X),
+            numbers.predict_log_proba(X[:1]),
+            mixed.predict_proba(table),
+            tb.estimate(tally).log_posterior(X),
+            mixed.model_.log_posterior(table),
+            np.array(list(mixed.model_.posterior_of(record).values())),
+            tb.NaiveBayes().cross_val({"a": table["a"]}, y, folds="loo").proba,
+        ]
+
+    before = answers()
+    for _ in range(200):
+        numbers = tb.GaussianNB().fit(X[:20], y[:20])
+        numbers.predict_proba(X[:20])
+    often = answers()
+    large = rng.normal(size=(choice.LARGE // 50, 50))
+    tb.GaussianNB().fit(large, np.arange(len(large)) % 3).predict_proba(large)
+    choice.load_text()
+    after = answers()
+    for first, second, third in zip(before, often, after, strict=True):
+        assert first.tobytes() == second.tobytes() == third.tobytes()
 
 
 @pytest.mark.usefixtures("unloaded")

@@ -5,13 +5,15 @@ import sys
 import textwrap
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import numpy as np
 import pytest
 from scipy.sparse import random_array
 
 import tallybayes as tb
-from tallybayes.kernels import choice, counting, scoring, threads
+from limited import limited_to
+from tallybayes.kernels import choice, counting, plain, threads
 
 N, CLASSES = 1001, 4
 THREADS = [1, 2, 3, 5]
@@ -24,9 +26,7 @@ def small_shares(monkeypatch):
 
 @pytest.fixture(params=["plain", "compiled"])
 def loops(request, monkeypatch):
-    chosen = choice.plain if request.param == "plain" else choice.load_compiled()
-    for module in (counting, scoring):
-        monkeypatch.setattr(module, "loops_for", lambda *asked: chosen)
+    monkeypatch.setattr(choice, "LARGE", 0 if request.param == "compiled" else float("inf"))
 
 
 @pytest.fixture
@@ -38,14 +38,14 @@ def with_each_number_of_threads(work):
     """Return the answer of one thread, and those of more threads."""
     answers = []
     for number in THREADS:
-        with threads.limited_to(number):
+        with limited_to(number):
             answers.append(work())
     return answers[0], answers[1:]
 
 
 @pytest.mark.parametrize("number", THREADS)
 def test_the_blocks_cover_the_rows_once_and_there_are_as_many_as_threads(number):
-    with threads.limited_to(number):
+    with limited_to(number):
         blocks = threads.over_rows(lambda block: range(N)[block], N, 1_000_000)
     assert [row for block in blocks for row in block] == list(range(N))
     assert len(blocks) == number
@@ -102,7 +102,7 @@ def test_tallies_taken_at_once_from_many_threads_do_not_disturb_each_other(rng):
     X, y = rng.integers(0, 5, (N, 4)), rng.integers(0, CLASSES, N)
     schema = tb.Schema.infer(X)
     expected = tb.Tally.of(X, y, schema=schema)
-    with threads.limited_to(3), ThreadPoolExecutor(8) as users:
+    with limited_to(3), ThreadPoolExecutor(8) as users:
         answers = users.map(lambda _: tb.Tally.of(X, y, schema=schema), range(16))
         assert all(answer == expected for answer in answers)
 
@@ -110,18 +110,18 @@ def test_tallies_taken_at_once_from_many_threads_do_not_disturb_each_other(rng):
 def test_the_pool_survives_a_fork():
     script = """
         import os, signal, warnings
+        os.environ["TALLYBAYES_THREADS"] = "2"
         warnings.simplefilter("ignore")
         import numpy as np
         from tallybayes.kernels import counting, threads
         threads.SMALLEST_SHARE = 10
         X, y = np.arange(100.0).reshape(50, 2), np.arange(50) % 3
-        with threads.limited_to(2):
-            before = counting.moments(X, counting.members(y, None, 3))
-            child = os.fork()
-            if not child:
-                signal.alarm(10)
-                after = counting.moments(X, counting.members(y, None, 3))
-                os._exit(7 if all((a == b).all() for a, b in zip(before, after)) else 1)
+        before = counting.moments(X, counting.members(y, None, 3))
+        child = os.fork()
+        if not child:
+            signal.alarm(10)
+            after = counting.moments(X, counting.members(y, None, 3))
+            os._exit(7 if all((a == b).all() for a, b in zip(before, after)) else 1)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """
     ran = subprocess.run(
@@ -134,7 +134,6 @@ def test_the_pool_survives_a_fork():
 @pytest.mark.parametrize("kind", ["float64", "float32", "integers", "counts"])
 def test_fitting_does_not_copy_the_matrix(rng, monkeypatch, kind, weighted):
     monkeypatch.setattr(threads, "SMALLEST_SHARE", 100_000)
-    choice.load_compiled()
     n, k = (200_000, 25) if kind != "float32" else (200_000, 50)  # 40 MB
     declared = {"counts": tb.Count(), "integers": tb.Categories()}.get(kind, tb.Numeric())
     schema = tb.Schema.same(tuple(f"x{j}" for j in range(k)), declared)
@@ -152,7 +151,7 @@ def test_fitting_does_not_copy_the_matrix(rng, monkeypatch, kind, weighted):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 0.05 * X.nbytes
+    assert peak < 0.06 * X.nbytes  # a number for each row is allowed
 
 
 def test_work_inside_of_work_does_not_wait_for_workers():
@@ -164,14 +163,36 @@ def test_work_inside_of_work_does_not_wait_for_workers():
     def outer(rows):
         return sum(threads.over_rows(inner, 40, 100 * threads.SMALLEST_SHARE))
 
-    with threads.limited_to(40):
+    with limited_to(40):
         found = threads.over_rows(outer, 40, 100 * threads.SMALLEST_SHARE)
     assert found == [40] * 40
 
 
+def test_the_name_of_a_thread_of_a_user_does_not_matter():
+    """Only work that is itself part of work on several threads stays on one."""
+    found = []
+
+    def ask():
+        found.append(len(threads.over_rows(lambda rows: rows, 40, 100 * threads.SMALLEST_SHARE)))
+
+    with limited_to(4):
+        user = Thread(target=ask, name="tallybayes-of-a-user")
+        user.start()
+        user.join()
+    assert found == [4]
+
+
+def test_what_calls_are_part_of_holds_on_every_thread(monkeypatch):
+    monkeypatch.setattr(choice, "LARGE", 1000)
+    with limited_to(3), choice.part_of(1000):
+        parts = threads.over_rows(lambda _: choice.loops_for(1), 40, 10**9)
+    assert [each is plain for each in parts] == [False] * 3
+    assert choice.loops_for(1) is plain
+
+
 def test_blocks_are_even_by_the_sizes_of_the_rows():
     sizes = np.array([10**6, 1, 1, 1, 1, 10**6])
-    with threads.limited_to(2):
+    with limited_to(2):
         blocks = threads.over_rows(lambda rows: rows, 6, 10**9, sizes)
     assert [rows.start for rows in blocks] == [0, blocks[1].start]
     assert blocks[0].stop == blocks[1].start in range(1, 6)

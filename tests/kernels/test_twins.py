@@ -71,12 +71,6 @@ def moments(rng, n, k, c):
         yield (*inputs, None), [np.zeros((c, k)) for _ in range(2)]  # gaps spoil their column
 
 
-def present(rng, n, k, c):
-    for dtype in NUMBERS:
-        inputs = numbers(rng, (n, k), dtype), labels(rng, n, c), some_weights(rng, n)
-        yield inputs, [np.zeros((c, k), np.int64)]
-
-
 def codes(rng, n, k, c):
     base, width = rng.integers(-3, 2, k), rng.integers(1, 6, k)
     offset = np.cumsum(width) - width
@@ -97,15 +91,6 @@ def counts(rng, n, k, c):
         if dtype != np.uint8:
             X[rng.random((n, k)) < 0.1] = -1
         yield (X, labels(rng, n, c), w, threshold), [np.zeros((c, k)) for _ in range(2)]
-
-
-def flaws(rng, n, k, c):
-    for dtype in (*FLOATS, np.int64, np.int32):
-        _, indices, data = sparse(rng, n, k, dtype)
-        spoilt = rng.random(len(data)) < 0.3
-        data[spoilt] = -1 if data.dtype.kind == "i" else rng.choice([-1.0, np.nan, INF])
-        indices[rng.random(len(data)) < 0.2] = rng.choice([-1, k])
-        yield (indices, data, k), []
 
 
 def sparse_counts(rng, n, k, c):
@@ -219,7 +204,7 @@ def lifted_normals(rng, n, k, c):
 CASES = {
     each.__name__: each
     for each in (
-        moments, present, codes, counts, flaws, sparse_counts, score_normals, score_codes,
+        moments, codes, counts, sparse_counts, score_normals, score_codes,
         score_binary, score_counts, score_sparse, log_sum_exp, shares, record, left_out_normals,
         left_out_counts, lifted_normals,
     )

@@ -113,7 +113,6 @@ def test_exponents_of_0_leave_the_prior_even_where_a_value_is_impossible(setting
 def test_single_records_agree_with_tables(setting, way, monkeypatch):
     most = 10_000 if way == "written out" else 0
     monkeypatch.setattr(records, "MOST_CELLS", most)
-    monkeypatch.setattr(records, "MOST_CELLS_BESIDE_COMPILED", most)
     tally, data, cells = counted(setting)
     model = estimated(setting, tally, Calibration("weights", weights_of(setting)))
     expected = answered(lambda: model.posterior(data))

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.kernels.choice import load_compiled
 from tallybayes.model import records
 
 KINDS = {
@@ -157,25 +156,13 @@ def test_every_row_of_a_matrix_is_the_record_of_its_numbers(which):
         np.testing.assert_allclose(list(model.posterior_of(record).values()), expected, rtol=1e-9)
 
 
-@pytest.fixture(scope="module", autouse=True, params=["plain", "compiled"])
-def kernels(request):
-    """Score records as before numba is loaded, and as afterwards."""
-    with pytest.MonkeyPatch.context() as patch:
-        load_compiled()
-        patch.setattr(records, "is_loaded", lambda: request.param == "compiled")
-        for model in (*MODELS.values(), *NUMERIC.values()):
-            vars(model).pop("_record_scorer", None)
-        yield request.param
-
-
 def test_the_models_here_use_all_ways_of_scoring_a_record():
     def cells(model):
         return len(model.schema.names) * len(model.classes)
 
-    few, most = records.MOST_CELLS_BESIDE_COMPILED, records.MOST_CELLS
-    assert cells(MODELS["two classes"]) < few < most < cells(MODELS["70 classes"])
-    assert cells(NUMERIC["lines"]) < few < cells(NUMERIC["curves"]) < most
-    assert most < cells(NUMERIC["gathered"])
+    most = records.MOST_CELLS
+    assert cells(MODELS["two classes"]) < most < cells(MODELS["70 classes"])
+    assert cells(NUMERIC["curves"]) < most < cells(NUMERIC["gathered"])
 
 
 @pytest.mark.parametrize("which", ["two classes", "70 classes"])

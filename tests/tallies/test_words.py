@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from limited import limited_to
 from tallybayes.kernels import threads
 from tallybayes.tokenizer import bags
 
@@ -61,7 +62,7 @@ def read_by(reader, rows, words):
         patch.setattr(bags, "WORTH_LOADING", worth)
         patch.setattr(bags, "WORTH_CALLING", worth)
         patch.setattr(threads, "SMALLEST_SHARE", 1 if reader == "threads" else 10**9)
-        with threads.limited_to(5):
+        with limited_to(5):
             return tally(rows, words)
 
 

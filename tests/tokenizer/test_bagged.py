@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from limited import limited_to
 from tallybayes.kernels import threads
 from tallybayes.tokenizer import Bagged, Buckets, Terms
 from tallybayes.tokenizer import bags as module
@@ -87,7 +88,7 @@ def test_no_documents():
 def test_threads_agree_on_the_terms(number, reader, monkeypatch):
     monkeypatch.setattr(threads, "SMALLEST_SHARE", 1)
     documents = [f"word{k % 7} word{k % 5} only{k}" for k in range(40)]
-    with threads.limited_to(number):
+    with limited_to(number):
         block = bagged(documents)
     assert named(block) == defined_bags(tb.Words(), documents)
     assert len(set(block.terms.texts)) == len(block.terms) == 7 + 40

@@ -15,11 +15,8 @@ def setting(request):
 @pytest.fixture(params=["plain", "compiled"])
 def twin(request, monkeypatch):
     """Run a test once with the plain kernels and once with the compiled ones."""
-    monkeypatch.setattr(choice, "_warm", set())
-    compiled = request.param == "compiled"
-    if compiled:
-        choice.load_text()
-    for module in (choice, bags):
-        for limit in ("WORTH_CALLING", "WORTH_LOADING"):
-            monkeypatch.setattr(module, limit, 0 if compiled else float("inf"))
+    least = 0 if request.param == "compiled" else float("inf")
+    monkeypatch.setattr(choice, "LARGE", least)
+    for limit in ("WORTH_CALLING", "WORTH_LOADING"):
+        monkeypatch.setattr(bags, limit, least)
     return request.param

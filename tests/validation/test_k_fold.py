@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import tallybayes as tb
+from limited import limited_to
 from tallybayes.kernels import choice, threads
 from tallybayes.sources import as_source
 from tallybayes.validation.encoded import Encoded, Recipe
@@ -240,13 +241,13 @@ def many(family, rows=600, columns=12):
 )
 @pytest.mark.parametrize("number", [1, 3])
 def test_many_rows_on_compiled_kernels_and_threads(family, number, monkeypatch):
-    choice.load_compiled()
+    monkeypatch.setattr(choice, "LARGE", 0)
     monkeypatch.setattr(threads, "SMALLEST_SHARE", 100)
     X, y = many(family)
     schema = tb.Schema.same([f"x{j}" for j in range(X.shape[1])], family.kind)
     data = Encoded.of(as_source(X), schema, y)
     folds = folds_of(5, None, y)
-    with threads.limited_to(number):
+    with limited_to(number):
         found = held_out_folds(data, Recipe((family,)), folds)
     for fold, (train, test) in zip(found, folds, strict=True):
         model = tb.estimate(tb.Tally.of(X[train], y[train], schema=schema), family)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes import families
-from tallybayes.kernels import choice
 from tallybayes.sources import as_source
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, Recipe
@@ -422,12 +421,11 @@ def test_a_heavy_row_costs_no_digits(setting):
     np.testing.assert_allclose(found[0].proba[5], oracle[0][0][0], rtol=1e-9, atol=1e-12)
 
 
-# Enough cells for the compiled kernels
+# More cells
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_many_numbers(dtype):
-    choice.load_compiled()
+def test_many_numbers(dtype, twin):
     rng = np.random.default_rng(7)
     y = rng.integers(0, 3, 400)
     X = (rng.normal(size=(400, 20)) + y[:, None]).astype(dtype)
@@ -441,8 +439,7 @@ def test_many_numbers(dtype):
         np.testing.assert_allclose(found.proba[row], expected, rtol=1e-9, atol=1e-12)
 
 
-def test_many_columns_do_not_underflow():
-    choice.load_compiled()
+def test_many_columns_do_not_underflow(twin):
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(30, 1500)), np.arange(30) % 2
     schema = tb.Schema.same([f"x{j}" for j in range(1500)], tb.Numeric())
@@ -466,10 +463,9 @@ def test_a_floor_that_falls_with_a_row_does_not_overflow(twin):
 
 
 @pytest.mark.parametrize("family", [tb.Multinomial(), tb.Poisson(0.5), tb.Bernoulli()], ids=repr)
-def test_many_sparse_counts(family):
+def test_many_sparse_counts(family, twin):
     from scipy.sparse import random_array
 
-    choice.load_compiled()
     rng = np.random.default_rng(9)
     X = random_array((300, 200), density=0.1, format="csr", rng=rng)
     X.data = rng.integers(1, 4, X.nnz).astype(float)

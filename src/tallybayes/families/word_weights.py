@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 40_000_000  # words times classes whose weights are kept; beyond, they are made anew
 WORDS_AT_ONCE = 100_000
+BYTES_OF_A_WORD = 6  # about
 PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
 READERS = 8
 LONGEST_KEPT = 1_000_000  # bytes of a document, for which a reader keeps buffers
@@ -185,10 +186,14 @@ class TextParameters:
         if not len(self.terms):
             return
         if isinstance(block, Bagged):
-            self._add_bags(self._used(block), block.missing, out)
+            bags = self._used(block)
+            loops = loops_for(int(bags.indptr[-1]) * out.shape[1])
+            self._add_bags(bags, block.missing, loops, out)
             return
         assert isinstance(block, Documents)
         reading = Reading(block, self.text.words)
+        # by the size of all documents: how they are cut into pieces depends on the reader
+        loops = loops_for(reading.n_bytes // BYTES_OF_A_WORD * out.shape[1])
         self._absence  # noqa: B018
         if self.table is None:  # made once, before the threads ask for it
             self.class_totals  # noqa: B018
@@ -204,7 +209,7 @@ class TextParameters:
             for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
                 here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
                 missing = None if block.missing is None else block.missing[here]
-                self._add_bags(bags, missing, out[here])
+                self._add_bags(bags, missing, loops, out[here])
             if reader.longest <= LONGEST_KEPT:
                 idle.append(reader)
 
@@ -226,26 +231,27 @@ class TextParameters:
             block = block.renumbered(self.terms, number_of)
         return block.as_bags()
 
-    def _add_bags(self, bags: Bags, missing: NDArray[np.bool_] | None, out: Floats) -> None:
+    def _add_bags(
+        self, bags: Bags, missing: NDArray[np.bool_] | None, loops: Any, out: Floats
+    ) -> None:
         """Add the scores of some bags."""
         base, required = self._absence
         there: Any = True if missing is None else ~missing[:, None]
-        self._score(weighted(bags, self.text.words), out)
+        self._score(weighted(bags, self.text.words), loops, out)
         if len(required):
-            out[self._lacking(bags, required) & there] = -np.inf
+            out[self._lacking(bags, required, loops) & there] = -np.inf
         if self.text.event == "bernoulli":
             out += there * base
 
-    def _lacking(self, bags: Bags, required: Array) -> NDArray[np.bool_]:
+    def _lacking(self, bags: Bags, required: Array, loops: Any) -> NDArray[np.bool_]:
         """Mark the bags (down) that lack words they must have in each class (across)."""
         found = np.zeros((len(bags.lengths), required.shape[1]))
         must = required.astype(np.float64)
-        loops = loops_for(bags.indptr[-1])
         loops.score_sparse(bags.indptr, bags.indices, bags.data, PRESENT, must, found)
         lacking: NDArray[np.bool_] = found < must.sum(axis=0)
         return lacking
 
-    def _score(self, bags: Bags, out: Floats) -> None:
+    def _score(self, bags: Bags, loops: Any, out: Floats) -> None:
         """Add the weights of the words in some bags."""
         indices = bags.indices[: bags.indptr[-1]]
         # few documents do not need the weights of all words, unless these are known already
@@ -256,7 +262,6 @@ class TextParameters:
             used[indices] = True
             table = self.weights_of(np.flatnonzero(used))
             indices = (np.cumsum(used, dtype=np.int32) - 1)[indices]
-        loops = loops_for(int(bags.indptr[-1]), "score_text", bags.data.dtype, self._once)
         threshold = PRESENT if self._once else None
         loops.score_sparse(bags.indptr, indices, bags.data, threshold, table, out)
 

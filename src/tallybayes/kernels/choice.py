@@ -1,58 +1,57 @@
-"""Which twin of a kernel to use: plain NumPy for small inputs, numba for large ones.
+"""Which twin of a kernel to use: plain NumPy for small work, numba for large work.
 
-Importing numba takes 0.3 s, loading its cache 0.5 s, and the first compilation on a machine some
-seconds. A ten-row table must not wait for any of it; once numba is loaded it pays off early, and
-once a kernel was used for some type of data, always.
+Importing numba takes 0.3 s, loading its cache as long, and the first compilation on a machine some
+seconds. A ten-row table must not wait for any of it. The size of the work alone decides, never
+what ran before: twins differ in the last digits, and the same call must give the same answer.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tallybayes.kernels import plain, terminal
+from tallybayes.kernels.threads import over_rows
 
-WORTH_LOADING = 1_000_000  # cells
-WORTH_CALLING = 2_000  # cells, once numba is loaded
-OFTEN = 50  # calls with fewer cells that make it worth while too
+# Cells (times classes, where each class is scored) from which on compiled loops are used. Just
+# below, NumPy takes 1 to 5 ms; loading the loops takes a hundred times as long.
+LARGE = 200_000
 
+_whole: ContextVar[int] = ContextVar("cells of the work that a call is part of", default=0)
 _compiled: ModuleType | None = None
 _text: ModuleType | None = None
-_warm: set[tuple[object, ...]] = set()
-_calls: dict[tuple[object, ...], int] = {}
 
 
-def loops_for(n_cells: int, *used: object) -> ModuleType:
-    """Return the module of kernels, `compiled` or `plain`, that suits so many cells.
+def loops_for(n_cells: int) -> ModuleType:
+    """Return the module of kernels, `compiled` or `plain`, that suits so many cells."""
+    return load_compiled() if max(n_cells, _whole.get()) >= LARGE else plain
 
-    `used` names the kernel and the types it is used for: if it has been compiled for them, it is
-    the faster one for a single cell too; so it is compiled when it is called often.
+
+def run(
+    kernel: str, n_rows: int, n_cells: int, arguments: Callable[[slice], tuple[Any, ...]]
+) -> list[Any]:
+    """Call the twin of a kernel that suits so many cells on blocks of rows, on all threads.
+
+    `arguments` returns what to call it with for a block; returned is what each block gave.
     """
-    if used in _warm:
-        return load_compiled()
-    large = n_cells >= (WORTH_LOADING if _compiled is None else WORTH_CALLING)
-    if _compiled is not None and used and not large:
-        _calls[used] = _calls.get(used, 0) + 1
-        large = _calls[used] > OFTEN
-    if not large:
-        return plain
-    if used:
-        _warm.add(used)
-    return load_compiled()
+    twin = getattr(loops_for(n_cells), kernel)
+    return over_rows(lambda rows: twin(*arguments(rows)), n_rows, n_cells)
 
 
-def is_loaded() -> bool:
-    """Tell whether the compiled kernels are at hand."""
-    return _compiled is not None
-
-
-def expect(n_cells: int) -> None:
-    """Prepare for so many cells in all, even if they arrive in small blocks."""
-    if n_cells >= WORTH_LOADING:
-        load_compiled()
+@contextmanager
+def part_of(n_cells: int) -> Iterator[None]:
+    """Choose the twins inside the block for work of so many cells, of which calls do a part."""
+    before = _whole.set(max(n_cells, _whole.get()))
+    try:
+        yield
+    finally:
+        _whole.reset(before)
 
 
 def load_compiled() -> ModuleType:

@@ -58,18 +58,6 @@ def moments(X: Array, y: Array, w: Array, shift: Array, n: Array, s: Array, q: A
 
 
 @_loop
-def present(X: Array, y: Array, w: Array, rows: Array) -> None:
-    """Count the rows of weight that have a value, per class and column."""
-    n_rows, n_columns = X.shape
-    for i in range(n_rows):
-        if w[i] > 0.0:
-            x = X[i]
-            rows_c = rows[y[i]]
-            for j in range(n_columns):
-                rows_c[j] += 1 if x[j] == x[j] else 0
-
-
-@_loop
 def codes(
     X: Array, y: Array, w: Array, base: Array, width: Array, offset: Array, rows: Array, n: Array
 ) -> int:
@@ -118,19 +106,6 @@ def counts(X: Array, y: Array, w: Array, threshold: Array, n: Array, sums: Array
             n_c[j] += weight if x[j] == x[j] else 0.0
             sums_c[j] += weight * v
     return negative
-
-
-@_loop
-def flaws(indices: Array, data: Array, n_columns: int) -> tuple[int, int, int]:
-    """Count the positions outside the columns, the values that are NaN, and those no counts."""
-    outside = 0
-    missing = 0
-    no_count = 0
-    for k in range(len(indices)):
-        outside += (indices[k] < 0) | (indices[k] >= n_columns)
-        missing += data[k] != data[k]
-        no_count += (data[k] < 0) | (data[k] == math.inf)
-    return outside, missing, no_count
 
 
 @_loop

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.kernels.choice import loops_for
+from tallybayes.kernels.choice import run
 from tallybayes.kernels.threads import over_rows
 
 Array = NDArray[Any]
@@ -65,6 +66,32 @@ class ClassSums(NamedTuple):
     negative: int
 
 
+def _summed(
+    kernel: str,
+    n_rows: int,
+    n_cells: int,
+    arguments: Callable[[slice], tuple[Any, ...]],
+    zeros: Callable[[], tuple[Any, ...]],
+) -> tuple[tuple[Any, ...], int]:
+    """Run a kernel that adds into arrays; return these, and the numbers it returned, added up.
+
+    Each thread adds into arrays of its own, of those that `zeros` makes.
+    """
+    into: dict[int, tuple[Any, ...]] = {}
+
+    def block(rows: slice) -> tuple[Any, ...]:
+        into[rows.start] = zeros()
+        return (*arguments(rows), *into[rows.start])
+
+    returned = run(kernel, n_rows, n_cells, block)
+    total, *others = (into[start] for start in sorted(into))
+    for part in others:
+        for mine, more in zip(total, part, strict=True):
+            if mine is not None:
+                mine += more
+    return total, sum(number or 0 for number in returned)
+
+
 def moments(X: Array, of: RowClasses) -> ClassMoments:
     """Take the moments of each column in each class, NaN left out.
 
@@ -75,20 +102,16 @@ def moments(X: Array, of: RowClasses) -> ClassMoments:
     shape = (len(of.rows), X.shape[1])
     shift = _starting_point(X, of, shape)
     farthest = FARTHEST_WHEN_CHEAP if X.size < CHEAP_TO_REPEAT else FARTHEST_SHIFT
-    loops = loops_for(X.size)
 
     def sums_about(shift: Floats, n: bool) -> tuple[Any, Floats, Floats]:
-        def work(block: slice) -> tuple[Floats | None, Floats, Floats]:
-            sums = np.zeros(shape) if n else None, np.zeros(shape), np.zeros(shape)
-            loops.moments(X[block], of.y[block], of.weights(block), shift, *sums)
-            return sums
-
-        total, *others = over_rows(work, len(X), X.size)
-        for part in others:
-            for mine, more in zip(total, part, strict=True):
-                if mine is not None and more is not None:
-                    mine += more
-        return total
+        sums, _ = _summed(
+            "moments",
+            len(X),
+            X.size,
+            lambda rows: (X[rows], of.y[rows], of.weights(rows), shift),
+            lambda: (np.zeros(shape) if n else None, np.zeros(shape), np.zeros(shape)),
+        )
+        return sums
 
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         # data with gaps shows them early, as a rule; if not, the sums do, and are taken anew
@@ -121,15 +144,15 @@ def _rows_there(X: Array, of: RowClasses, n: Floats) -> Integers:
     """Return how many rows have a value, per class and column, where `n` is their weight."""
     if of.w is None:
         return n.astype(np.int64)
-    loops = loops_for(X.size)
-
-    def work(block: slice) -> Integers:
-        there = np.zeros(n.shape, np.int64)
-        loops.present(X[block], of.y[block], of.weights(block), there)
-        return there
-
-    parts = over_rows(work, len(X), X.size)
-    return sum(parts[1:], start=parts[0])
+    once = (of.w > 0.0).astype(np.float64)
+    (rows, _), _ = _summed(
+        "counts",
+        len(X),
+        X.size,
+        lambda rows: (X[rows], of.y[rows], once[rows], None),
+        lambda: (np.zeros(n.shape), np.zeros(n.shape)),
+    )
+    return cast(Integers, rows.astype(np.int64))
 
 
 def _starting_point(X: Array, members: RowClasses, shape: tuple[int, int]) -> Floats:
@@ -176,19 +199,13 @@ def codes(X: Array, of: RowClasses, base: Integers, width: Integers) -> CodeCoun
     """Count the codes base <= x < base + width of each column in each class."""
     offset = offsets_of(width)
     shape = (len(of.rows), int(width.sum()))
-    loops = loops_for(X.size)
-
-    def work(block: slice) -> tuple[Integers, Floats, int]:
-        rows = np.zeros(shape, np.int64)
-        weight = np.zeros((0, 0) if of.w is None else shape)
-        part = of.weights(block)
-        outside = loops.codes(X[block], of.y[block], part, base, width, offset, rows, weight)
-        return rows, weight, outside
-
-    parts = over_rows(work, len(X), X.size)
-    rows = sum((part[0] for part in parts[1:]), start=parts[0][0])
-    weight = sum((part[1] for part in parts[1:]), start=parts[0][1])
-    outside = sum(part[2] for part in parts)
+    (rows, weight), outside = _summed(
+        "codes",
+        len(X),
+        X.size,
+        lambda rows: (X[rows], of.y[rows], of.weights(rows), base, width, offset),
+        lambda: (np.zeros(shape, np.int64), np.zeros((0, 0) if of.w is None else shape)),
+    )
     return CodeCounts(rows, rows.astype(np.float64) if of.w is None else weight, outside)
 
 
@@ -205,30 +222,17 @@ def extent(X: Array) -> tuple[Integers, Integers]:
     return least.astype(np.int64), greatest.astype(np.int64)
 
 
-def flaws(indices: Array, data: Array, n_columns: int) -> tuple[int, int, int]:
-    """Count positions outside the columns, values that are NaN, and those that are no counts."""
-    loops = loops_for(len(data))
-    parts = over_rows(
-        lambda block: loops.flaws(indices[block], data[block], n_columns), len(data), len(data)
-    )
-    outside, missing, no_count = (sum(each) for each in zip(*parts, strict=True))
-    return outside, missing, no_count
-
-
 def dense_counts(X: Array, of: RowClasses, threshold: float | None) -> ClassSums:
     """Add up each column in each class, or count how often it exceeds the threshold."""
     shape = (len(of.rows), X.shape[1])
-    loops = loops_for(X.size)
-
-    def work(block: slice) -> tuple[Floats, Floats, int]:
-        n, sums = np.zeros(shape), np.zeros(shape)
-        negative = loops.counts(X[block], of.y[block], of.weights(block), threshold, n, sums)
-        return n, sums, negative
-
-    n, sums, negative = zip(*over_rows(work, len(X), X.size), strict=True)
-    weight = sum(n[1:], start=n[0])
-    rows = _rows_there(X, of, weight)
-    return ClassSums(rows, weight, sum(sums[1:], start=sums[0]), sum(negative))
+    (weight, sums), negative = _summed(
+        "counts",
+        len(X),
+        X.size,
+        lambda rows: (X[rows], of.y[rows], of.weights(rows), threshold),
+        lambda: (np.zeros(shape), np.zeros(shape)),
+    )
+    return ClassSums(_rows_there(X, of, weight), weight, sums, negative)
 
 
 def sparse_counts(
@@ -240,17 +244,16 @@ def sparse_counts(
     threshold: float | None,
 ) -> ClassSums:
     """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""
-    loops = loops_for(len(data))
 
-    def work(block: slice) -> Floats:
-        sums = np.zeros((len(of.rows), n_columns))
-        pointers = indptr[block.start : block.stop + 1]
-        loops.sparse_counts(
-            pointers, indices, data, of.y[block], of.weights(block), threshold, sums
-        )
-        return sums
+    def block(rows: slice) -> tuple[Any, ...]:
+        pointers = indptr[rows.start : rows.stop + 1]
+        return pointers, indices, data, of.y[rows], of.weights(rows), threshold
 
-    total, *others = over_rows(work, len(of.y), len(data))
-    for sums in others:
-        total += sums
-    return ClassSums(of.rows[:, None], of.weight[:, None], total, 0)
+    (sums,), _ = _summed(
+        "sparse_counts",
+        len(of.y),
+        len(data),
+        block,
+        lambda: (np.zeros((len(of.rows), n_columns)),),
+    )
+    return ClassSums(of.rows[:, None], of.weight[:, None], sums, 0)

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.kernels.choice import loops_for
-from tallybayes.kernels.threads import over_rows
+from tallybayes.kernels.choice import run
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -25,14 +24,12 @@ def normals(
     some t exceeds `most` it cannot be trusted.
     """
     out, cancelled = np.empty(len(X)), np.zeros(len(X), bool)
-    loops = loops_for(X.size, "left_out_normals", X.dtype)
-    over_rows(
-        lambda rows: loops.left_out_normals(
-            X[rows], y[rows], mean, share, stretch, height, most, out[rows], cancelled[rows]
-        ),
-        len(X),
-        X.size,
-    )
+
+    def block(rows: slice) -> tuple[Any, ...]:
+        of_all = mean, share, stretch, height, most
+        return X[rows], y[rows], *of_all, out[rows], cancelled[rows]
+
+    run("left_out_normals", len(X), X.size, block)
     return out, np.flatnonzero(cancelled)
 
 
@@ -62,23 +59,12 @@ def lifted_normals(
     rows. Returned are the rows where digits cancel, whose sums cannot be trusted.
     """
     unsure = np.zeros(len(X), bool)
-    loops = loops_for(X.size * out.shape[1], "lifted_normals", X.dtype)
-    over_rows(
-        lambda rows: loops.lifted_normals(
-            X[rows],
-            y[rows],
-            *classes,
-            *everything,
-            variance,
-            ddof,
-            fraction,
-            most,
-            out[rows],
-            unsure[rows],
-        ),
-        len(X),
-        X.size * out.shape[1],
-    )
+
+    def block(rows: slice) -> tuple[Any, ...]:
+        of_all = *classes, *everything, variance, ddof, fraction, most
+        return X[rows], y[rows], *of_all, out[rows], unsure[rows]
+
+    run("lifted_normals", len(X), X.size * out.shape[1], block)
     return np.flatnonzero(unsure)
 
 
@@ -93,21 +79,18 @@ def sparse_counts(
 ) -> Floats:
     """Return for each row the sum of x log(n - w x + alpha), n being its class's sum."""
     out = np.empty(len(y))
-    loops = loops_for(len(data), "left_out_counts", indptr.dtype, indices.dtype, data.dtype)
     logs = np.empty(0)
     largest = sums.max(initial=0.0)
     if largest < min(MOST_LOGS, len(data)) and len(alpha) and (alpha == alpha[0]).all():
         with np.errstate(divide="ignore"):  # looking a logarithm up is faster than taking it
             logs = np.log(np.arange(int(largest) + 1) + alpha[0])
 
-    def work(rows: slice) -> None:
+    def block(rows: slice) -> tuple[Any, ...]:
         weights = None if w is None else w[rows]
         pointers = indptr[rows.start : rows.stop + 1]
-        loops.left_out_counts(
-            pointers, indices, data, y[rows], weights, sums, logs, alpha, out[rows]
-        )
+        return pointers, indices, data, y[rows], weights, sums, logs, alpha, out[rows]
 
-    over_rows(work, len(y), 4 * len(data))
+    run("left_out_counts", len(y), 4 * len(data), block)
     return out
 
 

@@ -37,7 +37,7 @@ def write_parts(
     places
         The places of the columns in `out`; None for all of them in their order.
     """
-    small = loops_for(X.size, name, X.dtype, places is None) is plain
+    small = loops_for(X.size * len(out)) is plain
     loops = plain_parts if small else import_module("tallybayes.kernels.compiled_parts")
     kernel = getattr(loops, name)
 

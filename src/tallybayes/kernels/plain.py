@@ -43,12 +43,6 @@ def moments(
         q[c] += (weight * d * d).sum(0)
 
 
-def present(X: Array, y: Array, w: Array, rows: Array) -> None:
-    """Count the rows of weight that have a value, per class and column."""
-    for c, here, _ in _by_class(y, w, len(rows)):
-        rows[c] += (~np.isnan(X[here])).sum(0)
-
-
 def codes(
     X: Array,
     y: Array,
@@ -87,13 +81,6 @@ def counts(
         n[c] += there.sum(0)
         sums[c] += (there * x).sum(0)
     return negative if threshold is None else 0
-
-
-def flaws(indices: Array, data: Array, n_columns: int) -> tuple[int, int, int]:
-    """Count the positions outside the columns, the values that are NaN, and those no counts."""
-    outside = ((indices < 0) | (indices >= n_columns)).sum()
-    no_count = ((data < 0) | (data == np.inf)).sum()
-    return int(outside), int(np.isnan(data).sum()), int(no_count)
 
 
 def sparse_counts(

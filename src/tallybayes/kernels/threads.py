@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
 # Below this many cells a second thread costs more than it saves.
 SMALLEST_SHARE = 100_000
-NAME = "tallybayes"
 
 _pool: ThreadPoolExecutor | None = None
-_limit: int | None = None
+_alone: ContextVar[bool] = ContextVar("part of work that is on several threads", default=False)
 
 
 def available() -> int:
     """Count the processors that this process may use; TALLYBAYES_THREADS lowers or raises it."""
-    if _limit is not None:
-        return _limit
     asked = os.environ.get("TALLYBAYES_THREADS", "")
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
@@ -38,7 +35,7 @@ def available() -> int:
 def _shared_pool() -> ThreadPoolExecutor:
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix=NAME)
+        _pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix="tallybayes")
     return _pool
 
 
@@ -51,15 +48,21 @@ if hasattr(os, "register_at_fork"):  # a forked child has no worker threads
     os.register_at_fork(after_in_child=_forget_pool)
 
 
-@contextmanager
-def limited_to(threads: int) -> Iterator[None]:
-    """Use at most so many threads inside the block."""
-    global _limit
-    before, _limit = _limit, threads
-    try:
-        yield
-    finally:
-        _limit = before
+def alone(work: Callable[[Argument], Result]) -> Callable[[Argument], Result]:
+    """Return the work for a pool of threads: as if called here, but starting no more threads.
+
+    A worker that waited for other workers might wait for ever.
+    """
+    here = copy_context()
+
+    def on_one_thread(argument: Argument) -> Result:
+        def call() -> Result:
+            _alone.set(True)
+            return work(argument)
+
+        return here.copy().run(call)
+
+    return on_one_thread
 
 
 def over_rows(
@@ -75,8 +78,7 @@ def over_rows(
     shares = min(n_cells // SMALLEST_SHARE, n_rows)
     if shares > 1:
         shares = min(shares, available())
-    # a worker that waited for other workers might wait for ever
-    if shares <= 1 or threading.current_thread().name.startswith(NAME):
+    if shares <= 1 or _alone.get():
         return [work(slice(0, n_rows))]
     edges = [n_rows * share // shares for share in range(shares + 1)]
     if sizes is not None:
@@ -84,4 +86,4 @@ def over_rows(
         inner = np.searchsorted(ends, [ends[-1] * share // shares for share in range(1, shares)])
         edges[1:-1] = inner.tolist()
     blocks = [slice(start, stop) for start, stop in pairwise(edges)]
-    return list(_shared_pool().map(work, blocks))
+    return list(_shared_pool().map(alone(work), blocks))

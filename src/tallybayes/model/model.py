@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Batch, Block, Sparse, batches, refuse_flaws
+from tallybayes.batches import Batch, Block, Sparse, batches, cells_of, refuse_flaws
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
 from tallybayes.families.parameters import safe_log
+from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.scoring import log_sum_exp, shares
 from tallybayes.kernels.threads import over_rows
 from tallybayes.model.calibration import Calibration
@@ -109,8 +110,9 @@ class Model:
         for batch in batches(source, self.schema):
             part = out[batch.rows]
             self._check_counts(batch)
-            for factor in self.factors:
-                factor.scored.add_log_likelihood(factor.block_of(batch), part)
+            with part_of(cells_of(source)):
+                for factor in self.factors:
+                    factor.scored.add_log_likelihood(factor.block_of(batch), part)
             self._check_numbers(batch, part)
             yield batch
 

@@ -29,7 +29,6 @@ from tallybayes.families import (
 )
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels import plain
-from tallybayes.kernels.choice import is_loaded, load_compiled
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Schema
 from tallybayes.sources.labels import Label
@@ -39,10 +38,8 @@ Floats = NDArray[np.float64]
 Posterior = dict[Label, float]
 Score = Callable[[Mapping[str, Any]], Posterior | None]
 
-# Columns times classes up to which the sum is written out; fewer once the compiled kernels, which
-# gather faster than NumPy, are at hand.
+# Columns times classes up to which the sum is written out
 MOST_CELLS = 500
-MOST_CELLS_BESIDE_COMPILED = 120
 
 
 class RecordScorer:
@@ -56,8 +53,7 @@ class RecordScorer:
         factors: tuple[Factor, ...],
     ) -> None:
         cells = len(schema.names) * len(classes)
-        most = MOST_CELLS_BESIDE_COMPILED if is_loaded() else MOST_CELLS
-        write = _straight_line if cells <= most else _gathering
+        write = _straight_line if cells <= MOST_CELLS else _gathering
         self._score: Score = write(schema, classes, safe_log(prior), factors)
 
     def __call__(self, record: Mapping[str, Any]) -> Posterior | None:
@@ -267,7 +263,6 @@ def _gathering(
         np.concatenate(part or [np.zeros((0, n_classes))]) for part in (means, scales, heights)
     )
     start_at = log_prior[None].copy()
-    loops = load_compiled() if is_loaded() else plain
     array, floats, integers = np.array, np.dtype(np.float64), np.dtype(np.int64)
 
     def score(record: Mapping[str, Any]) -> Posterior | None:
@@ -317,7 +312,7 @@ def _gathering(
         if values.ndim != 1 or weights.ndim != 1 or values.dtype.kind != "f":
             return None
         columns, places = array(which, integers), array(rows, integers)
-        loops.record(values, columns, places, weights, mean, scale, height, table, joint)
+        plain.record(values, columns, places, weights, mean, scale, height, table, joint)
         shares: list[float] = joint[0].tolist()
         if not sum(shares) > 0.5:  # nothing is possible, or something is not a number
             return None

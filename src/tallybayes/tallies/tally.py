@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, batches, check_weights, encode_classes
+from tallybayes.batches import Block, batches, cells_of, check_weights, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.counting import RowClasses, members
 from tallybayes.schema import Binary, Categories, Group, Intervals, Numeric, Schema
 from tallybayes.sources import as_source
@@ -140,7 +141,8 @@ class Tally:
         for batch in batches(source, schema, counted_rows):
             w_here = None if w is None else w[batch.rows]
             of = members(codes[batch.rows], w_here, len(classes))
-            counted = cls.of_blocks(schema, classes, batch.blocks, of, batch.rows.start)
+            with part_of(cells_of(source)):
+                counted = cls.of_blocks(schema, classes, batch.blocks, of, batch.rows.start)
             total = counted if total is None else total + counted
         assert total is not None  # there is always a batch, if an empty one
         return total._without_unused()

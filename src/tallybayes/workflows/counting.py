@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.kernels.choice import expect
+from tallybayes.kernels.choice import part_of
 from tallybayes.model.columns import ColumnSpec, wishes
 from tallybayes.model.edges import Cut, any_open, with_edges
 from tallybayes.schema import Categories, Schema
@@ -137,7 +137,6 @@ def count(
     progress: Progress | None = None,
 ) -> Counted:
     """Count all rows, in one pass."""
-    prepare(rows, counting.schema)
     aside = Aside()
     total = Tally(counting.schema)
     tables: list[Any] | None = [] if keep else None
@@ -158,28 +157,29 @@ def count(
         progress=progress,
         declarable=declarable,
     )
-    for done in stream:
-        tally, table = done.result
-        total = total.plus(tally, reuse=True)
-        if table is None:
-            tables = None
-        elif tables is not None:
-            tables.append(table)
+    with part_of(cells_in_all(rows, counting.schema)):
+        for done in stream:
+            tally, table = done.result
+            total = total.plus(tally, reuse=True)
+            if table is None:
+                tables = None
+            elif tables is not None:
+                tables.append(table)
     return Counted(total, tables, aside)
 
 
-def prepare(rows: Rows | FrameRows, schema: Schema) -> None:
-    """Load compiled kernels for a stream that is longer than its sample."""
+def cells_in_all(rows: Rows | FrameRows, schema: Schema) -> int:
+    """Guess how many cells a stream that is longer than its sample has; load what reads texts."""
     if rows.whole:
-        return
+        return 0
     sample = rows.sample
     times = 2.0 if rows.n_bytes is None else rows.n_bytes / max(sample.nbytes, 1)
     n_rows = int(sample.num_rows * max(times, 1.0))
-    expect(n_rows * len(schema.names))
     for group in schema.groups:
         if isinstance(group.kind, Words) and not callable(group.kind.tokens):
             (name,) = schema.names_of(group)
             expect_text(int(sample.column(name).nbytes * max(times, 1.0)))
+    return n_rows * len(schema.names)
 
 
 def may_be_numbers(wish: ColumnSpec, name: str) -> bool:

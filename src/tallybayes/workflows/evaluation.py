@@ -10,13 +10,14 @@ import numpy as np
 
 from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.kernels.choice import part_of
 from tallybayes.modelfile import Stored
 from tallybayes.report.blocks import count
 from tallybayes.report.evaluated import Evaluation
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.validation.reports.report import Report
-from tallybayes.workflows.counting import prepare, source_of
+from tallybayes.workflows.counting import cells_in_all, source_of
 from tallybayes.workflows.prediction import (
     check_columns,
     type_of_labels,
@@ -86,7 +87,6 @@ def judge(
     if weight is not None:
         types[weight] = "number"
     place = {label: k for k, label in enumerate(model.classes)}
-    prepare(rows, schema)
 
     def work(table: Any) -> Any:
         labels = ArrowColumn(label_column, table.column(label_column))
@@ -111,11 +111,12 @@ def judge(
     aside = Aside() if aside is None else aside
     stream = worked(rows, types, work, read, aside, what="evaluating", progress=progress)
     parts = []
-    for done in stream:
-        part, table = done.result
-        parts.append((*part, done.numbers))
-        if shown is not None:
-            shown(table)
+    with part_of(cells_in_all(rows, schema)):
+        for done in stream:
+            part, table = done.result
+            parts.append((*part, done.numbers))
+            if shown is not None:
+                shown(table)
     if not sum(len(part[0]) for part in parts):
         raise TallyBayesError(f"{rows.files[0]} has no rows to score")
     return Judged.of(parts, aside)

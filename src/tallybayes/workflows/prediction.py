@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.kernels.choice import part_of
 from tallybayes.model import Fitted, Model
 from tallybayes.modelfile import Stored
 from tallybayes.schema import Categories, Schema
@@ -20,7 +21,7 @@ from tallybayes.sources.files.rows import types_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Codes
 from tallybayes.tokenizer import Words
-from tallybayes.workflows.counting import prepare, source_of
+from tallybayes.workflows.counting import cells_in_all, source_of
 from tallybayes.workflows.outputs import Writer, format_for, widened, write_tables
 from tallybayes.workflows.streams import Aside, Progress, worked
 
@@ -97,7 +98,6 @@ def predict(
     kept = _kept(keep, rows.names)
     types = {**_types_kept(rows, kept, written), **types_for(stored.fitted)}
     check_columns(rows, schema)
-    prepare(rows, schema)
     added = _added(model, proba)
     for name in added:
         if name in kept:
@@ -130,7 +130,8 @@ def predict(
         if not begun:  # the columns are written all the same
             yield work(rows.sample.slice(0, 0))[0]
 
-    write_tables(out, written, encoded)
+    with part_of(cells_in_all(rows, schema)):
+        write_tables(out, written, encoded)
     classes = tuple(zip(model.classes, counts.tolist(), strict=True))
     seconds = time.perf_counter() - start
     return Predicted(n_rows, classes, (*kept, *added), aside, seconds)

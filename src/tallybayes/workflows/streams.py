@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.kernels.threads import NAME, available
+from tallybayes.kernels.threads import alone, available
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.files import BadRow, Chunk, FrameRows, ReadOptions, Rows, UnfitError, Wanted
 
@@ -151,8 +151,8 @@ def _side_by_side(
         return
     workers = available()
     waiting: deque[tuple[Chunk, Future[list[_Part]]]] = deque()
-    # a thread of this name does not start others for its own work
-    with ThreadPoolExecutor(workers, thread_name_prefix=f"{NAME}-files") as pool:
+    work = alone(work)
+    with ThreadPoolExecutor(workers, thread_name_prefix="tallybayes-files") as pool:
         try:
             for chunk in _chained(first, chunks):
                 waiting.append((chunk, pool.submit(work, chunk)))

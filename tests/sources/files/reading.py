@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import tallybayes as tb
-from tallybayes.kernels.threads import limited_to
+from limited import limited_to
 from tallybayes.sources.files import ReadOptions, blocks, open_rows
 from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train

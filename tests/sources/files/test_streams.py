@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import tallybayes as tb
+from limited import limited_to
 from sources.files.reading import message_of, small_blocks, tally_of
-from tallybayes.kernels.threads import limited_to
 from tallybayes.sources.files import ReadOptions, open_rows
 from tallybayes.workflows.streams import Aside, worked
 

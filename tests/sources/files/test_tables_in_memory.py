@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
+from limited import limited_to
 from sources.files.reading import (
     RECORDS,
     TABLE,
@@ -19,7 +20,6 @@ from sources.files.reading import (
     rows_of,
     tally_of,
 )
-from tallybayes.kernels.threads import limited_to
 from tallybayes.sources.files import arrow_file, open_rows
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train

@@ -10,6 +10,7 @@ import pytest
 from pyarrow import feather, ipc, parquet
 
 import tallybayes as tb
+from limited import limited_to
 from sources.files.reading import (
     RECORDS,
     TABLE,
@@ -21,7 +22,6 @@ from sources.files.reading import (
     tally_of,
     trained,
 )
-from tallybayes.kernels.threads import limited_to
 from tallybayes.sources.files import arrow_file, open_rows, parquet_file
 from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
