@@ -7,7 +7,7 @@ KERNELS := $(wildcard src/tallybayes/kernels/*.py src/tallybayes/workflows/warmu
 
 export NUMBA_CACHE_DIR := $(CURDIR)/.venv/numba
 
-.PHONY: help run quick test test-deep lint browser bench accuracy lock clean
+.PHONY: help run quick test test-deep lint browser bench bench-quick accuracy lock clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := run
 
@@ -46,6 +46,9 @@ browser:  ## Chromium for the tests of the report, by apt; without it they are s
 
 bench: .venv/warm .venv/bench  ## Measure against the peers; write docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
+
+bench-quick: .venv/warm  ## A dozen hot paths against stored ratios, in under a minute.
+	@$(BIN)/python -m benchmarks.quick $(PATHS)
 
 accuracy: .venv/warm .venv/bench  ## Measure accuracy on tables that are not shipped; write docs/accuracy.md.
 	$(BIN)/python -m benchmarks.accuracy
