@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,8 +24,19 @@ LEAST_REPEATS = 10
 MOST_EDGES_SHOWN = 8
 
 
+class BaseKind:
+    """What the kinds of this module share."""
+
+    __slots__ = ()
+    counted_as: ClassVar[str]
+
+    def holds(self, labels: Sequence[Label]) -> bool:
+        """Tell whether a column of this kind can have been counted by these values."""
+        return True
+
+
 @dataclass(frozen=True, slots=True)
-class Numeric:
+class Numeric(BaseKind):
     """A number on a scale, counted by its moments. Families: Gaussian, LogNormal.
 
     Parameters
@@ -33,6 +44,8 @@ class Numeric:
     log
         Take the moments of log x instead of x; then every number must be greater than 0.
     """
+
+    counted_as: ClassVar[str] = "moments"
 
     log: bool = False
 
@@ -45,7 +58,7 @@ class Numeric:
 
 
 @dataclass(frozen=True, slots=True)
-class Categories:
+class Categories(BaseKind):
     """One of several values, counted by value. Families: Categorical.
 
     Parameters
@@ -53,6 +66,8 @@ class Categories:
     values
         Values that belong to the column whether or not they occur in the data.
     """
+
+    counted_as: ClassVar[str] = "codes"
 
     values: tuple[Label, ...] = ()
 
@@ -64,7 +79,7 @@ class Categories:
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals:
+class Intervals(BaseKind):
     """A number that counts by the interval in which it lies. Families: Bins.
 
     Parameters
@@ -79,6 +94,8 @@ class Intervals:
     >>> Schema.of(["age"], [Intervals((18, 65))]).reason("age")
     '3 intervals: cut at 18, 65'
     """
+
+    counted_as: ClassVar[str] = "codes"
 
     edges: tuple[float, ...] | None = None
 
@@ -97,6 +114,11 @@ class Intervals:
                 )
         object.__setattr__(self, "edges", edges)
 
+    def holds(self, labels: Sequence[Label]) -> bool:
+        """Tell whether these are numbers of intervals."""
+        n = len(self.edges or ()) + 1
+        return all(type(label) is int and 0 <= label < n for label in labels)
+
     @property
     def reason(self) -> str:
         """Say how many intervals there are, and where they meet."""
@@ -110,8 +132,10 @@ class Intervals:
 
 
 @dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(BaseKind):
     """A yes or no: whether the number exceeds the threshold. Families: Bernoulli."""
+
+    counted_as: ClassVar[str] = "counts"
 
     threshold: float = 0.0
 
@@ -120,7 +144,7 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(BaseKind):
     """How often something occurs. Families: Multinomial, Complement, Poisson.
 
     Parameters
@@ -128,6 +152,8 @@ class Count:
     bag
         Columns of one bag share their total: the words of one text. Another name, another bag.
     """
+
+    counted_as: ClassVar[str] = "counts"
 
     bag: str = "words"
 
@@ -297,6 +323,12 @@ class Schema:
         if isinstance(group.positions, range):
             return self.names
         return [self.names[place] for place in group.positions]
+
+    def kinds_of(self, group: Group) -> list[Kind]:
+        """Return the kinds of a group's columns, with their declared values or edges."""
+        if not self.declared and not self.edges:
+            return [group.kind] * len(group.positions)
+        return [self.kind(name) for name in self.names_of(group)]
 
     @cached_property
     def places(self) -> Mapping[str, tuple[int, int]]:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 import tallybayes as tb
 from tallybayes.families import BinsParameters
-from tallybayes.tallies import packing
+from tallybayes.tallies import container
 
 INF, NAN = math.inf, math.nan
 EDGES = {"a": (0.0, 2.5), "b": (10.0,), "c": ()}
@@ -253,24 +253,24 @@ def test_the_bytes_hold_the_edges():
 def changed(change):
     """The bytes of a tally with something else in its manifest."""
     whole = tally_of().to_bytes()
-    start = len(packing.MAGIC) + 8
-    stop = start + int.from_bytes(whole[len(packing.MAGIC) : start], "little")
+    start = len(container.MAGIC) + 8
+    stop = start + int.from_bytes(whole[len(container.MAGIC) : start], "little")
     manifest = json.loads(whole[start:stop])
     change(manifest)
     head = json.dumps(manifest).encode()
-    return packing.MAGIC + len(head).to_bytes(8, "little") + head + whole[stop:]
+    return container.MAGIC + len(head).to_bytes(8, "little") + head + whole[stop:]
 
 
 def test_bytes_of_before_there_were_intervals_can_be_read():
     tally = tb.Tally.of({"a": [1.5, 2.5]}, [0, 1])
     whole = tally.to_bytes()
-    start = len(packing.MAGIC) + 8
-    stop = start + int.from_bytes(whole[len(packing.MAGIC) : start], "little")
+    start = len(container.MAGIC) + 8
+    stop = start + int.from_bytes(whole[len(container.MAGIC) : start], "little")
     manifest = json.loads(whole[start:stop])
     del manifest["schema"]["edges"]
     manifest["schema"]["groups"][0]["options"] = {}
     head = json.dumps(manifest).encode()
-    old = packing.MAGIC + len(head).to_bytes(8, "little") + head + whole[stop:]
+    old = container.MAGIC + len(head).to_bytes(8, "little") + head + whole[stop:]
     assert tb.Tally.from_bytes(old) == tally
 
 

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.tallies import Codes, Counts, packing
+from tallybayes.tallies import Codes, Counts, container
 
 TABLE = {"x": [1.0, 2.5, None], "colour": ["red", "blue", "red"], "n": [0, 3, 1], "on": [0, 1, 1]}
 KINDS = {"n": tb.Count(), "on": tb.Binary()}
 TALLY = tb.Tally.of(TABLE, ["yes", "no", "no"], [1.0, 2.0, 0.5], columns=KINDS)
 WHOLE = TALLY.to_bytes()
-START = len(packing.MAGIC) + 8
+START = len(container.MAGIC) + 8
 
 
 def assert_sound(tally):
@@ -53,14 +53,14 @@ def read(data):
 
 def repacked(**changes):
     """Return bytes whose manifest says something else; None takes a part out."""
-    size = int.from_bytes(WHOLE[len(packing.MAGIC) : START], "little")
+    size = int.from_bytes(WHOLE[len(container.MAGIC) : START], "little")
     manifest = {**json.loads(WHOLE[START : START + size]), **changes}
     head = json.dumps({k: v for k, v in manifest.items() if v is not None}).encode()
-    return packing.MAGIC + len(head).to_bytes(8, "little") + head + WHOLE[START + size :]
+    return container.MAGIC + len(head).to_bytes(8, "little") + head + WHOLE[START + size :]
 
 
 def manifest():
-    size = int.from_bytes(WHOLE[len(packing.MAGIC) : START], "little")
+    size = int.from_bytes(WHOLE[len(container.MAGIC) : START], "little")
     return json.loads(WHOLE[START : START + size])
 
 
@@ -89,7 +89,7 @@ def test_bytes_after_the_end_are_an_error():
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"PK\x03\x04", b"\x80\x04]\x94.", b"hello", bytes(1000), packing.MAGIC]
+    "data", [b"", b"PK\x03\x04", b"\x80\x04]\x94.", b"hello", bytes(1000), container.MAGIC]
 )
 def test_foreign_bytes_are_an_error(data):
     with pytest.raises(tb.TallyBayesError, match="not a tally"):
@@ -107,7 +107,7 @@ def test_a_flipped_bit_gives_an_error_or_a_sound_tally(bit):
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_after_the_magic_give_an_error_or_a_sound_tally(noise):
-    read(packing.MAGIC + noise)
+    read(container.MAGIC + noise)
 
 
 JSON = st.recursive(
@@ -188,4 +188,4 @@ def test_a_number_of_columns_that_the_bytes_cannot_hold_is_an_error_and_takes_no
 def test_deep_nesting_is_an_error():
     head = b'{"arrays":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     with pytest.raises(tb.TallyBayesError, match="not a tally"):
-        tb.Tally.from_bytes(packing.MAGIC + len(head).to_bytes(8, "little") + head)
+        tb.Tally.from_bytes(container.MAGIC + len(head).to_bytes(8, "little") + head)

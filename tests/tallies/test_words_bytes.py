@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.tallies import WordCounts, packing
+from tallybayes.tallies import WordCounts, container
 from tallybayes.tokenizer import Terms, bags
 
 TABLE = {"mail": ["Buy a lottery", "über über lunch", None, "", "lunch now"], "x": [1.0] * 5}
@@ -24,7 +24,7 @@ WORDS = [
     tb.Words(buckets=5),
     tb.Words(buckets=2**20),
 ]
-START = len(packing.MAGIC) + 8
+START = len(container.MAGIC) + 8
 
 
 def counted(words=WORDS[0]):
@@ -40,13 +40,13 @@ NAMES = ["letters", "edges", "rows", "weight", "lengths", "indptr", "indices", "
 
 def taken_apart(data=WHOLE):
     """Return the manifest and the arrays by name."""
-    manifest, arrays = packing.unpack(data)
+    manifest, arrays = container.unpack(data)
     return manifest, dict(zip(NAMES, arrays[-len(NAMES) :], strict=True)), arrays[: -len(NAMES)]
 
 
 def put_together(manifest, parts, before):
     manifest = {name: value for name, value in manifest.items() if name != "arrays"}
-    return packing.pack(manifest, [*before, *parts.values()])
+    return container.pack(manifest, [*before, *parts.values()])
 
 
 def with_part(name, change):
@@ -63,7 +63,7 @@ def with_options(data=WHOLE, **options):
     (group,) = (g for g in manifest["schema"]["groups"] if g["kind"] == "Words")
     group["options"].update(options)
     head = json.dumps(manifest).encode()
-    return packing.MAGIC + len(head).to_bytes(8, "little") + head + data[START + size :]
+    return container.MAGIC + len(head).to_bytes(8, "little") + head + data[START + size :]
 
 
 def assert_sound(tally):
@@ -246,11 +246,11 @@ def test_options_that_no_words_have_are_an_error(options):
 
 @pytest.mark.parametrize("n", [None, 4, 6, 2**31, 10**30, -1, 0, 1.5, "5", True, [5]])
 def test_buckets_that_are_not_those_of_the_schema_are_an_error(n):
-    manifest, arrays = packing.unpack(BUCKETS)
+    manifest, arrays = container.unpack(BUCKETS)
     manifest["labels"] = [n if label == 5 else label for label in manifest["labels"]]
     with pytest.raises(tb.TallyBayesError, match="not a tally"):
         tb.Tally.from_bytes(
-            packing.pack({k: v for k, v in manifest.items() if k != "arrays"}, arrays)
+            container.pack({k: v for k, v in manifest.items() if k != "arrays"}, arrays)
         )
 
 
@@ -261,15 +261,15 @@ def test_shapes_that_the_bytes_cannot_hold_are_an_error(side):
         manifest = json.loads(WHOLE[START : START + size])
         manifest["arrays"][place][1][0] = side
         head = json.dumps(manifest).encode()
-        data = packing.MAGIC + len(head).to_bytes(8, "little") + head + WHOLE[START + size :]
+        data = container.MAGIC + len(head).to_bytes(8, "little") + head + WHOLE[START + size :]
         with pytest.raises(tb.TallyBayesError, match="not a tally"):
             tb.Tally.from_bytes(data)
 
 
 def test_two_columns_in_one_block_of_words_are_an_error():
     small = tb.Tally.of({"mail": ["one"]}, ["a"], columns={"mail": tb.Words()})
-    manifest, arrays = packing.unpack(small.to_bytes())
+    manifest, arrays = container.unpack(small.to_bytes())
     del manifest["arrays"]
     manifest["schema"]["names"] = ["body", "mail"]
     with pytest.raises(tb.TallyBayesError, match="not a tally"):
-        tb.Tally.from_bytes(packing.pack(manifest, arrays))
+        tb.Tally.from_bytes(container.pack(manifest, arrays))

@@ -126,17 +126,17 @@ class TestWhatCannotBeRight:
 
     def test_rows_that_were_never_counted(self, path):
         never = FRAME.tail(1).assign(status="Widowed")
-        self.refused(path, forget, never, "was not counted")
+        self.refused(path, forget, never, "were not counted")
 
     def test_rows_of_a_class_that_was_never_counted(self, path):
         self.refused(path, forget, FRAME.head(1).assign(label="maybe"), "maybe")
 
     def test_more_rows_than_were_counted(self, path):
         twice = pd.concat([FRAME.head(100)] * 2)
-        self.refused(path, forget, twice, "was not counted")
+        self.refused(path, forget, twice, "were not counted")
 
     def test_a_weight_that_a_row_never_had(self, path):
-        self.refused(path, forget, FRAME.head(100).assign(w=0.5), "was not counted", weight="w")
+        self.refused(path, forget, FRAME.head(100).assign(w=0.5), "were not counted", weight="w")
 
     @pytest.mark.parametrize("change", [update, forget])
     def test_a_file_that_lacks_a_column(self, tmp_path, path, change):

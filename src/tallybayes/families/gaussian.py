@@ -22,7 +22,7 @@ from tallybayes.kernels import scoring
 from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
-from tallybayes.tallies.keys import ROUNDING
+from tallybayes.tallies.blocks import ROUNDING
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from tallybayes.modelfile.values import (
 )
 from tallybayes.schema import Kind
 from tallybayes.tallies import Tally
-from tallybayes.tallies.packing import label_from, plain_label, plain_labels
+from tallybayes.tallies.container import label_from, plain_label, plain_labels
 from tallybayes.tokenizer import Words
 
 Array = NDArray[Any]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.tallies.packing import NotATallyError
+from tallybayes.tallies.container import NotATallyError
 
 MOST_SAID = 300  # characters about what is wrong
 

@@ -44,7 +44,7 @@ from tallybayes.modelfile.hints import fits, hints_of
 from tallybayes.modelfile.trouble import Newer, require
 from tallybayes.priors import Empirical, Fixed, Uniform
 from tallybayes.schema import Kind
-from tallybayes.tallies.packing import kind_from, plain_kind
+from tallybayes.tallies.container import kind_from, plain_kind
 from tallybayes.tokenizer import Words
 
 FAMILIES: tuple[type, ...] = (

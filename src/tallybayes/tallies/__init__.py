@@ -1,9 +1,20 @@
 """Sufficient statistics that add up: moments, counts of categories, sums of counts, words."""
 
+from tallybayes.tallies.blocks import ArrayBlock, Support, TallyBlock, register_block
 from tallybayes.tallies.codes import Codes
 from tallybayes.tallies.counts import Counts
 from tallybayes.tallies.moments import Moments
-from tallybayes.tallies.tally import Tally, TallyBlock
+from tallybayes.tallies.tally import Tally
 from tallybayes.tallies.words import WordCounts
 
-__all__ = ["Codes", "Counts", "Moments", "Tally", "TallyBlock", "WordCounts"]
+__all__ = [
+    "ArrayBlock",
+    "Codes",
+    "Counts",
+    "Moments",
+    "Support",
+    "Tally",
+    "TallyBlock",
+    "WordCounts",
+    "register_block",
+]

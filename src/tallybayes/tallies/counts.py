@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,47 +16,42 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, Sparse, refuse_flaws, without_duplicates
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
-from tallybayes.sources.labels import Label
-from tallybayes.tallies.keys import (
+from tallybayes.schema import Kind
+from tallybayes.tallies.blocks import (
     ROUNDING,
     TRUSTED,
-    in_columns,
-    is_whole,
-    refuse_lost_in_rounding,
-    refuse_never_counted,
-    spread,
-    weight_left,
-    wider,
+    ArrayBlock,
+    EachRow,
+    Floats,
+    Integers,
+    Support,
+    is_integral,
+    register_block,
 )
-from tallybayes.tallies.moments import not_finite
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from tallybayes.tallies.container import Arrays, require
+from tallybayes.tallies.moments import DEVIATIONS, not_finite
 
 
+@register_block("counts")
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts:
+class Counts(ArrayBlock):
     """Sums of the columns (across) in the classes (down)."""
 
-    rows: Integers
-    weight: Floats
+    SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
+
     sums: Floats
 
     @classmethod
-    def empty(cls, n_columns: int) -> Counts:
+    def empty(cls, n_units: int) -> Counts:
         """Return the tally of no rows, and of no classes."""
-        return cls(np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, n_columns)))
+        return cls(np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, n_units)))
 
     @classmethod
     def count(
-        cls,
-        block: Block,
-        of: counting.RowClasses,
-        names: Sequence[str],
-        start: int,
-        threshold: float | None = None,
+        cls, block: Block, of: counting.RowClasses, kind: Kind, names: Sequence[str], start: int
     ) -> Counts:
-        """Add up some rows, or count how often each column exceeds the threshold."""
+        """Add up some rows, or count how often each column exceeds the kind's threshold."""
+        threshold = getattr(kind, "threshold", None)
         if isinstance(block, Sparse):
             counted = _count_sparse(block, of, names, threshold)
         else:
@@ -64,73 +59,81 @@ class Counts:
             counted = counting.dense_counts(block, of, threshold)
             if counted.negative or not np.isfinite(counted.sums.sum()):
                 raise unusable(block, names, start)
-        return cls(counted.rows, counted.weight, counted.sums).folded()
+        return cls(counted.rows, counted.weight, counted.sums).without_unused()
 
-    def folded(self) -> Counts:
+    def without_unused(self) -> Counts:
         """Keep rows and weight once a class if all columns agree."""
         if self.rows.shape[1] <= 1:
             return self
         same = (self.rows == self.rows[:, :1]).all() and (self.weight == self.weight[:, :1]).all()
         return Counts(self.rows[:, :1], self.weight[:, :1], self.sums) if same else self
 
-    @property
-    def present(self) -> Integers:
-        """How many rows have a value of each column (across) in each class (down)."""
-        return self.rows
+    def without_each(
+        self,
+        block: Block,
+        of: counting.RowClasses,
+        unit: int,
+        kind: Kind,
+        *,
+        rows: Integers | None = None,
+        own: bool = False,
+    ) -> Counts:
+        """Return the sums of a column without each row in turn, as one unit a row."""
+        x = _column(block, unit)
+        one = self.select([unit])
+        each = EachRow.of(~np.isnan(x), of, of.y, rows, (one.rows[:, 0], one.weight[:, 0]))
+        threshold = getattr(kind, "threshold", None)
+        added = each.w * np.where(each.there, x if threshold is None else x > threshold, 0.0)
+        y, sums = of.y[each.some], one.sums[:, 0]
+        left = np.maximum(sums[y] - added[each.some], 0.0)
+        lost = (left > 0.0) & (ROUNDING * sums[y] > TRUSTED * left)
+        lost &= ~is_integral(sums[y], added[each.some])
+        lost = each.there[each.some] & (each.rows > 0) & (lost | each.heavy)
+        if lost.any():
+            owner, others = each.others(lost)
+            left[lost] = each.sums(owner, added[others], lost)
+        left = np.where(each.rows > 0, left, 0.0)
+        return one.repeated(y, own, rows=each.rows, weight=each.weight, sums=left)
 
-    def spread(self, places: Sequence[int], n_classes: int) -> Counts:
-        """Move the classes to new places among more classes."""
-        rows, weight = spread(self.rows, places, n_classes), spread(self.weight, places, n_classes)
-        return Counts(rows, weight, spread(self.sums, places, n_classes))
+    def support(self, unit: int, kind: Kind) -> Support | None:
+        """Return both values of a yes or no, or how far counts reach."""
+        threshold = getattr(kind, "threshold", None)
+        if threshold is not None:
+            names = f"off (≤ {threshold:g})", f"on (> {threshold:g})"
+            return Support((min(threshold, 0.0), threshold + 1.0), names)
+        weight = np.broadcast_to(self.weight, self.sums.shape)[:, unit]
+        there = weight > 0.0
+        if not there.any():
+            return None
+        rate = float((self.sums[there, unit] / weight[there]).max())
+        return Support(
+            span=(0.0, float(np.ceil(rate + DEVIATIONS * np.sqrt(rate) + 1.0))), whole=True
+        )
 
-    def keep(self, classes: NDArray[np.bool_]) -> Counts:
-        """Return the block of only some classes."""
-        return Counts(self.rows[classes], self.weight[classes], self.sums[classes]).folded()
-
-    def take(self, columns: Sequence[int]) -> Counts:
-        """Return the block of only some columns."""
-        chosen = list(columns)
-        if self.rows.shape[1] == 1:
-            return Counts(self.rows, self.weight, self.sums[:, chosen])
-        return Counts(self.rows[:, chosen], self.weight[:, chosen], self.sums[:, chosen]).folded()
-
-    def widen(self, places: Sequence[int], n_columns: int) -> Counts:
-        """Move the columns to new places among more columns; new ones have no values."""
-        shape = self.sums.shape
-        rows = wider(np.broadcast_to(self.rows, shape), places, n_columns)
-        weight = wider(np.broadcast_to(self.weight, shape), places, n_columns)
-        return Counts(rows, weight, wider(self.sums, places, n_columns)).folded()
-
-    def plus(self, other: Counts, names: Sequence[str], reuse: bool = False) -> Counts:
-        """Add the sums of other rows; `reuse` says that their memory may be written over."""
-        rows, weight = self.rows + other.rows, self.weight + other.weight
-        sums = np.add(self.sums, other.sums, out=other.sums if reuse else None)
-        return Counts(rows, weight, sums).folded()
-
-    def minus(self, other: Counts, classes: Sequence[Label], names: Sequence[str]) -> Counts:
-        """Take away rows that were counted here; refuse what cannot be right."""
-        where = in_columns(classes, names)
-        rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, where)
-        sums = self.sums - other.sums
-        # whole counts cancel exactly; fractions leave rounding error behind
-        whole = is_whole(self.sums, other.sums)
-        noise = np.where(whole, 0.0, 1e-12 * self.sums)
-        refuse_never_counted((sums < -noise) | ((rows == 0) & (np.abs(sums) > noise)), where)
-        sums = np.where(np.abs(sums) <= noise, 0.0, sums)
-        lost = (sums > 0.0) & (other.sums > 0.0) & (ROUNDING * self.sums > TRUSTED * sums)
-        refuse_lost_in_rounding(lost & ~whole, where)
-        return Counts(rows, weight, sums).folded()
+    @classmethod
+    def from_arrays(
+        cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
+    ) -> Counts:
+        """Build the block that `to_arrays` took apart; all else is an error."""
+        block = cls.checked(arrays, len(kinds), rows)
+        if len(kinds) and getattr(kinds[0], "threshold", None) is not None:
+            require(bool((block.sums <= block.weight * (1.0 + 1e-9)).all()))
+        return block
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
-        a, b = self.folded(), other.folded()
-        return all(
-            np.array_equal(getattr(a, part), getattr(b, part))
-            for part in ("rows", "weight", "sums")
-        )
+        return ArrayBlock.__eq__(self.without_unused(), other.without_unused())
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
+
+
+def _column(block: Block, unit: int) -> Floats:
+    """Return the numbers of one column."""
+    if isinstance(block, Sparse):
+        return np.asarray(block.as_matrix()[:, [unit]].toarray()[:, 0], np.float64)
+    assert isinstance(block, np.ndarray)
+    return block[:, unit].astype(np.float64, copy=False)
 
 
 def _count_sparse(

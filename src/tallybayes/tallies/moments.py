@@ -10,9 +10,10 @@ the part taken away holds nearly all of the spread; such a result is refused, no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import exp
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,46 +21,46 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
+from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
-from tallybayes.tallies.keys import (
+from tallybayes.tallies.blocks import (
     ROUNDING,
     TRUSTED,
+    ArrayBlock,
+    EachRow,
+    Floats,
+    Integers,
+    Support,
     in_columns,
     refuse_lost_in_rounding,
     refuse_never_counted,
-    spread,
+    register_block,
     weight_left,
-    wider,
 )
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
 NEVER = 1e-6  # a relative difference too large for rounding: those rows were never counted
+DOMINATED = 0.4  # where a row leaves no more of M2 than this, digits have cancelled
+DEVIATIONS = 3.0  # about each mean, in which nearly all numbers lie
 
 
+@register_block("moments")
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments:
+class Moments(ArrayBlock):
     """Moments of the columns (across) in the classes (down).
 
     `peak` is the largest M2 that the numbers have passed through, which bounds their rounding
     error; it is no part of what was counted, so equality leaves it out.
     """
 
-    rows: Integers
-    weight: Floats
+    SIGNED: ClassVar[tuple[str, ...]] = ("mean",)
+
     mean: Floats
     m2: Floats
-    peak: Floats
-
-    @classmethod
-    def empty(cls, n_columns: int) -> Moments:
-        """Return the tally of no rows, and of no classes."""
-        return cls(np.zeros((0, n_columns), np.int64), *(np.zeros((0, n_columns)),) * 4)
+    peak: Floats = field(compare=False)
 
     @classmethod
     def count(
-        cls, block: Block, of: counting.RowClasses, names: Sequence[str], start: int
+        cls, block: Block, of: counting.RowClasses, kind: Kind, names: Sequence[str], start: int
     ) -> Moments:
         """Take the moments of some rows; `start` is the number of the first, for errors."""
         assert isinstance(block, np.ndarray)
@@ -72,36 +73,10 @@ class Moments:
             raise not_finite(block[:, column], names[column], start)
         return counted
 
-    def each(self, change: Callable[[Any], Any]) -> Moments:
-        """Apply the same change to all parts."""
-        return Moments(
-            change(self.rows),
-            change(self.weight),
-            change(self.mean),
-            change(self.m2),
-            change(self.peak),
-        )
-
     @property
-    def present(self) -> Integers:
-        """How many rows have a value of each column (across) in each class (down)."""
-        return self.rows
-
-    def spread(self, places: Sequence[int], n_classes: int) -> Moments:
-        """Move the classes to new places among more classes."""
-        return self.each(lambda part: spread(part, places, n_classes))
-
-    def keep(self, classes: NDArray[np.bool_]) -> Moments:
-        """Return the block of only some classes."""
-        return self.each(lambda part: part[classes])
-
-    def take(self, columns: Sequence[int]) -> Moments:
-        """Return the block of only some columns."""
-        return self.each(lambda part: part[:, list(columns)])
-
-    def widen(self, places: Sequence[int], n_columns: int) -> Moments:
-        """Move the columns to new places among more columns; new ones have no values."""
-        return self.each(lambda part: wider(part, places, n_columns))
+    def exact(self) -> bool:
+        """Means are never whole: folds merge what is left."""
+        return False
 
     def plus(self, other: Moments, names: Sequence[str], reuse: bool = False) -> Moments:
         """Add the moments of other rows."""
@@ -147,15 +122,73 @@ class Moments:
         refuse_lost_in_rounding(shaky, where)
         return Moments(rows, weight, mean, m2, np.where(left, peak, 0.0))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Moments):
-            return NotImplemented
-        return all(
-            np.array_equal(getattr(self, part), getattr(other, part))
-            for part in ("rows", "weight", "mean", "m2")
-        )
+    def less(self, other: Moments) -> Moments:
+        """Refuse: moments are merged, not subtracted, where rounding cannot be checked."""
+        raise TallyBayesError("moments are not exact: merge the other rows instead")
 
-    __hash__ = None  # type: ignore[assignment]
+    def without_each(
+        self,
+        block: Block,
+        of: counting.RowClasses,
+        unit: int,
+        kind: Kind,
+        *,
+        rows: Integers | None = None,
+        own: bool = False,
+    ) -> Moments:
+        """Return the moments of a column without each row in turn, as one unit a row.
+
+        Where a row holds most of the spread or weight of its class, the others are counted anew.
+        """
+        assert isinstance(block, np.ndarray)
+        x = block[:, unit].astype(np.float64, copy=False)
+        counted = self.rows[:, unit], self.weight[:, unit]
+        each = EachRow.of(~np.isnan(x), of, of.y, rows, counted)
+        y, w, there = of.y[each.some], each.w[each.some], each.there[each.some]
+        mean, m2 = self.mean[y, unit], self.m2[y, unit]
+        with np.errstate(all="ignore"):
+            d = np.where(there, x[each.some] - mean, 0.0)
+            ratio = w / np.where(each.weight > 0.0, each.weight, 1.0)
+            left = m2 - d * d * self.weight[y, unit] * ratio
+            without = mean - d * ratio
+            lost = (each.rows == 1) | ~(left > DOMINATED * m2)
+            lost &= there & (each.rows > 0) & (m2 > 0.0)
+        lost |= each.heavy
+        if lost.any():
+            owner, others = each.others(lost)
+            without[lost], left[lost] = _moments(each, owner, x[others], each.w[others], lost)
+        without = np.where(each.rows > 0, without, 0.0)
+        left = np.where(each.rows > 1, np.maximum(left, 0.0), 0.0)  # (NaN stays)
+        parts = {"rows": each.rows, "weight": each.weight, "mean": without, "m2": left}
+        return self.select([unit]).repeated(y, own, **parts, peak=left)
+
+    def support(self, unit: int, kind: Kind) -> Support | None:
+        """Return where nearly all numbers lie, in whichever class."""
+        there = self.rows[:, unit] > 0
+        if not there.any():
+            return None
+        mean, weight = self.mean[there, unit], self.weight[there, unit]
+        reach = DEVIATIONS * np.sqrt(self.m2[there, unit] / weight)
+        low, high = float((mean - reach).min()), float((mean + reach).max())
+        log = bool(getattr(kind, "log", False))
+        if log:
+            low, high = exp(max(low, -700.0)), exp(min(high, 700.0))
+        return Support(span=(low, high), log=log)
+
+
+def _moments(
+    each: EachRow, owner: Integers, x: Floats, w: Floats, which: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Return mean and M2 of the companions of the rows that are marked, from their values."""
+    n = int(which.sum())
+    weight = each.sums(owner, w, which)
+    mean = np.zeros(n)
+    mean[owner[::-1]] = x[::-1]  # the first value of each is near its mean, as a rule
+    for _ in range(2):
+        mean = mean + each.sums(owner, w * (x - mean[owner]), which) / weight
+    d = x - mean[owner]
+    m2 = each.sums(owner, w * d * d, which) - each.sums(owner, w * d, which) ** 2 / weight
+    return mean, np.maximum(m2, 0.0)
 
 
 def _root(values: Floats) -> Floats:

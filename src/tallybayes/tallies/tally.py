@@ -6,7 +6,7 @@ tally of a part can be taken away again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,28 +16,18 @@ from tallybayes.batches import Block, batches, cells_of, check_weights, encode_c
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.counting import RowClasses, members
-from tallybayes.schema import Binary, Categories, Group, Intervals, Numeric, Schema
+from tallybayes.schema import Group, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
-from tallybayes.tallies import packing
-from tallybayes.tallies.codes import Codes
-from tallybayes.tallies.counts import Counts
-from tallybayes.tallies.keys import in_columns, refuse_never_counted, spread, weight_left
-from tallybayes.tallies.moments import Moments
-from tallybayes.tallies.word_packing import words_from, words_to_arrays
-from tallybayes.tallies.words import WordCounts
-from tallybayes.tokenizer import Words
-
-TallyBlock = Moments | Codes | Counts | WordCounts
-
-
-def block_type(group: Group) -> type[TallyBlock]:
-    """Say how the columns of a group are counted."""
-    if isinstance(group.kind, Numeric):
-        return Moments
-    if isinstance(group.kind, Words):
-        return WordCounts
-    return Codes if isinstance(group.kind, Categories | Intervals) else Counts
+from tallybayes.tallies import container
+from tallybayes.tallies.blocks import (
+    TallyBlock,
+    among,
+    block_for,
+    in_columns,
+    refuse_never_counted,
+    weight_left,
+)
 
 
 class Tally:
@@ -77,7 +67,7 @@ class Tally:
         self.rows: NDArray[np.int64] = np.zeros(0, np.int64)
         self.weight: NDArray[np.float64] = np.zeros(0)
         self.blocks: tuple[TallyBlock, ...] = tuple(
-            block_type(group).empty(len(group.positions)) for group in schema.groups
+            block_for(group.kind).empty(len(group.positions)) for group in schema.groups
         )
 
     @classmethod
@@ -158,7 +148,7 @@ class Tally:
     ) -> Tally:
         """Count encoded rows, of which `start` is the first number; classes without rows stay."""
         counted = [
-            _count(schema, group, block, of, start)
+            block_for(group.kind).count(block, of, group.kind, schema.names_of(group), start)
             for group, block in zip(schema.groups, blocks, strict=True)
         ]
         return cls._from_parts(schema, classes, of.rows, of.weight, counted)
@@ -186,11 +176,11 @@ class Tally:
         classes = self.classes
         if not same_labels(classes, other.classes):
             classes = sorted_labels((*classes, *other.classes), "the target of the two tallies")
-        a, b = self.among(classes), other.among(classes)
-        blocks: list[TallyBlock] = []
-        for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True):
-            add: Callable[..., TallyBlock] = mine.plus
-            blocks.append(add(theirs, self.schema.names_of(group), reuse))
+        a, b = self.with_classes(classes), other.with_classes(classes)
+        blocks = [
+            mine.plus(theirs, self.schema.names_of(group), reuse)
+            for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True)
+        ]
         return Tally._from_parts(self.schema, classes, a.rows + b.rows, a.weight + b.weight, blocks)
 
     def __radd__(self, other: object) -> Tally:
@@ -201,13 +191,14 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         self._check_schema(other)
+        known = set(self.classes)
         for label in other.classes:
-            if label not in self.classes:
+            if label not in known:
                 raise TallyBayesError(
                     f"class {label!r} was never counted, so it cannot be taken away; "
                     f"{did_you_mean(label, self.classes)}"
                 )
-        b = other.among(self.classes)
+        b = other.with_classes(self.classes)
         rows, weight = weight_left(
             self.rows[:, None],
             self.weight[:, None],
@@ -217,8 +208,7 @@ class Tally:
         )
         blocks: list[TallyBlock] = []
         for group, mine, theirs in zip(self.schema.groups, self.blocks, b.blocks, strict=True):
-            take: Callable[..., TallyBlock] = mine.minus
-            blocks.append(take(theirs, self.classes, self.schema.names_of(group)))
+            blocks.append(mine.minus(theirs, self.classes, self.schema.names_of(group)))
             # rows that were counted with a value cannot be taken away without it
             where = in_columns(self.classes, self.schema.names_of(group))
             refuse_never_counted(blocks[-1].present > rows, where)
@@ -259,7 +249,7 @@ class Tally:
                 )
         raise TallyBayesError("the two tallies differ in their target or the order of columns")
 
-    def under(self, schema: Schema) -> Tally:
+    def with_schema(self, schema: Schema) -> Tally:
         """Return the same counts under a schema that also has other columns or declared values.
 
         The new columns have no values in the rows that were counted. A column of which no value was
@@ -282,19 +272,19 @@ class Tally:
                 kind = self.schema.kind(name) if name in self.schema.edges else group.kind
                 raise TallyBayesError(f"the schema has no column {name!r} of {kind}")
             places = [k for k, stays in enumerate(same) if stays]
-            part = block if all(same) else block.take(places)
+            part = block if all(same) else block.select(places)
             kept.append((group, part, [names[k] for k in places]))
         blocks: list[TallyBlock] = []
         for group in schema.groups:
             place = {name: k for k, name in enumerate(schema.names_of(group))}
-            wide = block_type(group).empty(len(place)).spread([], len(self.classes))
+            wide = block_for(group.kind).empty(len(place)).with_classes([], len(self.classes))
             for mine, part, names in kept:
                 if names and mine.kind == group.kind and all(name in place for name in names):
                     wide = part.widen([place[name] for name in names], len(place))
             blocks.append(wide)
         return Tally._from_parts(schema, self.classes, self.rows, self.weight, blocks)
 
-    def among(self, classes: tuple[Label, ...]) -> Tally:
+    def with_classes(self, classes: tuple[Label, ...]) -> Tally:
         """Return the same tally among more classes, of which it has no rows."""
         if classes == self.classes:
             return self
@@ -303,10 +293,12 @@ class Tally:
         return Tally._from_parts(
             self.schema,
             classes,
-            spread(self.rows, places, n),
-            spread(self.weight, places, n),
-            [block.spread(places, n) for block in self.blocks],
+            among(self.rows, places, n),
+            among(self.weight, places, n),
+            [block.with_classes(places, n) for block in self.blocks],
         )
+
+    among, under = with_classes, with_schema  # names that are on their way out
 
     def empty_columns(self) -> list[str]:
         """Return the names of the columns of which no value was counted."""
@@ -327,93 +319,43 @@ class Tally:
         if used.all():
             return self
         classes = tuple(label for label, u in zip(self.classes, used, strict=True) if u)
-        blocks = [block.keep(used) for block in self.blocks]
+        blocks = [block.select_classes(used) for block in self.blocks]
         return Tally._from_parts(self.schema, classes, self.rows[used], self.weight[used], blocks)
 
     def to_plain(self) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         """Take the tally apart into plain data and arrays, of which files and bytes are made."""
-        labels: list[Any] = []
         arrays: list[NDArray[Any]] = [self.rows, self.weight]
         for block in self.blocks:
-            if isinstance(block, WordCounts):
-                buckets, parts = words_to_arrays(block)
-                labels.append(buckets)
-                arrays += parts
-                continue
-            codes = isinstance(block, Codes)
-            labels.append([packing.plain_labels(each) for each in block.labels] if codes else None)  # type: ignore[union-attr]
-            arrays += [getattr(block, part) for part in _parts(type(block))]
+            arrays += block.to_arrays().values()
         manifest = {
-            "schema": packing.describe(self.schema),
-            "classes": packing.plain_labels(self.classes),
-            "labels": labels,
+            "schema": container.describe(self.schema),
+            "classes": container.plain_labels(self.classes),
+            "labels": [block.notes() for block in self.blocks],
         }
         return manifest, arrays
 
     def to_bytes(self) -> bytes:
         """Return a compact form of the tally, to store it or send it elsewhere."""
-        return packing.pack(*self.to_plain())
+        return container.pack(*self.to_plain())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
         """Read what `to_bytes` wrote; anything else is an error."""
-        return cls.from_plain(*packing.unpack(data))
+        return cls.from_plain(*container.unpack(data))
 
     @classmethod
     def from_plain(cls, manifest: dict[str, Any], arrays: list[NDArray[Any]]) -> Tally:
         """Put together what `to_plain` took apart, and keep its arrays; all else is an error."""
-        arrays = list(arrays)
-        with packing.trouble_explained():
-            schema = packing.schema_from(manifest["schema"])
-            classes = packing.labels_from(manifest["classes"])
-            n = len(classes)
-            rows, weight = packing.take(arrays, (n,), np.int64), packing.take(arrays, (n,), float)
-            packing.require(bool((rows > 0).all() and (weight > 0.0).all()))
-            blocks: list[TallyBlock] = []
-            for group, labels in zip(schema.groups, manifest["labels"], strict=True):
-                kind, width = block_type(group), len(group.positions)
-                if isinstance(group.kind, Words):
-                    packing.require(width == 1)
-                    blocks.append(words_from(group.kind, labels, arrays, rows))
-                    continue
-                named: list[Any] = []
-                if kind is Codes:
-                    named = [tuple(packing.labels_from(each) for each in labels)]
-                    packing.require(len(labels) == width)
-                    if isinstance(group.kind, Intervals):
-                        packing.require_intervals(schema, group, named[0])
-                    width = sum(map(len, labels))
-                for part in _parts(kind):
-                    dtype = np.int64 if part == "rows" else np.float64
-                    narrow = kind is Counts and part != "sums"
-                    array = packing.take(arrays, (n, None if narrow else width), dtype)
-                    packing.require(part == "mean" or bool((array >= 0).all()))
-                    packing.require(not narrow or array.shape[1] in (1, width))
-                    named.append(array)
-                block: Any = kind(*named)
-                packing.require(bool((block.rows <= rows[:, None]).all()))
-                packing.require(bool((block.present <= rows[:, None]).all()))
-                packing.require(bool(((block.rows > 0) == (block.weight > 0.0)).all()))
-                if isinstance(block, Counts) and isinstance(group.kind, Binary):
-                    packing.require(bool((block.sums <= block.weight * (1.0 + 1e-9)).all()))
-                blocks.append(block)
-            packing.require(not arrays)
+        unread = container.Arrays(arrays)
+        with container.trouble_explained():
+            schema = container.schema_from(manifest["schema"])
+            classes = container.labels_from(manifest["classes"])
+            shape = (len(classes),)
+            rows, weight = unread.take(shape, np.int64), unread.take(shape, np.float64)
+            container.require(bool((rows > 0).all() and (weight > 0.0).all()))
+            blocks = [
+                block_for(group.kind).from_arrays(notes, unread, schema.kinds_of(group), rows)
+                for group, notes in zip(schema.groups, manifest["labels"], strict=True)
+            ]
+            container.require(len(unread) == 0)
             return cls._from_parts(schema, classes, rows, weight, blocks)
-
-
-def _parts(kind: type[TallyBlock]) -> list[str]:
-    """Name the arrays of a block, in order."""
-    return [part for part in kind.__slots__ if part != "labels"]
-
-
-def _count(schema: Schema, group: Group, block: Block, of: RowClasses, start: int) -> TallyBlock:
-    """Count one group's columns."""
-    args = (block, of, schema.names_of(group), start)
-    if isinstance(group.kind, Words):
-        return WordCounts.count(*args, group.kind)
-    kind: Any = block_type(group)
-    if kind is Counts:
-        threshold = group.kind.threshold if isinstance(group.kind, Binary) else None
-        return Counts.count(*args, threshold)
-    block_counted: TallyBlock = kind.count(*args)
-    return block_counted

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.kernels.plain_text import SLACK
-from tallybayes.tallies.packing import require, take
+from tallybayes.tallies.container import Arrays, require
 from tallybayes.tallies.words import DOCUMENTS, WEIGHT, WordCounts
 from tallybayes.tokenizer import Buckets, Terms, Words
 
@@ -18,33 +18,36 @@ Array = NDArray[Any]
 Integers = NDArray[np.int64]
 
 
-def words_to_arrays(counts: WordCounts) -> tuple[int | None, list[Array]]:
-    """Return the number of buckets, if there are any, and the arrays that make up the block."""
+def words_to_arrays(counts: WordCounts) -> dict[str, Array]:
+    """Return the arrays that make up the block."""
     block = counts.sorted()
-    names: list[Array] = []
+    names: dict[str, Array] = {}
     if isinstance(block.terms, Terms):
-        names = [block.terms.letters[: block.terms.edges[-1]], block.terms.edges]
-    parts = [block.rows, block.weight, block.lengths, block.indptr]
-    buckets = block.terms.n if isinstance(block.terms, Buckets) else None
-    return buckets, [*names, *parts, block.indices.astype(np.int64), block.sums]
+        names = {
+            "letters": block.terms.letters[: block.terms.edges[-1]],
+            "edges": block.terms.edges,
+        }
+    parts = {"rows": block.rows, "weight": block.weight, "lengths": block.lengths}
+    places = {"indptr": block.indptr, "indices": block.indices.astype(np.int64)}
+    return {**names, **parts, **places, "sums": block.sums}
 
 
-def words_from(kind: Words, buckets: Any, arrays: list[Array], of_classes: Integers) -> WordCounts:
+def words_from(kind: Words, buckets: Any, arrays: Arrays, of_classes: Integers) -> WordCounts:
     """Build the block that `to_arrays` took apart; anything that cannot be one is an error."""
     n = len(of_classes)
     require(buckets == kind.buckets or buckets is None)
     terms: Terms | Buckets
     if buckets is None:
-        letters, edges = take(arrays, (None,), np.uint8), take(arrays, (None,), np.int64)
+        letters, edges = arrays.take((None,), np.uint8), arrays.take((None,), np.int64)
         _check_words(letters, edges)
         terms = Terms(np.append(letters, np.zeros(SLACK, np.uint8)), edges)
         require(kind.buckets is None or not len(terms))
         require(kind.idf is None or set(terms.texts) <= set(kind.idf.terms))
     else:
         terms = Buckets(buckets)
-    rows, weight = take(arrays, (n, 1), np.int64), take(arrays, (n, 1), np.float64)
-    lengths, indptr = take(arrays, (n, 2), np.float64), take(arrays, (n + 1,), np.int64)
-    indices, sums = take(arrays, (None,), np.int64), take(arrays, (None, 3), np.float64)
+    rows, weight = arrays.take((n, 1), np.int64), arrays.take((n, 1), np.float64)
+    lengths, indptr = arrays.take((n, 2), np.float64), arrays.take((n + 1,), np.int64)
+    indices, sums = arrays.take((None,), np.int64), arrays.take((None, 3), np.float64)
     require(bool((rows[:, 0] <= of_classes).all() and (rows >= 0).all() and (lengths >= 0.0).all()))
     require(bool(((rows > 0) == (weight > 0.0)).all() and (weight >= 0.0).all()))
     require(indptr[0] == 0 and indptr[-1] == len(indices) == len(sums))

@@ -18,17 +18,22 @@ from tallybayes.batches import Block
 from tallybayes.kernels.choice import text_is_loaded
 from tallybayes.kernels.counting import RowClasses
 from tallybayes.kernels.threads import over_rows
+from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
-from tallybayes.tallies.keys import (
+from tallybayes.tallies.blocks import (
     ROUNDING,
     TRUSTED,
+    Support,
+    TallyBlock,
     Where,
-    is_whole,
+    among,
+    is_integral,
     refuse_lost_in_rounding,
     refuse_never_counted,
-    spread,
+    register_block,
     weight_left,
 )
+from tallybayes.tallies.container import Arrays, require
 from tallybayes.tallies.word_sums import WordSums, fixed_terms, weighted
 from tallybayes.tokenizer import Bagged, Buckets, Documents, Reading, Terms, Words
 from tallybayes.tokenizer.terms import WORTH_COMPILED
@@ -42,8 +47,9 @@ DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
 NOTHING: tuple[Array, Floats] = np.zeros(0, np.int32), np.zeros((0, 3))
 
 
+@register_block("words")
 @dataclass(frozen=True, slots=True, eq=False)
-class WordCounts:
+class WordCounts(TallyBlock):
     """The words of one column of text, by class.
 
     `rows` and `weight` are of the documents that were there. `lengths` are the weighted sums of
@@ -61,7 +67,7 @@ class WordCounts:
     sums: Floats
 
     @classmethod
-    def empty(cls, n_columns: int) -> WordCounts:
+    def empty(cls, n_units: int) -> WordCounts:
         """Return the tally of no documents, and of no classes."""
         rows, weight = np.zeros((0, 1), np.int64), np.zeros((0, 1))
         nothing = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, 3))
@@ -69,9 +75,11 @@ class WordCounts:
 
     @classmethod
     def count(
-        cls, block: Block, of: RowClasses, names: Sequence[str], start: int, words: Words
+        cls, block: Block, of: RowClasses, kind: Kind, names: Sequence[str], start: int
     ) -> WordCounts:
         """Count the words of some documents."""
+        assert isinstance(kind, Words)
+        words = kind
         words.check_stop_words()
         if isinstance(block, Bagged):
             return cls.of_bags(block, of, words)
@@ -150,14 +158,14 @@ class WordCounts:
         weights = self.sums[:, part]
         return np.bincount(self.indices, weights, len(self.terms)).astype(np.float64)
 
-    def spread(self, places: Sequence[int], n_classes: int) -> WordCounts:
+    def with_classes(self, places: Sequence[int], n_classes: int) -> WordCounts:
         """Move the classes to new places, in the same order, among more classes."""
-        sizes = spread(np.diff(self.indptr), places, n_classes)
-        rows, weight = spread(self.rows, places, n_classes), spread(self.weight, places, n_classes)
-        lengths, indptr = spread(self.lengths, places, n_classes), _pointers(sizes)
+        sizes = among(np.diff(self.indptr), places, n_classes)
+        rows, weight = among(self.rows, places, n_classes), among(self.weight, places, n_classes)
+        lengths, indptr = among(self.lengths, places, n_classes), _pointers(sizes)
         return WordCounts(self.terms, rows, weight, lengths, indptr, self.indices, self.sums)
 
-    def keep(self, classes: NDArray[np.bool_]) -> WordCounts:
+    def select_classes(self, classes: NDArray[np.bool_]) -> WordCounts:
         """Return the block of only some classes."""
         sizes = np.diff(self.indptr)
         kept = np.repeat(classes, sizes)
@@ -171,11 +179,11 @@ class WordCounts:
             self.sums[kept],
         ).without_unused()
 
-    def take(self, columns: Sequence[int]) -> WordCounts:
+    def select(self, units: Sequence[int]) -> WordCounts:
         """Return the block of its column, or of none."""
-        return self if len(columns) else WordCounts.empty(0).spread([], self.n_classes)
+        return self if len(units) else WordCounts.empty(0).with_classes([], self.n_classes)
 
-    def widen(self, places: Sequence[int], n_columns: int) -> WordCounts:
+    def widen(self, places: Sequence[int], n_units: int) -> WordCounts:
         """Return the block: a column of text has one of its own."""
         return self
 
@@ -251,6 +259,62 @@ class WordCounts:
         )
         return left.without_unused()
 
+    @property
+    def exact(self) -> bool:
+        """Whether all sums are whole, so that `less` loses nothing."""
+        return bool(is_integral(self.sums).all())
+
+    def split(self, n_parts: int) -> list[WordCounts]:
+        """Cut the classes into so many parts of equally many classes."""
+        n = self.n_classes // n_parts
+        parts = []
+        for k in range(n_parts):
+            here, indptr = slice(k * n, k * n + n), self.indptr[k * n : k * n + n + 1]
+            stored = slice(int(indptr[0]), int(indptr[-1]))
+            head = self.rows[here], self.weight[here], self.lengths[here], indptr - indptr[0]
+            parts.append(WordCounts(self.terms, *head, self.indices[stored], self.sums[stored]))
+        return parts
+
+    def numbers_in(
+        self, kept: WordCounts, block: Block, counted: NDArray[np.bool_] | None
+    ) -> Array | None:
+        """Return the numbers that the words of documents have in what is `kept`, -1 for others."""
+        if isinstance(self.terms, Buckets):
+            return None
+        used = np.zeros(len(self.terms), bool)
+        used[self.indices] = True
+        numbers: Array = np.where(used, np.cumsum(used) - 1, -1)
+        if counted is not None and isinstance(block, Bagged):
+            # words that only rows of weight 0 have were not counted
+            numbers = np.append(numbers, -1)[block.numbers_of(counted)]  # the last is for -1
+        return numbers
+
+    def support(self, unit: int, kind: Kind) -> Support:
+        """Return that a text can be anything."""
+        return Support(text=True)
+
+    def notes(self) -> int | None:
+        """Return the number of buckets, if words fall into any."""
+        return self.terms.n if isinstance(self.terms, Buckets) else None
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return the arrays that make up the block, to store it."""
+        from tallybayes.tallies.word_packing import words_to_arrays
+
+        return words_to_arrays(self)
+
+    @classmethod
+    def from_arrays(
+        cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
+    ) -> WordCounts:
+        """Build the block that `notes` and `to_arrays` described; all else is an error."""
+        from tallybayes.tallies.word_packing import words_from
+
+        (kind,) = kinds
+        require(isinstance(kind, Words))
+        assert isinstance(kind, Words)
+        return words_from(kind, notes, arrays, rows)
+
     def less(self, other: WordCounts) -> WordCounts:
         """Take away documents of whole counts that are surely here; the terms stay."""
         indptr, indices, sums = _added(self, other, -other.sums)
@@ -288,7 +352,7 @@ class WordCounts:
             for part in ("rows", "weight", "lengths", "indptr", "indices", "sums")
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 def _pointers(sizes: Array) -> Integers:
@@ -374,7 +438,7 @@ def _left(a: WordCounts, indptr: Integers, indices: Array, sums: Floats, where: 
         table[a.indices[mine]] = 0.0
     away = before - sums
     # whole counts cancel exactly; fractions leave rounding error behind
-    whole = is_whole(before, away)
+    whole = is_integral(before, away)
     noise = np.where(whole, 0.0, 1e-12 * before)
     gone = sums[:, [DOCUMENTS]] == 0.0
     wrong = (sums < -noise) | (gone & (np.abs(sums) > np.maximum(noise, TRUSTED * before)))

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn, whole
 from tallybayes.tokenizer.idf import Idf
@@ -69,6 +69,8 @@ class Words:
     ['to', 'be', 'to be']
     """
 
+    counted_as: ClassVar[str] = "words"
+
     tokens: Tokens = "words"
     ngrams: tuple[int, int] = (1, 1)
     min_length: int | None = None
@@ -79,6 +81,10 @@ class Words:
     tf: Literal["count", "log"] = "count"
     norm: Literal["l2"] | None = None
     idf: Idf | None = None
+
+    def holds(self, labels: Sequence[Any]) -> bool:
+        """Tell whether a column of this kind can have been counted by these values."""
+        return not labels
 
     def __post_init__(self) -> None:
         if not callable(self.tokens) and self.tokens not in _NAMES:

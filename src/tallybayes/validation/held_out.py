@@ -16,7 +16,7 @@ from tallybayes.kernels.threads import over_rows
 from tallybayes.model import Model
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
-from tallybayes.tallies.parts import Parts
+from tallybayes.tallies.folds import FoldTallies
 from tallybayes.tokenizer import Bagged
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, Recipe
@@ -63,7 +63,7 @@ def held_out_many(
                 yield number, k, _scored(data, recipe.model(tally), test)
             continue
         n_parts = int(part.max()) + 1
-        counted = Parts(data.schema, data.classes, data.blocks, data.y, data.w, part, n_parts)
+        counted = FoldTallies(data.schema, data.classes, data.blocks, data.y, data.w, part, n_parts)
         order = np.argsort(part.astype(np.int16), kind="stable")  # 16 bits sort fast
         edges = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=n_parts))])
         for place, number in enumerate(progress(numbers, "fold by fold")):

@@ -104,7 +104,7 @@ def _words(rows: LeaveOneOut, share: Share) -> Words | None:
         found = Words(*held.kept, counts, totals, held.n_words, held.lengths, float(held.used[2]))
     else:
         stored = as_sparse(block)
-        counts = share.block.sums  # type: ignore[union-attr]
+        counts = share.block.sums  # type: ignore[attr-defined]
         totals = np.repeat(counts.sum(axis=1)[None], len(rows.y), axis=0)
         n_words = np.full(len(rows.y), float(counts.shape[1]))
         lengths = row_sums(stored.indptr, stored.data)

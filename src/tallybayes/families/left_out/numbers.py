@@ -32,7 +32,7 @@ from tallybayes.kernels import leaving_out
 from tallybayes.kernels.counting import members, moments
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Moments
-from tallybayes.tallies.keys import ROUNDING
+from tallybayes.tallies.blocks import ROUNDING
 
 Integers = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ import tallybayes as tb
 from laws.conftest import REGISTRY, assert_same
 from tallybayes.batches import encoded
 from tallybayes.sources import as_source
-from tallybayes.tallies.parts import Parts
+from tallybayes.tallies.folds import FoldTallies
 from tallybayes.validation.encoded import coded
 
 law = settings(max_examples=15, deadline=None)
@@ -23,7 +23,7 @@ def parts_of(kind, rows, part, n_parts, weighted):
     w = np.array([weight for _, weight, _ in rows]) if weighted else None
     counted = np.ones(len(rows), bool) if w is None else w > 0.0
     blocks = encoded(source, kind.schema, counted)
-    return Parts(kind.schema, classes, blocks, y, w, np.array(part), n_parts), blocks
+    return FoldTallies(kind.schema, classes, blocks, y, w, np.array(part), n_parts), blocks
 
 
 def of_others(kind, rows, part, k, weighted):
@@ -74,7 +74,7 @@ def text_parts(documents, y, part, weights=None):
     classes, codes = coded(list(y), len(documents))
     w = None if weights is None else np.array(weights)
     blocks = encoded(as_source({"mail": documents}), WORDS)
-    return Parts(WORDS, classes, blocks, codes, w, np.array(part), max(part) + 1), blocks[0]
+    return FoldTallies(WORDS, classes, blocks, codes, w, np.array(part), max(part) + 1), blocks[0]
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 0.5, 2.0, 0.25]])
@@ -111,7 +111,7 @@ def test_whole_numbers_are_subtracted_without_rounding():
     counts = tb.Schema.of(["n"], [tb.Count()])
     big = 2.0**52
     y, blocks = np.zeros(3, np.int64), encoded(as_source(np.array([[big], [1.0], [2.0]])), counts)
-    parts = Parts(counts, ("a",), blocks, y, None, np.arange(3), 3)
+    parts = FoldTallies(counts, ("a",), blocks, y, None, np.arange(3), 3)
     assert [parts.without(k)[0].blocks[0].sums.item() for k in range(3)] == [3.0, big + 2, big + 1]
 
 
@@ -123,7 +123,7 @@ def test_a_heavy_part_leaves_no_trace(schema):
     X, w = np.array([[1], [1], [2], [3]]), np.array([0.1, 1e16, 0.2, 0.7])
     y = np.array([0, 0, 0, 1])
     blocks = encoded(as_source(X), one)
-    parts = Parts(one, ("a", "b"), blocks, y, w, np.array([0, 1, 2, 2]), 3)
+    parts = FoldTallies(one, ("a", "b"), blocks, y, w, np.array([0, 1, 2, 2]), 3)
     others = [0, 2, 3]
     expected = tb.Tally.of(X[others], np.array(["a", "b"])[y[others]], w[others], schema=one)
     left, _ = parts.without(1)
@@ -138,7 +138,7 @@ def test_a_heavy_part_leaves_no_trace(schema):
 def test_columns_without_any_value_stay():
     schema = tb.Schema.of(["c", "t"], [tb.Categories(), tb.Words()])
     source = as_source({"c": [None, None], "t": [None, ""]})
-    parts = Parts(
+    parts = FoldTallies(
         schema, ("a", "b"), encoded(source, schema), np.array([0, 1]), None, np.array([0, 1]), 2
     )
     expected = tb.Tally.of({"c": [None], "t": [None]}, ["a"], schema=schema)

@@ -88,13 +88,22 @@ def labels_from(plain: Any) -> tuple[Label, ...]:
     return labels
 
 
-def take(arrays: list[NDArray[Any]], shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
-    """Take the next array; its shape (None: any) and type must be as expected."""
-    array = arrays.pop(0)
-    sides = zip(array.shape, shape, strict=True)
-    require(array.dtype == dtype and all(want is None or have == want for have, want in sides))
-    require(array.dtype.kind != "f" or bool(np.isfinite(array).all()))
-    return array
+class Arrays:
+    """Arrays that were read, to be taken one after the other, each with the expected shape."""
+
+    def __init__(self, arrays: Iterable[NDArray[Any]]) -> None:
+        self._left = list(arrays)
+
+    def take(self, shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
+        """Take the next array; its shape (None: any) and type must be as expected."""
+        array = self._left.pop(0)
+        sides = zip(array.shape, shape, strict=True)
+        require(array.dtype == dtype and all(want is None or have == want for have, want in sides))
+        require(array.dtype.kind != "f" or bool(np.isfinite(array).all()))
+        return array
+
+    def __len__(self) -> int:
+        return len(self._left)
 
 
 def require(sound: bool) -> None:
@@ -186,10 +195,3 @@ def schema_from(plain: dict[str, Any]) -> Schema:
     require(isinstance(plain["target"], str) and all(isinstance(n, str) for n in names))
     require(isinstance(names, NumberedNames) or len(set(names)) == len(names))
     return Schema(names, tuple(groups), declared, tuple(reasons), plain["target"], edges)
-
-
-def require_intervals(schema: Schema, group: Group, labels: tuple[tuple[Label, ...], ...]) -> None:
-    """Stop reading if something else was counted than intervals that the edges make."""
-    for name, each in zip(schema.names_of(group), labels, strict=True):
-        n = len(schema.edges[name]) + 1
-        require(all(type(label) is int and 0 <= label < n for label in each))

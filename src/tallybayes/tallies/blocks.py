@@ -1,0 +1,519 @@
+"""What every block of a tally can do, and what most of them share.
+
+A block is *how sums add up*: it counts encoded rows by class, adds, subtracts, splits, leaves a row
+out, and stores itself. A kind says *what is counted* and names its block (`counted_as`). `Tally`
+and the folds know only `TallyBlock`. A block whose statistics are arrays, classes down and columns
+across, is an `ArrayBlock`: it states its arrays and how rows are counted, and the rest follows if
+the arrays add up.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Block
+from tallybayes.errors import TallyBayesError
+from tallybayes.kernels.counting import RowClasses
+from tallybayes.schema import Kind
+from tallybayes.sources.labels import Label
+from tallybayes.tallies.container import Arrays, require
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Scalar = TypeVar("Scalar", bound=np.generic)
+AnyBlock = TypeVar("AnyBlock", bound="type[TallyBlock]")
+
+# Where in a block something is wrong, told by class and column.
+Where = Callable[[int, int], str]
+
+TRUSTED = 1e-9  # the relative error that a number may have after something was taken away
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+NEVER = 1e-3  # a relative difference too large for rounding: those rows were never counted
+HEAVY = 1e5  # times the weight of all others: what is left without such a row is counted anew
+
+BLOCKS: dict[str, type[TallyBlock]] = {}
+
+
+def register_block(name: str) -> Callable[[AnyBlock], AnyBlock]:
+    """Enter a block under the name by which kinds ask for it (`counted_as`)."""
+
+    def enter(block: AnyBlock) -> AnyBlock:
+        block.name = name
+        BLOCKS[name] = block
+        return block
+
+    return enter
+
+
+def block_for(kind: Kind) -> type[TallyBlock]:
+    """Return the block that counts columns of a kind."""
+    if kind.counted_as not in BLOCKS:
+        raise TallyBayesError(
+            f"{kind!r} is counted as {kind.counted_as!r}, which no block is called; there are "
+            f"{', '.join(sorted(BLOCKS))}; enter yours with @register_block({kind.counted_as!r})"
+        )
+    return BLOCKS[kind.counted_as]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What a column can be: to draw, to list, to change to.
+
+    Either its `values` can be listed, with a name for each, or its numbers mostly lie in a `span`:
+    numbers above 0 that are best shown by their logarithm (`log`), or only whole ones (`whole`).
+    A `text` can be anything.
+    """
+
+    values: tuple[Any, ...] = ()
+    names: tuple[str, ...] = ()
+    span: tuple[float, float] | None = None
+    log: bool = False
+    whole: bool = False
+    text: bool = False
+
+
+class TallyBlock(ABC):
+    """Statistics of the columns of a group (its units), by class.
+
+    `rows` and `weight` say how much was there to count.
+    """
+
+    __slots__ = ()
+    name: ClassVar[str]
+    rows: Integers
+    weight: Floats
+
+    @classmethod
+    @abstractmethod
+    def empty(cls, n_units: int) -> Self:
+        """Return the block of no rows, and of no classes."""
+
+    @classmethod
+    @abstractmethod
+    def count(
+        cls, block: Block, of: RowClasses, kind: Kind, names: Sequence[str], start: int
+    ) -> Self:
+        """Count some rows; `names` of the units and `start`, the first row, are for errors."""
+
+    @property
+    @abstractmethod
+    def present(self) -> Integers:
+        """How many rows have a value of each unit (across; or of all at once) by class (down)."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether all numbers are whole, so that `less` loses nothing."""
+        return False
+
+    @abstractmethod
+    def with_classes(self, places: Sequence[int], n_classes: int) -> Self:
+        """Move the classes to new places, in the same order, among more classes."""
+
+    @abstractmethod
+    def select_classes(self, classes: Mask) -> Self:
+        """Return the block of only some classes."""
+
+    @abstractmethod
+    def select(self, units: Sequence[int]) -> Self:
+        """Return the block of only some units."""
+
+    @abstractmethod
+    def widen(self, places: Sequence[int], n_units: int) -> Self:
+        """Move the units to new places among more units; new ones have no values."""
+
+    @abstractmethod
+    def split(self, n_parts: int) -> list[Self]:
+        """Cut the classes into so many parts of equally many classes."""
+
+    def without_unused(self) -> Self:
+        """Drop the keys that no row has, such as values and words."""
+        return self
+
+    @abstractmethod
+    def plus(self, other: Self, names: Sequence[str], reuse: bool = False) -> Self:
+        """Add the block of other rows; `reuse` says that its memory may be written over."""
+
+    @abstractmethod
+    def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
+        """Take away rows that were counted here; refuse what cannot be right."""
+
+    @abstractmethod
+    def less(self, other: Self) -> Self:
+        """Take away rows that are surely here, without a check; keys stay even if unused."""
+
+    def without_each(
+        self,
+        block: Block,
+        of: RowClasses,
+        unit: int,
+        kind: Kind,
+        *,
+        rows: Integers | None = None,
+        own: bool = False,
+    ) -> Self | None:
+        """Return a block of as many units as rows: this unit without each row in turn.
+
+        Parameters
+        ----------
+        block, of
+            The rows that were counted here, and their classes. If some are lacking, what would
+            have to be counted anew is NaN.
+        unit, kind
+            Which unit, and what was counted.
+        rows
+            Leave out only these rows, of the others none.
+        own
+            Return only one class: that of each row.
+
+        None means that the units of this block are not counted one by one.
+        """
+        return None
+
+    def support(self, unit: int, kind: Kind) -> Support | None:
+        """Return what a unit can be, as far as the counts tell; `kind` is that of its column."""
+        return None
+
+    def notes(self) -> Any:
+        """Return what belongs to the block beside its arrays, as plain data."""
+        return None
+
+    @abstractmethod
+    def to_arrays(self) -> dict[str, Array]:
+        """Return the arrays that make up the block, to store it."""
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers) -> Self:
+        """Build the block that `notes` and `to_arrays` described; all else is an error.
+
+        `kinds` are those of the units' columns, `rows` the number of rows of each class.
+        """
+
+    # names that are on their way out
+    def take(self, columns: Sequence[int]) -> Self:
+        """Do what `select` does."""
+        return self.select(columns)
+
+    def keep(self, classes: Mask) -> Self:
+        """Do what `select_classes` does."""
+        return self.select_classes(classes)
+
+    def spread(self, places: Sequence[int], n_classes: int) -> Self:
+        """Do what `with_classes` does."""
+        return self.with_classes(places, n_classes)
+
+    def numbers_in(self, kept: Self, block: Block, counted: Mask | None) -> Array | None:
+        """Return the numbers that the words of encoded rows have in what is `kept` of this."""
+        return None
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayBlock(TallyBlock):
+    """Statistics in arrays: classes down, units across, or one column that stands for all units.
+
+    Subclasses are frozen dataclasses (``slots=True, eq=False``) that add fields to `rows` and
+    `weight`: arrays that add up, unless the methods say otherwise. Those called in `KEYS` are no
+    arrays, those in `SIGNED` may be negative, those in `SHARED` may be one column for all units,
+    and what is declared with ``field(compare=False)`` is no part of what was counted.
+    """
+
+    KEYS: ClassVar[tuple[str, ...]] = ()
+    SIGNED: ClassVar[tuple[str, ...]] = ()
+    SHARED: ClassVar[tuple[str, ...]] = ()
+
+    rows: Integers
+    weight: Floats
+
+    @classmethod
+    def _arrays(cls) -> list[str]:
+        """Name the arrays, in order."""
+        return [each.name for each in fields(cls) if each.name not in cls.KEYS]
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return the arrays that make up the block, to store it."""
+        return {name: getattr(self, name) for name in self._arrays()}
+
+    def each(self, change: Callable[[Any], Any]) -> Self:
+        """Apply the same change to all arrays."""
+        return replace(self, **{name: change(part) for name, part in self.to_arrays().items()})
+
+    @classmethod
+    def empty(cls, n_units: int) -> Self:
+        """Return the block of no rows, and of no classes."""
+        parts: dict[str, Any] = {name: np.zeros((0, n_units)) for name in cls._arrays()}
+        return cls(**{**parts, "rows": np.zeros((0, n_units), np.int64)})
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.rows)
+
+    @property
+    def present(self) -> Integers:
+        """How many rows have a value of each unit (across; or of all at once) by class (down)."""
+        return self.rows
+
+    @property
+    def exact(self) -> bool:
+        """Whether all numbers are whole, so that `less` loses nothing."""
+        return all(bool(is_integral(part).all()) for part in self.to_arrays().values())
+
+    def with_classes(self, places: Sequence[int], n_classes: int) -> Self:
+        """Move the classes to new places among more classes."""
+        return self.each(lambda part: among(part, places, n_classes))
+
+    def select_classes(self, classes: Mask) -> Self:
+        """Return the block of only some classes."""
+        return self.each(lambda part: part[classes]).without_unused()
+
+    def select(self, units: Sequence[int]) -> Self:
+        """Return the block of only some units."""
+        width = self._width
+        chosen = list(units)
+        return self.each(
+            lambda part: part[:, chosen] if part.shape[1] == width else part
+        ).without_unused()
+
+    def widen(self, places: Sequence[int], n_units: int) -> Self:
+        """Move the units to new places among more units; new ones have no values."""
+        shape = (self.n_classes, self._width)
+        return self.each(
+            lambda part: wider(np.broadcast_to(part, shape), places, n_units)
+        ).without_unused()
+
+    @property
+    def _width(self) -> int:
+        """How many columns the widest array has."""
+        return max(int(part.shape[1]) for part in self.to_arrays().values())
+
+    def split(self, n_parts: int) -> list[Self]:
+        """Cut the classes into so many parts of equally many classes."""
+        n = self.n_classes // n_parts
+        cuts = [slice(k * n, k * n + n) for k in range(n_parts)]
+        return [self.each(operator.itemgetter(cut)) for cut in cuts]
+
+    def plus(self, other: Self, names: Sequence[str], reuse: bool = False) -> Self:
+        """Add the sums of other rows; `reuse` says that their memory may be written over."""
+        parts = {}
+        for name, more in other.to_arrays().items():
+            out = more if reuse and name not in ("rows", "weight") else None
+            parts[name] = np.add(getattr(self, name), more, out=out)
+        return replace(self, **parts).without_unused()
+
+    def less(self, other: Self) -> Self:
+        """Take away rows that are surely here, without a check; keys stay even if unused."""
+        theirs = other.to_arrays()
+        return replace(self, **{k: mine - theirs[k] for k, mine in self.to_arrays().items()})
+
+    def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
+        """Take away rows that were counted here; refuse what cannot be right."""
+        where = in_columns(classes, names)
+        rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, where)
+        theirs, parts = other.to_arrays(), {}
+        for name, mine in self.to_arrays().items():
+            if name not in ("rows", "weight"):
+                parts[name] = sum_left(mine, theirs[name], rows, where, name in self.SIGNED)
+        return replace(self, rows=rows, weight=weight, **parts).without_unused()
+
+    def repeated(self, y: Array, own: bool, **parts: Any) -> Self:
+        """Return this block of one unit once for each row, with other numbers in its class."""
+        if own:
+            return replace(self, **{name: part[None] for name, part in parts.items()})
+        here, whole = np.arange(len(y)), {}
+        for name, part in parts.items():
+            whole[name] = np.repeat(getattr(self, name), len(y), axis=1)
+            whole[name][y, here] = part
+        return replace(self, **whole)
+
+    @classmethod
+    def from_arrays(cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers) -> Self:
+        """Build the block that `to_arrays` took apart; all else is an error."""
+        return cls.checked(arrays, len(kinds), rows)
+
+    @classmethod
+    def checked(cls, arrays: Arrays, width: int, of_classes: Integers, **keys: Any) -> Self:
+        """Take the next arrays, so wide (or one column for all); they must be those of a block."""
+        parts = {}
+        for name in cls._arrays():
+            array = arrays.take((len(of_classes), None), np.int64 if name == "rows" else np.float64)
+            require(array.shape[1] == width or (name in cls.SHARED and array.shape[1] == 1))
+            require(name in cls.SIGNED or bool((array >= 0).all()))
+            parts[name] = array
+        block = cls(**parts, **keys)
+        require(bool((block.rows <= of_classes[:, None]).all()))
+        require(bool((block.present <= of_classes[:, None]).all()))
+        require(bool(((block.rows > 0) == (block.weight > 0.0)).all()))
+        return block
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(
+            _same(getattr(self, each.name), getattr(other, each.name))
+            for each in fields(self)
+            if each.compare
+        )
+
+    __hash__ = None
+
+
+def _same(a: Any, b: Any) -> bool:
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
+
+
+def among(part: NDArray[Scalar], places: Sequence[int], n_classes: int) -> NDArray[Scalar]:
+    """Return zeros of so many rows, with the given rows at their places."""
+    out = np.zeros((n_classes, *part.shape[1:]), part.dtype)
+    out[list(places)] = part
+    return out
+
+
+def wider(part: NDArray[Scalar], places: Sequence[int], n_units: int) -> NDArray[Scalar]:
+    """Return zeros of so many columns, with the given columns at their places."""
+    out = np.zeros((len(part), n_units), part.dtype)
+    out[:, list(places)] = part
+    return out
+
+
+def in_columns(classes: Sequence[Label], names: Sequence[str]) -> Where:
+    """Tell where by the names of columns and classes."""
+    return lambda c, j: f"column {names[j]!r}, class {classes[c]!r}"
+
+
+def refuse_never_counted(wrong: Mask, where: Where) -> None:
+    """Raise the error about taking away what was never there, if anything is marked so."""
+    if wrong.any():
+        c, j = map(int, np.argwhere(wrong)[0])
+        raise TallyBayesError(
+            f"{where(c, j)}: these rows were not counted; only rows that were counted can be "
+            "forgotten, with the weight they had"
+        )
+
+
+def refuse_lost_in_rounding(shaky: Mask, where: Where) -> None:
+    """Raise the error about digits that cancelled, if anything is marked so."""
+    if shaky.any():
+        c, j = map(int, np.argwhere(shaky)[0])
+        raise TallyBayesError(
+            f"{where(c, j)}: what is left after taking these rows away is lost in rounding error; "
+            "count the remaining rows again"
+        )
+
+
+def is_integral(*parts: Array) -> Mask:
+    """Mark the numbers that are whole in all parts and small enough to add and subtract exactly."""
+    integral = np.full(np.broadcast_shapes(*(part.shape for part in parts)), True)
+    for part in parts:
+        integral &= (part == np.rint(part)) & (np.abs(part) < 2.0**53)
+    return integral
+
+
+def weight_left(
+    rows: Integers, weight: Floats, rows_away: Integers, weight_away: Floats, where: Where
+) -> tuple[Integers, Floats]:
+    """Return the rows and weight that are left; refuse what cannot be right."""
+    left = rows - rows_away
+    remains = np.where(left > 0, weight - weight_away, 0.0)
+    gap = np.where(left == 0, np.abs(weight - weight_away), 0.0)
+    refuse_never_counted(
+        (left < 0) | ((left > 0) & ~(remains > 0.0)) | (gap > NEVER * weight), where
+    )
+    lost = (left > 0) & (rows_away > 0) & (ROUNDING * weight > TRUSTED * remains)
+    refuse_lost_in_rounding(
+        (gap > TRUSTED * weight) | (lost & ~is_integral(weight, weight_away)), where
+    )
+    return left, remains
+
+
+def sum_left(
+    sums: Floats, away: Floats, rows: Integers, where: Where, signed: bool = False
+) -> Floats:
+    """Return the sums that are left in so many rows; refuse what cannot be right."""
+    left = sums - away
+    # whole numbers cancel exactly; fractions leave rounding error behind
+    integral = is_integral(sums, away)
+    noise = np.where(integral, 0.0, 1e-12 * np.abs(sums))
+    gone, gap = rows == 0, np.abs(left)
+    wrong = gone & (gap > np.where(integral, 0.0, NEVER * np.abs(sums)))
+    refuse_never_counted(wrong | ((left < -noise) & (not signed)), where)
+    refuse_lost_in_rounding(gone & (gap > noise), where)
+    left = np.where(gap <= noise, 0.0, left)
+    lost = (left != 0.0) & (away != 0.0) & (ROUNDING * np.abs(sums) > TRUSTED * np.abs(left))
+    refuse_lost_in_rounding(lost & ~integral, where)
+    return left
+
+
+@dataclass(frozen=True, slots=True)
+class EachRow:
+    """The rows that are left out of a unit one by one, and what is left of rows and weight.
+
+    `there` marks all rows that were counted in the unit, `w` are their weights (0 for others),
+    `place` is the class (or the cell of class and value) that each row was counted in. `some` are
+    the rows that are left out; `rows` and `weight` are those of their place without them, and
+    `heavy` marks the ones that weigh so much that little is known of the rest.
+    """
+
+    there: Mask
+    w: Floats
+    place: Integers
+    some: Integers
+    rows: Integers
+    weight: Floats
+    heavy: Mask
+    complete: bool
+
+    @classmethod
+    def of(
+        cls, there: Mask, of: RowClasses, place: Integers, some: Integers | None, counted: Any
+    ) -> EachRow:
+        """Leave rows out of places of which `counted` are the rows and weight."""
+        w = np.ones(len(of.y)) if of.w is None else of.w
+        there = there & (w > 0.0)
+        w = np.where(there, w, 0.0)
+        some = np.arange(len(w)) if some is None else some
+        at, (n, weight) = place[some], counted
+        rows = n[at] - there[some]
+        left = np.where(rows > 0, np.maximum(weight[at] - w[some], 0.0), 0.0)
+        heavy = there[some] & (rows > 0) & (w[some] > HEAVY * left)
+        if of.w is None or bool(
+            is_integral(
+                weight,
+            ).all()
+            and is_integral(w).all()
+        ):
+            heavy[:] = False
+        each = cls(there, w, place, some, rows, left, heavy, int(there.sum()) == int(n.sum()))
+        if heavy.any():
+            owner, others = each.others(heavy)
+            left[heavy] = each.sums(owner, w[others], heavy)
+        return each
+
+    def others(self, which: Mask) -> tuple[Integers, Integers]:
+        """Return the rows that share the places of those marked: whose companion, and which row."""
+        counted = np.flatnonzero(self.there)
+        counted = counted[np.argsort(self.place[counted], kind="stable")]
+        asked = self.some[which]
+        first = np.searchsorted(self.place[counted], self.place[asked])
+        sizes = np.searchsorted(self.place[counted], self.place[asked], side="right") - first
+        owner = np.repeat(np.arange(len(asked)), sizes)
+        ends = np.cumsum(sizes)
+        rows = counted[np.arange(len(owner)) + np.repeat(first - (ends - sizes), sizes)]
+        other = rows != asked[owner]
+        return owner[other], rows[other]
+
+    def sums(self, owner: Integers, values: Floats, which: Mask) -> Floats:
+        """Add up values of the companions of those marked; NaN if not all rows are known."""
+        if not self.complete:
+            return np.full(int(which.sum()), np.nan)
+        return np.bincount(owner, values, int(which.sum())).astype(np.float64)

@@ -1,0 +1,185 @@
+"""Each block answers for itself: above all, what it is without each of its rows in turn."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import tallybayes as tb
+from laws.conftest import REGISTRY
+from tallybayes.batches import encoded
+from tallybayes.kernels.counting import members
+from tallybayes.sources import as_source
+from tallybayes.tallies import Codes, Counts, Moments, WordCounts
+from tallybayes.tallies.blocks import BLOCKS, block_for
+
+NAN = float("nan")
+
+
+def test_kinds_name_their_block():
+    names = {"moments": Moments, "codes": Codes, "counts": Counts, "words": WordCounts}
+    assert {name: BLOCKS[name] for name in names} == names
+    assert all(block.name == name for name, block in names.items())
+    assert block_for(tb.Numeric()) is Moments
+    assert block_for(tb.Intervals((1.0,))) is Codes
+
+
+class Setup:
+    """One column of some rows, counted, and counted again without each of them."""
+
+    def __init__(self, kind, values, y, w=None, sparse=False):
+        self.kind = kind
+        self.y, self.w = np.array(y), None if w is None else np.array(w, float)
+        X = np.array([values], np.asarray(values).dtype).T
+        if isinstance(values, list) and any(isinstance(v, str) for v in values):
+            X = {"x0": values}
+        self.schema = tb.Schema.of(["x0"], [kind])
+        self.group = self.schema.groups[0]
+        (self.block,) = encoded(as_source(csr_array(X) if sparse else X), self.schema)
+        self.n = int(self.y.max()) + 1
+        self.counted = self.count(self.w)
+
+    def count(self, w):
+        of = members(self.y, w, self.n)
+        return block_for(self.kind).count(self.block, of, self.group.kind, ["x0"], 0)
+
+    def without(self, **how):
+        of = members(self.y, self.w, self.n)
+        return self.counted.without_each(self.block, of, 0, self.kind, **how)
+
+    def recounted(self, row):
+        w = np.ones(len(self.y)) if self.w is None else self.w.copy()
+        w[row] = 0.0
+        return self.count(w)
+
+    def assert_same(self, rtol=1e-9, atol=0.0):
+        left, own = self.without(), self.without(own=True)
+        some = np.arange(len(self.y))[::-2]
+        part = self.without(rows=some)
+        for row in range(len(self.y)):
+            expected = self.recounted(row)
+            one = left.select([row])
+            if isinstance(one, Codes):
+                assert one.labels == expected.labels
+            for name, array in expected.to_arrays().items():
+                if name == "peak":
+                    continue
+                have = getattr(one, name)
+                np.testing.assert_allclose(have, array, rtol, atol, err_msg=f"{name}, row {row}")
+                mine = getattr(own.select([row]), name)
+                np.testing.assert_allclose(mine[0], have[self.y[row]], rtol, atol)
+        for place, row in enumerate(some.tolist()):
+            for name, array in part.select([place]).to_arrays().items():
+                np.testing.assert_allclose(array, getattr(left.select([row]), name), 1e-12)
+
+
+KINDS = {
+    "numbers": (tb.Numeric(), [1.0, 2.5, NAN, 1e3, -7.0, 2.5]),
+    "codes": (tb.Categories(), ["red", "blue", None, "red", "grey"]),
+    "integers": (tb.Categories(), [3, 5, 900, 3, 4]),
+    "intervals": (tb.Intervals((0.0, 2.0)), [-1.0, 1.0, NAN, 7.0, 1.0]),
+    "counts": (tb.Count(), [0.0, 3.0, NAN, 0.1, 12.0]),
+    "yes or no": (tb.Binary(1.0), [0.0, 3.0, NAN, 1.0, 12.0]),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data(), weighted=st.booleans())
+def test_a_column_without_each_row_is_what_is_counted_without_it(name, data, weighted):
+    kind, values = KINDS[name]
+    n = data.draw(st.integers(2, 9))
+    column = [data.draw(st.sampled_from(values)) for _ in range(n)]
+    y = [0, 1, *(data.draw(st.integers(0, 2)) for _ in range(n - 2))]
+    w = [data.draw(st.sampled_from([0.0, 0.1, 1.0, 3.0])) for _ in range(n)] if weighted else None
+    if all(value is None for value in column):
+        column[0] = "red"
+    if None in column and "red" not in column:
+        column[0] = "red"
+    Setup(kind, column, y, w).assert_same(atol=1e-12)
+
+
+@pytest.mark.parametrize("outlier", [1e6, 1e14, -1e14])
+def test_an_outlier_leaves_no_trace_in_what_is_left(outlier):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=30)
+    x[7] = outlier
+    Setup(tb.Numeric(), x, np.arange(30) % 3).assert_same()
+    Setup(tb.Numeric(), x, np.arange(30) % 3, rng.random(30)).assert_same()
+
+
+def test_the_second_row_of_a_class_leaves_the_first():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=8) * 10.0 ** rng.integers(-8, 8, 8)
+    Setup(tb.Numeric(), x, [0, 0, 1, 1, 2, 2, 3, 4]).assert_same(rtol=1e-14)
+
+
+@pytest.mark.parametrize("weight", [1e7, 1e16])
+@pytest.mark.parametrize("kind", [tb.Numeric(), tb.Count(), tb.Binary(), tb.Categories()], ids=repr)
+def test_a_heavy_row_leaves_no_trace(kind, weight):
+    X, w = [1, 1, 2, 3, 2, 2], [0.1, weight, 0.2, 0.7, 0.3, weight]
+    values = X if kind == tb.Categories() else np.array(X, float)
+    Setup(kind, values, [0, 0, 0, 1, 0, 0], w).assert_same()
+
+
+@pytest.mark.parametrize("size", [1e-145, 1e-150, 1e-160, 1e-300])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_numbers_of_which_the_squares_vanish(size, weighted):
+    rng = np.random.default_rng(3)
+    w = rng.random(20) * 10.0 ** rng.integers(-3, 3, 20) if weighted else None
+    # squares below the least normal number keep few digits, or none
+    Setup(tb.Numeric(), rng.normal(size=20) * size, np.arange(20) % 2, w).assert_same(atol=1e-315)
+
+
+def test_a_sparse_column_is_left_out_as_a_dense_one():
+    x, y = np.array([0.0, 3.0, 0.0, 1.0, 5.0]), [0, 1, 0, 1, 1]
+    for kind in (tb.Count(), tb.Binary(2.0)):
+        Setup(kind, x, y, sparse=True).assert_same()
+
+
+def test_what_cannot_be_counted_again_is_unknown():
+    rows = Setup(tb.Numeric(), np.array([1.0, 2.0, 3.0, 1e9]), [0, 0, 0, 0])
+    of = members(rows.y[2:], None, 1)
+    left = rows.counted.without_each(rows.block[2:], of, 0, rows.kind)
+    assert np.isfinite(left.mean[0, 0])
+    assert np.isnan(left.mean[0, 1])
+    assert left.rows.tolist() == [[3, 3]]
+
+
+def test_many_classes_of_two_rows_are_counted_again_at_once():
+    n = 20_000  # one by one, these would take minutes
+    rows = Setup(tb.Numeric(), np.random.default_rng(0).normal(size=2 * n), np.arange(2 * n) // 2)
+    left = rows.without(own=True)
+    np.testing.assert_allclose(left.mean[0], rows.block[np.arange(2 * n) ^ 1, 0], rtol=1e-15)
+    assert not left.m2.any()
+
+
+@pytest.mark.parametrize("kind", REGISTRY, ids=str)
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_what_is_split_adds_up_again(kind, data):
+    rows = data.draw(kind.rows(min_size=1, classes="abcd"))
+    tally = kind.tally(rows).with_classes(tuple("abcd"))
+    for group, block in zip(kind.schema.groups, tally.blocks, strict=True):
+        names = kind.schema.names_of(group)
+        first, second = block.split(2)
+        a, b = first.with_classes([0, 1], 4), second.with_classes([2, 3], 4)
+        assert a.plus(b, names).without_unused() == block
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "expected"),
+    [
+        (tb.Numeric(), [1.0, 1.0, 5.0, 5.0], {"span": (1.0, 5.0)}),
+        (tb.Categories(), ["b", "a", "b", "a"], {"values": ("a", "b"), "names": ("a", "b")}),
+        (tb.Count(), [0.0, 0.0, 4.0, 4.0], {"span": (0.0, 11.0), "whole": True}),
+        (tb.Binary(0.5), [0.0, 1.0, 1.0, 1.0], {"names": ("off (≤ 0.5)", "on (> 0.5)")}),
+    ],
+    ids=["numbers", "categories", "counts", "yes or no"],
+)
+def test_the_counts_tell_what_a_column_can_be(kind, values, expected):
+    rows = Setup(kind, values if isinstance(values[0], str) else np.array(values), [0, 0, 1, 1])
+    support = rows.counted.support(0, kind)
+    for name, value in expected.items():
+        assert getattr(support, name) == value
