@@ -88,7 +88,7 @@ clean:  ## Remove the environment.
 	@touch $@
 
 # numba does not see that a loop in another file has changed, so its cache goes when any of them does.
-.venv/warm: $(KERNELS) .venv/dev | .venv/package
+.venv/warm: $(KERNELS) | .venv/package
 	rm -rf .venv/numba
 	$(BIN)/tallybayes warmup --quiet
 	@touch $@
