@@ -161,11 +161,23 @@ print(*(name for name, n in ready.items() if n))
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=600
     )
     wanted = {f"compiled.{name}" for name in defined_in("compiled")}
-    assert len(wanted) > 15
+    assert len(wanted) > 10
     wanted |= {"compiled_alphas.alpha_losses", "compiled_bags.bags", "compiled_bags.add_bags"}
     wanted |= {"compiled_bags.take_out", "compiled_bags.add_sums", "compiled_tokens.addresses"}
     wanted |= {"compiled_terms.enter_all", "compiled_terms.enter_table", "compiled_terms.move"}
     assert wanted <= set(done.stdout.split())
+
+
+def test_warming_up_says_that_nothing_can_be_kept(monkeypatch, capsys):
+    from tallybayes.cli.main import main
+    from tallybayes.kernels import compilation
+    from tallybayes.workflows import warmup
+
+    monkeypatch.setattr(compilation, "_told", set())
+    full = {"numbers": lambda: compilation._tell("compiled loops cannot be kept in /cache")}
+    monkeypatch.setattr(warmup, "STEPS", full)
+    assert main(["warmup"]) == 0
+    assert "set NUMBA_CACHE_DIR to a folder" in capsys.readouterr().err
 
 
 def test_warming_up_says_what_is_ready(monkeypatch, capsys):

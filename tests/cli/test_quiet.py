@@ -8,7 +8,7 @@ import pytest
 
 from tallybayes.cli.main import main
 from tallybayes.cli.speaking import output_options
-from tallybayes.kernels import choice
+from tallybayes.kernels import compilation
 from tallybayes.validation import progress
 
 
@@ -26,7 +26,7 @@ def group():
 @output_options
 def wait():
     """Load kernels that have not been compiled, and leave rows out."""
-    choice._imported("plain", "moments")
+    compilation._Wait()._say()
     assert list(progress.progress([1, 2, 3], "leaving rows out")) == [1, 2, 3]
 
 
@@ -34,17 +34,17 @@ def wait():
 def terminal(monkeypatch):
     """Stand in for a terminal; the library is impatient."""
     written = Terminal()
-    for module in (choice, progress):
+    monkeypatch.setattr(compilation._Wait, "said", False)
+    for module in (compilation, progress):
         monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=written))
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     monkeypatch.setattr(progress, "EVERY", -1.0)
-    monkeypatch.setattr(choice, "_is_cached", lambda kernel: False)
     return written
 
 
 def test_the_library_says_why_one_waits(terminal):
     assert main(["wait"], group) == 0
-    assert "compiling kernels" in terminal.getvalue()
+    assert "compiling loops" in terminal.getvalue()
     assert "leaving rows out, 1 of 3" in terminal.getvalue()
 
 
@@ -57,4 +57,4 @@ def test_a_quiet_command_silences_the_library_too(terminal, word):
 def test_silence_ends_with_the_command(terminal):
     main(["wait", "-q"], group)
     main(["wait"], group)
-    assert "compiling kernels" in terminal.getvalue()
+    assert "compiling loops" in terminal.getvalue()

@@ -1,6 +1,5 @@
-"""Small inputs never load a compiler, and a first compilation is announced on a terminal."""
+"""The size of the work decides which twin runs: small inputs never load a compiler."""
 
-import io
 import subprocess
 import sys
 import textwrap
@@ -10,17 +9,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.kernels import choice, plain
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.fixture
-def unloaded(monkeypatch):
-    monkeypatch.setattr(choice, "_compiled", None)
-    monkeypatch.setattr(choice, "_text", None)
+from tallybayes.tokenizer import bags
 
 
 def test_the_size_of_the_work_alone_decides():
@@ -87,24 +76,19 @@ def test_the_same_call_gives_the_same_bits_whatever_ran_before():
         assert first.tobytes() == second.tobytes() == third.tobytes()
 
 
-@pytest.mark.usefixtures("unloaded")
-def test_kernels_for_text_are_announced_too(monkeypatch):
-    choice.load_compiled()
-    stderr = Terminal()
-    monkeypatch.setattr("sys.stderr", stderr)
-    monkeypatch.setattr(choice, "_is_cached", lambda _: False)
-    choice.load_text()
-    assert "compiling kernels" in stderr.getvalue()
+@pytest.mark.parametrize("error", [OSError("no shared object"), ImportError("no numba")])
+def test_work_goes_on_where_numba_cannot_be_loaded(monkeypatch, error):
+    monkeypatch.setattr(choice, "_loaded", {})
 
+    def fail(name):
+        raise error
 
-@pytest.mark.usefixtures("unloaded")
-@pytest.mark.parametrize(
-    ("stream", "cached", "said"),
-    [(Terminal, False, True), (Terminal, True, False), (io.StringIO, False, False)],
-)
-def test_a_first_compilation_is_announced_on_a_terminal(monkeypatch, stream, cached, said):
-    stderr = stream()
-    monkeypatch.setattr("sys.stderr", stderr)
-    monkeypatch.setattr(choice, "_is_cached", lambda _: cached)
-    choice.load_compiled()
-    assert ("compiling kernels" in stderr.getvalue()) == said
+    X, y = np.arange(30.0).reshape(10, 3), np.arange(10) % 2
+    texts = {"t": ["a b", "b c"] * 5}
+    expected = tb.Tally.of(X, y), tb.Tally.of(texts, y, columns={"t": tb.Words()})
+    monkeypatch.setattr(choice, "import_module", fail)
+    monkeypatch.setattr(choice, "LARGE", 0)
+    monkeypatch.setattr(bags, "WORTH_LOADING", 0)
+    with pytest.warns(tb.TallyBayesWarning, match=f"cannot be loaded .{error}"):
+        assert tb.Tally.of(X, y) == expected[0]
+    assert tb.Tally.of(texts, y, columns={"t": tb.Words()}) == expected[1]  # no other warning

@@ -190,6 +190,27 @@ def test_what_calls_are_part_of_holds_on_every_thread(monkeypatch):
     assert choice.loops_for(1) is plain
 
 
+def test_work_goes_on_where_no_thread_can_be_started(monkeypatch):
+    class Full(ThreadPoolExecutor):
+        def submit(self, *work):
+            super().submit(*work)  # as Python does it: the work is in the queue already
+            raise RuntimeError("can't start new thread")
+
+    with limited_to(4), Full(1) as pool:
+        monkeypatch.setattr(threads, "_pool", pool)
+        calls = threads.over_rows(lambda rows: rows.start, 40, 10**9)
+    assert calls == [0, 10, 20, 30]
+
+
+def test_the_error_of_the_first_block_is_raised():
+    def work(rows):
+        if rows.start:
+            raise ValueError(rows.start)
+
+    with limited_to(4), pytest.raises(ValueError, match=r"^10$"):
+        threads.over_rows(work, 40, 10**9)
+
+
 def test_blocks_are_even_by_the_sizes_of_the_rows():
     sizes = np.array([10**6, 1, 1, 1, 1, 10**6])
     with limited_to(2):

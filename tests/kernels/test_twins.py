@@ -154,14 +154,6 @@ def shares(rng, n, k, c):
     yield (), [joint_of(rng, n, c)]
 
 
-def record(rng, n, k, c):
-    curves = rng.normal(size=(k, c)), -rng.uniform(0.1, 2.0, (k, c)), rng.normal(size=(k, c))
-    x, which = rng.normal(size=min(n, k)), rng.permutation(k)[: min(n, k)]
-    rows, times = rng.integers(0, 2 * k, n), rng.uniform(0.5, 3.0, n)
-    inputs = x, which, rows, times, *curves, log_table(rng, 2 * k, c)
-    yield inputs, [rng.normal(size=(1, c))]
-
-
 def left_out_normals(rng, n, k, c):
     for dtype in FLOATS:
         X, y, mean = numbers(rng, (n, k), dtype), labels(rng, n, c), rng.normal(size=(c, k))
@@ -205,7 +197,7 @@ CASES = {
     each.__name__: each
     for each in (
         moments, codes, counts, sparse_counts, score_normals, score_codes,
-        score_binary, score_counts, score_sparse, log_sum_exp, shares, record, left_out_normals,
+        score_binary, score_counts, score_sparse, log_sum_exp, shares, left_out_normals,
         left_out_counts, lifted_normals,
     )
 }  # fmt: skip

@@ -7,16 +7,15 @@ what ran before: twins differ in the last digits, and the same call must give th
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tallybayes.kernels import plain, terminal
+from tallybayes.errors import TallyBayesWarning, warn
+from tallybayes.kernels import plain
 from tallybayes.kernels.threads import over_rows
 
 # Cells (times classes, where each class is scored) from which on compiled loops are used. Just
@@ -24,8 +23,7 @@ from tallybayes.kernels.threads import over_rows
 LARGE = 200_000
 
 _whole: ContextVar[int] = ContextVar("cells of the work that a call is part of", default=0)
-_compiled: ModuleType | None = None
-_text: ModuleType | None = None
+_loaded: dict[str, ModuleType | None] = {}
 
 
 def loops_for(n_cells: int) -> ModuleType:
@@ -55,38 +53,31 @@ def part_of(n_cells: int) -> Iterator[None]:
 
 
 def load_compiled() -> ModuleType:
-    """Import the compiled kernels for numbers, categories and counts."""
-    global _compiled
-    if _compiled is None:
-        _compiled = _imported("compiled", "moments")
-    return _compiled
+    """Import the compiled kernels for numbers, categories and counts, or else the plain ones."""
+    return _imported("compiled") or plain
 
 
 def text_is_loaded() -> bool:
     """Tell whether the compiled kernels for text are at hand."""
-    return _text is not None
+    return _loaded.get("compiled_bags") is not None
 
 
-def load_text() -> ModuleType:
-    """Import the compiled kernels for text, and those for everything else."""
-    global _text
-    if _text is None:
-        load_compiled()
-        _text = _imported("compiled_bags", "bags")
-    return _text
+def load_text() -> Any:
+    """Import the compiled kernels for text; None if numba cannot be loaded."""
+    return _imported("compiled_bags")
 
 
-def _imported(name: str, kernel: str) -> ModuleType:
-    """Import a module of kernels; say so on a terminal if one of them has yet to be compiled."""
-    module = import_module(f"tallybayes.kernels.{name}")
-    listening = not terminal.silent and sys.stderr is not None and sys.stderr.isatty()
-    if listening and not _is_cached(getattr(module, kernel)):
-        print("tallybayes: compiling kernels, once on this machine ...", file=sys.stderr)
-    return module
-
-
-def _is_cached(kernel: Any) -> bool:
-    """Tell whether numba has compiled a kernel on this machine before."""
-    folder = getattr(getattr(kernel, "_cache", None), "cache_path", None)
-    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-*.nbi"
-    return folder is not None and any(Path(folder).glob(name))
+def _imported(name: str) -> ModuleType | None:
+    """Import a module of kernels, once; None if numba cannot be loaded."""
+    if name not in _loaded:
+        try:
+            _loaded[name] = import_module(f"tallybayes.kernels.{name}")
+        except (ImportError, OSError, MemoryError, RuntimeError) as error:
+            if all(_loaded.values()):
+                warn(
+                    f"numba cannot be loaded ({error}), so large data take longer; give the "
+                    "process more memory, or install numba anew",
+                    TallyBayesWarning,
+                )
+            _loaded[name] = None
+    return _loaded[name]

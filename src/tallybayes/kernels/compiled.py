@@ -11,13 +11,14 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from tallybayes.kernels.compilation import loop
 
 Array = Any  # numba specialises on the dtype; spelling out each would hide the loops
 
-_loop = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+_loop = loop("contract")
 # Sums along a row may be reordered (that is what lets them vectorise); NaN and inf stay exact.
-_row_sum = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+_row_sum = loop("contract", "reassoc")
 
 
 @_loop
@@ -272,37 +273,6 @@ def shares(joint: Array) -> int:
         for c in range(n_classes):
             row[c] /= total
     return impossible
-
-
-@_loop
-def record(
-    x: Array,
-    which: Array,
-    rows: Array,
-    times: Array,
-    mean: Array,
-    scale: Array,
-    height: Array,
-    table: Array,
-    joint: Array,
-) -> None:
-    """Add the terms of one record to the single row of `joint` and replace it by its shares.
-
-    The numbers x belong to the columns `which`; the other terms are rows of the table, each taken
-    so many times.
-    """
-    out = joint[0]
-    n_classes = len(out)
-    for k in range(len(x)):
-        j = which[k]
-        for c in range(n_classes):
-            z = (x[k] - mean[j, c]) * scale[j, c]
-            out[c] += height[j, c] - z * z
-    for k in range(len(rows)):
-        row = table[rows[k]]
-        for c in range(n_classes):
-            out[c] += times[k] * row[c]
-    shares(joint)
 
 
 @_row_sum

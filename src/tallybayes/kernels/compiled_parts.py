@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from tallybayes.kernels.compilation import loop
 
 Array = Any
 
-_loop = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+_loop = loop("contract")
 
 
 @_loop

@@ -203,31 +203,6 @@ def shares(joint: Array) -> int:
     return impossible
 
 
-def record(
-    x: Array,
-    which: Array,
-    rows: Array,
-    times: Array,
-    mean: Array,
-    scale: Array,
-    height: Array,
-    table: Array,
-    joint: Array,
-) -> None:
-    """Add the terms of one record to the single row of `joint` and replace it by its shares.
-
-    The numbers x belong to the columns `which`; the other terms are rows of the table, each taken
-    so many times.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):
-        if len(x):
-            z = (x[:, None] - mean.take(which, 0)) * scale.take(which, 0)
-            joint += (height.take(which, 0) - z * z).sum(axis=0)
-        if len(rows):
-            joint += (times[:, None] * table.take(rows, 0)).sum(axis=0)
-    shares(joint)
-
-
 def left_out_normals(
     X: Array,
     y: Array,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from itertools import pairwise
 from typing import TypeVar
@@ -86,4 +88,32 @@ def over_rows(
         inner = np.searchsorted(ends, [ends[-1] * share // shares for share in range(1, shares)])
         edges[1:-1] = inner.tolist()
     blocks = [slice(start, stop) for start, stop in pairwise(edges)]
-    return list(_shared_pool().map(alone(work), blocks))
+    return _taken_in_turn(alone(work), blocks)
+
+
+def _taken_in_turn(work: Callable[[slice], Result], blocks: list[slice]) -> list[Result]:
+    """Do the blocks of work on this thread and on others, as many as can be started."""
+    left = deque(range(len(blocks)))
+    done: dict[int, Result] = {}
+    failed: dict[int, BaseException] = {}
+
+    def take_turns() -> None:
+        while left:
+            try:
+                turn = left.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                done[turn] = work(blocks[turn])
+            except BaseException as error:
+                failed[turn] = error
+
+    helpers = []
+    with suppress(RuntimeError):  # there may be no memory for more threads
+        for _ in blocks[1:]:
+            helpers.append(_shared_pool().submit(take_turns))
+    take_turns()
+    wait(helper for helper in helpers if not helper.cancel())
+    if failed:
+        raise failed[min(failed)]
+    return [done[turn] for turn in range(len(blocks))]

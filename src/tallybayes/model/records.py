@@ -312,10 +312,35 @@ def _gathering(
         if values.ndim != 1 or weights.ndim != 1 or values.dtype.kind != "f":
             return None
         columns, places = array(which, integers), array(rows, integers)
-        plain.record(values, columns, places, weights, mean, scale, height, table, joint)
+        _add_terms(values, columns, places, weights, mean, scale, height, table, joint)
         shares: list[float] = joint[0].tolist()
         if not sum(shares) > 0.5:  # nothing is possible, or something is not a number
             return None
         return dict(zip(classes, shares, strict=True))
 
     return score
+
+
+def _add_terms(
+    x: Floats,
+    which: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    times: Floats,
+    mean: Floats,
+    scale: Floats,
+    height: Floats,
+    table: Floats,
+    joint: Floats,
+) -> None:
+    """Add the terms of one record to the single row of `joint` and replace it by its shares.
+
+    The numbers x belong to the columns `which`; the other terms are rows of the table, each taken
+    so many times.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        if len(x):
+            z = (x[:, None] - mean.take(which, 0)) * scale.take(which, 0)
+            joint += (height.take(which, 0) - z * z).sum(axis=0)
+        if len(rows):
+            joint += (times[:, None] * table.take(rows, 0)).sum(axis=0)
+    plain.shares(joint)

@@ -266,6 +266,7 @@ class Reading:
         self.n_bytes = int(self.sizes.sum())
         worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
         self.compiled = self.n_bytes >= worth and not callable(words.tokens)
+        self.compiled = self.compiled and load_text() is not None
         self._documents: Any = documents if self.compiled else documents.strings()
 
     def reader(self, known: Known) -> Reader:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.kernels.choice import load_compiled, load_text
+from tallybayes.kernels.choice import LARGE, load_text, part_of
 
-ROWS = 2_400  # enough cells for the compiled loops, once these are loaded
+ROWS = 2_400
 ASCII = ("The lottery is yours: win today", "see you at dinner tonight", "buy now and get rich")
 WORLD = ("Überweisung für das Straßenfest", "ужин сегодня вечером", "चलो खाना खाते हैं", "夕食 ΟΔΟΣ")
 LOOPS = tuple(f"compiled{part}" for part in ("", "_alphas", "_bags", "_parts", "_terms", "_tokens"))
@@ -45,7 +45,9 @@ def warm_up() -> Iterator[Warmed]:
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of made-up data
-            work()
+            warnings.filterwarnings("default", message=".*(NUMBA_CACHE_DIR|numba cannot be)")
+            with part_of(LARGE):
+                work()
         ready = sum(versions().values())
         yield Warmed(what, ready - before, time.perf_counter() - start)
         before = ready
@@ -114,7 +116,6 @@ def _like_a_file(table: Mapping[str, Any], kinds: Any = None) -> Any:
 
 
 def _moments() -> None:
-    load_compiled()
     for gaps in (False, True):
         _every_way(_numbers(gaps))
 
@@ -149,17 +150,6 @@ def _counts() -> None:
             tally = Tally.of(matrix, _labels(), columns=family, weights=weights)
         estimate(tally, family).posterior(matrix)
     _like_a_file({"a": table["a"]}, {"a": Multinomial()})  # a bag of one column has its own layout
-
-
-def _records() -> None:
-    """Score records one at a time, which has a loop of its own."""
-    from tallybayes.model import estimate
-    from tallybayes.tallies import Tally
-
-    table = {f"x{k}": np.arange(ROWS) % (k + 2) for k in range(100)}
-    model = estimate(Tally.of(table, _labels()))
-    for _ in range(60):
-        model.posterior_of({name: column[0] for name, column in table.items()})
 
 
 def _texts(phrases: tuple[str, ...]) -> Callable[[], None]:
@@ -211,7 +201,6 @@ STEPS: Mapping[str, Callable[[], None]] = {
     "numbers": _moments,
     "categories": _categories,
     "counts and yes-or-no": _counts,
-    "single records": _records,
     "text in ASCII": _texts(ASCII),
     "text in other scripts": _texts(WORLD),
     "leaving rows out": _left_out,

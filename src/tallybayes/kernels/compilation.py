@@ -1,0 +1,147 @@
+"""Compile a loop with numba, and keep the result on disk where that is possible.
+
+numba's own cache ends the work where there is no place for it, where the disk is full, or where a
+file was cut. Here the work goes on, with one warning. And a loop that was kept is loaded without
+numba's registries of everything that could be compiled, which takes two thirds of the time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Timer
+from typing import Any, ClassVar
+
+import numba
+from numba.core import caching as numba_caching
+from numba.core.runtime.nrt import rtsys
+
+from tallybayes.errors import TallyBayesWarning, warn
+from tallybayes.kernels import terminal
+
+# Up to here it is known what of numba a loop needs that is loaded, not compiled.
+KNOWN = (0, 68)
+PATIENCE = 1.0  # seconds of compiling before a word is said on the terminal
+REMEDY = "set NUMBA_CACHE_DIR to a folder that can be written"
+
+caching: Any = numba_caching  # has no types
+_InTree: Any = getattr(caching, "InTreeCacheLocator", None) or caching._InTreeCacheLocator
+_told: set[str] = set()
+
+
+def loop(*fastmath: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return the decorator of a loop; `fastmath` names what LLVM may do to its arithmetic."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        compiled = numba.njit(nogil=True, error_model="numpy", fastmath=set(fastmath))
+        dispatcher: Any = compiled(function)
+        dispatcher._cache = _Forgetful()
+        with suppress(OSError):
+            try:
+                dispatcher._cache = _Kept(function)
+            except RuntimeError:  # numba found no place
+                _tell("there is no folder to keep compiled loops in")
+        return dispatcher
+
+    return decorate
+
+
+def _tell(why: str) -> None:
+    """Warn, once in a process."""
+    if not _told:
+        _told.add(why)
+        warn(f"{why}, so every process compiles them anew; {REMEDY}", TallyBayesWarning)
+
+
+class _Wait:
+    """Says on a terminal what is happening, once compiling has taken a second in all."""
+
+    spent, said = 0.0, False
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+        self._timer = Timer(max(0.0, PATIENCE - _Wait.spent), self._say)
+        self._timer.daemon = True
+        with suppress(RuntimeError):  # there may be no room for a thread
+            self._timer.start()
+
+    def end(self) -> None:
+        """Stop waiting."""
+        self._timer.cancel()
+        _Wait.spent += time.perf_counter() - self._start
+
+    def _say(self) -> None:
+        listening = not terminal.silent and sys.stderr is not None and sys.stderr.isatty()
+        if listening and not _Wait.said:
+            _Wait.said = True
+            print("tallybayes: compiling loops, once on this machine ...", file=sys.stderr)
+
+
+class _Forgetful(caching.NullCache):  # type: ignore[misc]
+    """Keeps nothing; numba asks it before it compiles a loop, and tells it afterwards."""
+
+    def __init__(self) -> None:
+        self._waits: list[_Wait] = []  # a loop may need another one
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return nothing: numba compiles the loop now."""
+        self._waits.append(_Wait())
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Note that the loop is compiled."""
+        if self._waits:
+            self._waits.pop().end()
+
+
+class _ReadOnly(_InTree):  # type: ignore[misc]
+    """Finds loops that were compiled when an image was built, beside sources nobody may change."""
+
+    def ensure_cache_path(self) -> None:
+        """Be content with a folder that holds compiled loops."""
+        if not any(Path(self.get_cache_path()).glob("*.nbi")):
+            raise OSError("there are no compiled loops here")
+
+
+class _Places(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    """Where to keep loops: as numba does it, or where some are that can only be read."""
+
+    _locator_classes: ClassVar[Any] = [
+        each
+        for known in caching.CompileResultCacheImpl._locator_classes
+        for each in ((known, _ReadOnly) if known is _InTree else (known,))
+    ]
+
+
+class _Kept(caching.FunctionCache):  # type: ignore[misc]
+    """Keeps a loop on disk for each type of data it was compiled for, as well as it can."""
+
+    _impl_class = _Places
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._compiling = _Forgetful()
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the loop, or None for numba to compile it."""
+        try:
+            if tuple(map(int, numba.__version__.split(".")[:2])) <= KNOWN:
+                rtsys.initialize(target_context)
+            else:
+                target_context.refresh()
+            found = self._load_overload(sig, target_context)
+        except Exception:  # a file was cut or damaged: what is written next replaces it
+            found = None
+            with suppress(OSError):
+                self.flush()
+        return found if found is not None else self._compiling.load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a loop, if there is room."""
+        self._compiling.save_overload(sig, data)
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:
+            _tell(f"compiled loops cannot be kept in {self.cache_path} ({error})")

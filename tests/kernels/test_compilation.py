@@ -1,0 +1,174 @@
+"""Compiled loops are kept on disk; where that cannot be, work goes on with one warning."""
+
+import errno
+import importlib.util
+import io
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tallybayes
+from tallybayes.errors import TallyBayesWarning
+from tallybayes.kernels import compilation
+
+SOURCE = """
+from tallybayes.kernels.compilation import loop
+
+@loop("contract")
+def total(x):
+    sum = 0.0
+    for i in range(len(x)):
+        sum += x[i]
+    return sum
+"""
+ONES = np.ones(3)
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch):
+    monkeypatch.setattr(compilation, "_told", set())
+    monkeypatch.setattr(compilation._Wait, "said", False)
+    monkeypatch.setattr(compilation._Wait, "spent", 0.0)
+
+
+@pytest.fixture
+def loop(tmp_path, monkeypatch):
+    """Return a function that makes the loop anew, as a new process does."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", "")
+    file = tmp_path / "loops.py"
+    file.write_text(SOURCE)
+
+    def made():
+        spec = importlib.util.spec_from_file_location("loops", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.total
+
+    return made
+
+
+def kept(tmp_path):
+    return sorted(each for each in (tmp_path / "__pycache__").iterdir() if "total" in each.name)
+
+
+def hits(loop):
+    """Call it, and tell whether it was loaded."""
+    assert loop(ONES) == 3.0
+    return sum(loop.stats.cache_hits.values())
+
+
+def test_a_loop_is_compiled_once_and_loaded_from_then_on(loop, tmp_path):
+    assert [hits(loop()) for _ in range(3)] == [0, 1, 1]
+    assert [each.suffix for each in kept(tmp_path)] == [".nbc", ".nbi"]
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", [b"", b"\x80\x04cut", b"not a pickle\n" * 40])
+def test_a_file_that_was_cut_or_damaged_is_replaced(loop, tmp_path, suffix, damage):
+    loop()(ONES)
+    for file in kept(tmp_path):
+        if file.suffix == suffix:
+            file.write_bytes(damage)
+    assert [hits(loop()) for _ in range(2)] == [0, 1]
+
+
+def test_a_full_disk_is_told_once(loop, monkeypatch):
+    def full(self, name, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(compilation.caching.IndexDataCacheFile, "_save_data", full)
+    with pytest.warns(TallyBayesWarning, match="No space left.*NUMBA_CACHE_DIR") as said:
+        assert [hits(loop()) for _ in range(2)] == [0, 0]
+    assert len(said) == 1
+
+
+def test_without_a_place_the_loop_is_compiled_and_that_is_told_once(loop, tmp_path, monkeypatch):
+    (tmp_path / "__pycache__").write_text("a file, where a folder is wanted")
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "/dev/null")
+    with pytest.warns(TallyBayesWarning, match="no folder.*NUMBA_CACHE_DIR") as said:
+        assert [hits(loop()) for _ in range(2)] == [0, 0]
+    assert len(said) == 1
+
+
+def test_loops_that_came_with_an_image_are_used_by_those_who_may_not_write(loop, monkeypatch):
+    loop()(ONES)
+
+    def refuse(*_, **__):
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(compilation.caching.tempfile, "TemporaryFile", refuse)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert hits(loop()) == 1
+    monkeypatch.setattr(compilation.caching.os, "replace", refuse)
+    with pytest.warns(TallyBayesWarning, match="NUMBA_CACHE_DIR"):
+        loop()(ONES.astype(np.float32))
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "patience", "said"),
+    [(Terminal, 0.0, True), (Terminal, 60.0, False), (io.StringIO, 0.0, False)],
+)
+def test_compiling_is_announced_on_a_terminal_when_it_takes_long(
+    loop, monkeypatch, stream, patience, said
+):
+    stderr = stream()
+    monkeypatch.setattr("sys.stderr", stderr)
+    monkeypatch.setattr(compilation, "PATIENCE", patience)
+    loop()(ONES)
+    assert ("compiling loops" in stderr.getvalue()) == said
+    before = stderr.getvalue()
+    loop()(ONES)
+    assert stderr.getvalue() == before
+
+
+def test_a_package_that_cannot_be_written_and_no_home(tmp_path):
+    """As in a container that runs as another user than the one who installed."""
+    package = tmp_path / "tallybayes"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(tallybayes.__file__).parent, package, ignore=ignored)
+    (package / "kernels/__pycache__").write_text("a file, where a folder is wanted")
+    script = """
+        import warnings
+        import numpy as np
+        import tallybayes as tb
+        from tallybayes.kernels import choice
+        assert tb.__file__.startswith({root!r})
+        X, y = np.ones((choice.LARGE, 1)), np.arange(choice.LARGE) % 2
+        texts = ["good news", "bad news indeed"] * 200_000
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            tally = tb.Tally.of(X, y) + tb.Tally.of(X, y)
+            words = tb.Tally.of({{"t": texts}}, [0, 1] * 200_000, columns={{"t": tb.Words()}})
+        assert tally.rows.tolist() == [choice.LARGE, choice.LARGE]
+        assert words.rows.tolist() == [200_000, 200_000]
+        assert sum("NUMBA_CACHE_DIR" in str(each.message) for each in said) == 1, said
+    """
+    surroundings = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path),
+        "HOME": "/dev/null",
+        "XDG_CACHE_HOME": "/dev/null",
+    }
+    surroundings.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script).format(root=str(tmp_path))],
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
