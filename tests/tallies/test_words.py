@@ -99,12 +99,13 @@ def assert_counted(got, rows, words):
     for c, label in enumerate(got.classes):
         ours = [block.rows[c, 0], block.weight[c, 0], *block.lengths[c]]
         assert ours == head[label].tolist()
-        here = block.of_class(c)
-        for number, three in zip(block.indices[here], block.sums[here].tolist(), strict=True):
+        indices, sums_here = block.words[c]
+        assert (np.diff(indices) > 0).all()
+        for number, three in zip(indices, sums_here.tolist(), strict=True):
             assert (label, block.terms.texts[number]) not in found
             found[label, block.terms.texts[number]] = three
     assert found.keys() == sums.keys()
-    assert set(block.terms.texts) == {term for _, term in sums}
+    assert set(block.without_unused().terms.texts) == {term for _, term in sums}
     for pair, three in sums.items():
         assert found[pair] == pytest.approx(three.tolist(), rel=1e-12)
         assert found[pair][:2] == three[:2].tolist()
@@ -138,9 +139,8 @@ def test_buckets_hold_all_words_that_fall_into_them(reader, rows, n):
         for _, weight, document in mine:
             counts = hashed.transform([document]).toarray()[0]
             expected += np.stack([counts > 0, weight * (counts > 0), weight * counts], axis=1)
-        here = block.of_class(c)
         ours = np.zeros((n, 3))
-        ours[block.indices[here]] = block.sums[here]
+        ours[block.words[c].indices] = block.words[c].sums
         np.testing.assert_array_equal(ours, expected)
 
 
@@ -170,7 +170,7 @@ def test_classes_without_words_and_without_documents_are_there():
     assert block.rows.tolist() == [[1], [1], [0]]
     assert block.weight.tolist() == [[1.0], [2.0], [0.0]]
     assert block.lengths.tolist() == [[2.0, 4.0], [0.0, 0.0], [0.0, 0.0]]
-    assert block.indptr.tolist() == [0, 2, 2, 2]
+    assert block.stacked()[0].tolist() == [0, 2, 2, 2]
     assert sorted(block.terms.texts) == ["one", "two"]
 
 

@@ -51,7 +51,7 @@ def both_ways(first, second):
 def test_words_of_both_are_put_together(first, second):
     for together, numbers in both_ways(first, second):
         assert_put_together(together, numbers, first, second)
-        assert [together.number_of[term] for term in together.texts] == list(range(len(together)))
+        assert together.numbers(together.texts).tolist() == list(range(len(together)))
 
 
 @given(st.lists(distinct, max_size=5))
@@ -88,7 +88,7 @@ def test_putting_together_changes_neither(either):
 def test_some_words_are_taken_in_the_order_given(words, data):
     places = st.lists(st.integers(0, len(words) - 1)) if words else st.just([])
     numbers = data.draw(places)
-    taken = Terms.of(words).take(np.array(numbers, np.int64))
+    taken = Terms.of(words).select(np.array(numbers, np.int64))
     assert taken.texts == [words[number] for number in numbers]
 
 
@@ -96,7 +96,7 @@ def test_some_words_are_taken_in_the_order_given(words, data):
 def test_the_order_is_that_of_code_points(words):
     terms = Terms.of(words)
     assert [words[number] for number in terms.order] == sorted(words)
-    assert terms.take(terms.order).texts == sorted(words)
+    assert terms.select(terms.order).texts == sorted(words)
 
 
 @given(distinct, distinct)
@@ -129,7 +129,7 @@ def test_terms_that_were_read_can_be_put_together_and_taken(either):
     together, numbers = terms.plus(Terms.of(more))
     assert_put_together(together, numbers, expected, more)
     assert terms.texts == expected
-    half = terms.take(np.arange(0, len(terms), 2))
+    half = terms.select(np.arange(0, len(terms), 2))
     assert half.texts == expected[::2]
     assert sum(map(len, compiled_bags(words, texts, half))) == len(
         [term for text in texts for term in set(text.split()) if term in set(expected[::2])]

@@ -19,7 +19,6 @@ from tallybayes.families.parameters import ColumnInfo, Floats, times
 from tallybayes.families.word_weights import WORDS_AT_ONCE
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts
-from tallybayes.tallies.word_sums import weighted
 from tallybayes.tokenizer import Bagged, Bags, Buckets, Documents, Words
 from tallybayes.tokenizer.words import in_utf8
 
@@ -74,7 +73,7 @@ def _counted(weights: TextParameters, numbers: NDArray[Any], occurrences: NDArra
         return np.ones(len(numbers))
     ends = np.array([0, len(numbers)], np.int64)
     bags = Bags(slice(0, 1), ends, numbers, occurrences, occurrences.sum(keepdims=True))
-    return np.asarray(weighted(bags, weights.text.words).data, np.float64)
+    return np.asarray(bags.weighted(weights.text.words).data, np.float64)
 
 
 def _logs(weights: TextParameters, numbers: NDArray[Any], counted: Floats) -> Floats:

@@ -119,4 +119,5 @@ class Text:
 
     def estimate(self, block: WordCounts, columns: ColumnInfo) -> TextParameters:
         """Choose the words and say how their counts become weights."""
-        return TextParameters(self, block, *chosen(block, self))
+        counted = block.without_unused()
+        return TextParameters(self, counted, *chosen(counted, self))

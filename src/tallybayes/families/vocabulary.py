@@ -111,7 +111,7 @@ def chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | N
     numbers = numbers[kept]
     if given is not None:
         return Terms.of([given[place] for place in kept.tolist()]), numbers
-    return block.terms.take(numbers), numbers
+    return block.terms.select(numbers), numbers
 
 
 def _by_number(values: Floats, numbers: Integers) -> Floats:
@@ -164,9 +164,8 @@ def mutual_information(block: WordCounts) -> Floats:
         return share
 
     for c in range(block.n_classes):
-        here = block.of_class(c)
         both = np.zeros(len(out))
-        both[block.indices[here]] = block.sums[here, WEIGHT]
+        both[block.words[c].indices] = block.words[c].sums[:, WEIGHT]
         out += term(both, has, weight[c])
         out += term(np.maximum(weight[c] - both, 0.0), np.maximum(total - has, 0.0), weight[c])
     return np.maximum(out, 0.0)
@@ -178,9 +177,8 @@ def chi2(block: WordCounts) -> Floats:
     total = block.totals(COUNT)
     out = np.zeros(len(total))
     for c in range(block.n_classes):
-        here = block.of_class(c)
         observed = np.zeros(len(out))
-        observed[block.indices[here]] = block.sums[here, COUNT]
+        observed[block.words[c].indices] = block.words[c].sums[:, COUNT]
         expected = share[c] * total
         off = (observed - expected) ** 2
         out += np.divide(off, expected, out=np.zeros(len(out)), where=expected > 0.0)

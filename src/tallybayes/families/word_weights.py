@@ -19,7 +19,6 @@ from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts, WordCounts
-from tallybayes.tallies.word_sums import weighted
 from tallybayes.tallies.words import COUNT, WEIGHT
 from tallybayes.tokenizer import Bagged, Bags, Buckets, Documents, Reading, Terms
 
@@ -71,7 +70,8 @@ class TextParameters:
 
         block, part = self.counted, WEIGHT if self._once else COUNT
         shape = (block.n_classes, len(block.terms))
-        by_class = csr_array((block.sums[:, part], block.indices, block.indptr), shape=shape)
+        indptr, indices, sums = block.stacked()
+        by_class = csr_array((sums[:, part], indices, indptr), shape=shape)
         by_word = by_class.T.tocsr()
         if self.numbers is None:
             return by_word
@@ -220,15 +220,8 @@ class TextParameters:
 
     def _used(self, block: Bagged) -> Bags:
         """Return the bags with the numbers that the words have here, and only the used ones."""
-        if isinstance(self.terms, Buckets):
-            return block.as_bags()
-        if block.terms is not self.counted.terms:
-            return block.renumbered(self.terms, self.terms.numbers(block.terms.texts)).as_bags()
-        if self.numbers is not None:
-            number_of = np.full(len(block.terms), -1, np.int64)
-            seen = self.numbers >= 0
-            number_of[self.numbers[seen]] = np.flatnonzero(seen)
-            block = block.renumbered(self.terms, number_of)
+        if isinstance(self.terms, Terms) and block.terms is not self.terms:
+            block = block.renumbered(self.terms)
         return block.as_bags()
 
     def _add_bags(
@@ -237,7 +230,7 @@ class TextParameters:
         """Add the scores of some bags."""
         base, required = self._absence
         there: Any = True if missing is None else ~missing[:, None]
-        self._score(weighted(bags, self.text.words), loops, out)
+        self._score(bags.weighted(self.text.words), loops, out)
         if len(required):
             out[self._lacking(bags, required, loops) & there] = -np.inf
         if self.text.event == "bernoulli":

@@ -59,12 +59,12 @@ def load_compiled() -> ModuleType:
 
 def text_is_loaded() -> bool:
     """Tell whether the compiled kernels for text are at hand."""
-    return _loaded.get("compiled_bags") is not None
+    return _loaded.get("compiled_text") is not None
 
 
 def load_text() -> Any:
     """Import the compiled kernels for text; None if numba cannot be loaded."""
-    return _imported("compiled_bags")
+    return _imported("compiled_text")
 
 
 def _imported(name: str) -> ModuleType | None:

@@ -33,8 +33,8 @@ def word_rows(
         telling: Any = most_informative(model, most, between, column)
         words = [each.word for found in telling.values() for each in found]
     for word in words:
-        number = weights.terms.number_of.get(word)
-        if number is None:
+        number = weights.terms.number(word)
+        if number < 0:
             continue
         at = np.array([number])
         adds = weights.weights_of(at)[0]

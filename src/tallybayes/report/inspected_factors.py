@@ -235,7 +235,7 @@ def _words(model: Model, share: Share, weights: TextParameters, n: int) -> TopWo
 def _number(weights: TextParameters, word: str) -> int:
     """Return the number of a word; a bucket's is in its name."""
     if isinstance(weights.terms, Terms):
-        return weights.terms.number_of[word]
+        return weights.terms.number(word)
     return int(word.removeprefix("#"))
 
 

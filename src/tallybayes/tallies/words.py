@@ -1,21 +1,26 @@
 """Counts of words: for each class and word the documents that have it, and how often it occurs.
 
 Most words occur in few classes, so only the pairs that occur are kept: by class the numbers of its
-words, and for each of them three sums. A million words in a hundred classes take memory for the
-pairs that were seen, not for a hundred million.
+words, sorted, and for each of them three sums. A million words in a hundred classes take memory for
+the pairs that were seen, not for a hundred million. Learning or forgetting a document shares
+everything that it does not change with the tally before it: the words of other classes, and the
+vocabulary, which may therefore hold words that no document has (any more). `without_unused` drops
+those; estimates begin with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from operator import lt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block
-from tallybayes.kernels.choice import text_is_loaded
+from tallybayes.kernels.choice import load_text, text_is_loaded
 from tallybayes.kernels.counting import RowClasses
 from tallybayes.kernels.threads import over_rows
 from tallybayes.schema import Kind
@@ -34,8 +39,16 @@ from tallybayes.tallies.blocks import (
     weight_left,
 )
 from tallybayes.tallies.container import Arrays, require
-from tallybayes.tallies.word_sums import WordSums, fixed_terms, weighted
-from tallybayes.tokenizer import Bagged, Buckets, Documents, Reading, Terms, Words
+from tallybayes.tokenizer import (
+    Bagged,
+    Bags,
+    Buckets,
+    Documents,
+    Reading,
+    Terms,
+    Words,
+    fixed_terms,
+)
 from tallybayes.tokenizer.terms import WORTH_COMPILED
 
 Array = NDArray[Any]
@@ -44,7 +57,20 @@ Integers = NDArray[np.int64]
 
 NO_TERMS = Terms.of(())
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
-NOTHING: tuple[Array, Floats] = np.zeros(0, np.int32), np.zeros((0, 3))
+
+
+class ClassWords(NamedTuple):
+    """The numbers of the words of a class, in order, and three sums of each.
+
+    The sums are the documents that have the word, their weight, and the weighted number of times
+    (or what `Words` says it counts instead).
+    """
+
+    indices: NDArray[np.int32]
+    sums: Floats
+
+
+NOTHING = ClassWords(np.zeros(0, np.int32), np.zeros((0, 3)))
 
 
 @register_block("words")
@@ -53,25 +79,19 @@ class WordCounts(TallyBlock):
     """The words of one column of text, by class.
 
     `rows` and `weight` are of the documents that were there. `lengths` are the weighted sums of
-    their lengths in terms, and of the squares of those. The words of class c are
-    ``indices[indptr[c] : indptr[c + 1]]``; each has a row of `sums`: documents that have it, their
-    weight, and the weighted number of times (or what `Words` says it counts instead).
+    their lengths in terms, and of the squares of those.
     """
 
     terms: Terms | Buckets
     rows: Integers
     weight: Floats
     lengths: Floats
-    indptr: Integers
-    indices: NDArray[np.int32]
-    sums: Floats
+    words: tuple[ClassWords, ...]
 
     @classmethod
     def empty(cls, n_units: int) -> WordCounts:
         """Return the tally of no documents, and of no classes."""
-        rows, weight = np.zeros((0, 1), np.int64), np.zeros((0, 1))
-        nothing = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, 3))
-        return cls(NO_TERMS, rows, weight, np.zeros((0, 2)), *nothing)
+        return cls(NO_TERMS, np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, 2)), ())
 
     @classmethod
     def count(
@@ -79,65 +99,26 @@ class WordCounts(TallyBlock):
     ) -> WordCounts:
         """Count the words of some documents."""
         assert isinstance(kind, Words)
-        words = kind
-        words.check_stop_words()
-        if isinstance(block, Bagged):
-            return cls.of_bags(block, of, words)
-        assert isinstance(block, Documents)
+        assert isinstance(block, Documents | Bagged)
+        kind.check_stop_words()
         there = np.ones(len(block), bool) if block.missing is None else ~block.missing
         if of.w is not None:
             there &= of.w > 0.0
         rows = np.flatnonzero(there)
         rows = rows[np.argsort(of.y[rows], kind="stable")]  # class after class
-        reading = Reading(block, words)
+        if isinstance(block, Bagged):
+            return _count_bags(block, rows, of, kind)
+        reading = Reading(block, kind)
         if not reading.compiled:
             return _count(reading, rows, of)
         sizes = reading.sizes[rows]
         parts = over_rows(
             lambda share: _count(reading, rows[share], of), len(rows), int(sizes.sum()), sizes
         )
-        total = parts[0]
-        for part in parts[1:]:
-            total = total.plus(part, names)
-        return total
-
-    @classmethod
-    def of_bags(cls, block: Bagged, of: RowClasses, words: Words) -> WordCounts:
-        """Count the words of documents that were read before."""
-        from scipy.sparse import csr_array
-
-        bags = weighted(block.as_bags(), words)
-        there = np.ones(len(block), bool) if block.missing is None else ~block.missing
-        if of.w is not None:
-            there &= of.w > 0.0
-        rows = np.flatnonzero(there)
-        n, shape = len(of.rows), (len(block), len(block.terms))
-        w = np.ones(len(rows)) if of.w is None else of.w[rows]
-        length = block.lengths[rows].astype(np.float64)
-
-        def by_class(weights: Floats, data: Array) -> Any:
-            members = csr_array((weights, (of.y[rows], rows)), shape=(n, len(block)))
-            return members @ csr_array((data, bags.indices, bags.indptr), shape=shape)
-
-        ones = np.ones(len(bags.indices))
-        documents = by_class(np.ones(len(rows)), ones)
-        weight = documents if of.w is None else by_class(w, ones)
-        counts = by_class(w, bags.data)
-        y = of.y[rows]
-        lengths = np.zeros((n, 2))
-        for k in (1, 2):
-            lengths[:, k - 1] = np.bincount(y, w * length**k, n)
-        sums = np.stack([documents.data, weight.data, counts.data], axis=1)
-        counted = cls(
-            block.terms,
-            np.bincount(y, minlength=n).astype(np.int64)[:, None],
-            np.bincount(y, w, n).astype(np.float64)[:, None],
-            lengths,
-            documents.indptr.astype(np.int64),
-            documents.indices.astype(np.int32, copy=False),
-            sums,
-        )
-        return counted.without_unused()
+        while len(parts) > 1:  # in pairs, so that nothing is copied more often than need be
+            pairs = zip(parts[::2], parts[1::2], strict=False)
+            parts = [a.plus(b, names) for a, b in pairs] + parts[len(parts) & ~1 :]
+        return parts[0]
 
     @property
     def n_classes(self) -> int:
@@ -149,35 +130,39 @@ class WordCounts(TallyBlock):
         """How many rows have a document, in each class (down)."""
         return self.rows
 
-    def of_class(self, c: int) -> slice:
-        """Return where the words of a class are."""
-        return slice(int(self.indptr[c]), int(self.indptr[c + 1]))
+    @property
+    def exact(self) -> bool:
+        """Whether all sums are whole, so that `less` loses nothing."""
+        return all(bool(is_integral(words.sums).all()) for words in self.words)
+
+    def stacked(self) -> tuple[Integers, NDArray[np.int32], Floats]:
+        """Return all classes as compressed sparse rows: pointers, numbers of words, sums."""
+        indptr = np.zeros(self.n_classes + 1, np.int64)
+        np.cumsum([len(words.indices) for words in self.words], out=indptr[1:])
+        indices, sums = zip(NOTHING, *self.words, strict=True)
+        return indptr, np.concatenate(indices), np.concatenate(sums)
 
     def totals(self, part: int) -> Floats:
         """Return one of the sums for each word, over all classes."""
-        weights = self.sums[:, part]
-        return np.bincount(self.indices, weights, len(self.terms)).astype(np.float64)
+        total = np.zeros(len(self.terms))
+        for words in self.words:
+            total[words.indices] += words.sums[:, part]
+        return total
 
     def with_classes(self, places: Sequence[int], n_classes: int) -> WordCounts:
         """Move the classes to new places, in the same order, among more classes."""
-        sizes = among(np.diff(self.indptr), places, n_classes)
+        words = [NOTHING] * n_classes
+        for place, here in zip(places, self.words, strict=True):
+            words[place] = here
         rows, weight = among(self.rows, places, n_classes), among(self.weight, places, n_classes)
-        lengths, indptr = among(self.lengths, places, n_classes), _pointers(sizes)
-        return WordCounts(self.terms, rows, weight, lengths, indptr, self.indices, self.sums)
+        lengths = among(self.lengths, places, n_classes)
+        return WordCounts(self.terms, rows, weight, lengths, tuple(words))
 
     def select_classes(self, classes: NDArray[np.bool_]) -> WordCounts:
         """Return the block of only some classes."""
-        sizes = np.diff(self.indptr)
-        kept = np.repeat(classes, sizes)
-        return WordCounts(
-            self.terms,
-            self.rows[classes],
-            self.weight[classes],
-            self.lengths[classes],
-            _pointers(sizes[classes]),
-            self.indices[kept],
-            self.sums[kept],
-        ).without_unused()
+        words = tuple(here for here, kept in zip(self.words, classes, strict=True) if kept)
+        head = self.rows[classes], self.weight[classes], self.lengths[classes]
+        return WordCounts(self.terms, *head, words).without_unused()
 
     def select(self, units: Sequence[int]) -> WordCounts:
         """Return the block of its column, or of none."""
@@ -187,107 +172,122 @@ class WordCounts(TallyBlock):
         """Return the block: a column of text has one of its own."""
         return self
 
+    def split(self, n_parts: int) -> list[WordCounts]:
+        """Cut the classes into so many parts of equally many classes."""
+        n = self.n_classes // n_parts
+        cuts = [slice(k * n, k * n + n) for k in range(n_parts)]
+        return [
+            WordCounts(self.terms, self.rows[c], self.weight[c], self.lengths[c], self.words[c])
+            for c in cuts
+        ]
+
     def without_unused(self) -> WordCounts:
         """Drop the words that no document has."""
         if isinstance(self.terms, Buckets):
             return self
         used = np.zeros(len(self.terms), bool)
-        used[self.indices] = True
+        for here in self.words:
+            used[here.indices] = True
         if used.all():
             return self
-        kept = np.flatnonzero(used)
         numbers = np.cumsum(used, dtype=np.int32) - 1
-        return self._replaced(self.terms.take(kept), numbers[self.indices])
+        words = tuple(here._replace(indices=numbers[here.indices]) for here in self.words)
+        return replace(self, terms=self.terms.select(np.flatnonzero(used)), words=words)
 
-    def _replaced(self, terms: Terms | Buckets, indices: Array) -> WordCounts:
-        """Return the block with other terms and numbers."""
-        head = self.rows, self.weight, self.lengths
-        return WordCounts(
-            terms, *head, self.indptr, indices.astype(np.int32, copy=False), self.sums
-        )
-
-    def _among(self, other: WordCounts) -> tuple[WordCounts, WordCounts]:
-        """Return both with the same terms."""
-        a, b = self.terms, other.terms
-        if a is b or (isinstance(a, Buckets) and a == b):
-            return self, other
-        if isinstance(b, Terms) and len(b) == 0:
-            return self, other._replaced(a, other.indices)
-        if isinstance(a, Terms) and len(a) == 0:
-            return self._replaced(b, self.indices), other
-        assert isinstance(a, Terms)
-        assert isinstance(b, Terms)
-        terms, numbers = a.plus(b)
-        return self._replaced(terms, self.indices), other._replaced(terms, numbers[other.indices])
+    def _among(self, terms: Terms | Buckets, numbers: Array | None) -> WordCounts:
+        """Return the block with other terms, among which its own have these numbers."""
+        words = self.words
+        if numbers is not None:
+            words = tuple(_sorted(numbers[here.indices], here.sums) for here in words)
+        return replace(self, terms=terms, words=words)
 
     def plus(self, other: WordCounts, names: Sequence[str], reuse: bool = False) -> WordCounts:
         """Add the counts of other documents."""
-        a, b = self._among(other)
-        parts = _added(a, b, b.sums)
-        lengths = a.lengths + b.lengths
-        return WordCounts(a.terms, a.rows + b.rows, a.weight + b.weight, lengths, *parts)
+        terms, more = self.terms, other.terms
+        if not any(len(words.indices) for words in self.words):  # perhaps without its buckets yet
+            terms, numbers = more, None
+        elif isinstance(terms, Buckets) or isinstance(more, Buckets):
+            numbers = None
+        else:
+            terms, numbers = terms.plus(more)
+        return WordCounts(
+            terms,
+            self.rows + other.rows,
+            self.weight + other.weight,
+            self.lengths + other.lengths,
+            tuple(map(_added, self.words, other._among(terms, numbers).words)),
+        )
 
     def minus(
         self, other: WordCounts, classes: Sequence[Label], names: Sequence[str]
     ) -> WordCounts:
         """Take away documents that were counted here; refuse what cannot be right."""
-        rows, weight = weight_left(
-            self.rows,
-            self.weight,
-            other.rows,
-            other.weight,
-            lambda c, _: f"column {names[0]!r}, class {classes[c]!r}",
-        )
-        a, b = self._among(other)
-        indptr, indices, sums = _added(a, b, -b.sums)
-        of_class = np.repeat(np.arange(len(classes)), np.diff(indptr))
 
-        def where(k: int, _: int) -> str:
-            word = a.terms.texts[indices[k]]
-            return f"column {names[0]!r}, class {classes[of_class[k]]!r}, word {word!r}"
+        def where(c: int, _: int) -> str:
+            return f"column {names[0]!r}, class {classes[c]!r}"
 
-        sums = _left(a, indptr, indices, sums, where)
-        # documents that stay cannot all have been without the word
-        many = sums[:, [DOCUMENTS]] > rows[of_class]
-        heavy = sums[:, [WEIGHT]] > weight[of_class] * (1.0 + TRUSTED)
-        refuse_never_counted(many | heavy, where)
-        kept = sums[:, DOCUMENTS] > 0.0
-        sizes = np.bincount(of_class[kept], minlength=len(classes))
+        def where_in(c: int, terms: Terms | Buckets, indices: Array) -> Where:
+            return lambda k, _: f"{where(c, 0)}, word {terms.texts[indices[k]]!r}"
+
+        head = self.rows, self.weight, other.rows, other.weight
+        rows, weight = weight_left(*head, where)
+        away = other
+        if isinstance(self.terms, Terms) and isinstance(other.terms, Terms):
+            numbers = self.terms.numbers_of(other.terms)
+            for c, theirs in enumerate(other.words):
+                unknown = numbers[theirs.indices] < 0
+                refuse_never_counted(unknown[:, None], where_in(c, other.terms, theirs.indices))
+            away = other._among(self.terms, numbers)
+        words = list(self.words)
+        for c in np.flatnonzero(other.rows[:, 0]).tolist():
+            name = where_in(c, self.terms, away.words[c].indices)
+            words[c] = left = _left(self.words[c], away.words[c], name)
+            # documents that stay cannot all have been without the word
+            many = left.sums[:, DOCUMENTS] > rows[c]
+            heavy = left.sums[:, WEIGHT] > weight[c] * (1.0 + TRUSTED)
+            refuse_never_counted((many | heavy)[:, None], where_in(c, self.terms, left.indices))
         lengths = np.maximum(self.lengths - other.lengths, 0.0) * (rows > 0)
-        left = WordCounts(
-            a.terms, rows, weight, lengths, _pointers(sizes), indices[kept], sums[kept]
+        counts = WordCounts(self.terms, rows, weight, lengths, tuple(words))
+        # words that nobody has any more are kept until they are many
+        pairs = sum(len(here.indices) for here in words)
+        return counts.without_unused() if 2 * pairs < len(self.terms) else counts
+
+    def less(self, other: WordCounts) -> WordCounts:
+        """Take away documents of whole counts that are surely here; the terms stay."""
+        return WordCounts(
+            self.terms,
+            self.rows - other.rows,
+            self.weight - other.weight,
+            self.lengths - other.lengths,
+            tuple(map(_less, self.words, other.words)),
         )
-        return left.without_unused()
 
-    @property
-    def exact(self) -> bool:
-        """Whether all sums are whole, so that `less` loses nothing."""
-        return bool(is_integral(self.sums).all())
+    def sorted(self) -> WordCounts:
+        """Return the same counts with the words in the order of the alphabet."""
+        counts = self.without_unused()
+        if isinstance(counts.terms, Buckets):
+            return counts
+        rank = np.empty(len(counts.terms), np.int32)
+        rank[counts.terms.order] = np.arange(len(counts.terms))
+        return counts._among(counts.terms.select(counts.terms.order), rank)
 
-    def split(self, n_parts: int) -> list[WordCounts]:
-        """Cut the classes into so many parts of equally many classes."""
-        n = self.n_classes // n_parts
-        parts = []
-        for k in range(n_parts):
-            here, indptr = slice(k * n, k * n + n), self.indptr[k * n : k * n + n + 1]
-            stored = slice(int(indptr[0]), int(indptr[-1]))
-            head = self.rows[here], self.weight[here], self.lengths[here], indptr - indptr[0]
-            parts.append(WordCounts(self.terms, *head, self.indices[stored], self.sums[stored]))
-        return parts
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        a, b = self.sorted(), other.sorted()
+        nothing = not any(len(words.indices) for words in (*a.words, *b.words))
+        mine: list[Array] = [a.rows, a.weight, a.lengths, *a.stacked()]
+        theirs: list[Array] = [b.rows, b.weight, b.lengths, *b.stacked()]
+        return (nothing or a.terms == b.terms) and all(map(np.array_equal, mine, theirs))
 
-    def numbers_in(
-        self, kept: WordCounts, block: Block, counted: NDArray[np.bool_] | None
-    ) -> Array | None:
+    __hash__ = None
+
+    def numbers_in(self, kept: WordCounts, block: Block, counted: Any) -> Array | None:
         """Return the numbers that the words of documents have in what is `kept`, -1 for others."""
-        if isinstance(self.terms, Buckets):
+        if isinstance(kept.terms, Buckets) or not isinstance(block, Bagged):
             return None
-        used = np.zeros(len(self.terms), bool)
-        used[self.indices] = True
-        numbers: Array = np.where(used, np.cumsum(used) - 1, -1)
-        if counted is not None and isinstance(block, Bagged):
-            # words that only rows of weight 0 have were not counted
-            numbers = np.append(numbers, -1)[block.numbers_of(counted)]  # the last is for -1
-        return numbers
+        assert isinstance(block.terms, Terms)
+        return kept.terms.numbers_of(block.terms)
 
     def support(self, unit: int, kind: Kind) -> Support:
         """Return that a text can be anything."""
@@ -298,151 +298,222 @@ class WordCounts(TallyBlock):
         return self.terms.n if isinstance(self.terms, Buckets) else None
 
     def to_arrays(self) -> dict[str, Array]:
-        """Return the arrays that make up the block, to store it."""
-        from tallybayes.tallies.word_packing import words_to_arrays
-
-        return words_to_arrays(self)
+        """Return the arrays that make up the block, to store it: words in order, if by name."""
+        block = self.sorted()
+        names: dict[str, Array] = {}
+        if isinstance(block.terms, Terms):
+            names = {"letters": block.terms.letters, "edges": block.terms.edges}
+        head = {"rows": block.rows, "weight": block.weight, "lengths": block.lengths}
+        indptr, indices, sums = block.stacked()
+        return {**names, **head, "indptr": indptr, "indices": indices.astype(int), "sums": sums}
 
     @classmethod
     def from_arrays(
         cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
     ) -> WordCounts:
         """Build the block that `notes` and `to_arrays` described; all else is an error."""
-        from tallybayes.tallies.word_packing import words_from
-
         (kind,) = kinds
         require(isinstance(kind, Words))
         assert isinstance(kind, Words)
-        return words_from(kind, notes, arrays, rows)
-
-    def less(self, other: WordCounts) -> WordCounts:
-        """Take away documents of whole counts that are surely here; the terms stay."""
-        indptr, indices, sums = _added(self, other, -other.sums)
-        kept = sums[:, DOCUMENTS] > 0.0
-        of_class = np.repeat(np.arange(self.n_classes), np.diff(indptr))
-        sizes = np.bincount(of_class[kept], minlength=self.n_classes)
-        return WordCounts(
-            self.terms,
-            self.rows - other.rows,
-            self.weight - other.weight,
-            self.lengths - other.lengths,
-            _pointers(sizes),
-            indices[kept],
-            sums[kept],
-        )
-
-    def sorted(self) -> WordCounts:
-        """Return the same counts with the words in the order of the alphabet."""
-        rank = np.empty(len(self.terms), np.int64)
-        rank[self.terms.order] = np.arange(len(self.terms))
-        indices = rank[self.indices].astype(np.int32)
-        of_class = np.repeat(np.arange(self.n_classes), np.diff(self.indptr))
-        order = np.lexsort((indices, of_class))
-        terms = self.terms if isinstance(self.terms, Buckets) else self.terms.take(self.terms.order)
-        head = self.rows, self.weight, self.lengths, self.indptr
-        return WordCounts(terms, *head, indices[order], self.sums[order])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WordCounts):
-            return NotImplemented
-        a, b = self.sorted(), other.sorted()
-        nothing = len(a.indices) == len(b.indices) == 0
-        return (nothing or a.terms == b.terms) and all(
-            np.array_equal(getattr(a, part), getattr(b, part))
-            for part in ("rows", "weight", "lengths", "indptr", "indices", "sums")
-        )
-
-    __hash__ = None
+        require(notes == kind.buckets or notes is None)
+        n, of_classes = len(rows), rows
+        terms: Terms | Buckets
+        if notes is None:
+            terms = _words_from(arrays.take((None,), np.uint8), arrays.take((None,), np.int64))
+            require(kind.buckets is None or not len(terms))
+            require(kind.idf is None or set(terms.texts) <= set(kind.idf.terms))
+        else:
+            terms = Buckets(notes)
+        rows, weight = arrays.take((n, 1), np.int64), arrays.take((n, 1), np.float64)
+        lengths, indptr = arrays.take((n, 2), np.float64), arrays.take((n + 1,), np.int64)
+        indices, sums = arrays.take((None,), np.int64), arrays.take((None, 3), np.float64)
+        require(bool((rows[:, 0] <= of_classes).all() and (rows >= 0).all()))
+        require(bool(((rows > 0) == (weight > 0.0)).all() and (weight >= 0.0).all()))
+        require(bool((lengths >= 0.0).all() and (sums >= 0.0).all()))
+        require(indptr[0] == 0 and indptr[-1] == len(indices) == len(sums))
+        require(bool((np.diff(indptr) >= 0).all()))
+        require(bool(((indices >= 0) & (indices < len(terms))).all()))
+        owner = np.repeat(np.arange(n), np.diff(indptr))
+        require(bool((np.diff(indices)[np.diff(owner) == 0] > 0).all()))
+        documents = sums[:, DOCUMENTS]
+        require(bool(((documents >= 1.0) & (documents <= rows[owner, 0])).all()))
+        require(bool((documents == np.rint(documents)).all()))
+        require(bool((sums[:, WEIGHT] <= weight[owner, 0] * (1.0 + 1e-9)).all()))
+        cuts, numbers = map(slice, indptr[:-1], indptr[1:]), indices.astype(np.int32)
+        words = tuple(ClassWords(numbers[here], sums[here]) for here in cuts)
+        block = WordCounts(terms, rows, weight, lengths, words)
+        require(block.without_unused() is block)  # a word that nobody has would not be there
+        return block
 
 
-def _pointers(sizes: Array) -> Integers:
-    """Return where each class begins when they stand one behind the other."""
-    pointers = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=pointers[1:])
-    return pointers
+def _words_from(letters: Array, edges: Integers) -> Terms:
+    """Return distinct words in the order of the alphabet, in UTF-8; refuse all else."""
+    require(len(edges) > 0 and edges[0] == 0 and edges[-1] == len(letters))
+    require(bool((np.diff(edges) >= 0).all()))
+    raw = letters.tobytes()
+    raw.decode()  # all at once; then no word may begin within a character
+    starts = letters[edges[:-1][edges[:-1] < len(letters)]]
+    require(bool((starts & 0xC0 != 0x80).all()))
+    words = [raw[a:b] for a, b in pairwise(edges.tolist())]
+    require(all(map(lt, words, words[1:])))  # the order of UTF-8 is that of code points
+    return Terms.of_letters(letters, edges)
+
+
+class _Sums:
+    """The three sums of each word, for one class at a time."""
+
+    def __init__(self, compiled: bool) -> None:
+        self._add = load_text().add_bags if compiled else add_bags
+        self._sums = np.zeros((0, 3))
+        self._touched = np.zeros(0, np.int32)
+        self._n = 0
+
+    def add(self, bags: Bags, w: Array | None, n_terms: int) -> None:
+        """Add the bags of documents, whose terms are so many by now."""
+        if n_terms > len(self._sums):
+            sums, touched = np.zeros((n_terms * 3 // 2, 3)), np.empty(n_terms * 3 // 2, np.int32)
+            sums[: len(self._sums)] = self._sums
+            touched[: self._n] = self._touched[: self._n]
+            self._sums, self._touched = sums, touched
+        args = bags.indptr, bags.indices, bags.data, w, self._sums, self._touched, self._n
+        self._n = self._add(*args)
+
+    def take_out(self) -> ClassWords:
+        """Return the words of the class, and begin another class."""
+        indices = np.sort(self._touched[: self._n])
+        sums = self._sums[indices]
+        self._sums[indices] = 0.0
+        self._n = 0
+        return ClassWords(indices, sums)
+
+
+def add_bags(
+    indptr: Array, indices: Array, data: Array, w: Array | None, sums: Array, touched: Array, n: int
+) -> int:
+    """Do what the compiled loop of that name does, in NumPy."""
+    lengths = np.diff(indptr)
+    stored = slice(int(indptr[0]), int(indptr[-1]))
+    weight = np.repeat(np.ones(len(lengths)) if w is None else w, lengths)
+    new = np.unique(indices[stored][sums[indices[stored], DOCUMENTS] == 0.0])
+    touched[n : n + len(new)] = new
+    more = np.stack([np.ones(len(weight)), weight, weight * data[stored]], axis=1)
+    np.add.at(sums, indices[stored], more)
+    return n + len(new)
 
 
 def _count(reading: Reading, rows: Integers, of: RowClasses) -> WordCounts:
     """Count some documents, which stand class after class."""
-    y, n_classes = of.y[rows], len(of.rows)
-    w = None if of.w is None else of.w[rows]
-    bounds = np.searchsorted(y, np.arange(n_classes + 1))
     known = fixed_terms(reading.words)
     reader = reading.reader(known)
-    sums = WordSums(reading.compiled)
+    bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1))
+    pieces = ((bags, reader.n_terms) for bags in reading.bags(reader, rows, bounds))
+    parts = _summed(pieces, rows, of, reading.words, reading.compiled)
+    counted = WordCounts(reader.terms, *parts)
+    # what was learnt is used; of terms that were settled before, some may not be
+    return counted if known is None else counted.without_unused()
+
+
+def _count_bags(block: Bagged, rows: Integers, of: RowClasses, words: Words) -> WordCounts:
+    """Count documents that were read before, class after class."""
+    every = block.take(rows).as_bags()
+    bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1))
+
+    def pieces() -> Iterator[tuple[Bags, int]]:
+        for c in np.flatnonzero(np.diff(bounds)).tolist():
+            here = slice(int(bounds[c]), int(bounds[c + 1]))
+            indptr = every.indptr[here.start : here.stop + 1]
+            stored = slice(int(indptr[0]), int(indptr[-1]))
+            parts = every.indices[stored], every.data[stored], every.lengths[here]
+            yield Bags(here, indptr - indptr[0], *parts), len(block.terms)
+
+    compiled = text_is_loaded() and len(every.indices) >= WORTH_COMPILED
+    return WordCounts(block.terms, *_summed(pieces(), rows, of, words, compiled)).without_unused()
+
+
+def _summed(
+    pieces: Iterator[tuple[Bags, int]], rows: Integers, of: RowClasses, words: Words, compiled: bool
+) -> tuple[Integers, Floats, Floats, tuple[ClassWords, ...]]:
+    """Add up bags class after class: rows, weight, lengths, words."""
+    y, n_classes = of.y[rows], len(of.rows)
+    w = None if of.w is None else of.w[rows]
+    counted = np.bincount(y, minlength=n_classes).astype(np.int64)
+    weights = counted if w is None else np.bincount(y, w, n_classes)
+    ends = np.cumsum(counted)
     found = [NOTHING] * n_classes
     lengths = np.zeros((n_classes, 2))
-    for bags in reading.bags(reader, rows, bounds):
+    sums = _Sums(compiled)
+    for bags, n_terms in pieces:
         c = int(y[bags.rows.start])
         w_here = None if w is None else w[bags.rows]
         length = bags.lengths.astype(np.float64)
         weight = np.ones(len(length)) if w_here is None else w_here
         lengths[c] += (weight @ length, weight @ length**2)
-        sums.make_room(reader.n_terms)
-        sums.add_bags(weighted(bags, reading.words), w_here)
-        if bags.rows.stop == bounds[c + 1]:
+        sums.add(bags.weighted(words), w_here, n_terms)
+        if bags.rows.stop == ends[c]:
             found[c] = sums.take_out()
-    counted = np.bincount(y, minlength=n_classes).astype(np.int64)
-    weights = counted if w is None else np.bincount(y, w, n_classes)
-    head = counted[:, None], weights.astype(np.float64)[:, None], lengths
-    counted_words = WordCounts(reader.terms, *head, *_stacked(found))
-    # what was learnt is used; of terms that were settled before, some may not be
-    return counted_words if known is None else counted_words.without_unused()
+    return counted[:, None], weights.astype(np.float64)[:, None], lengths, tuple(found)
 
 
-def _added(
-    a: WordCounts, b: WordCounts, sums_of_b: Floats
-) -> tuple[Integers, NDArray[np.int32], Floats]:
-    """Add up the sums of two blocks with the same terms, class by class."""
-    sizes = np.diff(a.indptr) + np.diff(b.indptr)
-    size = int(sizes.sum())
-
-    def work(classes: slice) -> list[tuple[Array, Floats]]:
-        sums = WordSums(text_is_loaded() and size >= WORTH_COMPILED)
-        sums.make_room(len(a.terms))
-        found = []
-        for c in range(classes.start, classes.stop):
-            parts = [
-                (block.indices[here], values[here])
-                for block, values in ((a, a.sums), (b, sums_of_b))
-                if (here := block.of_class(c)).stop > here.start
-            ]
-            if len(parts) < 2:  # threads share out the documents by class, so most are like this
-                found += parts or [NOTHING]
-                continue
-            for indices, values in parts:
-                sums.add(indices, values)
-            found.append(sums.take_out())
-        return found
-
-    return _stacked([each for part in over_rows(work, a.n_classes, size, sizes) for each in part])
+def _sorted(indices: Array, sums: Floats) -> ClassWords:
+    """Put words into the order of their numbers."""
+    order = np.argsort(indices)
+    return ClassWords(indices[order].astype(np.int32, copy=False), sums[order])
 
 
-def _stacked(
-    found: Sequence[tuple[Array, Floats]],
-) -> tuple[Integers, NDArray[np.int32], Floats]:
-    """Put the words of one class behind those of another."""
-    indptr = _pointers(np.array([len(indices) for indices, _ in found], np.int64))
-    indices, sums = zip(NOTHING, *found, strict=True)
-    return indptr, np.concatenate(indices), np.concatenate(sums)
+def _places(mine: ClassWords, indices: Array) -> tuple[Integers, NDArray[np.bool_]]:
+    """Return where words stand or would stand, and mark those that are there."""
+    places = np.searchsorted(mine.indices, indices)
+    there = places < len(mine.indices)
+    there[there] = mine.indices[places[there]] == indices[there]
+    return places, there
 
 
-def _left(a: WordCounts, indptr: Integers, indices: Array, sums: Floats, where: Where) -> Floats:
-    """Check what is left of a block after others were taken away; refuse what cannot be right."""
-    before = np.zeros(sums.shape)
-    table = np.zeros((len(a.terms), 3))
-    for c in range(a.n_classes):
-        mine, here = a.of_class(c), slice(int(indptr[c]), int(indptr[c + 1]))
-        table[a.indices[mine]] = a.sums[mine]
-        before[here] = table[indices[here]]
-        table[a.indices[mine]] = 0.0
-    away = before - sums
+def _added(mine: ClassWords, theirs: ClassWords) -> ClassWords:
+    """Add up the sums of a class."""
+    if not len(theirs.indices) or not len(mine.indices):
+        return mine if len(mine.indices) else theirs
+    places, there = _places(mine, theirs.indices)
+    sums = mine.sums.copy()
+    sums[places[there]] += theirs.sums[there]
+    new = ~there
+    if not new.any():
+        return ClassWords(mine.indices, sums)
+    indices = np.insert(mine.indices, places[new], theirs.indices[new])
+    return ClassWords(indices, np.insert(sums, places[new], theirs.sums[new], axis=0))
+
+
+def _less(mine: ClassWords, theirs: ClassWords) -> ClassWords:
+    """Subtract the sums of a class, of words that are there; drop those that no document has."""
+    if not len(theirs.indices):
+        return mine
+    places, _ = _places(mine, theirs.indices)
+    return _with(mine, places, mine.sums[places] - theirs.sums)
+
+
+def _with(mine: ClassWords, places: Integers, left: Floats) -> ClassWords:
+    """Return the words of a class with other sums at some places."""
+    sums = mine.sums.copy()
+    sums[places] = left
+    gone = places[left[:, DOCUMENTS] == 0.0]
+    if not len(gone):
+        return ClassWords(mine.indices, sums)
+    return ClassWords(np.delete(mine.indices, gone), np.delete(sums, gone, axis=0))
+
+
+def _left(mine: ClassWords, theirs: ClassWords, where: Where) -> ClassWords:
+    """Take away words of a class; refuse what cannot be right."""
+    if not len(theirs.indices):
+        return mine
+    places, there = _places(mine, theirs.indices)
+    refuse_never_counted(~there[:, None], where)
+    before, away = mine.sums[places], theirs.sums
+    left = before - away
     # whole counts cancel exactly; fractions leave rounding error behind
     whole = is_integral(before, away)
     noise = np.where(whole, 0.0, 1e-12 * before)
-    gone = sums[:, [DOCUMENTS]] == 0.0
-    wrong = (sums < -noise) | (gone & (np.abs(sums) > np.maximum(noise, TRUSTED * before)))
+    gone = left[:, [DOCUMENTS]] == 0.0
+    wrong = (left < -noise) | (gone & (np.abs(left) > np.maximum(noise, TRUSTED * before)))
     refuse_never_counted(wrong, where)
-    lost = ~gone & (away > 0.0) & (ROUNDING * before > TRUSTED * sums)
+    lost = ~gone & (away > 0.0) & (ROUNDING * before > TRUSTED * left)
     refuse_lost_in_rounding(lost & ~whole, where)
-    return np.where(gone, 0.0, np.maximum(sums, 0.0))
+    return _with(mine, places, np.where(gone, 0.0, np.maximum(left, 0.0)))

@@ -1,11 +1,9 @@
 """Text: what its words are, and documents as bags of them."""
 
-from tallybayes.tokenizer.bagged import Bagged
-from tallybayes.tokenizer.bags import Bags, Reading, expect_text
+from tallybayes.tokenizer.bags import Bagged, Bags, Reading, expect_text, fixed_terms
 from tallybayes.tokenizer.documents import Documents
-from tallybayes.tokenizer.idf import Idf
 from tallybayes.tokenizer.terms import Buckets, Terms
-from tallybayes.tokenizer.words import Words
+from tallybayes.tokenizer.words import Idf, Words
 
 __all__ = [
     "Bagged",
@@ -17,4 +15,5 @@ __all__ = [
     "Terms",
     "Words",
     "expect_text",
+    "fixed_terms",
 ]

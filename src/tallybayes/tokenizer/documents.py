@@ -1,8 +1,8 @@
-"""Documents: texts as Python or Arrow holds them, read where they are."""
+"""Documents: texts as Python or Arrow holds them, and their bytes for the compiled kernels."""
 
 from __future__ import annotations
 
-import ctypes
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,14 +14,16 @@ from tallybayes.tokenizer.words import in_utf8
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 
-class Memory(NamedTuple):
-    """Where the bytes of each document are, and who keeps them there."""
+class Letters(NamedTuple):
+    """Documents as bytes: where each begins and ends among the letters, and which are ASCII."""
 
-    address: Integers
-    size: Integers
-    owner: Any
+    letters: NDArray[np.uint8]
+    starts: Integers
+    ends: Integers
+    in_ascii: Booleans
 
 
 class Documents:
@@ -38,7 +40,7 @@ class Documents:
 
     def __init__(self, texts: Any, where: str = "the documents", start: int = 0) -> None:
         self._arrow = texts if hasattr(texts, "chunks") else None
-        self.missing: NDArray[np.bool_] | None = None
+        self.missing: Booleans | None = None
         if self._arrow is None:
             self._texts = self._as_text(texts, where, start)
         elif self._arrow.null_count:
@@ -52,7 +54,7 @@ class Documents:
             array[:] = texts.tolist() if isinstance(texts, np.ndarray) else texts
         listed = array.tolist()
         if set(map(type, listed)) <= {str}:
-            return np.ascontiguousarray(array)
+            return array
         fixed = np.empty(len(listed), object)
         missing = np.zeros(len(listed), bool)
         for row, text in enumerate(listed):
@@ -78,7 +80,9 @@ class Documents:
     def sizes(self) -> Integers:
         """The size of each document: bytes if it is in Arrow's memory, otherwise characters."""
         if self._arrow is not None:
-            return self._arrow_memory.size
+            _, (_, starts, ends, _) = self._in_arrow
+            sizes: Integers = ends - starts
+            return sizes
         return np.fromiter(map(len, self._texts.tolist()), np.int64, len(self))
 
     def strings(self) -> list[str]:
@@ -94,64 +98,83 @@ class Documents:
             found = [None if each is None else each.decode("utf-8", "replace") for each in raw]
         return [text or "" for text in found]
 
-    def memory(self, rows: Array) -> Memory:
-        """Return where the documents of these rows are, as UTF-8."""
-        if self._arrow is not None:
-            every = self._arrow_memory
-            return Memory(every.address[rows], every.size[rows], every.owner)
-        from tallybayes.kernels.compiled_tokens import addresses
-
-        objects = self._texts[rows]
-        encoded = ~np.fromiter(map(str.isascii, objects.tolist()), bool, len(objects))
-        for row in np.flatnonzero(encoded).tolist():
-            # ASCII is UTF-8 already; a str would keep the UTF-8 of anything else for ever
-            objects[row] = in_utf8(objects[row]).encode()
-        address, size = np.zeros(len(objects), np.int64), np.zeros(len(objects), np.int64)
-        addresses(_pointers(objects), encoded, address, size)
-        return Memory(address, size, objects)
+    def letters(self, rows: Array, spelled: Callable[[str], str]) -> Letters:
+        """Return the documents of these rows as UTF-8: spelled, if they are not in ASCII."""
+        if self._arrow is None:
+            texts = self._texts[rows].tolist()
+            in_ascii = np.fromiter(map(str.isascii, texts), bool, len(texts))
+            if in_ascii.all():
+                return _joined("".join(texts).encode(), self.sizes[rows], in_ascii)
+            parts = [
+                text.encode() if plain else _encoded(text, spelled)
+                for text, plain in zip(texts, in_ascii.tolist(), strict=True)
+            ]
+        else:
+            chunks, places = self._in_arrow
+            places = places.take(rows, axis=1)
+            starts, ends, in_ascii = places[1], places[2], places[3].astype(bool)
+            if len(chunks) == 1 and in_ascii.all():
+                return Letters(chunks[0], starts, ends, in_ascii)
+            parts = []
+            for chunk, start, end, plain in places.T.tolist():
+                part = chunks[chunk][start:end].data
+                parts.append(part if plain else _encoded(str(part, "utf-8", "replace"), spelled))
+        sizes = np.fromiter(map(len, parts), np.int64, len(parts))
+        return _joined(b"".join(parts), sizes, in_ascii)
 
     @cached_property
-    def _arrow_memory(self) -> Memory:
-        import pyarrow
-
+    def _in_arrow(self) -> tuple[list[NDArray[np.uint8]], Integers]:
+        """The bytes of each chunk; for each document its chunk, begin, end, and whether ASCII."""
         assert self._arrow is not None
-        address, size = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)
-        chunks = [_with_offsets(chunk) for chunk in self._arrow.chunks]
-        start = 0
-        for chunk in chunks:
+        chunks: list[NDArray[np.uint8]] = []
+        places = [np.zeros((4, 0), np.int64)]
+        for chunk in map(_with_offsets, self._arrow.chunks):
             n = len(chunk)
             _, offsets, data = chunk.buffers()
-            large = pyarrow.types.is_large_string(chunk.type) or pyarrow.types.is_large_binary(
-                chunk.type
-            )
-            if n and data is not None:
-                kind = np.dtype(np.int64 if large else np.int32)
-                edges = np.frombuffer(offsets, kind, n + 1, chunk.offset * kind.itemsize)
-                here = slice(start, start + n)
-                address[here] = data.address + edges[:-1].astype(np.int64)
-                size[here] = np.diff(edges)
-            start += n
-        if self.missing is not None:
-            size[self.missing] = 0
-        return Memory(address, size, chunks)
+            letters = np.frombuffer(data if data is not None and data.size else b" ", np.uint8)
+            letters.flags.writeable = False  # kernels are compiled for one kind of array
+            edges = np.zeros(1, np.int64)
+            if n:
+                edges = np.frombuffer(offsets, np.int64, n + 1, 8 * chunk.offset)
+            of_chunk = np.full(n, len(chunks)), edges[:-1], edges[1:], _in_ascii(letters, edges)
+            chunks.append(letters)
+            places.append(np.stack(of_chunk).astype(np.int64))
+        together = np.concatenate(places, axis=1)
+        if self.missing is not None:  # what stands behind a missing text is not read
+            together[2, self.missing] = together[1, self.missing]
+        return chunks, together
 
 
-def _pointers(objects: Array) -> Array:
-    """Return where the objects of an array are: an array of objects is one of their addresses."""
-    raw: Any = (ctypes.c_char * objects.nbytes).from_address(objects.ctypes.data)
-    return np.frombuffer(raw, np.intp) if len(objects) else np.zeros(0, np.intp)
+def _joined(raw: bytes, sizes: Integers, in_ascii: Booleans) -> Letters:
+    """Return documents that stand one behind the other."""
+    ends = np.cumsum(sizes)
+    return Letters(np.frombuffer(raw or b" ", np.uint8), ends - sizes, ends, in_ascii)
+
+
+def _encoded(text: str, spelled: Callable[[str], str]) -> bytes:
+    """Spell a text in UTF-8; what has none is replaced before."""
+    try:
+        return spelled(text).encode()
+    except UnicodeEncodeError:
+        return spelled(in_utf8(text)).encode()
+
+
+def _in_ascii(letters: NDArray[np.uint8], edges: Integers) -> Booleans:
+    """Mark the documents that are in ASCII."""
+    in_ascii = np.ones(len(edges) - 1, bool)
+    there = np.flatnonzero(edges[1:] > edges[:-1])
+    if len(there) and letters[edges[0] : edges[-1]].max() >= 0x80:
+        highest = np.maximum.reduceat(letters[: edges[-1]], edges[there])
+        in_ascii[there] = highest < 0x80
+    return in_ascii
 
 
 def _with_offsets(chunk: Any) -> Any:
-    """Return an Arrow array in the form of bytes and offsets."""
+    """Return an Arrow array in the form of bytes and long offsets."""
     import pyarrow
 
-    is_ = pyarrow.types
-    plain = (is_.is_string, is_.is_large_string, is_.is_binary, is_.is_large_binary)
-    if any(each(chunk.type) for each in plain):
-        return chunk
-    text = is_.is_string_view(chunk.type)
-    return chunk.cast(pyarrow.large_string() if text else pyarrow.large_binary())
+    is_text = pyarrow.types.is_string_view(chunk.type)
+    return chunk.cast(pyarrow.large_string() if is_text else pyarrow.large_binary())
 
 
 def _is_nan(value: Any) -> bool:

@@ -21,7 +21,7 @@ from tallybayes.kernels.choice import LARGE, load_text, part_of
 ROWS = 2_400
 ASCII = ("The lottery is yours: win today", "see you at dinner tonight", "buy now and get rich")
 WORLD = ("Überweisung für das Straßenfest", "ужин сегодня вечером", "चलो खाना खाते हैं", "夕食 ΟΔΟΣ")
-LOOPS = tuple(f"compiled{part}" for part in ("", "_alphas", "_bags", "_parts", "_terms", "_tokens"))
+LOOPS = tuple(f"compiled{part}" for part in ("", "_alphas", "_parts", "_text"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +159,7 @@ def _texts(phrases: tuple[str, ...]) -> Callable[[], None]:
         from tallybayes.families import Text
         from tallybayes.model import estimate
         from tallybayes.tallies import Tally
+        from tallybayes.tokenizer import Words
 
         load_text()
         documents = [f"{phrases[k % len(phrases)]} {k}" for k in range(ROWS)]
@@ -168,6 +169,7 @@ def _texts(phrases: tuple[str, ...]) -> Callable[[], None]:
             half.update({"text": documents[:200]}, _labels()[:200])
             half.forget({"text": documents[:200]}, _labels()[:200])
             estimate(half, text).posterior({"text": documents})
+        Tally.of({"text": documents}, _labels(), columns={"text": Text(Words(buckets=64))})
         _like_a_file({"text": documents}, {"text": Text()})
 
     return work

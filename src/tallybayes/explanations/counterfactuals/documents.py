@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from tallybayes.explanations.counterfactuals.goal import Goal
 from tallybayes.families import TextParameters
-from tallybayes.tallies.word_sums import weighted
 from tallybayes.tokenizer import Bags, Buckets, Documents, Words
 from tallybayes.tokenizer.words import in_utf8, splitter, word_pattern
 
@@ -177,6 +176,6 @@ def _weights(weights: TextParameters, some: Integers) -> Floats:
         return plain
     ones = np.ones(len(some), np.int64)
     bags = Bags(slice(0, len(some)), np.arange(len(some) + 1), some, ones, ones)
-    counted = weighted(bags, weights.text.words).data
+    counted = bags.weighted(weights.text.words).data
     with np.errstate(invalid="ignore"):
         return np.where(counted[:, None] > 0.0, plain * counted[:, None], 0.0)

@@ -23,7 +23,6 @@ from tallybayes.families.word_weights import MOST_CELLS
 from tallybayes.kernels import leaving_out, scoring
 from tallybayes.kernels.leaving_out import row_sums
 from tallybayes.tallies import WordCounts
-from tallybayes.tallies.word_sums import weighted
 from tallybayes.tallies.words import COUNT, DOCUMENTS, WEIGHT
 from tallybayes.tokenizer import Bagged, Buckets
 
@@ -93,7 +92,7 @@ class LeftDocuments:
         """The documents with what each word counts."""
         block = self.leaving.block
         assert isinstance(block, Bagged)
-        bags = weighted(block.as_bags(), self.text.words)
+        bags = block.as_bags().weighted(self.text.words)
         if self._once:
             bags = bags._replace(data=np.ones(len(bags.indices)))
         return bags
@@ -145,8 +144,8 @@ class LeftDocuments:
         """What was counted, by class (down) and word (across)."""
         counted = self.counted
         out = np.zeros((counted.n_classes, len(counted.terms)))
-        of_class = np.repeat(np.arange(counted.n_classes), np.diff(counted.indptr))
-        out[of_class, counted.indices] = counted.sums[:, WEIGHT if self._once else COUNT]
+        for c, words in enumerate(counted.words):
+            out[c, words.indices] = words.sums[:, WEIGHT if self._once else COUNT]
         return out
 
     def totals(self, counts: Floats) -> Floats:
