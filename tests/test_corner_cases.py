@@ -175,7 +175,7 @@ def test_the_number_of_threads_can_be_set(monkeypatch):
 def test_a_model_can_be_pickled_after_it_has_scored_a_record():
     model = tb.estimate(moments_of([1.0, 2.0, 4.0]))
     expected = model.posterior_of({"x": 3.0})
-    assert pickle.loads(pickle.dumps(model)).posterior_of({"x": 3.0}) == expected
+    assert pickle.loads(pickle.dumps(model)).posterior_of({"x": 3.0}) == pytest.approx(expected)
 
 
 def test_a_named_column_of_labels_left_in_the_table_is_noticed():
@@ -208,7 +208,8 @@ def test_one_kind_can_be_declared_for_all_columns():
 
 def test_the_target_may_be_in_a_record():
     model = tb.estimate(tb.Tally.of({"x": [1.0, 2.0, 5.0]}, ["a", "a", "b"], target="y"))
-    assert model.posterior_of({"x": 1.0, "y": "b"}) == model.posterior_of({"x": 1.0})
+    expected = model.posterior_of({"x": 1.0})
+    assert model.posterior_of({"x": 1.0, "y": "b"}) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("record", [None, [{"x": 1.0}], pd.Series({"x": 1.0})])

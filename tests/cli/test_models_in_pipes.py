@@ -1,5 +1,6 @@
 """A model can come from standard input, as fit writes it to standard output."""
 
+import io
 import json
 import subprocess
 import sys
@@ -10,17 +11,12 @@ COMMAND = [sys.executable, "-m", "tallybayes"]
 
 
 @pytest.fixture
-def piped(loan, data):
+def piped(cli, loan, data, monkeypatch):
     """Run a command with a model file as standard input."""
 
     def run(*args, model=loan):
-        return subprocess.run(
-            [*COMMAND, *args],
-            input=(data / model).read_bytes(),
-            capture_output=True,
-            cwd=data,
-            timeout=120,
-        )
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((data / model).read_bytes())))
+        return cli(*args)
 
     return run
 
@@ -38,9 +34,9 @@ COMMANDS = [
 @pytest.mark.parametrize("args", COMMANDS, ids=lambda args: " ".join(args[:3]))
 def test_a_command_says_the_same_of_a_model_in_a_pipe(piped, done, loan, args):
     done("fit", "loan.csv", "-t", "cheat", "-qo", "other.tally", "--no-scores")
-    found = piped(*[each.format("-") for each in args])
-    assert found.returncode == 0, found.stderr.decode()
-    assert found.stdout.decode() == done(*[each.format(loan) for each in args])
+    code, out, err = piped(*[each.format("-") for each in args])
+    assert code == 0, err
+    assert out == done(*[each.format(loan) for each in args])
 
 
 def test_inspect_shows_a_model_that_fit_has_just_written(data):
@@ -65,9 +61,9 @@ def test_inspect_shows_a_model_that_fit_has_just_written(data):
 
 def test_compare_takes_one_model_from_a_pipe(piped, done, loan):
     done("fit", "loan.csv", "-t", "cheat", "-qo", "other.tally", "--no-scores", "--alpha", "0.1")
-    found = piped("compare", "-", "other.tally", "loan.csv")
-    assert found.returncode == 0, found.stderr.decode()
-    assert found.stdout.decode().startswith("standard input and other are right")
+    code, out, err = piped("compare", "-", "other.tally", "loan.csv")
+    assert code == 0, err
+    assert out.startswith("standard input and other are right")
 
 
 def test_data_in_a_pipe_are_still_data_to_evaluate(tallybayes, data):
@@ -91,12 +87,12 @@ def test_data_in_a_pipe_are_still_data_to_evaluate(tallybayes, data):
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
 def test_what_cannot_be_done_with_a_pipe_is_an_error_of_usage(piped, args, message):
-    found = piped(*args)
-    assert (found.returncode, found.stdout) == (2, b"")
-    assert message in found.stderr.decode()
+    code, out, err = piped(*args)
+    assert (code, out) == (2, "")
+    assert message in err
 
 
 def test_what_is_no_model_is_called_standard_input(piped):
-    found = piped("inspect", "-", model="loan.csv")
-    assert found.returncode == 1
-    assert b"standard input is not a model file" in found.stderr
+    code, _, err = piped("inspect", "-", model="loan.csv")
+    assert code == 1
+    assert "standard input is not a model file" in err

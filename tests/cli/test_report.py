@@ -7,6 +7,8 @@ import shlex
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 
 def test_a_report_is_written_and_said(done, loan, data):
     said = done("report", loan, "-o", "report.html")

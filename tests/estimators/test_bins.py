@@ -44,7 +44,7 @@ def test_the_cuts_of_iris_are_found():
     assert matrix.schema_.edges == {
         f"x{j}": edges for j, edges in enumerate(model.schema_.edges.values())
     }
-    np.testing.assert_array_equal(matrix.predict_proba(X), model.predict_proba(IRIS))
+    np.testing.assert_allclose(matrix.predict_proba(X), model.predict_proba(IRIS), rtol=1e-9)
 
 
 def test_the_summary_says_where_the_cuts_are():
@@ -64,7 +64,7 @@ def test_the_model_is_that_of_the_edges_stated():
     stated = NaiveBayes({name: Bins(edges=edges[name]) for name in edges}).fit(IRIS, Y)
     tally = tb.Tally.of(IRIS, Y, columns={name: Bins(edges=edges[name]) for name in edges})
     for other in (stated.predict_proba(IRIS), tb.estimate(tally).posterior(IRIS)):
-        np.testing.assert_array_equal(found.predict_proba(IRIS), other)
+        np.testing.assert_allclose(found.predict_proba(IRIS), other, rtol=1e-9)
     assert found.tally_ == stated.tally_ == tally
 
 
@@ -176,7 +176,7 @@ def test_a_refused_fit_leaves_the_model_as_it_was():
         with pytest.raises(ValueError, match=r"inconsistent numbers|holds 'wide'"):
             model.fit(X_bad, y_bad)
     assert edges_of(model) == CUTS
-    np.testing.assert_array_equal(model.predict_proba(IRIS), before)
+    np.testing.assert_allclose(model.predict_proba(IRIS), before, rtol=1e-9)
 
 
 @pytest.mark.parametrize("columns", ["bins", {re.compile(""): "bins"}, {"petal width": Bins()}])
@@ -277,7 +277,7 @@ def test_it_works_with_scikit_learns_tools():
     model = clone(NaiveBayes({tuple(NAMES): Bins(alpha=0.5)}))
     assert cross_val_score(model, IRIS, Y, cv=5).mean() > 0.9
     copied = pickle.loads(pickle.dumps(model.fit(IRIS, Y)))
-    np.testing.assert_array_equal(copied.predict_proba(IRIS), model.predict_proba(IRIS))
+    np.testing.assert_allclose(copied.predict_proba(IRIS), model.predict_proba(IRIS), rtol=1e-9)
 
 
 def test_a_fitted_model_samples_and_answers_single_records():

@@ -147,6 +147,7 @@ def test_an_estimator_that_was_not_fitted_says_so():
             call(tb.NaiveBayes())
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_report_on_the_very_rows_that_were_learnt_from_says_so():
     flattering = "the model has learned from these very rows"
     assert flattering in model().report(TABLE, CHEAT).html

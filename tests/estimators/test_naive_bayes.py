@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.naive_bayes as sk
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.sparse import csr_array, csr_matrix
@@ -177,7 +177,6 @@ def without_equal_values(column, labels, weights):
             rows = list(zip(labels, weights, column, strict=True))
 
 
-@settings(max_examples=60)
 @given(
     rows=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), CELLS), min_size=1),
     new=st.lists(CELLS, min_size=1, max_size=5),

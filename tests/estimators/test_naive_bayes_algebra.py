@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -18,7 +18,6 @@ import tallybayes as tb
 from tallybayes import NaiveBayes
 from tallybayes.tallies import Codes, Counts
 
-law = settings(max_examples=25)
 draws = given(data=st.data())
 
 NAMES = ("height", "colour", "on", "sick", "visits", "mails")
@@ -120,7 +119,6 @@ def same(ours, expected, tolerance=1e-12, probe=EVERYTHING):
     )
 
 
-@law
 @draws
 def test_any_split_into_batches_is_one_fit(data):
     rows = data.draw(some_rows(max_size=15))
@@ -131,7 +129,6 @@ def test_any_split_into_batches_is_one_fit(data):
     same(model, fitted(rows))
 
 
-@law
 @draws
 def test_the_order_of_the_rows_leaves_no_trace(data):
     rows = data.draw(some_rows(max_size=12))
@@ -141,7 +138,6 @@ def test_the_order_of_the_rows_leaves_no_trace(data):
     same(model, fitted(rows))
 
 
-@law
 @draws
 def test_any_order_of_merging_is_one_fit(data):
     parts = data.draw(st.lists(some_rows(max_size=5), min_size=2, max_size=4))
@@ -153,7 +149,6 @@ def test_any_order_of_merging_is_one_fit(data):
     same(models[0], fitted(list(itertools.chain(*parts))))
 
 
-@law
 @draws
 def test_forgetting_rows_is_never_having_seen_them(data):
     stay, go = data.draw(some_rows()), data.draw(some_rows(max_size=4))
@@ -165,7 +160,6 @@ def test_forgetting_rows_is_never_having_seen_them(data):
         assert model.tally_.to_bytes() == before
 
 
-@law
 @draws
 def test_a_weight_is_a_number_of_repetitions(data):
     rows = [(label, int(weight + 0.5), cells) for label, weight, cells in data.draw(some_rows())]
@@ -178,7 +172,6 @@ def test_a_weight_is_a_number_of_repetitions(data):
     )
 
 
-@settings(max_examples=40)
 @draws
 def test_a_life_of_learning_merging_and_forgetting(data):
     rows = data.draw(some_rows())
@@ -371,7 +364,6 @@ KINDS = {
 }
 
 
-@law
 @draws
 def test_models_of_different_columns_merge_as_if_the_others_were_missing(data):
     parts = data.draw(st.lists(some_rows(max_size=4), min_size=2, max_size=3))

@@ -272,7 +272,7 @@ def test_an_array_after_a_table_is_taken_by_position_with_scikit_learns_warning(
     X = np.array([[1.0, 3.0], [2.0, 4.0]])
     expected = model.predict_proba({"b": X[:, 1], "a": X[:, 0]})
     with pytest.warns(UserWarning, match="does not have valid feature names"):
-        np.testing.assert_array_equal(model.predict_proba(X), expected)
+        np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
 
 
 def test_a_table_after_an_array_is_taken_by_position_with_scikit_learns_warning():
@@ -280,7 +280,7 @@ def test_a_table_after_an_array_is_taken_by_position_with_scikit_learns_warning(
     model = NaiveBayes().fit(X, ["p", "q", "q"])
     with pytest.warns(UserWarning, match="X has feature names"):
         got = model.predict_proba(pd.DataFrame(X, columns=["b", "a"]))
-    np.testing.assert_array_equal(got, model.predict_proba(X))
+    np.testing.assert_allclose(got, model.predict_proba(X), rtol=1e-9)
 
 
 def test_a_frame_with_numbers_for_names_is_an_array_and_warns_of_nothing():
@@ -288,9 +288,9 @@ def test_a_frame_with_numbers_for_names_is_an_array_and_warns_of_nothing():
     y = ["p", "q", "q"]
     expected = NaiveBayes().fit(X, y).predict_proba(X)
     frame = pd.DataFrame(X)
-    np.testing.assert_array_equal(NaiveBayes().fit(frame, y).predict_proba(frame), expected)
-    np.testing.assert_array_equal(NaiveBayes().fit(frame, y).predict_proba(X), expected)
-    np.testing.assert_array_equal(NaiveBayes().fit(X, y).predict_proba(frame), expected)
+    np.testing.assert_allclose(NaiveBayes().fit(frame, y).predict_proba(frame), expected, rtol=1e-9)
+    np.testing.assert_allclose(NaiveBayes().fit(frame, y).predict_proba(X), expected, rtol=1e-9)
+    np.testing.assert_allclose(NaiveBayes().fit(X, y).predict_proba(frame), expected, rtol=1e-9)
 
 
 RNG = np.random.default_rng(0)
@@ -387,7 +387,7 @@ def test_masked_cells_of_an_array_are_missing():
     expected = NaiveBayes().fit(gaps, Y)
     model = NaiveBayes().fit(masked, Y)
     assert model.tally_ == expected.tally_
-    np.testing.assert_array_equal(model.predict_proba(masked), expected.predict_proba(gaps))
+    np.testing.assert_allclose(model.predict_proba(masked), expected.predict_proba(gaps), rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -445,4 +445,4 @@ def test_fitting_does_not_keep_the_data():
     model = NaiveBayes().fit(X, y)
     before = model.predict_proba(MATRIX)
     X[:], y[:] = 0.0, 0
-    np.testing.assert_array_equal(model.predict_proba(MATRIX), before)
+    np.testing.assert_allclose(model.predict_proba(MATRIX), before, rtol=1e-9)

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from explanations.cases import CURVES
 from tallybayes.explanations.counterfactuals import counterfactuals
 from tallybayes.model.calibration import Calibration
+from tiers import scaled
 
 NUMBER = st.integers(-30, 30).map(lambda n: n / 4)
 LESS = 0.9
@@ -28,7 +29,7 @@ def middle_and_spread(model, column):
     return middle, math.sqrt(model.prior @ (variance + (mean - middle) ** 2))
 
 
-@settings(max_examples=80, deadline=None)
+@scaled(2)
 @given(data=st.data())
 def test_a_number_in_a_pair_changes_a_tenth_less_than_alone(data):
     row = st.tuples(st.sampled_from("ab"), NUMBER, NUMBER, st.sampled_from("pqr"))

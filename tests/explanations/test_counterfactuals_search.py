@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -13,7 +13,8 @@ from explanations.cases import CALIBRATIONS, fitted
 from tallybayes.explanations.counterfactuals import counterfactuals
 from tallybayes.model.calibration import Calibration
 from tallybayes.tokenizer.words import splitter
-from validation.registry import CLASSES, SETTINGS
+from tiers import scaled
+from validation.registry import CLASSES, EVERY_SETTING
 
 SLACK = 1.011  # a change may be one per cent larger, so that the number is short
 LESS = 0.9  # beside another change, of what a number takes alone
@@ -115,7 +116,7 @@ def brute_force(model, record, to, n):
     return found
 
 
-@settings(max_examples=120, deadline=None)
+@scaled(2)
 @given(data=st.data())
 @pytest.mark.filterwarnings("ignore:row .* impossible")
 def test_of_categories_all_ways_are_found_that_there_are(data):
@@ -175,7 +176,7 @@ def along(model, record, to, name, numbers):
     return flips & sure & (scores[:, -1] > -np.inf)
 
 
-@settings(max_examples=100, deadline=None)
+@scaled(2)
 @given(data=st.data())
 def test_no_nearer_number_changes_the_answer(data):
     log = data.draw(st.booleans())
@@ -211,7 +212,7 @@ def test_no_nearer_number_changes_the_answer(data):
         assert not along(model, record, to, name, inside).any()
 
 
-@settings(max_examples=100, deadline=None)
+@scaled(2)
 @given(data=st.data())
 @pytest.mark.filterwarnings("ignore:row .* impossible")
 def test_no_smaller_count_changes_the_answer(data):
@@ -253,7 +254,6 @@ def pairs_of(found):
     return {tuple(c.column for c in each.changes): each for each in found if len(each.changes) == 2}
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_category_and_a_number_change_together_as_little_as_they_can(data):
     row = st.tuples(st.sampled_from("ab"), st.sampled_from("pqr"), NUMBER)
@@ -289,7 +289,6 @@ def along_mixed(model, record, numbers, of=None):
     return (model.predict(X) != now) & (scores[:, -1] - scores[:, -2] > 1e-6)
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_two_numbers_change_together_if_that_takes_less(data):
     classes = ["a", "b", "c"][: data.draw(st.integers(2, 3))]
@@ -324,7 +323,6 @@ def test_two_numbers_change_together_if_that_takes_less(data):
         assert by_grid > 0.95 * LESS * least or by_grid > 5.5
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_two_counts_change_together_if_that_takes_less(data):
     count = st.integers(0, 6)
@@ -361,7 +359,7 @@ def test_two_numbers_that_only_together_change_the_answer_are_found():
     assert pair.size == pytest.approx(2 * (3.0 - math.sqrt(radius / 2)) / spread, rel=0.02)
 
 
-@settings(max_examples=80, deadline=None)
+@scaled(2)
 @given(data=st.data())
 def test_of_intervals_the_nearest_point_is_taken(data):
     edges = tuple(sorted(data.draw(st.sets(st.integers(-8, 8), min_size=1, max_size=4))))
@@ -432,11 +430,10 @@ def test_of_a_text_every_word_that_matters_is_found(event, words, text):
         assert said[got[0]] == pytest.approx(max(said.values()))
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 @pytest.mark.filterwarnings("ignore:row .* impossible")
 def test_any_model_and_any_record_hold(data):
-    setting = data.draw(st.sampled_from(SETTINGS))
+    setting = data.draw(st.sampled_from(EVERY_SETTING))
     how = data.draw(st.sampled_from(sorted(CALIBRATIONS)))
     rows = data.draw(setting.rows(min_size=1))
     assume(any(weight for _, weight, _ in rows))

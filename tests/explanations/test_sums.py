@@ -6,14 +6,15 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted
 from tallybayes import families
 from tallybayes.explanations import explain
-from validation.registry import CLASSES, SETTINGS
+from tiers import scaled
+from validation.registry import CLASSES, EVERY_SETTING, SETTINGS
 
 ADDED_UP = [how for how in CALIBRATIONS if how != "isotonic"]  # whose curves come afterwards
 
@@ -122,10 +123,10 @@ def test_everything_is_ready_for_json_and_prints(setting):
             assert re.search(r"^posterior ", str(explanation), re.MULTILINE)
 
 
-@settings(max_examples=150)
+@scaled(2)
 @given(data=st.data())
 def test_any_model_and_any_record_add_up(data):
-    setting = data.draw(st.sampled_from(SETTINGS))
+    setting = data.draw(st.sampled_from(EVERY_SETTING))
     how = data.draw(st.sampled_from(ADDED_UP))
     rows = data.draw(setting.rows(min_size=1))
     assume(any(weight for _, weight, _ in rows))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -18,7 +18,8 @@ from tallybayes.explanations.working import working
 from tallybayes.explanations.working.formula import Chain, Name, Of, Rounded, in_text
 from tallybayes.explanations.working.pages import Formulas
 from tallybayes.model import Fitted
-from validation.registry import CLASSES, SETTINGS
+from tiers import scaled
+from validation.registry import CLASSES, EVERY_SETTING
 
 IMPOSSIBLE = pytest.mark.filterwarnings("ignore:row 0 is impossible")
 
@@ -165,11 +166,11 @@ def test_the_telling_words_of_a_long_text_come_with_their_own_counts(event):
     assert_right(subject.model, record, found)
 
 
-@settings(max_examples=100)
+@scaled(2)
 @given(data=st.data())
 @IMPOSSIBLE
 def test_any_model_and_any_record_come_out_right(data):
-    setting = data.draw(st.sampled_from(SETTINGS))
+    setting = data.draw(st.sampled_from(EVERY_SETTING))
     how = data.draw(st.sampled_from(list(CALIBRATIONS)))
     rows = data.draw(setting.rows(min_size=1))
     assume(any(weight for _, weight, _ in rows))

@@ -5,11 +5,12 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import tallybayes as tb
+from tiers import scaled
 
 ALPHAS = [Fraction(0), Fraction(1, 10), Fraction(1), Fraction(5, 2)]
 KINDS = {f"x{j}": tb.Count() for j in range(3)}
@@ -31,7 +32,7 @@ def shares_of(model):
 
 
 @given(rows, st.one_of(st.sampled_from(ALPHAS), vector))
-@settings(max_examples=80, deadline=None)
+@scaled(2)
 def test_alpha_is_added_to_the_count_of_every_word(rows, alpha):
     X, y = split(rows)
     alphas = alpha if isinstance(alpha, tuple) else (alpha,) * 3
@@ -118,7 +119,6 @@ def test_weights_are_repetitions():
 
 
 @given(rows, st.tuples(*[st.sampled_from(ALPHAS[1:])] * 3), st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_complement_weighs_words_by_the_other_classes(rows, alphas, norm):
     X, y = split(rows)
     sums = sums_of(X, y)

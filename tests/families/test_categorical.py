@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from tiers import scaled
 
 CLASSES = ("no", "yes")
 COLOURS = ("blue", "green", "red")
@@ -75,7 +76,6 @@ def pooled(rows, name, value):
 
 
 @given(rows, st.sampled_from(ALPHAS))
-@settings(max_examples=60, deadline=None)
 def test_alpha_is_added_to_every_count(rows, alpha):
     def smoothed(name, c, v, n, total, k):
         if total + alpha * k == 0:  # nothing known of this class: all classes together
@@ -87,7 +87,6 @@ def test_alpha_is_added_to_every_count(rows, alpha):
 
 
 @given(rows, st.sampled_from(ALPHAS), st.sampled_from(ALPHAS))
-@settings(max_examples=30, deadline=None)
 def test_every_column_may_have_an_alpha_of_its_own(rows, first, second):
     alphas = {"colour": first, "size": second}
 
@@ -105,21 +104,19 @@ def test_every_column_may_have_an_alpha_of_its_own(rows, first, second):
 
 
 @given(rows, st.fractions(Fraction(1, 4), 9, max_denominator=4), guess)
-@settings(max_examples=30, deadline=None)
 def test_the_m_estimate_takes_one_number(rows, m, p):
     expected = exact(rows, lambda name, c, v, n, total, k: (n + m * p) / (total + m))
     same(tables_of(tb.estimate(tally_of(rows), tb.Categorical(m=float(m), p=float(p)))), expected)
 
 
 @given(rows, st.fractions(Fraction(1, 4), 9, max_denominator=4))
-@settings(max_examples=20, deadline=None)
+@scaled(0.8)
 def test_the_m_estimate_guesses_one_in_k_when_p_is_not_given(rows, m):
     expected = exact(rows, lambda name, c, v, n, total, k: (n + m / k) / (total + m))
     same(tables_of(tb.estimate(tally_of(rows), tb.Categorical(m=float(m)))), expected)
 
 
 @given(rows, st.lists(guess, min_size=14, max_size=14), st.sampled_from(["value", "class", "both"]))
-@settings(max_examples=60, deadline=None)
 def test_the_guess_may_depend_on_value_and_class(rows, numbers, by):
     values = (*COLOURS, 0, 1, 2, 3)
     p = {(c, v): numbers[7 * i + j] for i, c in enumerate(CLASSES) for j, v in enumerate(values)}
@@ -138,7 +135,6 @@ def test_the_guess_may_depend_on_value_and_class(rows, numbers, by):
 
 
 @given(rows, st.sampled_from(ALPHAS))
-@settings(max_examples=30, deadline=None)
 def test_the_values_of_a_column_sum_to_one(rows, alpha):
     got = tables_of(tb.estimate(tally_of(rows), tb.Categorical(alpha=float(alpha))))
     for name, c in {(name, c) for name, c, _ in got}:
@@ -147,7 +143,7 @@ def test_the_values_of_a_column_sum_to_one(rows, alpha):
 
 
 @given(rows)
-@settings(max_examples=20, deadline=None)
+@scaled(0.8)
 def test_declared_values_count_even_when_none_occurs(rows):
     values = ("blue", "black", "white")
     known = sorted({*values, *(row[1] for row in rows)})
@@ -166,7 +162,7 @@ SEEN = [("no", "red", 1), ("no", "blue", 1), ("yes", "red", 0), ("yes", "red", 2
 def test_a_value_never_seen_leaves_its_factor_out(family):
     model = tb.estimate(tally_of(SEEN), family)
     joint = model.joint_log_likelihood({"colour": ["pink", None], "size": [1, 1]})
-    assert joint[0].tolist() == joint[1].tolist()
+    np.testing.assert_allclose(joint[0], joint[1], rtol=1e-9)
     assert (
         joint[0].tolist() != model.joint_log_likelihood({"colour": ["red"], "size": [1]}).tolist()
     )

@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from tallybayes.families.entropy import entropy_edges
+from tiers import scaled
 
 INF, NAN = math.inf, math.nan
 
@@ -57,7 +58,7 @@ def labelled(draw):
 
 
 @given(labelled())
-@settings(max_examples=300, deadline=None)
+@scaled(4)
 def test_cuts_are_those_of_the_definition(drawn):
     n_classes, pairs = drawn
     x, y = np.array([x for x, _ in pairs], float), np.array([c for _, c in pairs], int)
@@ -65,7 +66,6 @@ def test_cuts_are_those_of_the_definition(drawn):
 
 
 @given(labelled(), st.randoms())
-@settings(max_examples=50, deadline=None)
 def test_weights_are_repetitions_and_neither_order_nor_the_names_of_classes_matter(drawn, random):
     n_classes, pairs = drawn
     random.shuffle(pairs)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -19,7 +19,6 @@ def normals_of(X, y, family=None, weights=None):
 
 
 @given(st.lists(numbers, min_size=4, max_size=20, unique=True), st.sampled_from([0, 0.5, 1]))
-@settings(max_examples=50, deadline=None)
 def test_means_and_variances_are_those_of_numpy(values, ddof):
     x, y = np.array(values), np.arange(len(values)) % 2
     normals = normals_of(x[:, None], y, tb.Gaussian(ddof=ddof, floor=NO_FLOOR))
@@ -30,7 +29,6 @@ def test_means_and_variances_are_those_of_numpy(values, ddof):
 
 
 @given(st.lists(numbers, min_size=4, max_size=20, unique=True))
-@settings(max_examples=30, deadline=None)
 def test_log_prob_is_that_of_scipy(values):
     x, y = np.array(values)[:, None], np.arange(len(values)) % 2
     normals = normals_of(x, y)
@@ -150,7 +148,7 @@ def test_only_an_additive_floor_may_be_zero():
         [0, 0, 1, 1],
         tb.Gaussian(0, tb.AdditiveFloor(0.0)),
     )
-    assert normals.variance[:, 0].tolist() == [X[:2].var(), X[2:].var()]
+    np.testing.assert_allclose(normals.variance[:, 0], [X[:2].var(), X[2:].var()], rtol=1e-12)
 
 
 def test_an_additive_floor_may_be_a_fraction_of_a_given_variance():

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import tallybayes as tb
+from tiers import crossed
 
 RNG = np.random.default_rng(11)
 ROWS, COLUMNS = 60, 5
@@ -45,8 +46,10 @@ def agrees(model, block):
     np.testing.assert_allclose(out, 2.0 + terms.sum(axis=1), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("family", EVERY_COUNT, ids=repr)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+@pytest.mark.parametrize(
+    ("family", "dtype"),
+    crossed(EVERY_COUNT, [np.float64, np.float32, np.int64, np.uint8], every=3),
+)
 def test_dense_counts(twin, block_of, family, dtype):
     X = COUNTS.astype(dtype)
     model = model_of(X, family)
@@ -61,8 +64,10 @@ def test_dense_counts_of_which_some_are_missing(twin, block_of, family):
     assert (parameters.log_prob(block_of(model, HOLES))[np.isnan(HOLES)] == 0.0).all()
 
 
-@pytest.mark.parametrize("family", EVERY_COUNT, ids=repr)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32])
+@pytest.mark.parametrize(
+    ("family", "dtype"),
+    crossed(EVERY_COUNT, [np.float64, np.float32, np.int64, np.int32], every=3),
+)
 def test_sparse_counts(twin, block_of, family, dtype):
     X = csr_array(COUNTS.astype(dtype))
     model = model_of(X, family)

@@ -97,7 +97,7 @@ def test_every_kind_of_parameters_is_tried_here():
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("exponents", [EXPONENTS, np.ones(4), np.zeros(4)], ids=str)
+@pytest.mark.parametrize("exponents", [EXPONENTS, np.zeros(4)], ids=str)
 def test_each_column_has_its_own_exponent(name, exponents, block_of, twin):
     X, family = CASES[name]
     model = model_of(X, family)
@@ -130,7 +130,7 @@ def test_one_exponent_holds_for_all_columns_of_counts(name, block_of, twin):
 
 
 @pytest.mark.parametrize("event", TEXTS)
-@pytest.mark.parametrize("exponent", [0.5, 0.0, 1.0, 2.5])
+@pytest.mark.parametrize("exponent", [0.0, 2.5])
 def test_a_text_has_one_exponent(event, exponent, block_of, twin):
     model = model_of(DOCUMENTS, TEXTS[event])
     block, parameters = block_of(model, DOCUMENTS), model.factors[0].parameters

@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes import schema
 from tallybayes.tallies import Moments
 from tallybayes.tallies.blocks import BLOCKS
+from tiers import scaled
 
-law = settings(max_examples=25, deadline=None)
+law = scaled(0.4)
 draws = given(data=st.data())
 
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -100,7 +100,6 @@ def reader(request):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=25, deadline=None)
 @given(record=st.fixed_dictionaries({}, optional=VALUES))
 def test_a_record_has_the_posterior_of_its_row(reader, name, record):
     agree(MODELS[name], record)

@@ -12,7 +12,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -20,6 +20,7 @@ from modelfile.samples import CALIBRATIONS, NEW, assert_same_stored, mixed, smal
 from tallybayes.model import Fitted
 from tallybayes.modelfile import archive, dump_bytes, is_model_file, load
 from tallybayes.modelfile.arrays import header_of
+from tiers import scaled
 
 MODEL = stored(mixed(calibration=CALIBRATIONS["isotonic"]), estimator={"alpha": 1})
 WHOLE = dump_bytes(MODEL)
@@ -547,7 +548,7 @@ MANIFEST, MEMBERS = taken_apart()
 PLACES = [path for path in places_of(MANIFEST) if path and path[0] != "arrays"]
 
 
-@settings(max_examples=250, deadline=None)
+@scaled(4)
 @given(st.sampled_from(PLACES), JSON)
 def test_any_json_anywhere_gives_an_error_or_a_model_that_can_be_asked(path, value):
     manifest = json.loads(json.dumps(MANIFEST))
@@ -566,7 +567,7 @@ def test_any_json_anywhere_gives_an_error_or_a_model_that_can_be_asked(path, val
         assert ((posterior >= 0.0) & (posterior <= 1.0)).all()
 
 
-@settings(max_examples=200, deadline=None)
+@scaled(4)
 @given(st.binary(max_size=300))
 def test_any_bytes_behind_a_beginning_like_ours_give_an_error(noise):
     refused(WHOLE[:60] + noise, "damaged")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
+from parity.peers import PRIORS, ROWS, WEIGHTS
 
-ROWS, CLASSES = 150, 3
+CLASSES = 3
 
 
 @pytest.fixture(scope="session")
@@ -15,22 +16,14 @@ def y():
     return labels
 
 
-@pytest.fixture(scope="session", params=[None, "integers", "fractions"])
+@pytest.fixture(scope="session", params=WEIGHTS)
 def weights(request):
-    rng = np.random.default_rng(2)
-    if request.param == "integers":
-        return rng.integers(1, 4, ROWS).astype(float)
-    return None if request.param is None else rng.uniform(0.1, 3.0, ROWS)
+    return WEIGHTS[request.param]
 
 
-@pytest.fixture(scope="session", params=["empirical", "uniform", "fixed"])
+@pytest.fixture(scope="session", params=PRIORS)
 def prior(request):
-    """Our prior, and the arguments that say the same to scikit-learn's discrete estimators."""
-    return {
-        "empirical": (tb.Empirical(), {}),
-        "uniform": (tb.Uniform(), {"fit_prior": False}),
-        "fixed": (tb.Fixed({0: 0.2, 1: 0.5, 2: 0.3}), {"class_prior": [0.2, 0.5, 0.3]}),
-    }[request.param]
+    return PRIORS[request.param]
 
 
 @pytest.fixture(scope="session")

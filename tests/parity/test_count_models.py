@@ -6,6 +6,8 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import tallybayes as tb
+from parity.peers import PRIORS, WEIGHTS
+from tiers import crossed
 
 COLUMNS = 7
 ALPHAS = [1e-3, 0.5, 1.0, 10.0, tuple(np.linspace(0.1, 3.0, COLUMNS).tolist())]
@@ -40,12 +42,15 @@ def pair(request):
     return PAIRS[request.param]
 
 
-@pytest.mark.parametrize("alpha", ALPHAS, ids=["tiny", "half", "one", "ten", "vector"])
-@pytest.mark.parametrize("form", FORMS)
-def test_alphas_priors_and_weights(X, y, weights, prior, pair, alpha, form, ours, agree):
-    mine, theirs = prior
-    expected = joint_of_sklearn(pair[0], alpha, theirs, X, y, weights)
-    agree(ours(form(X), y, weights, pair[1](alpha), mine), expected)
+@pytest.mark.parametrize(
+    ("name", "weights", "prior", "alpha", "form"),
+    crossed(PAIRS, WEIGHTS, PRIORS, ALPHAS, FORMS),
+)
+def test_alphas_priors_and_weights(X, y, name, weights, prior, alpha, form, ours, agree):
+    theirs, family = PAIRS[name]
+    mine, options = PRIORS[prior]
+    expected = joint_of_sklearn(theirs, alpha, options, X, y, WEIGHTS[weights])
+    agree(ours(form(X), y, WEIGHTS[weights], family(alpha), mine), expected)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -70,10 +75,12 @@ def test_fractional_counts(X, y, form, ours, agree):
     agree(ours(form(part), y, None, tb.Multinomial(0.2)), sk.predict_joint_log_proba(part))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("norm", [False, True])
-@pytest.mark.parametrize("alpha", ALPHAS, ids=["tiny", "half", "one", "ten", "vector"])
+@pytest.mark.parametrize(
+    ("weights", "prior", "alpha", "norm", "form"),
+    crossed(WEIGHTS, PRIORS, ALPHAS, [False, True], FORMS),
+)
 def test_complement(X, y, weights, prior, alpha, norm, form, ours, agree):
+    weights, prior = WEIGHTS[weights], PRIORS[prior]
     # scikit-learn adds the prior only when there is one class; ours is always there: take it away
     sk = ComplementNB(alpha=for_sklearn(alpha), norm=norm).fit(X, y, weights)
     got = ours(form(X), y, weights, tb.Complement(alpha, norm=norm), prior[0])

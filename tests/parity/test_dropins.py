@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn.naive_bayes as sk
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
@@ -32,6 +32,7 @@ from parity.peers import (
     fitted,
     pair,
 )
+from tiers import crossed
 
 EXTRAS = {
     "alphas": {"alpha": np.array([0.5, 1.0, 2.0, 0.1])},
@@ -54,9 +55,11 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "parameters"), VARIANTS)
-@pytest.mark.parametrize("kind", [None, "fractions", "integers", "zeros"])
-def test_parameters_and_weights(name, parameters, kind):
+@pytest.mark.parametrize(
+    ("variant", "kind"), crossed(VARIANTS, [None, "fractions", "integers", "zeros"], every=3)
+)
+def test_parameters_and_weights(variant, kind):
+    name, parameters = variant
     X, y = data(name, seed=5)
     weights = {
         None: None,
@@ -87,7 +90,6 @@ def tables(draw, name):
     return X, y, weights
 
 
-@settings(max_examples=60)
 @given(tables("GaussianNB"), st.sampled_from([1e-9, 0.1]))
 def test_any_numbers(table, var_smoothing):
     X, y, weights = table
@@ -102,7 +104,6 @@ def test_any_numbers(table, var_smoothing):
 
 
 @pytest.mark.parametrize("name", DISCRETE)
-@settings(max_examples=60)
 @given(draw=st.data(), alpha=st.sampled_from([0.1, 1.0, 5.0]), fit_prior=st.booleans())
 def test_any_counts(name, draw, alpha, fit_prior):
     X, y, weights = draw.draw(tables(name))
@@ -157,9 +158,10 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", SPARSE)
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+@pytest.mark.parametrize(
+    ("name", "form", "dtype"),
+    crossed(SPARSE, FORMS, [np.float64, np.float32, np.int64, np.uint8], every=5),
+)
 def test_sparse_matrices(name, form, dtype):
     X, y = data(name)
     matrix = FORMS[form](X.astype(dtype))
@@ -203,8 +205,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("layout", "name"), crossed(LAYOUTS, ALL, every=3))
 def test_layouts_of_rows(name, layout):
     X, y = data(name)
     X = LAYOUTS[layout](X)
@@ -255,8 +256,7 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize(("kind", "name"), crossed(LABELS, ALL, every=3))
 def test_labels(name, kind):
     X, codes = data(name)
     given = LABELS[kind]

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.naive_bayes as sk
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from parity.peers import ALL, ATTRIBUTES, COUNTING, DISCRETE, SPARSE, pair
+from tiers import crossed
 
 CLASSES = [0, 1, 2]
 
@@ -90,7 +91,6 @@ def test_batches_equal_those_of_scikit_learn(name, parameters):
 
 
 @pytest.mark.parametrize("name", ALL)
-@settings(max_examples=30)
 @given(draw=st.data())
 def test_any_batches(name, draw):
     X, y = data(name, draw.draw(st.integers(0, 99)), rows=draw.draw(st.integers(4, 20)))
@@ -358,9 +358,9 @@ def refusals(name, X, y):
 CASES = [(name, kind) for name in ALL for kind, _, _ in refusals(name, np.ones((3, 4)), np.ones(3))]
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_refused_call_changes_nothing(name, kind, weighted):
+@pytest.mark.parametrize(("case", "weighted"), crossed(CASES, [False, True], every=3))
+def test_a_refused_call_changes_nothing(case, weighted):
+    name, kind = case
     X, y = data(name)
     weights = np.random.default_rng(1).uniform(0.1, 3.0, len(y)) if weighted else None
     ours = in_batches(getattr(tb, name)(), X, y, weights)

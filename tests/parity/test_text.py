@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import sklearn.naive_bayes as sk
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from tallybayes import TextNB
 from tallybayes.tokenizer import bags
+from tiers import crossed
 
 ASCII = ["the", "The", "lottery", "WIN!", "a", "of", "dinner", "rich?", "x1", "snake_case", "42"]
 MIXED = [
@@ -128,9 +129,10 @@ SPELLINGS = {
 }
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("how", ["plain", "compiled", "compiled, ascii"])
+@pytest.mark.parametrize(
+    ("event", "spelling", "how"),
+    crossed(EVENTS, SPELLINGS, ["plain", "compiled", "compiled, ascii"], every=5),
+)
 def test_the_same_as_a_pipeline(event, spelling, how):
     words = ASCII if how.endswith("ascii") else [*ASCII, *MIXED]
     options, sk_options, classifier = EVENTS[event]
@@ -143,9 +145,10 @@ def test_the_same_as_a_pipeline(event, spelling, how):
         assert_same(ours, theirs, [*NEW, *corpus(2, words)[0]])
 
 
-@pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("classes", [1, 2, 5])
-@pytest.mark.parametrize("prior", ["empirical", "uniform", "stated"])
+@pytest.mark.parametrize(
+    ("event", "classes", "prior"),
+    crossed(EVENTS, [1, 2, 5], ["empirical", "uniform", "stated"], every=5),
+)
 def test_weights_priors_and_any_number_of_classes(event, classes, prior):
     options, sk_options, classifier = EVENTS[event]
     documents, labels = corpus(3, [*ASCII, *MIXED], 80, classes)
@@ -207,8 +210,7 @@ def test_weighted_words(event, weighting):
 
 
 @pytest.mark.usefixtures("each_path")
-@pytest.mark.parametrize("buckets", [1, 7, 64, 2**16])
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize(("buckets", "event"), crossed([1, 7, 64, 2**16], EVENTS, every=3))
 def test_buckets_are_those_of_the_hashing_vectorizer(event, buckets):
     options, sk_options, classifier = EVENTS[event]
     documents, labels = corpus(8, [*ASCII, *MIXED], 80)
@@ -220,7 +222,6 @@ def test_buckets_are_those_of_the_hashing_vectorizer(event, buckets):
     assert_same(ours, theirs, [*NEW, *documents], named=False)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(
     documents=st.lists(st.text(max_size=25) | st.sampled_from(corpus(9, MIXED)[0]), min_size=1),
     new=st.lists(st.text(max_size=25), min_size=1, max_size=5),

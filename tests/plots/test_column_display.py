@@ -276,7 +276,7 @@ def test_an_estimator_what_was_fitted_and_a_model_give_the_same_picture():
         for each in (MODEL, MODEL.fitted_, MODEL.model_)
     ]
     for display in every[1:]:
-        assert (display.likelihood == every[0].likelihood).all()
+        np.testing.assert_allclose(display.likelihood, every[0].likelihood, rtol=1e-9)
         assert (display.data == every[0].data).all()
 
 

@@ -183,7 +183,7 @@ def test_an_explanation_and_given_axes_will_do():
     display = WaterfallDisplay.from_explanation(explanation, "No", "Yes", ax=ax)
     assert display.ax_ is ax
     assert display.total == explanation.against("No", "Yes").total
-    assert display.posterior == explanation.posterior[0]
+    assert display.posterior == pytest.approx(explanation.posterior[0])
 
 
 def test_what_cannot_be_drawn_is_refused():
@@ -218,5 +218,5 @@ def test_a_record_may_be_a_row_or_a_text_as_for_explain():
     said = WaterfallDisplay.from_estimator(spam, "lottery").steps
     assert said == WaterfallDisplay.from_estimator(spam, {"text": "lottery"}).steps
     nomogram = NomogramDisplay.from_estimator(model, "a", record=X.iloc[0])
-    assert nomogram.probability() == nomogram.probability(X.iloc[0])
+    assert nomogram.probability() == pytest.approx(nomogram.probability(X.iloc[0]))
     assert ColumnDisplay.from_estimator(model, "x", record=X.iloc[1]).value == 2.0

@@ -45,7 +45,7 @@ def test_what_is_judged_is_what_the_estimator_says(frame, model):
     classes = np.array(model.classes_, dtype=object)
     assert (classes[found.true] == y.to_numpy()).all()
     assert (classes[found.winners] == model.predict(X)).all()
-    np.testing.assert_array_equal(found.proba, model.predict_proba(X))
+    np.testing.assert_allclose(found.proba, model.predict_proba(X), rtol=1e-9)
     assert found.weights.tolist() == weights.tolist()
     assert sample.numbers.tolist() == list(range(len(frame)))
     assert len(found) == len(sample) == len(frame)

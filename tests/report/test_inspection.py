@@ -8,7 +8,7 @@ from statistics import fmean, pvariance, variance
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -263,7 +263,6 @@ ALPHAS = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
 @given(rows=st.lists(st.tuples(st.sampled_from("ab"), CELLS), min_size=1), alpha=ALPHAS)
 def test_any_column_of_categories_is_shown_with_its_fractions(rows, alpha):
     labels, cells = [y for y, _ in rows], [cell for _, cell in rows]

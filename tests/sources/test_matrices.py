@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import tallybayes as tb
+from tiers import crossed
 
 RNG = np.random.default_rng(0)
 WHOLE = RNG.integers(0, 5, (40, 3))
@@ -40,9 +41,10 @@ def same_tally(a, b, exact):
                 np.testing.assert_allclose(getattr(mine, part), getattr(theirs, part), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "u8"])
+@pytest.mark.parametrize(
+    ("dtype", "layout", "kind"),
+    crossed(["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "u8"], LAYOUTS, KINDS),
+)
 def test_type_and_layout_of_a_matrix_change_nothing(dtype, layout, kind):
     x = LAYOUTS[layout](WHOLE.astype(dtype))
     same_tally(tally(x, KINDS[kind]), tally(WHOLE, KINDS[kind]), exact=kind != "numbers")
@@ -87,9 +89,15 @@ def test_a_list_of_lists_is_a_matrix():
     assert tb.Tally.of([[1.0, 2.0], [3.0, 5.0]], [0, 1]).blocks[0].mean.tolist() == [[1, 2], [3, 5]]
 
 
-@pytest.mark.parametrize("kind", ["counts", "switches"])
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil"])
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "u1", "?"])
+@pytest.mark.parametrize(
+    ("dtype", "form", "kind"),
+    crossed(
+        ["f8", "f4", "i8", "i4", "u1", "?"],
+        ["csr", "csc", "coo", "lil"],
+        ["counts", "switches"],
+        every=5,
+    ),
+)
 def test_a_sparse_matrix_counts_like_a_dense_one(form, kind, dtype):
     dense = (WHOLE * (WHOLE > 2)).astype(dtype)
     matrix = sparse.coo_array(dense).asformat(form)

@@ -6,11 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.tallies import Codes, Counts, container
+from tiers import scaled
 
 TABLE = {"x": [1.0, 2.5, None], "colour": ["red", "blue", "red"], "n": [0, 3, 1], "on": [0, 1, 1]}
 KINDS = {"n": tb.Count(), "on": tb.Binary()}
@@ -96,7 +97,7 @@ def test_foreign_bytes_are_an_error(data):
         tb.Tally.from_bytes(data)
 
 
-@settings(max_examples=300, deadline=None)
+@scaled(4)
 @given(st.integers(0, 8 * len(WHOLE) - 1))
 def test_a_flipped_bit_gives_an_error_or_a_sound_tally(bit):
     data = bytearray(WHOLE)
@@ -104,7 +105,7 @@ def test_a_flipped_bit_gives_an_error_or_a_sound_tally(bit):
     read(bytes(data))
 
 
-@settings(max_examples=100, deadline=None)
+@scaled(2)
 @given(st.binary(max_size=200))
 def test_any_bytes_after_the_magic_give_an_error_or_a_sound_tally(noise):
     read(container.MAGIC + noise)
@@ -117,13 +118,13 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@scaled(4)
 @given(st.sampled_from(["classes", "labels", "arrays", "schema"]), JSON)
 def test_any_manifest_gives_an_error_or_a_sound_tally(part, value):
     read(repacked(**{part: value}))
 
 
-@settings(max_examples=200, deadline=None)
+@scaled(4)
 @given(st.sampled_from(sorted(manifest()["schema"])), JSON)
 def test_any_schema_gives_an_error_or_a_sound_tally(part, value):
     read(repacked(schema={**manifest()["schema"], part: value}))

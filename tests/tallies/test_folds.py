@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -11,8 +11,9 @@ from tallybayes.batches import encoded
 from tallybayes.sources import as_source
 from tallybayes.tallies.folds import FoldTallies
 from tallybayes.validation.encoded import coded
+from tiers import scaled
 
-law = settings(max_examples=15, deadline=None)
+law = scaled(0.6)
 WORDS = tb.Schema.of(["mail"], [tb.Words()])
 
 

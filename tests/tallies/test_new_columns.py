@@ -4,14 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import tallybayes as tb
 from tallybayes.tallies import Codes, Counts, Moments
 
-law = settings(max_examples=40)
 draws = given(data=st.data())
 
 # Two columns of each kind, so that groups grow, begin and change their order.
@@ -71,7 +70,6 @@ def assert_same(ours, expected):
             assert a == b
 
 
-@law
 @draws
 def test_new_columns_were_missing_before(data):
     rows = data.draw(ROWS)
@@ -82,7 +80,6 @@ def test_new_columns_were_missing_before(data):
     assert tb.Tally.from_bytes(ours.to_bytes()) == ours
 
 
-@law
 @draws
 def test_under_one_schema_tallies_add_up_to_the_tally_of_the_completed_tables(data):
     parts = [(data.draw(ROWS), data.draw(SOME)) for _ in range(2)]
@@ -95,7 +92,6 @@ def test_under_one_schema_tallies_add_up_to_the_tally_of_the_completed_tables(da
         assert joined.kind(name) == KINDS[name]
 
 
-@law
 @draws
 def test_the_order_of_merging_leaves_no_trace_but_the_order_of_columns(data):
     parts = [(data.draw(ROWS), data.draw(SOME)) for _ in range(3)]
@@ -110,7 +106,6 @@ def test_the_order_of_merging_leaves_no_trace_but_the_order_of_columns(data):
         assert_same(each, found[0])
 
 
-@law
 @draws
 def test_more_and_more_columns_are_as_good_as_all_at_once(data):
     rows, names = data.draw(ROWS), data.draw(SOME)
@@ -120,7 +115,6 @@ def test_more_and_more_columns_are_as_good_as_all_at_once(data):
     assert step_by_step == tally(rows, names).under(schema(most))
 
 
-@law
 @draws
 def test_what_was_added_in_new_columns_can_be_taken_away_again(data):
     whole = [name for name, kind in KINDS.items() if kind != tb.Numeric()]  # never lost in rounding
@@ -238,7 +232,6 @@ def test_a_schema_that_forgets_declared_values_is_refused_or_keeps_them():
 # Schemas joined
 
 
-@law
 @draws
 def test_a_joined_schema_has_the_columns_of_both(data):
     mine, theirs = schema(data.draw(SOME)), schema(data.draw(SOME))
@@ -249,7 +242,6 @@ def test_a_joined_schema_has_the_columns_of_both(data):
     assert mine.joined(mine) == mine
 
 
-@law
 @draws
 def test_joining_associates_and_commutes_but_for_the_order_of_columns(data):
     a, b, c = (schema(data.draw(SOME)) for _ in range(3))

@@ -5,13 +5,14 @@ from math import log1p, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from limited import limited_to
 from tallybayes.kernels import threads
 from tallybayes.tokenizer import bags
+from tiers import scaled
 
 DOCUMENTS = [
     "Buy! Win the lottery!", "you buy, you win: lottery lottery", "see you at lunch",
@@ -38,7 +39,7 @@ KINDS = [
     tb.Words(idf=tb.Idf({"lottery": 2.5, "you": 0.75, "über": 1.0, "never": 3.0}), norm="l2"),
     tb.Words(tokens=str.split),
 ]
-law = settings(max_examples=12, deadline=None)
+law = scaled(0.48)
 IDS = ["words", "pairs", "unicode", "whitespace", "characters", "log", "norm", "idf", "function"]
 READERS = ["plain", "compiled", "threads"]
 

@@ -5,12 +5,13 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.tallies import WordCounts, container
 from tallybayes.tokenizer import Terms, bags
+from tiers import scaled
 
 TABLE = {"mail": ["Buy a lottery", "über über lunch", None, "", "lunch now"], "x": [1.0] * 5}
 LABELS, WEIGHTS = ["yes", "no", "no", "yes", "no"], [1.0, 2.0, 0.5, 1.0, 0.25]
@@ -141,7 +142,7 @@ def test_every_cut_is_an_error():
                 tb.Tally.from_bytes(data[:end])
 
 
-@settings(max_examples=300, deadline=None)
+@scaled(4)
 @given(st.sampled_from([WHOLE, BUCKETS]), st.data())
 def test_a_flipped_bit_gives_an_error_or_a_sound_tally(whole, data):
     size = int.from_bytes(whole[START - 8 : START], "little")
@@ -151,7 +152,7 @@ def test_a_flipped_bit_gives_an_error_or_a_sound_tally(whole, data):
     read(bytes(damaged))
 
 
-@settings(max_examples=100, deadline=None)
+@scaled(2)
 @given(st.integers(8 * START, 8 * len(WHOLE) - 1))
 def test_a_flipped_bit_of_the_manifest_gives_an_error_or_a_sound_tally(bit):
     damaged = bytearray(WHOLE)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -52,7 +52,6 @@ def test_the_bags_are_what_the_words_say(reader):
     assert block.missing is None
 
 
-@settings(max_examples=40, deadline=None)
 @given(documents=st.lists(texts, max_size=6), words=some_words())
 def test_any_documents_and_options(documents, words):
     block = bagged(documents, words)

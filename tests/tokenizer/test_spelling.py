@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from tallybayes import Words
+from tiers import crossed
 from tokenizer.readers import compiled_bags
 
 ALL = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
@@ -24,9 +25,9 @@ def is_one_of_many(char):
 CHARACTERS = [char for k, char in enumerate(ALL) if k % 97 == 0 or not is_one_of_many(char)]
 
 
-@pytest.mark.parametrize("tokens", TOKENS)
-@pytest.mark.parametrize("lowercase", [True, False])
-@pytest.mark.parametrize("strip", [True, False])
+@pytest.mark.parametrize(
+    ("tokens", "lowercase", "strip"), crossed(TOKENS, [True, False], [True, False], every=3)
+)
 def test_every_character_between_letters(tokens, lowercase, strip):
     """Each is a word of its own, or ends one, or joins two."""
     words = Words(

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 import tallybayes as tb
 from tallybayes.validation.encoded import Recipe
+from tiers import some
 
 CLASSES = ("a", "b", "c")
 NAN = float("nan")
@@ -148,7 +149,7 @@ EVENTS = {
     "complement": ALWAYS,
 }
 
-SETTINGS = (
+EVERY_SETTING = (
     numbers("gaussian", tb.Gaussian()),
     numbers("gaussian, maximum likelihood", tb.Gaussian(ddof=0)),
     numbers("gaussian, high floor", tb.Gaussian(floor=RELATIVE(0.05))),
@@ -264,3 +265,41 @@ SETTINGS = (
             (tb.Numeric(), tb.Words()), (tb.Text(best=2),), closed=ANEW,
             weights=EIGHTHS_OF_WEIGHT),
 )  # fmt: skip
+
+# One of each family, event model, form of the data and way of leaving rows out.
+CORE = (
+    "gaussian",
+    "gaussian, high floor",
+    "gaussian, constant column, added floor",
+    "log-normal",
+    "categories",
+    "categories, unseen impossible",
+    "m-estimate, p by both",
+    "declared values",
+    "integer categories, unseen smoothed",
+    "bins, alpha 1.0",
+    "bernoulli, missing values",
+    "sparse bernoulli",
+    "sparse bernoulli, unsmoothed",
+    "multinomial of fractions",
+    "sparse multinomial",
+    "complement",
+    "complement, normalised",
+    "poisson, unsmoothed",
+    "sparse poisson",
+    "text, event=multinomial",
+    "text, event=boolean, min_df=2",
+    "text, event=bernoulli",
+    "text, Words(buckets=8), event=complement",
+    "text, best=3",
+    "mixed",
+    "mixed, with families of their own",
+)
+
+
+def setting_of(name):
+    """Return the setting of this name."""
+    return next(each for each in EVERY_SETTING if each.name == name)
+
+
+SETTINGS = some(EVERY_SETTING, tuple(map(setting_of, CORE)))

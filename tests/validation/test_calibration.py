@@ -26,7 +26,16 @@ from tallybayes.validation.calibration import (
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Recipe
 from validation.refits import encode
-from validation.registry import PRIORS, SETTINGS, Setting, matrix, sparse, table
+from validation.registry import (
+    EVERY_SETTING,
+    PRIORS,
+    SETTINGS,
+    Setting,
+    matrix,
+    setting_of,
+    sparse,
+    table,
+)
 
 PRIOR = PRIORS[1]
 
@@ -143,9 +152,9 @@ def gaussian(width, source=None):
 
 
 @cache
-def left_out_of(number, weighted):
+def left_out_of(name, weighted):
     """Return some rows of a setting, and what brute force makes of them."""
-    setting = SETTINGS[number]
+    setting = setting_of(name)
     rows = setting.examples(24, seed=5)
     return rows, Terms(setting, rows, weighted)
 
@@ -173,7 +182,7 @@ def exact_ones(known, data, recipe):
 
 @closed
 def test_exponents_minimise_the_documented_objective(setting, weighted):
-    rows, known = left_out_of(SETTINGS.index(setting), weighted)
+    rows, known = left_out_of(setting.name, weighted)
     assert np.abs(known.terms).max() < 5e5
     data, recipe = encode(setting, rows, weighted), setting.recipe(PRIOR)
     found = calibrated(data, recipe, "weights")
@@ -192,7 +201,7 @@ def test_exponents_minimise_the_documented_objective(setting, weighted):
 
 @closed
 def test_the_temperature_is_the_one_exponent_of_least_loss(setting, weighted):
-    rows, known = left_out_of(SETTINGS.index(setting), weighted)
+    rows, known = left_out_of(setting.name, weighted)
     assert np.abs(known.terms.sum(axis=1)).max() < 5e5
     data, recipe = encode(setting, rows, weighted), setting.recipe(PRIOR)
     found = calibrated(data, recipe, "temperature")
@@ -353,7 +362,7 @@ def test_many_columns_are_calibrated_like_few(how):
 
 @pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
 def test_options_without_a_closed_form_are_refused_with_a_remedy(how):
-    for setting in SETTINGS:
+    for setting in EVERY_SETTING:
         if setting.closed[0] and setting.closed[1]:
             continue
         weighted = setting.closed[0]
@@ -376,7 +385,7 @@ class TestIsotonic:
         "name", ["gaussian, high floor", "categories", "text, event=multinomial", "mixed"]
     )
     def test_curves_are_those_of_scikit_learn(self, name, weighted):
-        setting = next(each for each in SETTINGS if each.name == name)
+        setting = setting_of(name)
         rows = setting.examples(40, seed=1)
         known, posterior = self.posteriors(setting, rows, weighted)
         found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "isotonic")

@@ -205,3 +205,12 @@ def test_a_value_that_is_impossible_in_every_class_tells_nothing():
     part = told(fitted, {"x": ["a", "b", "new", "new"]}, ["s", "h", "s", "h"])["x"]
     assert whole.bits == pytest.approx(1.0, rel=1e-12)
     assert part.bits == pytest.approx(0.5, rel=1e-12)
+
+
+def test_columns_that_tell_the_same_come_in_the_order_of_the_columns():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    x = rng.normal(y)
+    X = {"noise": rng.normal(size=300)} | {f"z{9 - k}": x * (k + 0.1) + 3.3 * k for k in range(9)}
+    found = diagnose(Fitted(tb.Tally.of(X, y)), X, y).information
+    assert [each.column for each in found] == [*list(X)[1:], "noise"]

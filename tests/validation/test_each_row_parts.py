@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -13,6 +13,7 @@ from tallybayes.sources import as_source
 from tallybayes.tokenizer import Words
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, Recipe
+from tiers import crossed, scaled
 from validation.refits import answer, refitted
 from validation.registry import CLASSES, PRIORS, SETTINGS, Setting
 
@@ -86,7 +87,7 @@ def assert_parts_are_refits(setting, rows, cuts, weighted, prior, may_be_lost=Tr
 
 
 @pytest.mark.parametrize("setting", NO_TEXT, ids=str)
-@settings(max_examples=3, deadline=None)
+@scaled(0.12)
 @given(data=st.data(), weighted=st.booleans())
 def test_any_split_gives_every_row_the_posterior_of_a_refit(setting, data, weighted):
     rows = data.draw(setting.rows(min_size=3))
@@ -96,8 +97,7 @@ def test_any_split_gives_every_row_the_posterior_of_a_refit(setting, data, weigh
     assert_parts_are_refits(setting, rows, cuts, weighted, prior)
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["rows", "weights"])
-@pytest.mark.parametrize("setting", NO_TEXT, ids=str)
+@pytest.mark.parametrize(("setting", "weighted"), crossed(NO_TEXT, [False, True], every=3))
 def test_parts_sorted_by_class_are_left_out_of_their_own_class(setting, weighted):
     rows = sorted(setting.examples(30, seed=3), key=lambda row: row[0])
     assert_parts_are_refits(setting, rows, [4, 10, 16, 23], weighted, PRIORS[0])

@@ -136,7 +136,7 @@ def test_a_row_of_repeated_folds_counts_each_time():
     assert twice.rows == 2 * ROWS
     assert twice.confusion.counts.tolist() == (2 * report().confusion.counts).tolist()
     assert twice.accuracy == pytest.approx(report().accuracy)
-    assert twice.sd["log_loss"] == 0.0
+    assert twice.sd["log_loss"] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_one_fold_has_a_mean_and_no_standard_deviation():

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -16,6 +16,7 @@ from tallybayes.workflows import changing, counting
 from tallybayes.workflows.changing import forget, update
 from tallybayes.workflows.specification import Spec, parse_column
 from tallybayes.workflows.training import train
+from tiers import scaled
 from workflows.mixed import assert_same_tally, features, mixed, write
 
 FRAME = mixed(160, seed=10)
@@ -37,8 +38,7 @@ def saved(tmp_path, frame, spec=SPEC, **options):
     return path
 
 
-@pytest.mark.parametrize("each", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("weight", [None, "times"], ids=["rows", "weights"])
+@pytest.mark.parametrize(("each", "weight"), [("csv", "times"), ("parquet", None)])
 def test_updates_in_parts_are_one_fit(tmp_path, small_blocks, each, weight):
     spec = Spec(columns=COLUMNS, alpha=0.5, drop=() if weight else ("times",))
     first, *rest = (FRAME.iloc[rows] for rows in np.array_split(np.arange(len(FRAME)), 4))
@@ -98,7 +98,7 @@ ROWS = st.fixed_dictionaries(
 KINDS = {"number": "gaussian", "word": "categorical", "whole": "categorical"}
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@scaled(0.6, [HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(st.lists(ROWS, min_size=1, max_size=6), min_size=2, max_size=4))
 @pytest.mark.filterwarnings("ignore:every row")
 def test_any_parts_in_any_order_are_one_fit(tmp_path, parts):

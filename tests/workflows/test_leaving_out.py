@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix
 
@@ -16,6 +16,7 @@ from tallybayes.sources.files import ReadOptions, arrow_file
 from tallybayes.workflows import counting, leaving_out
 from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
+from tiers import scaled
 from workflows.mixed import mixed, write
 
 LEAST = 1e-15  # what a probability is taken for in a log-loss, if it is less
@@ -286,7 +287,7 @@ ROWS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@scaled(0.48, [HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(ROWS, min_size=4, max_size=14),
     weighted=st.booleans(),

@@ -12,6 +12,7 @@ import tallybayes as tb
 from tallybayes.model import Fitted
 from tallybayes.workflows.specification import Spec, parse_column
 from tallybayes.workflows.training import train
+from tiers import crossed
 from workflows.mixed import as_read, assert_same_tally, features, mixed, write
 
 FRAME = mixed()
@@ -97,8 +98,7 @@ def test_every_format_is_the_table_in_memory(files, each):
     assert stored.fitted.tally.schema == model.schema_  # with the very reasons
 
 
-@pytest.mark.parametrize("each", ["csv", "parquet"])
-@pytest.mark.parametrize("name", DECLARED)
+@pytest.mark.parametrize(("name", "each"), crossed(DECLARED, ["csv", "parquet"], every=3))
 def test_what_is_typed_of_columns_is_what_families_say(files, name, each):
     texts, families = DECLARED[name]
     X = features(as_read(FRAME, families, each))

@@ -81,7 +81,9 @@ def test_the_best_model_survives_its_file(tmp_path):
     save(tmp_path / "best.tally", stored)
     back = load(tmp_path / "best.tally")
     X = features(FRAME)
-    assert np.array_equal(back.fitted.model.posterior(X), stored.fitted.model.posterior(X))
+    np.testing.assert_allclose(
+        back.fitted.model.posterior(X), stored.fitted.model.posterior(X), rtol=1e-9
+    )
     assert back.fitted.tally.schema.target == "label"
     assert back.provenance.history == (f"tune a table: {len(FRAME)} rows",)
     (family,) = {each for each in back.fitted.families if isinstance(each, tb.Categorical)}

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sources.files.reading import (
@@ -22,6 +22,7 @@ from sources.files.reading import (
 from tallybayes.sources.files import ReadOptions, open_rows
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
+from tiers import scaled
 
 N = 2000
 COLUMNS = {"x": "gaussian", "s": "categorical"}
@@ -239,7 +240,7 @@ cells = st.one_of(
     st.integers(1, 200),
     st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
 )
-@settings(max_examples=150)
+@scaled(2)
 def test_bad_cells_are_those_that_python_finds(tmp_path_factory, rows, size, how):
     text = io.StringIO(newline="")
     csv.writer(text, quoting=how, lineterminator="\n").writerows([["p", "q", "r"], *rows])

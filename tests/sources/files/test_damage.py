@@ -24,6 +24,7 @@ from sources.files.reading import (
     written,
 )
 from tallybayes.sources.files import open_rows
+from tiers import crossed
 
 WANTED = {"income": "number", "age": "number", "status": "category", "y": "category"}
 
@@ -131,10 +132,14 @@ RUBBISH = {
 }
 
 
-@pytest.mark.parametrize("data", RUBBISH.values(), ids=RUBBISH)
-@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "arrow", "csv.gz"])
-@pytest.mark.parametrize("bad_rows", ["error", "skip"])
-def test_rubbish_under_any_name(tmp_path, data, ending, bad_rows):
+ENDINGS = ["csv", "tsv", "jsonl", "parquet", "arrow", "csv.gz"]
+
+
+@pytest.mark.parametrize(
+    ("what", "ending", "bad_rows"), crossed(RUBBISH, ENDINGS, ["error", "skip"], every=5)
+)
+def test_rubbish_under_any_name(tmp_path, what, ending, bad_rows):
+    data = RUBBISH[what]
     right = {"parquet": RUBBISH["Parquet"], "arrow": (RUBBISH["Arrow"], RUBBISH["an Arrow stream"])}
     if data in right.get(ending, b""):
         pytest.skip("that is its right name")

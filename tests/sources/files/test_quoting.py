@@ -4,12 +4,13 @@ import csv
 import io
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sources.files.reading import rows_of, small_blocks
 from tallybayes.sources.files import quoting
 from tallybayes.sources.files.quoting import Quoting
+from tiers import scaled
 
 
 def last_end(data):
@@ -32,7 +33,7 @@ def last_end(data):
 @example(b'5" pipe,1\n"c\nd",2\n"e\n', 64)
 @example(b'a,"b\nc","d\ne\n', 64)
 @example(b'"""\n",\n"', 1)
-@settings(max_examples=600)
+@scaled(4)
 def test_the_last_end_of_a_record(data, segment):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quoting, "SEGMENT", segment)
@@ -59,7 +60,7 @@ def test_a_quote_is_open_at_the_end_exactly_if_a_quote_more_closes_it(text):
     st.integers(1, 60),
     st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
 )
-@settings(max_examples=150)
+@scaled(2)
 def test_what_python_writes_is_read_back_whatever_the_blocks(tmp_path_factory, rows, size, how):
     text = io.StringIO(newline="")
     csv.writer(text, quoting=how, lineterminator="\n").writerows([["p", "q"], *rows])
@@ -71,7 +72,7 @@ def test_what_python_writes_is_read_back_whatever_the_blocks(tmp_path_factory, r
 
 
 @given(st.text('a",\n', max_size=60), st.integers(1, 30))
-@settings(max_examples=150)
+@scaled(2)
 def test_stray_quotes_are_read_as_python_reads_them(tmp_path_factory, text, size):
     if Quoting('"', ",").unclosed(text.encode()):
         text += '"'

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from tallybayes.validation.comparisons.significance import holm
 from tallybayes.validation.diagnosis.few_codes import columns_of, most_codes
-from tallybayes.validation.diagnosis.information import ColumnInformation
+from tallybayes.validation.diagnosis.information import ColumnInformation, greatest_first
 from tallybayes.validation.diagnosis.pair_sums import PairSums
 from tallybayes.validation.diagnosis.rows import Rows
 
@@ -89,7 +89,7 @@ def dependence(
     """Return the pairs of columns that depend on each other, the strongest first, and notes."""
     chosen = told
     if len(told) > MOST_COLUMNS:
-        loudest = sorted(range(len(told)), key=lambda k: -abs(told[k].bits))[:MOST_COLUMNS]
+        loudest = greatest_first([abs(each.bits) for each in told])[:MOST_COLUMNS]
         chosen = [told[k] for k in sorted(loudest)]
     columns = columns_of(rows, {each.column for each in chosen})
     names = [each.column for each in chosen]
@@ -107,12 +107,9 @@ def dependence(
     first, second = np.triu_indices(len(names), 1)
     adjusted = holm(p[first, second])
     found = []
-    order = np.argsort(-strength[first, second], kind="stable")
-    for k in order.tolist():
+    for k in greatest_first(strength[first, second].tolist()):
         i, j = int(first[k]), int(second[k])
-        if strength[i, j] <= LISTED:
-            break
-        if adjusted[k] < LEVEL:
+        if strength[i, j] > LISTED and adjusted[k] < LEVEL:
             found.append(
                 DependentPair(
                     names[i],

@@ -13,7 +13,7 @@ sqrt(sum_i w_i^2 (b_i - I)^2) / sum_i w_i, with b_i what row i tells.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,7 @@ CELLS_AT_ONCE = 2_000_000  # rows times columns times classes
 NATS = float(np.log(2.0))  # in a bit
 WORTH = 0.01  # share of what there is to know
 ERRORS = 2.0  # standard errors
+TIE = 1e-9  # what is equal but for rounding
 COUNT = "count"
 
 NAMES: tuple[tuple[type, str], ...] = (
@@ -116,10 +117,10 @@ def entropy_of(shares: Floats) -> float:
 
 
 def information(rows: Rows) -> tuple[ColumnInformation, ...]:
-    """Return what each column tells, the most telling first."""
+    """Return what each column tells, the most telling first, of equals the first column."""
     entropy, total = entropy_of(rows.shares), float(rows.w.sum())
     of_squares = float(rows.w @ rows.w)
-    found = []
+    found: dict[str, ColumnInformation] = {}
     for factor in rows.model.factors:
         (sums, first, second), present = _of_factor(factor, rows)
         bits = sums / total
@@ -129,12 +130,31 @@ def information(rows: Rows) -> tuple[ColumnInformation, ...]:
         family = family_name(factor.parameters)
         for j, name in enumerate(names_of(rows.model, factor)):
             share = float(bits[j]) / entropy if entropy > 0.0 else 0.0
-            found.append(
-                ColumnInformation(
-                    name, family, float(bits[j]), share, float(spread[j]), int(present[j])
-                )
+            found[name] = ColumnInformation(
+                name, family, float(bits[j]), share, float(spread[j]), int(present[j])
             )
-    return tuple(sorted(found, key=lambda each: -each.bits))
+    told = [found[name] for name in map(str, rows.model.schema.names) if name in found]
+    return tuple(told[k] for k in greatest_first([each.bits for each in told]))
+
+
+def greatest_first(values: Sequence[float]) -> list[int]:
+    """Return the places of values from the greatest down; equals, but for rounding, as they stand.
+
+    Which of two equals comes out a last digit ahead is chance, and must not decide what is said.
+
+    Examples
+    --------
+    >>> greatest_first([0.1, 0.3, 0.1 + 0.2, 0.7])
+    [3, 1, 2, 0]
+    """
+    order = sorted(range(len(values)), key=lambda k: -values[k])
+    tied: list[list[int]] = []
+    for k in order:
+        if tied and (values[tied[-1][-1]] == values[k] or values[tied[-1][-1]] - values[k] <= TIE):
+            tied[-1].append(k)
+        else:
+            tied.append([k])
+    return [k for equals in tied for k in sorted(equals)]
 
 
 def family_name(parameters: Parameters) -> str:
