@@ -15,7 +15,8 @@ def piped(cli, loan, data, monkeypatch):
     """Run a command with a model file as standard input."""
 
     def run(*args, model=loan):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((data / model).read_bytes())))
+        pipe = io.BufferedReader(io.BytesIO((data / model).read_bytes()))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe))
         return cli(*args)
 
     return run

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -13,6 +13,7 @@ from tallybayes.kernels.counting import members
 from tallybayes.sources import as_source
 from tallybayes.tallies import Codes, Counts, Moments, WordCounts
 from tallybayes.tallies.blocks import BLOCKS, block_for
+from tiers import scaled
 
 NAN = float("nan")
 
@@ -85,7 +86,6 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=25, deadline=None)
 @given(data=st.data(), weighted=st.booleans())
 def test_a_column_without_each_row_is_what_is_counted_without_it(name, data, weighted):
     kind, values = KINDS[name]
@@ -156,7 +156,7 @@ def test_many_classes_of_two_rows_are_counted_again_at_once():
 
 
 @pytest.mark.parametrize("kind", REGISTRY, ids=str)
-@settings(max_examples=15, deadline=None)
+@scaled(0.6)
 @given(data=st.data())
 def test_what_is_split_adds_up_again(kind, data):
     rows = data.draw(kind.rows(min_size=1, classes="abcd"))
