@@ -73,7 +73,7 @@ def test_blocks_of_rows_change_no_posterior(form, small_blocks):
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "?"])
 def test_blocks_of_rows_change_nothing_for_a_matrix_of_several_kinds(dtype, small_blocks):
-    x = np.asfortranarray(RNG.integers(0, 3, (N, 4)).astype(dtype))
+    x = np.asfortranarray(np.random.default_rng(1).integers(0, 3, (N, 4)).astype(dtype))
     kinds = {"x0": tb.Numeric(), "x1": tb.Count(), "x2": tb.Binary(), "x3": tb.Categories()}
     whole = tb.Tally.of(x, LABELS, columns=kinds)
     model = tb.estimate(whole)
@@ -84,7 +84,7 @@ def test_blocks_of_rows_change_nothing_for_a_matrix_of_several_kinds(dtype, smal
 
 
 def test_blocks_of_rows_change_nothing_for_a_sparse_matrix(small_blocks):
-    x = sparse.csr_array(RNG.integers(0, 3, (N, 4)))
+    x = sparse.csr_array(np.random.default_rng(2).integers(0, 3, (N, 4)))
     kinds = {"x1": tb.Binary(), "x3": tb.Count("others")}
     whole = tb.Tally.of(x, LABELS, columns=kinds)
     small_blocks()

@@ -27,7 +27,7 @@ def heavy_packages_after(code):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     return done.stdout.split()
 

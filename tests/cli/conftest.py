@@ -31,7 +31,7 @@ def tallybayes(tmp_path):
             encoding="utf-8",
             cwd=tmp_path,
             env=environment(**(env or {})),
-            timeout=120,
+            timeout=300,
             **more,
         )
 

@@ -96,7 +96,7 @@ def test_a_shell_takes_the_script(tallybayes, shell):
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")
     script = tallybayes("completion", shell).stdout
-    subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=60)
+    subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=300)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
@@ -119,7 +119,7 @@ echo "${COMPREPLY[@]}"
         capture_output=True,
         text=True,
         env={**os.environ, "PATH": path},
-        timeout=60,
+        timeout=300,
     )
     assert done.stdout.strip() == "gaussian"
 

@@ -141,7 +141,7 @@ sys.exit(main(["attempt"], group))
 )
 def test_a_signal_lets_the_command_tidy_up(sent, code, said):
     script = [sys.executable, "-c", SCRIPT.format(signal=sent)]
-    done = subprocess.run(script, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(script, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (code, "tidied\n", said)
 
 
@@ -244,7 +244,7 @@ def test_a_reader_that_has_gone_ends_the_command_in_silence(tallybayes):
         [sys.executable, "-m", "tallybayes", "--help"],
         stdout=writer,
         stderr=subprocess.PIPE,
-        timeout=60,
+        timeout=300,
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
@@ -258,7 +258,7 @@ def test_a_full_disk_is_one_line():
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=300,
         )
     assert done.returncode == 1
     assert done.stderr == (

@@ -32,7 +32,7 @@ from tallybayes.cli.main import main
 code = max(main(args) for args in {list(commands)!r})
 print(code, *sorted(sys.modules), file=sys.stderr)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     code, *modules = done.stderr.splitlines()[-1].split()
     assert code == "0"
     return set(modules)

@@ -46,14 +46,14 @@ def test_inspect_shows_a_model_that_fit_has_just_written(data):
         input=(data / "loan.csv").read_bytes(),
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=300,
     )
     shown = subprocess.run(
         [*COMMAND, "inspect", "-", "--json"],
         input=made.stdout,
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=300,
     )
     facts = json.loads(shown.stdout)
     assert facts["path"] is None

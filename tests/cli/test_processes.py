@@ -32,7 +32,7 @@ assert main({args!r}) == 0
 print(*(name for name in {sorted(HEAVY)!r} if name in sys.modules), file=sys.stderr)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
     )
     assert done.stderr.splitlines()[-1] == ""
 
@@ -43,7 +43,7 @@ def test_a_pipeline_of_commands(tallybayes, data):
         input=(data / "loan.csv").read_bytes(),
         capture_output=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     (data / "piped.tally").write_bytes(model.stdout)
     rows = (data / "applicants.csv").read_text()
@@ -111,7 +111,7 @@ sys.stdout = None
 sys.exit(main(["predict", {loan!r}, "applicants.csv"]))
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 1
     assert "standard output is closed" in done.stderr
@@ -135,7 +135,7 @@ def test_a_terminal_gets_no_binary_data(loan, args):
         stdout=slave,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     os.close(slave)
     os.close(master)

@@ -51,7 +51,7 @@ def on_a_terminal(options="", patience=-1, total="100", **variables):
     except OSError:  # the other end is closed
         pass
     os.close(master)
-    out = done.communicate(timeout=60)[0].decode()
+    out = done.communicate(timeout=300)[0].decode()
     assert done.returncode == 0, written
     return written.decode(), out.strip() == "True"
 

@@ -44,7 +44,7 @@ def test_the_commands_on_a_page_print_what_it_shows(page, tmp_path, monkeypatch,
             main(shlex.split(command)[1:])  # a process of its own takes most of the time
             return capsys.readouterr().out
         run = ["bash", "-c", command]
-        return subprocess.run(run, capture_output=True, text=True, timeout=120).stdout
+        return subprocess.run(run, capture_output=True, text=True, timeout=300).stdout
 
     assert steps(page)
     for command, shown in steps(page):

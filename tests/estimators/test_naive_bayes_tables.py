@@ -381,7 +381,7 @@ def test_nan_in_an_array_is_missing():
 
 
 def test_masked_cells_of_an_array_are_missing():
-    mask = RNG.random(MATRIX.shape) < 0.2
+    mask = np.random.default_rng(1).random(MATRIX.shape) < 0.2
     gaps = np.where(mask, np.nan, MATRIX)
     masked = np.ma.masked_array(MATRIX, mask)
     expected = NaiveBayes().fit(gaps, Y)

@@ -562,7 +562,7 @@ def modules_after(code):
     """Run code in a new interpreter; tell whether scikit-learn was loaded."""
     done = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport sys; print('sklearn' in sys.modules)"],
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
     return done.stdout.strip() == "True"
 

@@ -159,7 +159,7 @@ def test_processes_that_update_at_once_lose_nothing(path):
     processes = [
         subprocess.Popen([sys.executable, "-c", UPDATING, path, str(n), name]) for name in who
     ]
-    assert [process.wait(120) for process in processes] == [0] * len(who)
+    assert [process.wait(300) for process in processes] == [0] * len(who)
     there = load(path)
     assert there.fitted.tally.rows.sum() == 3 + n * len(who)
     assert there.provenance.rows == 6 + n * len(who)
@@ -181,7 +181,7 @@ def test_a_process_that_dies_with_the_lock_does_not_keep_it(path):
         "with changing(sys.argv[1]):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    subprocess.run([sys.executable, "-c", script, path], timeout=60)
+    subprocess.run([sys.executable, "-c", script, path], timeout=300)
     with changing(path, timeout=1.0) as change:
         change.save(grown(change.stored))
     assert load(path).fitted.tally.rows.sum() == 4

@@ -439,6 +439,6 @@ def test_reading_a_small_model_loads_no_heavy_package(tmp_path):
     )
     done = subprocess.run(
         [sys.executable, "-c", script, tmp_path / "a.tally"],
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "[]"

@@ -79,7 +79,7 @@ def test_a_model_is_read_from_bytes_files_and_pipes(path):
     done = subprocess.run(
         [sys.executable, "-c", "import sys; from tallybayes.modelfile import load\n"
          "print(load(sys.stdin.buffer).provenance.rows)"],
-        input=data, capture_output=True, timeout=60, check=True,
+        input=data, capture_output=True, timeout=300, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == b"6"
 
@@ -278,7 +278,7 @@ save(sys.argv[1], stored)
 def test_a_process_that_dies_at_a_step_leaves_the_old_file_or_the_new(path, call, when, survives):
     save(path.parent / "new.tally", NEW)
     done = subprocess.run(
-        [sys.executable, "-c", DYING, path, path.parent / "new.tally", call, when], timeout=60
+        [sys.executable, "-c", DYING, path, path.parent / "new.tally", call, when], timeout=300
     )
     assert done.returncode == -signal.SIGKILL
     assert_same_stored(load(path), OLD if survives == "old" else NEW)

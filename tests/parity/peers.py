@@ -25,19 +25,6 @@ ATTRIBUTES = {
     ),
 }
 
-ROWS = 150
-WEIGHTS = {
-    "none": None,
-    "integers": np.random.default_rng(2).integers(1, 4, ROWS).astype(float),
-    "fractions": np.random.default_rng(2).uniform(0.1, 3.0, ROWS),
-}
-# our prior, and the arguments that say the same to scikit-learn's discrete estimators
-PRIORS = {
-    "empirical": (tb.Empirical(), {}),
-    "uniform": (tb.Uniform(), {"fit_prior": False}),
-    "fixed": (tb.Fixed({0: 0.2, 1: 0.5, 2: 0.3}), {"class_prior": [0.2, 0.5, 0.3]}),
-}
-
 
 def pair(name, **parameters):
     return getattr(tb, name)(**parameters), getattr(sk, name)(**parameters)

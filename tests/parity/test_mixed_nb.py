@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.naive_bayes import GaussianNB
 
 import tallybayes as tb
 
@@ -74,11 +74,10 @@ VARIANTS = {
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_parameters(variant, seed):
-    X, y = data(seed)
+def test_parameters(variant):
+    X, y = data()
     ours, theirs = fitted(X, y, **VARIANTS[variant])
-    assert_same_model(ours, theirs, data(seed + 10)[0])
+    assert_same_model(ours, theirs, data(10)[0])
 
 
 @pytest.mark.parametrize("parameters", [{}, {"alpha": 2.0}, {"max_categories": [4, 4, 7]}])
@@ -135,20 +134,6 @@ def test_methods_of_scikit_learn():
     assert ours.n_features_in_ == 5
     assert ours.class_count_.tolist() == np.bincount(y).tolist()
     assert_same_model(pickle.loads(pickle.dumps(ours)), theirs, X)
-
-
-def test_it_is_a_gaussian_and_a_categorical_one():
-    # both parts are scikit-learn's, but epsilon is a part of the largest sample variance
-    X, y = data()
-    ours = tb.MixedNB(ALL_CATEGORICAL, var_smoothing=0.0).fit(X, y)
-    numbers = GaussianNB(var_smoothing=0.0).fit(X[:, [1, 3]], y)
-    categories = CategoricalNB(alpha=0.5).fit(X[:, ALL_CATEGORICAL], y)
-    expected = (
-        numbers.predict_joint_log_proba(X[:, [1, 3]])
-        + categories.predict_joint_log_proba(X[:, ALL_CATEGORICAL])
-        - categories.class_log_prior_
-    )
-    assert_same(ours.predict_joint_log_proba(X), expected)
 
 
 def test_decimals_are_cut_off_with_a_warning():
@@ -224,53 +209,12 @@ def test_bad_rows():
         ours.fit(X, y).predict(X[:, :4])
 
 
-@pytest.mark.parametrize("dtype", [float, int])
-def test_negative_categories_are_refused_in_predictions(dtype):
-    X, y = data()
-    ours = tb.MixedNB(ALL_CATEGORICAL).fit(X, y)
-    with pytest.raises(ValueError, match="Negative values in data passed to MixedNB"):
-        ours.predict(np.where(np.arange(5) == 2, -1, X).astype(dtype))
-
-
-@pytest.mark.parametrize("bad", [np.inf, -np.inf])
-@pytest.mark.parametrize("column", [1, 2])
-def test_values_that_are_infinite_are_refused(bad, column):
-    X, y = data()
-    ours = tb.MixedNB(ALL_CATEGORICAL).fit(X, y)
-    X[7, column] = bad
-    for action in (ours.predict, lambda X: ours.fit(X, y)):
-        with pytest.raises(ValueError, match="infinity"):
-            action(X)
-
-
-@pytest.mark.parametrize(
-    "labels", [["ham", "maybe", "spam"], [-7, 3, 40], [0.0, 0.5 + 0.5, 2.0], [5, 6, 9]]
-)
-def test_any_labels(labels):
-    X, codes = data()
-    y = np.array(labels)[codes]
-    ours, theirs = fitted(X, codes, categorical_features=ALL_CATEGORICAL)
-    named = tb.MixedNB(ALL_CATEGORICAL).fit(X, y)
-    assert named.classes_.tolist() == labels
-    assert_same(named.predict_proba(X), theirs.predict_proba(X))
-    np.testing.assert_array_equal(named.predict(X), np.array(labels)[ours.predict(X)])
-    assert named.predict(X).dtype == y.dtype
-
-
 def test_one_class():
     X, _ = data()
     with pytest.raises(ValueError, match="Found only 1 class"):
         mixed_naive_bayes.MixedNB(ALL_CATEGORICAL).fit(X, np.zeros(len(X), int))
     ours = tb.MixedNB(ALL_CATEGORICAL).fit(X, np.zeros(len(X), int))
     np.testing.assert_allclose(ours.predict_proba(X), np.ones((len(X), 1)))
-
-
-def test_one_row_at_a_time():
-    # theirs squeezes the only row away if there is no categorical column
-    X, y = data()
-    ours = tb.MixedNB().fit(X, y)
-    alone = np.concatenate([ours.predict_proba(X[[k]]) for k in range(len(X))])
-    np.testing.assert_allclose(alone, ours.predict_proba(X), rtol=1e-9)
 
 
 def test_no_underflow():
@@ -300,23 +244,6 @@ def test_a_missing_value_leaves_its_factor_out():
         places = [kept.index(column) for column in ALL_CATEGORICAL if column in kept]
         without = mixed_naive_bayes.MixedNB(places, var_smoothing=0.0).fit(X[:, kept], y)
         assert_same(ours.predict_proba(holes), without.predict_proba(new[:, kept]))
-
-
-def test_missing_values_in_fit():
-    X, y = data(rows=200)
-    X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
-    X[:5] = data()[0][:5]
-    ours = tb.MixedNB(ALL_CATEGORICAL, var_smoothing=0.0).fit(X, y)
-    for j, column in enumerate((1, 3)):
-        there = ~np.isnan(X[:, column])
-        numbers = GaussianNB(var_smoothing=0.0).fit(X[there][:, [column]], y[there])
-        assert_same(ours.theta[:, [j]], numbers.theta_)
-        assert_same(ours.sigma[:, [j]], numbers.var_)
-    for j, column in enumerate(ALL_CATEGORICAL):
-        there = ~np.isnan(X[:, column])
-        categories = CategoricalNB(alpha=0.5).fit(X[there][:, [column]], y[there])
-        assert_same(ours.categorical_posteriors[j], np.exp(categories.feature_log_prob_[0]))
-    np.testing.assert_allclose(ours.predict_proba(np.full((1, 5), np.nan))[0], ours.class_prior_)
 
 
 def test_an_unseen_category_is_ignored():
@@ -359,17 +286,6 @@ def test_whole_weights_are_repetitions():
         categorical_features=ALL_CATEGORICAL,
         var_smoothing=0.1,
     )
-    assert_same_model(ours, theirs, X)
-
-
-CHANGES = {"alpha": 7.0, "var_smoothing": 0.5, "categorical_features": None}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_parameter_waits_for_the_next_fit(change):
-    X, y = data()
-    ours, theirs = fitted(X, y, categorical_features=[4, 0, 2])
-    ours.set_params(**{change: CHANGES[change]})
     assert_same_model(ours, theirs, X)
 
 

@@ -225,8 +225,10 @@ def test_classes_differ_without_colours():
 
 
 def test_many_categories_are_cut_and_the_records_own_stays():
-    values = np.array([f"city_{k}$" for k in range(300)])[RNG.integers(0, 300, 900)]
-    y = np.array(["a", "b"])[RNG.integers(0, 2, 900)]
+    values = np.array([f"city_{k}$" for k in range(300)])[
+        np.random.default_rng(1).integers(0, 300, 900)
+    ]
+    y = np.array(["a", "b"])[np.random.default_rng(2).integers(0, 2, 900)]
     model = tb.NaiveBayes().fit({"city": values}, y)
     rare = min(set(values), key=list(values).count)
     display = ColumnDisplay.from_estimator(model, "city", record={"city": rare})
@@ -243,7 +245,7 @@ def test_many_categories_are_cut_and_the_records_own_stays():
 
 def test_many_classes_are_cut_and_it_is_said():
     y = np.arange(400) % 40
-    model = tb.NaiveBayes().fit({"size": RNG.normal(y, 3.0)}, y)
+    model = tb.NaiveBayes().fit({"size": np.random.default_rng(3).normal(y, 3.0)}, y)
     display = ColumnDisplay.from_estimator(model, "size", record={"size": 20.0})
     assert len(curves(display)) == 7
     assert "33 more classes are not drawn" in display.ax_.get_xlabel()
@@ -254,7 +256,8 @@ def test_many_classes_are_cut_and_it_is_said():
 
 def test_a_narrow_curve_does_not_flatten_the_others():
     y = np.repeat(["a", "b", "c"], 20)
-    x = np.concatenate([RNG.normal(0, 1, 20), RNG.normal(2, 1, 20), RNG.normal(1, 1e-4, 20)])
+    rng = np.random.default_rng(4)
+    x = np.concatenate([rng.normal(0, 1, 20), rng.normal(2, 1, 20), rng.normal(1, 1e-4, 20)])
     display = ColumnDisplay.from_estimator(tb.NaiveBayes().fit({"x": x}, y), "x")
     peak = display.likelihood.max()
     assert display.ax_.get_ylim()[1] < peak / 100

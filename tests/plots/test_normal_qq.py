@@ -59,7 +59,7 @@ def test_of_a_log_normal_column_the_logarithm_is_drawn():
 
 def test_many_rows_are_thinned_evenly_and_keep_their_ends():
     y = np.repeat(["a", "b"], 5000)
-    x = RNG.normal(size=10_000)
+    x = np.random.default_rng(1).normal(size=10_000)
     display = NormalQQDisplay.from_estimator(tb.NaiveBayes().fit({"x": x}, y), {"x": x}, y, "x")
     mine = np.sort((x[:5000] - x[:5000].mean()) / x[:5000].std(ddof=1))
     theirs, _ = stats.probplot(mine, fit=False)
@@ -87,7 +87,7 @@ def test_classes_differ_without_colours():
 
 def test_many_classes_are_cut_and_it_is_said():
     y = np.arange(400) % 40
-    x = {"x": RNG.normal(y, 1.0)}
+    x = {"x": np.random.default_rng(2).normal(y, 1.0)}
     display = NormalQQDisplay.from_estimator(tb.NaiveBayes().fit(x, y), x, y, "x")
     assert len(display.ax_.lines) == 9  # seven classes, the line, and a word about the others
     assert "33 more classes are not drawn" in display.alt_text
