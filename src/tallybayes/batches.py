@@ -1,27 +1,28 @@
-"""Rows made ready for the kernels: one array for each group of columns, labels as codes.
+"""Rows made ready for the kernels: one block for each group of columns, labels as codes.
 
-A matrix whose columns are all of one kind passes through as it is, and so do documents. Everything
-else is laid out block by block. (A column of categories that are text gets its codes once, for all
-rows.) Numbers that are counted by their logarithm or their interval become that here.
+What columns become is up to their kinds (`kinds`); here is what it is made of: `Cells`, the values
+that a group reads of some rows, and the forms that encoded rows have: plain arrays of numbers,
+`Coded`, `Sparse`, and documents. A matrix whose columns are all of one kind passes through as it
+is, and so do documents. Everything else is laid out block by block. (A column of categories that
+are text gets its codes once, for all rows.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.schema import Binary, Categories, Group, Intervals, Numeric, Schema
-from tallybayes.sources import ArrowColumn, Matrix, Source, SparseMatrix, Table
+from tallybayes.sources import ArrayColumn, ArrowColumn, Column, Matrix, Source, SparseMatrix, Table
 from tallybayes.sources.labels import Encoded, Label, encode
-from tallybayes.sources.numbers import interval_codes, logarithms
-from tallybayes.tokenizer import Bagged, Documents, Words, expect_text
+from tallybayes.tokenizer import Bagged, Documents
 
 Array = NDArray[Any]
+Mask = NDArray[np.bool_]
 
 ROWS_IN_A_BLOCK = 32_768
 CELLS_IN_A_BLOCK = 4_000_000
@@ -39,6 +40,25 @@ class Coded(NamedTuple):
     codes: Array
     labels: tuple[Sequence[Label], ...] | None
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.codes)
+
+    def take(self, rows: Array) -> Coded:
+        """Return some of the rows."""
+        return Coded(self.codes[rows], self.labels)
+
+    def columns(self, places: Sequence[int]) -> Coded:
+        """Return some of the columns."""
+        labels = None if self.labels is None else tuple(self.labels[k] for k in places)
+        return Coded(np.ascontiguousarray(self.codes[:, list(places)]), labels)
+
+    def present(self) -> Mask:
+        """Mark the values that are there."""
+        there: Mask = self.codes >= 0
+        return there if self.labels is not None else np.ones(self.codes.shape, bool)
+
 
 class Sparse(NamedTuple):
     """Compressed sparse rows."""
@@ -47,6 +67,25 @@ class Sparse(NamedTuple):
     indices: Array
     data: Array
     n_columns: int
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.indptr) - 1
+
+    def take(self, rows: Array) -> Sparse:
+        """Return some of the rows."""
+        part = self.as_matrix()[rows]
+        return Sparse(part.indptr, part.indices, part.data, self.n_columns)
+
+    def columns(self, places: Sequence[int]) -> Sparse:
+        """Return some of the columns."""
+        part = self.as_matrix()[:, list(places)]
+        return Sparse(part.indptr, part.indices, part.data, len(places))
+
+    def present(self) -> Mask:
+        """Mark the values that are there: all."""
+        return np.ones((self.n_rows, self.n_columns), bool)
 
     def as_matrix(self) -> Any:
         """Return the rows as SciPy's matrix, which shares their memory."""
@@ -68,32 +107,168 @@ class Batch:
     blocks: tuple[Block, ...]
 
 
-def batches(
-    source: Source, schema: Schema, counted: NDArray[np.bool_] | None = None
-) -> Iterator[Batch]:
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Some rows of the columns that the units of a group read.
+
+    Attributes
+    ----------
+    source, names
+        Where the rows come from, and the names of all columns in the order of the schema.
+    reads
+        For each unit the column that it reads, or several.
+    kinds
+        The kind of each unit, with what its column has of its own.
+    rows, counted
+        Which rows, and which of these are to be counted (None: they are only scored).
+    """
+
+    source: Source
+    names: Sequence[str]
+    reads: Sequence[Any]
+    kinds: Sequence[Any]
+    rows: slice
+    counted: Mask | None = None
+
+    def __len__(self) -> int:
+        return int(self.rows.stop - self.rows.start)
+
+    def of(self, unit: int) -> tuple[int, ...]:
+        """Return the columns that a unit reads."""
+        reads = self.reads[unit]
+        return reads if isinstance(reads, tuple) else (reads,)
+
+    def column(self, place: int) -> Column:
+        """Return a column, of whatever source."""
+        name = str(self.names[place])
+        if isinstance(self.source, Table):
+            return self.source.columns[name]
+        values: Any = self.source.values[:, [place]]
+        values = values.toarray() if isinstance(self.source, SparseMatrix) else values
+        return ArrayColumn(name, values[:, 0])
+
+    def numbers(self, place: int) -> Array:
+        """Return a column as numbers, NaN where they are missing."""
+        return self.column(place).numbers(self.rows)
+
+    def codes(self, place: int) -> Encoded:
+        """Return a column as codes, -1 where a value is missing, and what they mean."""
+        return self.column(place).codes(self.rows)
+
+    def missing(self, place: int) -> Mask:
+        """Mark the rows in which a column has no value."""
+        column = self.column(place)
+        if column.type in ("text", "categorical", "empty"):
+            return np.asarray(column.codes(self.rows).codes < 0)
+        return np.isnan(column.numbers(self.rows))
+
+    def documents(self, place: int) -> Documents:
+        """Return a column of text."""
+        name = str(self.names[place])
+        if not isinstance(self.source, Table):
+            raise TallyBayesError(
+                f"column {name!r} is declared as text, but X holds numbers; pass a table, or "
+                "{name: documents}"
+            )
+        return Documents(self.column(place).texts(self.rows), f"column {name!r}", self.rows.start)
+
+    def matrix(self) -> Array | None:
+        """Return the columns side by side if that is how they come, without a copy if possible."""
+        if not isinstance(self.source, Matrix):
+            return None
+        values = self.source.values[self.rows]
+        return values if isinstance(self.reads, range) else values[:, list(self.reads)]
+
+    def stacked(self) -> Array:
+        """Return the numbers of all columns side by side."""
+        numbers = np.empty((len(self), len(self.reads)))
+        for unit, place in enumerate(self.reads):
+            numbers[:, unit] = self.numbers(place)
+        return numbers
+
+    def sparse(self) -> Sparse | None:
+        """Return the columns of a sparse matrix."""
+        if not isinstance(self.source, SparseMatrix):
+            return None
+        values = self.source.values
+        if not isinstance(self.reads, range):
+            values = values[:, list(self.reads)]
+        n_rows, n_columns = values.shape
+        indptr, indices, data = values.indptr, values.indices, values.data
+        # kernels trust positions: a broken matrix must not reach them
+        sound = len(indptr) == n_rows + 1 and indptr[0] == 0
+        sound = sound and indptr[-1] <= len(data) == len(indices)
+        sound = sound and bool((indptr[1:] >= indptr[:-1]).all())
+        if data.dtype.kind not in "biuf":
+            raise TallyBayesError(f"X holds {data.dtype} values; convert them to numbers first")
+        if data.dtype not in (np.float64, np.float32, np.int64, np.int32):
+            data = data.astype(np.float64 if data.dtype.kind in "fu" else np.int32)
+        if not sound:
+            raise TallyBayesError(BROKEN)
+        return Sparse(indptr, indices, data, n_columns)
+
+
+class Encoder(Protocol):
+    """What encodes the columns of a group: their kind."""
+
+    def passes(self, source: Source) -> bool:
+        """Tell whether the source's memory can go to the kernels as it is."""
+
+    def expect(self, cells: Cells) -> None:
+        """Prepare for all rows together."""
+
+    def encode(self, cells: Cells) -> Block:
+        """Lay out some rows."""
+
+    def kept(self, block: Block) -> Block:
+        """Return rows that are gone through several times."""
+
+
+class Columns(Protocol):
+    """What encoding asks of a schema."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of all columns."""
+
+    @property
+    def target(self) -> str:
+        """The name of what is predicted, which may be among the columns."""
+
+    def cells(
+        self, source: Source, rows: slice, counted: Mask | None
+    ) -> Iterator[tuple[Encoder, Cells]]:
+        """Go through the groups: who encodes them, and what."""
+
+
+def batches(source: Source, schema: Columns, counted: Mask | None = None) -> Iterator[Batch]:
     """Encode a source's rows as the schema says.
 
     A number that has no logarithm where one is needed is refused in the rows that are to be
     `counted`. Everywhere else it counts as missing: its density is 0 in every class.
     """
-    if isinstance(source, Table):
-        source = source.completed(schema.names)
-        _check_columns(source, schema)
-    n_rows, n_columns = source.n_rows, len(source.names)
-    if n_columns != len(schema.names) and not isinstance(source, Table):
-        raise TallyBayesError(f"X has {n_columns} columns, but {len(schema.names)} were expected")
-    if _passes_through(source, schema):
+    source = _checked(source, schema)
+    n_rows = source.n_rows
+    groups = list(schema.cells(source, slice(0, n_rows), counted))
+    if _pass_through(source, groups):
         step = max(n_rows, 1)
     else:
-        step = max(1, min(ROWS_IN_A_BLOCK, CELLS_IN_A_BLOCK // max(n_columns, 1)))
-    if step < n_rows and isinstance(source, Table):
-        _expect_text(source, schema)
+        step = max(1, min(ROWS_IN_A_BLOCK, CELLS_IN_A_BLOCK // max(len(source.names), 1)))
+    if step < n_rows:
+        for kind, cells in groups:
+            kind.expect(cells)
     for start in range(0, max(n_rows, 1), step):
         rows = slice(start, min(start + step, n_rows))
         these = None if counted is None else counted[rows]
-        yield Batch(
-            rows, tuple(_encode(source, schema, group, rows, these) for group in schema.groups)
-        )
+        found = schema.cells(source, rows, these)
+        yield Batch(rows, tuple(kind.encode(cells) for kind, cells in found))
+
+
+def encoded(source: Source, schema: Columns, counted: Mask | None = None) -> tuple[Block, ...]:
+    """Encode all rows at once, to go through them several times; documents become bags."""
+    source = _checked(source, schema)
+    groups = schema.cells(source, slice(0, source.n_rows), counted)
+    return tuple(kind.kept(kind.encode(cells)) for kind, cells in groups)
 
 
 def cells_of(source: Source) -> int:
@@ -101,32 +276,30 @@ def cells_of(source: Source) -> int:
     return 0 if isinstance(source, SparseMatrix) else source.n_rows * len(source.names)
 
 
-def encoded(
-    source: Source, schema: Schema, counted: NDArray[np.bool_] | None = None
-) -> tuple[Block, ...]:
-    """Encode all rows at once, to go through them several times; documents become bags."""
+def _pass_through(source: Source, groups: Sequence[tuple[Encoder, Cells]]) -> bool:
+    """Tell whether all rows can be one block, because none is copied."""
+    if isinstance(source, SparseMatrix):
+        return True
+    if isinstance(source, Matrix) and not (
+        len(groups) == 1 and isinstance(groups[0][1].reads, range)
+    ):
+        return False
+    return all(kind.passes(source) for kind, _ in groups)
+
+
+def _checked(source: Source, schema: Columns) -> Source:
+    """Return the source if it has the columns of the schema; records may lack some."""
     if isinstance(source, Table):
         source = source.completed(schema.names)
         _check_columns(source, schema)
-    blocks = []
-    for group in schema.groups:
-        block = _encode(source, schema, group, slice(0, source.n_rows), counted)
-        if isinstance(block, Documents):
-            assert isinstance(group.kind, Words)
-            block = Bagged.of(block, group.kind)
-        blocks.append(block)
-    return tuple(blocks)
+    elif len(source.names) != len(schema.names):
+        raise TallyBayesError(
+            f"X has {len(source.names)} columns, but {len(schema.names)} were expected"
+        )
+    return source
 
 
-def _expect_text(source: Table, schema: Schema) -> None:
-    """Prepare for the documents of all batches together."""
-    for group in schema.groups:
-        if isinstance(group.kind, Words) and not callable(group.kind.tokens):
-            texts = source.columns[schema.names_of(group)[0]].texts(slice(0, source.n_rows))
-            expect_text(int(Documents(texts).sizes.sum()))
-
-
-def _check_columns(source: Table, schema: Schema) -> None:
+def _check_columns(source: Table, schema: Columns) -> None:
     """Match columns by name: none missing, none unknown (the target may be there)."""
     known, given = set(schema.names), set(source.names)
     missing = [name for name in schema.names if name not in given]
@@ -150,107 +323,6 @@ def _listed(names: set[str]) -> str:
     return (", ".join(repr(name) for name in sorted(names)[:8]) or "no columns") + more
 
 
-def _passes_through(source: Source, schema: Schema) -> bool:
-    """Tell whether the source's memory can go to the kernels as it is."""
-    if isinstance(source, SparseMatrix):
-        return True
-    if isinstance(source, Table):
-        return all(isinstance(group.kind, Words) for group in schema.groups)
-    if len(schema.groups) != 1 or _changes(schema.groups[0]):
-        return False
-    values = source.values
-    return bool(values.flags.c_contiguous) and values.dtype in _dtypes(schema.groups[0])
-
-
-def _changes(group: Group) -> bool:
-    """Tell whether something else is counted than the numbers themselves."""
-    kind = group.kind
-    return isinstance(kind, Intervals) or (isinstance(kind, Numeric) and kind.log)
-
-
-def _dtypes(group: Group) -> tuple[Any, ...]:
-    """Name the types that kernels are compiled for; others are converted block by block."""
-    if isinstance(group.kind, Numeric):
-        return np.float64, np.float32
-    if isinstance(group.kind, Categories):
-        return np.int64, np.int32
-    return np.float64, np.float32, np.int64, np.uint8, np.bool_
-
-
-def _dtype_for(values: Array, group: Group) -> Any:
-    """Keep a type that kernels are compiled for; convert any other to the first of those."""
-    dtypes = _dtypes(group)
-    return values.dtype if values.dtype in dtypes else dtypes[0]
-
-
-def _encode(
-    source: Source,
-    schema: Schema,
-    group: Group,
-    rows: slice,
-    counted: NDArray[np.bool_] | None = None,
-) -> Block:
-    """Lay out one group's columns for some rows."""
-    if isinstance(group.kind, Words) and not isinstance(source, Table):
-        raise TallyBayesError(
-            f"column {schema.names_of(group)[0]!r} is declared as text, but X holds numbers; pass "
-            "a table, or {name: documents}"
-        )
-    if isinstance(source, SparseMatrix):
-        return _encode_sparse(source, schema, group)
-    if isinstance(source, Matrix):
-        return _encode_matrix(source, schema, group, rows, counted)
-    columns = [source.columns[name] for name in schema.names_of(group)]
-    if isinstance(group.kind, Words):
-        (column,) = columns
-        return Documents(column.texts(rows), f"column {column.name!r}", rows.start)
-    if isinstance(group.kind, Categories):
-        encoded = [column.codes(rows) for column in columns]
-        codes = np.empty((rows.stop - rows.start, len(columns)), np.int64)
-        for place, each in enumerate(encoded):
-            codes[:, place] = each.codes
-        return Coded(codes, tuple(each.labels for each in encoded))
-    if isinstance(group.kind, Intervals):
-        values = (column.numbers(rows) for column in columns)
-        return _intervals(values, schema, group, rows.stop - rows.start)
-    numbers = np.empty((rows.stop - rows.start, len(columns)))
-    for place, column in enumerate(columns):
-        numbers[:, place] = column.numbers(rows)
-    if _changes(group):
-        return logarithms(numbers, schema.names_of(group), rows.start, counted)
-    return numbers
-
-
-def _encode_matrix(
-    source: Matrix,
-    schema: Schema,
-    group: Group,
-    rows: slice,
-    counted: NDArray[np.bool_] | None,
-) -> Block:
-    values = source.values[rows]
-    if not isinstance(group.positions, range):
-        values = values[:, list(group.positions)]
-    if isinstance(group.kind, Intervals):
-        return _intervals(values.T, schema, group, len(values))
-    if _changes(group):
-        return logarithms(values, schema.names_of(group), rows.start, counted)
-    if not isinstance(group.kind, Categories):
-        if values.dtype == np.bool_:
-            return np.ascontiguousarray(values).view(np.uint8)
-        return np.ascontiguousarray(values, _dtype_for(values, group))
-    if values.dtype.kind in "iu" and values.dtype != np.uint64:
-        return Coded(np.ascontiguousarray(values, _dtype_for(values, group)), None)
-    return coded_by_value(values, schema.names_of(group))
-
-
-def _intervals(columns: Iterable[Array], schema: Schema, group: Group, n_rows: int) -> Coded:
-    """Lay out numbers as the intervals in which they are."""
-    edges = [schema.edges[name] for name in schema.names_of(group)]
-    labels = tuple(range(len(each) + 1) for each in edges)
-    return Coded(interval_codes(columns, edges, n_rows), labels)
-
-
 def coded_by_value(values: Array, names: Sequence[str]) -> Coded:
     """Give the distinct values of each column codes of their own."""
     encoded = [encode(values[:, k], f"column {names[k]!r}") for k in range(values.shape[1])]
@@ -258,36 +330,6 @@ def coded_by_value(values: Array, names: Sequence[str]) -> Coded:
     for place, column in enumerate(encoded):
         codes[:, place] = column.codes
     return Coded(codes, tuple(column.labels for column in encoded))
-
-
-def _encode_sparse(source: SparseMatrix, schema: Schema, group: Group) -> Sparse:
-    if isinstance(group.kind, Numeric | Categories | Intervals):
-        name = schema.names_of(group)[0]
-        raise TallyBayesError(
-            f"column {name!r} of a sparse matrix cannot be {type(group.kind).__name__}; pass "
-            "X.toarray() or count it (Count, Binary)"
-        )
-    if isinstance(group.kind, Binary) and group.kind.threshold < 0.0:
-        raise TallyBayesError(
-            f"threshold {group.kind.threshold} makes every zero of a sparse matrix count; pass "
-            "X.toarray() or a threshold of at least 0"
-        )
-    values = source.values
-    if not isinstance(group.positions, range):
-        values = values[:, list(group.positions)]
-    n_rows, n_columns = values.shape
-    indptr, indices, data = values.indptr, values.indices, values.data
-    # kernels trust positions: a broken matrix must not reach them
-    sound = len(indptr) == n_rows + 1 and indptr[0] == 0
-    sound = sound and indptr[-1] <= len(data) == len(indices)
-    sound = sound and bool((indptr[1:] >= indptr[:-1]).all())
-    if data.dtype.kind not in "biuf":
-        raise TallyBayesError(f"X holds {data.dtype} values; convert them to numbers first")
-    if data.dtype not in (np.float64, np.float32, np.int64, np.int32):
-        data = data.astype(np.float64 if data.dtype.kind in "fu" else np.int32)
-    if not sound:
-        raise TallyBayesError(BROKEN)
-    return Sparse(indptr, indices, data, n_columns)
 
 
 def refuse_flaws(block: Sparse, names: Sequence[str], counts: bool) -> None:
@@ -332,6 +374,34 @@ def without_duplicates(block: Sparse) -> Sparse:
     return Sparse(matrix.indptr, matrix.indices, matrix.data, block.n_columns)
 
 
+def not_finite(values: Array, name: str, start: int) -> TallyBayesError:
+    """Build the error about infinite values, or finite ones too large to add up."""
+    infinite = np.isinf(values)
+    if infinite.any():
+        return TallyBayesError(
+            f"column {name!r} holds infinity in row {start + int(np.argmax(infinite))}; replace it "
+            "by a number, or by NaN if it is unknown"
+        )
+    return TallyBayesError(f"column {name!r} holds numbers too large to add up; rescale it")
+
+
+def unusable(block: Array, names: Sequence[str], start: int) -> TallyBayesError:
+    """Build the error about a count that is negative or infinite."""
+    negative = np.argwhere(block < 0)
+    if not len(negative):
+        with np.errstate(over="ignore"):
+            column = int(np.argmax(np.isinf(np.nansum(block, axis=0))))
+        return not_finite(block[:, column], names[column], start)
+    row, column = map(int, negative[0])
+    return TallyBayesError(
+        f"column {names[column]!r} is {block[row, column]} in row {start + row}; counts must be "
+        "finite and not negative"
+    )
+
+
+# Numbers are plain arrays, which have no methods of ours: these functions are for all forms.
+
+
 def dense(block: Block) -> Array:
     """Return a block of numbers as an ordinary array of floats."""
     if isinstance(block, Sparse):
@@ -340,38 +410,31 @@ def dense(block: Block) -> Array:
     return block.astype(np.float64)
 
 
-def take_rows(block: Block, rows: Array) -> Block:
-    """Return the block with only some of its rows."""
-    if isinstance(block, Coded):
-        return Coded(block.codes[rows], block.labels)
-    if isinstance(block, Sparse):
-        part = block.as_matrix()[rows]
-        return Sparse(part.indptr, part.indices, part.data, block.n_columns)
-    if isinstance(block, Bagged):
-        return block.take(rows)
-    assert isinstance(block, np.ndarray)
-    return block[rows]
-
-
 def n_rows(block: Block) -> int:
     """Return the number of rows of a block."""
-    if isinstance(block, Sparse):
-        return len(block.indptr) - 1
-    return len(block.codes if isinstance(block, Coded) else block)
+    return block.n_rows if isinstance(block, Coded | Sparse) else len(block)
 
 
-def take_columns(block: Block, places: Sequence[int]) -> Block:
-    """Return the block with only some of its columns."""
-    chosen = list(places)
-    if isinstance(block, Documents | Bagged):
-        return block
-    if isinstance(block, Coded):
-        labels = None if block.labels is None else tuple(block.labels[k] for k in chosen)
-        return Coded(np.ascontiguousarray(block.codes[:, chosen]), labels)
-    if isinstance(block, Sparse):
-        part = block.as_matrix()[:, chosen]
-        return Sparse(part.indptr, part.indices, part.data, len(chosen))
-    return np.ascontiguousarray(block[:, chosen])
+def take_rows(block: Any, rows: Array) -> Any:
+    """Return the block with only some of its rows."""
+    return block[rows] if isinstance(block, np.ndarray) else block.take(rows)
+
+
+def take_columns(block: Any, places: Sequence[int]) -> Any:
+    """Return the block with only some of its columns; documents are one column."""
+    if isinstance(block, np.ndarray):
+        return np.ascontiguousarray(block[:, list(places)])
+    return block.columns(places) if hasattr(block, "columns") else block
+
+
+def present(block: Any) -> Mask:
+    """Mark the values that are there, by row and column."""
+    if isinstance(block, np.ndarray):
+        return ~np.isnan(block)
+    if isinstance(block, Coded | Sparse):
+        return block.present()
+    missing = np.zeros(len(block), bool) if block.missing is None else block.missing
+    return ~missing[:, None]
 
 
 def encode_classes(y: Any, n_rows: int) -> Encoded:

@@ -1,178 +1,75 @@
 """What each column is: inferred once from the data or declared by the user, and then frozen.
 
-The *kind* of a column says what is counted about it, so it binds at counting. How the counts become
-probabilities (smoothing, priors) is a family's business and stays free until estimation.
+Columns whose kinds have enough in common are counted together, as one group. Further groups
+(`extra`) may read columns that others read too, and several columns together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError, did_you_mean, number
+from tallybayes.batches import Cells, Mask
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.kinds import (
+    KINDS,
+    Binary,
+    Categories,
+    Count,
+    Intervals,
+    Kind,
+    Numeric,
+    is_kind,
+)
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, Table, as_source
-from tallybayes.sources.labels import Label, sorted_labels
-from tallybayes.tokenizer import Words
+from tallybayes.sources.labels import Label
 
+_OWN = tuple(KINDS.values())  # kinds of users come behind these
 MOST_CATEGORIES = 20
 LEAST_REPEATS = 10
-MOST_EDGES_SHOWN = 8
 
-
-class BaseKind:
-    """What the kinds of this module share."""
-
-    __slots__ = ()
-    counted_as: ClassVar[str]
-
-    def holds(self, labels: Sequence[Label]) -> bool:
-        """Tell whether a column of this kind can have been counted by these values."""
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class Numeric(BaseKind):
-    """A number on a scale, counted by its moments. Families: Gaussian, LogNormal.
-
-    Parameters
-    ----------
-    log
-        Take the moments of log x instead of x; then every number must be greater than 0.
-    """
-
-    counted_as: ClassVar[str] = "moments"
-
-    log: bool = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.log, bool):
-            raise TallyBayesError(f"log is {self.log!r}; it must be True or False")
-
-    def __repr__(self) -> str:
-        return "Numeric(log=True)" if self.log else "Numeric()"
-
-
-@dataclass(frozen=True, slots=True)
-class Categories(BaseKind):
-    """One of several values, counted by value. Families: Categorical.
-
-    Parameters
-    ----------
-    values
-        Values that belong to the column whether or not they occur in the data.
-    """
-
-    counted_as: ClassVar[str] = "codes"
-
-    values: tuple[Label, ...] = ()
-
-    def __post_init__(self) -> None:
-        given: Any = self.values
-        if isinstance(given, str):
-            raise TallyBayesError(f"values is {given!r}; give a tuple, one entry a value")
-        object.__setattr__(self, "values", tuple(given))
-
-
-@dataclass(frozen=True, slots=True)
-class Intervals(BaseKind):
-    """A number that counts by the interval in which it lies. Families: Bins.
-
-    Parameters
-    ----------
-    edges
-        Where the intervals meet, in increasing order; a number that equals an edge belongs to the
-        interval on its left. No edges, (), make one interval of all numbers. A column needs edges,
-        so None only stands for such a column in general.
-
-    Examples
-    --------
-    >>> Schema.of(["age"], [Intervals((18, 65))]).reason("age")
-    '3 intervals: cut at 18, 65'
-    """
-
-    counted_as: ClassVar[str] = "codes"
-
-    edges: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        given: Any = self.edges
-        if given is None:
-            return
-        if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
-            raise TallyBayesError(f"edges is {given!r}; give a tuple of numbers, such as (18, 65)")
-        edges = tuple(number(edge, "an edge") for edge in given)
-        for low, high in pairwise(edges):
-            if low >= high:
-                raise TallyBayesError(
-                    f"the edge {low:g} stands before {high:g}; edges must increase from one to the "
-                    "next"
-                )
-        object.__setattr__(self, "edges", edges)
-
-    def holds(self, labels: Sequence[Label]) -> bool:
-        """Tell whether these are numbers of intervals."""
-        n = len(self.edges or ()) + 1
-        return all(type(label) is int and 0 <= label < n for label in labels)
-
-    @property
-    def reason(self) -> str:
-        """Say how many intervals there are, and where they meet."""
-        edges = self.edges or ()
-        if not edges:
-            return "1 interval: no cut"
-        short = [f"{edge:.8g}" for edge in edges]
-        shown = short if len(set(short)) == len(edges) else [repr(edge) for edge in edges]
-        more = ", ..." if len(edges) > MOST_EDGES_SHOWN else ""
-        return f"{len(edges) + 1} intervals: cut at {', '.join(shown[:MOST_EDGES_SHOWN])}{more}"
-
-
-@dataclass(frozen=True, slots=True)
-class Binary(BaseKind):
-    """A yes or no: whether the number exceeds the threshold. Families: Bernoulli."""
-
-    counted_as: ClassVar[str] = "counts"
-
-    threshold: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", number(self.threshold, "threshold"))
-
-
-@dataclass(frozen=True, slots=True)
-class Count(BaseKind):
-    """How often something occurs. Families: Multinomial, Complement, Poisson.
-
-    Parameters
-    ----------
-    bag
-        Columns of one bag share their total: the words of one text. Another name, another bag.
-    """
-
-    counted_as: ClassVar[str] = "counts"
-
-    bag: str = "words"
-
-
-Kind = Numeric | Categories | Intervals | Binary | Count | Words
-KINDS: tuple[type[Kind], ...] = (Numeric, Categories, Intervals, Binary, Count, Words)
+__all__ = [
+    "Binary",
+    "Categories",
+    "Count",
+    "Group",
+    "Intervals",
+    "Kind",
+    "Numeric",
+    "Schema",
+    "kind_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The columns of one kind, which are counted together in one block; text has one a column."""
+    """Units that are counted together in one block, and the columns that each of them reads.
+
+    The units of an ordinary group read one column each, by its number; `range` stands for all
+    columns. Those of an extra group read one or several, as a tuple of numbers.
+    """
 
     kind: Kind
-    positions: range | tuple[int, ...]
+    reads: range | tuple[int, ...] | tuple[tuple[int, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.reads)
+
+    def columns(self, unit: int) -> tuple[int, ...]:
+        """Return the numbers of the columns that a unit reads."""
+        reads = self.reads[unit]
+        return reads if isinstance(reads, tuple) else (reads,)
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns, their kinds, declared values and edges, and why each kind was chosen.
+    """The columns, their kinds, and why each kind was chosen.
+
+    `extra` are groups that read columns beside the groups of their kinds.
 
     Examples
     --------
@@ -184,11 +81,14 @@ class Schema:
     """
 
     names: Sequence[str]
-    groups: tuple[Group, ...]
-    declared: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
+    kinds: tuple[Kind, ...]
     reasons: tuple[str, ...] = field(default=(), compare=False)
     target: str = "class"
-    edges: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    extra: tuple[Group, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is worked out from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def infer(
@@ -245,33 +145,41 @@ class Schema:
         """Build a schema from a kind for every column."""
         if len(kinds) != len(names) or len(set(names)) != len(names):
             raise TallyBayesError("a schema needs one kind for every column, and distinct names")
-        declared = {}
-        edges: dict[str, tuple[float, ...]] = {}
-        why = list(reasons) or ["declared"] * len(names)
-        members: dict[tuple[Kind, str], list[int]] = {}
-        for place, kind in enumerate(kinds):
-            if isinstance(kind, Categories) and kind.values:
-                name = names[place]
-                declared[name] = sorted_labels(kind.values, f"the values of column {name!r}")
-                kind = Categories()
-            elif isinstance(kind, Intervals):
-                edges[names[place]] = _edges_of(kind, names[place])
-                why[place] = kind.reason
-                kind = Intervals()
-            own = names[place] if isinstance(kind, Words) else ""
-            members.setdefault((kind, own), []).append(place)
-        groups = tuple(
-            Group(kind, range(len(names)) if len(places) == len(names) else tuple(places))
-            for (kind, _), places in sorted(members.items(), key=lambda item: _order(*item[0]))
-        )
-        return cls(names, groups, declared, tuple(why), target, edges)
+        settled = [kind.settled(name) for name, kind in zip(names, kinds, strict=True)]
+        why = reasons or ["declared"] * len(names)
+        why = [kind.reason or said for kind, said in zip(settled, why, strict=True)]
+        return cls(names, tuple(settled), tuple(why), target)
 
     @classmethod
     def same(cls, names: Sequence[str], kind: Kind, *, target: str = "class") -> Schema:
         """Build a schema in which all columns are of one kind: cheap, however many there are."""
-        if isinstance(kind, Words | Intervals) or (isinstance(kind, Categories) and kind.values):
+        if kind.together != kind:
             return cls.of(names, [kind] * len(names), target=target)
-        return cls(names, (Group(kind, range(len(names))),), {}, ("declared",) * len(names), target)
+        kind = kind.settled(names[0]) if len(names) else kind
+        return cls(names, (kind,) * len(names), ("declared",) * len(names), target)
+
+    def with_extra(self, kind: Kind, *units: str | tuple[str, ...]) -> Schema:
+        """Return a schema that also counts something of columns that are counted anyway.
+
+        Parameters
+        ----------
+        kind
+            What is counted.
+        *units
+            For each unit the column that it reads, or several, by name.
+        """
+        place = {name: k for k, name in enumerate(self.names)}
+        reads = []
+        for unit in units:
+            columns = (unit,) if isinstance(unit, str) else tuple(unit)
+            for name in columns:
+                self.place_of(name)
+            reads.append(tuple(place[name] for name in columns))
+        extended = replace(self, extra=(*self.extra, Group(kind, tuple(reads))))
+        titles = [name for group in extended.extra for name in extended.names_of(group)]
+        if len({*titles, *self.names}) < len(titles) + len(self.names):
+            raise TallyBayesError(f"two units, or a unit and a column, share a name: {titles}")
+        return extended
 
     def joined(self, other: Schema, overruled: Collection[str] = ()) -> Schema:
         """Return a schema with the columns of both; a column that both have must be one kind.
@@ -290,45 +198,115 @@ class Schema:
         for name, kind, reason in other:
             if name in overruled:
                 kinds[name], reasons[name] = kind, reason
-            mine = kinds.setdefault(name, kind)
+            kinds[name] = kinds.setdefault(name, kind).merged(kind, name)
             reasons.setdefault(name, reason)
-            if isinstance(mine, Categories) and isinstance(kind, Categories):
-                kinds[name] = Categories((*mine.values, *kind.values))
-            elif mine != kind:
-                remedy = f"declare it on both with columns={{{name!r}: ...}}"
-                if isinstance(mine, Words) and isinstance(kind, Words):
-                    remedy = "count it with the same options on both"
-                if isinstance(mine, Intervals) and isinstance(kind, Intervals):
-                    remedy = f"state the same edges on both: columns={{{name!r}: Bins(edges=...)}}"
-                raise TallyBayesError(
-                    f"column {name!r} is {mine} on one side and {kind} on the other; {remedy}"
-                )
-        return Schema.of(tuple(kinds), list(kinds.values()), list(reasons.values()), self.target)
+        both = Schema.of(tuple(kinds), list(kinds.values()), list(reasons.values()), self.target)
+        return both._with_extras((*self._extras(), *other._extras()))
 
     def without(self, names: Collection[str]) -> Schema:
         """Return the schema without some columns."""
         kept = [(name, kind, reason) for name, kind, reason in self if name not in names]
         columns = [name for name, _, _ in kept]
-        return Schema.of(columns, [k for _, k, _ in kept], [why for _, _, why in kept], self.target)
+        fewer = Schema.of(
+            columns, [k for _, k, _ in kept], [why for _, _, why in kept], self.target
+        )
+        return fewer._with_extras(
+            [(kind, unit) for kind, unit in self._extras() if not set(unit) & set(names)]
+        )
+
+    def _extras(self) -> Iterator[tuple[Kind, tuple[str, ...]]]:
+        """Go through the units of the extra groups: their kind, and the names of their columns."""
+        for group in self.extra:
+            for unit in range(len(group)):
+                yield group.kind, tuple(self.names[place] for place in group.columns(unit))
+
+    def _with_extras(self, extras: Collection[tuple[Kind, tuple[str, ...]]]) -> Schema:
+        """Return the schema with extra units, those of a kind as one group."""
+        units: dict[Kind, dict[tuple[str, ...], None]] = {}
+        for kind, unit in extras:
+            units.setdefault(kind, {})[unit] = None
+        schema = self
+        for kind, of_kind in units.items():
+            schema = schema.with_extra(kind, *of_kind)
+        return schema
 
     @staticmethod
     def _check_names(asked: Mapping[str, Any], names: Sequence[str]) -> None:
         known = set(names)
         for name in asked:
             if name not in known:
-                raise TallyBayesError(f"there is no column {name!r}; {did_you_mean(name, names)}")
+                raise no_column(name, names)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """What is counted together: columns of a kind, text column by column, then the extra."""
+        n = len(self.names)
+        if n and self.kinds.count(self.kinds[0]) == n and self.kinds[0].together is not None:
+            return (Group(self.kinds[0].together, range(n)), *self.extra)
+        members: dict[tuple[Kind, str], list[int]] = {}
+        for place, kind in enumerate(self.kinds):
+            shared = kind.together
+            key = (kind, str(self.names[place])) if shared is None else (shared, "")
+            members.setdefault(key, []).append(place)
+        ordinary = (
+            Group(kind, range(n) if len(places) == n else tuple(places))
+            for (kind, _), places in sorted(members.items(), key=lambda item: _order(*item[0]))
+        )
+        return (*ordinary, *self.extra)
 
     def names_of(self, group: Group) -> Sequence[str]:
-        """Return the names of a group's columns."""
-        if isinstance(group.positions, range):
+        """Return the names of a group's units: those of their columns, as a rule."""
+        if isinstance(group.reads, range):
             return self.names
-        return [self.names[place] for place in group.positions]
+        return [
+            group.kind.title([str(self.names[place]) for place in reads])
+            if isinstance(reads, tuple)
+            else self.names[reads]
+            for reads in group.reads
+        ]
 
-    def kinds_of(self, group: Group) -> list[Kind]:
-        """Return the kinds of a group's columns, with their declared values or edges."""
-        if not self.declared and not self.edges:
-            return [group.kind] * len(group.positions)
-        return [self.kind(name) for name in self.names_of(group)]
+    def kinds_of(self, group: Group) -> Sequence[Kind]:
+        """Return the kinds of a group's units, with what their columns have of their own."""
+        if isinstance(group.reads, range):
+            return self.kinds
+        return [
+            group.kind if isinstance(reads, tuple) else self.kinds[reads] for reads in group.reads
+        ]
+
+    def cells(
+        self, source: Source, rows: slice, counted: Mask | None
+    ) -> Iterator[tuple[Kind, Cells]]:
+        """Go through the groups: their kind, and what they read of some rows."""
+        for group, kinds in self._kinds_of_groups:
+            yield group.kind, Cells(source, self.names, group.reads, kinds, rows, counted)
+
+    @cached_property
+    def _kinds_of_groups(self) -> list[tuple[Group, Sequence[Kind]]]:
+        return [(group, self.kinds_of(group)) for group in self.groups]
+
+    @cached_property
+    def declared(self) -> Mapping[str, tuple[Label, ...]]:
+        """The values that belong to columns whether or not they occur, by name."""
+        return {
+            name: kind.values
+            for name, kind in self._with_own()
+            if isinstance(kind, Categories) and kind.values
+        }
+
+    @cached_property
+    def edges(self) -> Mapping[str, tuple[float, ...]]:
+        """The edges of the columns that are cut into intervals, by name."""
+        return {
+            name: kind.edges or () for name, kind in self._with_own() if isinstance(kind, Intervals)
+        }
+
+    def _with_own(self) -> Iterator[tuple[str, Kind]]:
+        """Go through the columns that have something of their own, beside what they share."""
+        for group in self.groups:
+            if not isinstance(group.reads, range) or self.kinds[0] is not group.kind:
+                for unit, kind in enumerate(self.kinds_of(group)):
+                    (place, *_) = group.columns(unit)
+                    yield str(self.names[place]), kind
 
     @cached_property
     def places(self) -> Mapping[str, tuple[int, int]]:
@@ -342,8 +320,7 @@ class Schema:
     def place_of(self, name: str) -> tuple[int, int]:
         """Find a column; an unknown name is an error that suggests a known one."""
         if name not in self.places:
-            hint = did_you_mean(name, self.names)
-            raise TallyBayesError(f"there is no column {name!r}; {hint}")
+            raise no_column(name, self.names)
         return self.places[name]
 
     def reason(self, name: str) -> str:
@@ -352,10 +329,8 @@ class Schema:
 
     def kind(self, name: str) -> Kind:
         """Return a column's kind, with its declared values or its edges."""
-        kind = self.groups[self.place_of(name)[0]].kind
-        if isinstance(kind, Intervals):
-            return Intervals(self.edges[name])
-        return Categories(self.declared.get(name, ())) if isinstance(kind, Categories) else kind
+        group, place = self.place_of(name)
+        return self._kinds_of_groups[group][1][place]
 
     def __iter__(self) -> Iterator[tuple[str, Kind, str]]:
         """Go through the columns: name, kind and the reason for it."""
@@ -378,27 +353,24 @@ class Schema:
 def kind_of(word: Any, name: str) -> Kind:
     """Return the kind that the user means: a kind itself, or that of a family."""
     kind = getattr(word, "kind", word)
-    if isinstance(kind, KINDS):
-        return kind
+    if is_kind(kind):
+        settled: Kind = kind
+        return settled
     raise TallyBayesError(
         f"column {name!r} is declared as {word!r}; expected a kind such as Numeric() or "
         "Categories(), or a family such as Gaussian() or Text()"
     )
 
 
-def _edges_of(kind: Intervals, name: str) -> tuple[float, ...]:
-    """Return the edges, without which a column cannot be counted."""
-    if kind.edges is None:
-        raise TallyBayesError(
-            f"column {name!r} is to be cut into intervals, but no edges are stated; state them, "
-            "for example Bins(edges=(18, 65)), or let NaiveBayes find them from the labels"
-        )
-    return kind.edges
+def no_column(name: str, names: Sequence[str]) -> TallyBayesError:
+    """Build the error about a column that is not there, with the name that may be meant."""
+    return TallyBayesError(f"there is no column {name!r}; {did_you_mean(name, names)}")
 
 
 def _order(kind: Kind, name: str) -> tuple[int, str, str]:
     """Order kinds so that the order of the columns leaves no trace in the groups."""
-    return KINDS.index(type(kind)), "" if name else repr(kind), name
+    rank = _OWN.index(type(kind)) if type(kind) in _OWN else len(_OWN)
+    return rank, "" if name else repr(kind), name
 
 
 def _settle(column: Column, said: Kind | None) -> tuple[Kind, str]:

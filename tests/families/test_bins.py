@@ -318,7 +318,7 @@ def test_counts_do_not_move_to_other_edges():
 
 
 def test_edges_must_be_stated_where_there_are_no_labels_to_find_them():
-    said = "column 'a' is to be cut.*edges.*Bins.*NaiveBayes"
+    said = "column 'a' is declared as intervals.*edges.*Bins.*NaiveBayes"
     for columns in ({"a": tb.Bins()}, {"a": tb.Intervals()}, tb.Bins(), {"a": tb.Bins(alpha=2)}):
         with pytest.raises(tb.TallyBayesError, match=said):
             tb.Tally.of({"a": [1.0, 2.0]}, [0, 1], columns=columns)

@@ -193,8 +193,9 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
     joint = np.empty((source.n_rows, n_classes))
     for batch in model.joint_by_batch(source, joint):
         for factor in model.factors:
-            columns = schema.groups[factor.group].positions
-            places = as_places([columns[k] for k in factor.places(len(columns))], len(names))
+            group = schema.groups[factor.group]
+            columns = [group.columns(unit)[0] for unit in factor.places(len(group))]
+            places = as_places(columns, len(names))
             factor.scored.write_parts(factor.block_of(batch), parts, batch.rows, places)
     posterior = model.posterior_from(joint.copy())
     return Explanations(

@@ -29,8 +29,9 @@ from tallybayes.families import (
 )
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.smoothing import Unstated, UnstatedWord
+from tallybayes.kinds import is_kind
 from tallybayes.model.estimation import family_for
-from tallybayes.schema import KINDS, Schema
+from tallybayes.schema import Schema
 
 FAMILIES: Mapping[str, Callable[[], Family]] = {
     "gaussian": Gaussian,
@@ -68,7 +69,7 @@ def wishes(columns: Any, X: Any, names: Sequence[str], *, later: bool = False) -
         return ColumnSpec(None, {})
     if not isinstance(columns, Mapping):
         meant = _meaning(columns, "columns")
-        if meant is not BEST and not isinstance(getattr(meant, "kind", meant), KINDS):
+        if meant is not BEST and not is_kind(getattr(meant, "kind", meant)):
             raise TallyBayesError(
                 f"columns is {columns!r}; expected 'auto', a family, or a mapping of columns to "
                 "families"

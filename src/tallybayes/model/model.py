@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Batch, Block, Sparse, batches, cells_of, refuse_flaws
+from tallybayes.batches import Batch, Block, batches, cells_of
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.choice import part_of
@@ -22,11 +22,9 @@ from tallybayes.kernels.threads import over_rows
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor
 from tallybayes.model.records import RecordScorer
-from tallybayes.schema import Count, Numeric, Schema
+from tallybayes.schema import Schema
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
-from tallybayes.tallies.counts import unusable
-from tallybayes.tallies.moments import not_finite
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -109,11 +107,12 @@ class Model:
         out[:] = self.log_prior
         for batch in batches(source, self.schema):
             part = out[batch.rows]
-            self._check_counts(batch)
+            self._check(batch)
             with part_of(cells_of(source)):
                 for factor in self.factors:
                     factor.scored.add_log_likelihood(factor.block_of(batch), part)
-            self._check_numbers(batch, part)
+            if not (finite := np.isfinite(part[:, 0])).all():
+                self._check(batch, np.flatnonzero(~finite))
             yield batch
 
     def joint_of(self, blocks: Sequence[Block], n_rows: int) -> Floats:
@@ -125,30 +124,11 @@ class Model:
             factor.scored.add_log_likelihood(factor.block_of(batch), out)
         return out
 
-    def _check_counts(self, batch: Batch) -> None:
-        """Refuse counts that are negative or infinite."""
+    def _check(self, batch: Batch, impossible: Array | None = None) -> None:
+        """Refuse what cannot be scored: negative counts, infinite numbers."""
         for group, block in zip(self.schema.groups, batch.blocks, strict=True):
-            if isinstance(block, Sparse):
-                names = self.schema.names_of(group)
-                refuse_flaws(block, names, counts=isinstance(group.kind, Count))
-            elif isinstance(group.kind, Count) and isinstance(block, np.ndarray):
-                least = np.fmin.reduce(block, axis=None, initial=0)
-                if least < 0 or np.fmax.reduce(block, axis=None, initial=0) == np.inf:
-                    raise unusable(block, self.schema.names_of(group), batch.rows.start)
-
-    def _check_numbers(self, batch: Batch, joint: Floats) -> None:
-        """Refuse infinite numbers, for which no class has a density."""
-        finite = np.isfinite(joint[:, 0])
-        if finite.all():
-            return
-        suspects = np.flatnonzero(~finite)
-        for group, block in zip(self.schema.groups, batch.blocks, strict=True):
-            if isinstance(group.kind, Numeric) and isinstance(block, np.ndarray):
-                bad = np.argwhere(np.isinf(block[suspects]))
-                if len(bad):
-                    column = int(bad[0][1])
-                    name = self.schema.names_of(group)[column]
-                    raise not_finite(block[:, column], name, batch.rows.start)
+            names = self.schema.names_of(group)
+            group.kind.refuse_unusable(block, names, batch.rows.start, impossible)
 
     def scores(self, X: Any) -> Floats:
         """Return the lectures' s_c = P(c) prod_i P(x_i | c); long records underflow to 0."""

@@ -234,7 +234,7 @@ class Codes(ArrayBlock):
     def support(self, unit: int, kind: Kind) -> Support | None:
         """Return the values that occurred."""
         labels = self.labels[unit]
-        return Support(labels, tuple(map(str, labels)))
+        return Support(labels, tuple(map(kind.named, labels)))
 
     def notes(self) -> Any:
         """Return the values of each column."""
@@ -245,7 +245,7 @@ class Codes(ArrayBlock):
         cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
     ) -> Codes:
         """Build the block that `notes` and `to_arrays` took apart; all else is an error."""
-        labels = tuple(labels_from(each) for each in notes)
+        labels = tuple(labels_from(each, tuples=True) for each in notes)
         require(len(labels) == len(kinds))
         require(all(kind.holds(each) for kind, each in zip(kinds, labels, strict=True)))
         return cls.checked(arrays, sum(map(len, labels)), rows, labels=labels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from math import isfinite
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.schema import KINDS, Group, Intervals, Kind, Schema
+from tallybayes.kinds import KINDS, Categories, Intervals, Kind
+from tallybayes.schema import Group, Schema
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.sources.tables import NumberedNames
 from tallybayes.tokenizer import Idf
@@ -58,8 +60,10 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         return manifest, arrays
 
 
-def plain_label(label: Label) -> Any:
+def plain_label(label: Any) -> Any:
     """Return a label as plain data; infinity has no name in JSON."""
+    if isinstance(label, tuple):
+        return [plain_label(part) for part in label]
     if isinstance(label, float) and not isfinite(label):
         return {"float": repr(float(label))}
     return label
@@ -80,10 +84,16 @@ def plain_labels(labels: Iterable[Label]) -> list[Any]:
     return [plain_label(label) for label in labels]
 
 
-def labels_from(plain: Any) -> tuple[Label, ...]:
-    """Return labels that are sorted, distinct and of one type, as a tally has them."""
+def labels_from(plain: Any, tuples: bool = False) -> tuple[Label, ...]:
+    """Return labels that are sorted, distinct and of one type, as a tally has them.
+
+    What was counted of several columns together has `tuples` of labels.
+    """
     require(isinstance(plain, list))
-    labels = tuple(label_from(each) for each in plain)
+    labels: tuple[Any, ...] = tuple(
+        tuple(map(label_from, each)) if tuples and isinstance(each, list) else label_from(each)
+        for each in plain
+    )
     require(len(set(map(type, labels))) <= 1 and labels == sorted_labels(labels, "the bytes"))
     return labels
 
@@ -129,29 +139,40 @@ def describe(schema: Schema) -> dict[str, Any]:
     """Return a schema as plain data."""
     names: Any = list(schema.names)
     numbered = isinstance(schema.names, NumberedNames)
-    return {
+    groups = [
+        {
+            **_plain_group(group),
+            "positions": None if isinstance(group.reads, range) else group.reads,
+        }
+        for group in schema.groups[: len(schema.groups) - len(schema.extra)]
+    ]
+    plain = {
         "names": len(names) if numbered else names,
-        "groups": [
-            {
-                "kind": type(group.kind).__name__,
-                "options": {
-                    k: v for k, v in plain_kind(group.kind).items() if k not in ("values", "edges")
-                },
-                "positions": None if isinstance(group.positions, range) else group.positions,
-            }
-            for group in schema.groups
-        ],
+        "groups": groups,
         "declared": {name: plain_labels(values) for name, values in schema.declared.items()},
         "edges": {name: list(edges) for name, edges in schema.edges.items()},
         "reasons": None if len(set(schema.reasons)) == 1 else list(schema.reasons),
         "reason": schema.reasons[0] if schema.reasons else "declared",
         "target": schema.target,
     }
+    if schema.extra:
+        extra = [{**_plain_group(group), "reads": list(group.reads)} for group in schema.extra]
+        plain["extra"] = extra
+    return plain
+
+
+def _plain_group(group: Group) -> dict[str, Any]:
+    options = {k: v for k, v in plain_kind(group.kind).items() if k not in ("values", "edges")}
+    return {"kind": type(group.kind).__name__, "options": options}
 
 
 def plain_kind(kind: Kind) -> dict[str, Any]:
     """Return the options of a kind as plain data."""
-    options = {name: getattr(kind, name) for name in kind.__slots__}
+    if KINDS.get(type(kind).__name__) is not type(kind):
+        raise TallyBayesError(
+            f"{kind!r} is not known by name, so it cannot be stored; enter it with @register_kind"
+        )
+    options = {each.name: getattr(kind, each.name) for each in fields(kind)}  # type: ignore[arg-type]
     if callable(options.get("tokens")):
         raise TallyBayesError(
             "tokens is a function, which cannot be stored; only the tokens that have names can"
@@ -166,7 +187,8 @@ def kind_from(name: str, options: dict[str, Any]) -> Kind:
     """Build the kind that `plain_kind` described."""
     if options.get("idf") is not None:
         options = {**options, "idf": Idf(options["idf"])}
-    return {kind.__name__: kind for kind in KINDS}[name](**options)
+    kind: Kind = KINDS[name](**options)
+    return kind
 
 
 def schema_from(plain: dict[str, Any]) -> Schema:
@@ -174,24 +196,46 @@ def schema_from(plain: dict[str, Any]) -> Schema:
     names = plain["names"]
     require(isinstance(names, list) or (isinstance(names, int) and 0 <= names <= MOST_COLUMNS))
     names = NumberedNames(names) if isinstance(names, int) else tuple(names)
+    require(isinstance(plain["target"], str) and all(isinstance(n, str) for n in names))
+    require(isinstance(names, NumberedNames) or len(set(names)) == len(names))
     groups = []
     for group in plain["groups"]:
         places = group["positions"]
         if places is not None:
             require(all(isinstance(p, int) and 0 <= p < len(names) for p in places))
-        positions = range(len(names)) if places is None else tuple(places)
-        groups.append(Group(kind_from(group["kind"], group["options"]), positions))
-    require(sum(len(group.positions) for group in groups) == len(names))
-    if len(groups) > 1:
-        require(len({p for group in groups for p in group.positions}) == len(names))
+        reads = range(len(names)) if places is None else tuple(places)
+        groups.append(Group(kind_from(group["kind"], group["options"]), reads))
+    require(sum(map(len, groups)) == len(names))
     declared = {name: labels_from(values) for name, values in plain["declared"].items()}
-    edges = {name: Intervals(each).edges or () for name, each in plain.get("edges", {}).items()}
-    cut = [group for group in groups if isinstance(group.kind, Intervals)]
+    edges = {name: Intervals(each).edges for name, each in plain.get("edges", {}).items()}
     # of a few bytes that speak of many columns, no list is made
-    require(len(edges) == sum(len(group.positions) for group in cut))
-    require(set(edges) == {names[place] for group in cut for place in group.positions})
+    cut = [group for group in groups if group.kind == Intervals()]
+    require(len(edges) == sum(map(len, cut)))
+    kinds: dict[int, Kind] = {}
+    for group in groups:
+        some = range(len(group)) if len(groups) > 1 or declared or edges else ()
+        for (place,) in map(group.columns, some):
+            own = names[place]
+            if group.kind == Intervals():
+                require(edges[own] is not None)
+                kinds[place] = Intervals(edges[own])
+            elif group.kind == Categories() and own in declared:
+                kinds[place] = Categories(declared.pop(own))
+            else:
+                kinds[place] = group.kind
+    require(not declared)
+    if kinds or not groups:
+        require(len(kinds) == len(names))
+        settled = tuple(kinds[place] for place in range(len(names)))
+    else:
+        settled = (groups[0].kind,) * len(names)
     reasons = plain["reasons"] or [plain["reason"]] * len(names)
     require(len(reasons) == len(names) and all(isinstance(each, str) for each in reasons))
-    require(isinstance(plain["target"], str) and all(isinstance(n, str) for n in names))
-    require(isinstance(names, NumberedNames) or len(set(names)) == len(names))
-    return Schema(names, tuple(groups), declared, tuple(reasons), plain["target"], edges)
+    schema = Schema(names, settled, tuple(reasons), plain["target"])
+    require(schema.groups == tuple(groups))  # in this order they were counted
+    for each in plain.get("extra", ()):
+        units = [tuple(columns) for columns in each["reads"]]
+        require(all(isinstance(p, int) and 0 <= p < len(names) for unit in units for p in unit))
+        named = [tuple(names[place] for place in unit) for unit in units]
+        schema = schema.with_extra(kind_from(each["kind"], each["options"]), *named)
+    return schema

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tallybayes.batches import Block, Sparse, refuse_flaws, without_duplicates
+from tallybayes.batches import Block, Sparse, refuse_flaws, unusable, without_duplicates
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
@@ -29,7 +28,7 @@ from tallybayes.tallies.blocks import (
     register_block,
 )
 from tallybayes.tallies.container import Arrays, require
-from tallybayes.tallies.moments import DEVIATIONS, not_finite
+from tallybayes.tallies.moments import DEVIATIONS
 
 
 @register_block("counts")
@@ -151,17 +150,3 @@ def _count_sparse(
     if not np.isfinite(total) and not np.isfinite(counted.sums).all():
         raise TallyBayesError("the counts are too large to add up; rescale them")
     return counted
-
-
-def unusable(block: NDArray[Any], names: Sequence[str], start: int) -> TallyBayesError:
-    """Build the error about a count that is negative or infinite."""
-    negative = np.argwhere(block < 0)
-    if not len(negative):
-        with np.errstate(over="ignore"):
-            column = int(np.argmax(np.isinf(np.nansum(block, axis=0))))
-        return not_finite(block[:, column], names[column], start)
-    row, column = map(int, negative[0])
-    return TallyBayesError(
-        f"column {names[column]!r} is {block[row, column]} in row {start + row}; counts must be "
-        "finite and not negative"
-    )

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import exp
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block
+from tallybayes.batches import Block, not_finite
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
@@ -193,14 +193,3 @@ def _moments(
 
 def _root(values: Floats) -> Floats:
     return np.sqrt(np.maximum(values, 0.0))
-
-
-def not_finite(values: NDArray[Any], name: str, start: int) -> TallyBayesError:
-    """Build the error about infinite values, or finite ones too large to add up."""
-    infinite = np.isinf(values)
-    if infinite.any():
-        return TallyBayesError(
-            f"column {name!r} holds infinity in row {start + int(np.argmax(infinite))}; replace it "
-            "by a number, or by NaN if it is unknown"
-        )
-    return TallyBayesError(f"column {name!r} holds numbers too large to add up; rescale it")

@@ -67,7 +67,7 @@ class Tally:
         self.rows: NDArray[np.int64] = np.zeros(0, np.int64)
         self.weight: NDArray[np.float64] = np.zeros(0)
         self.blocks: tuple[TallyBlock, ...] = tuple(
-            block_for(group.kind).empty(len(group.positions)) for group in schema.groups
+            block_for(group.kind).empty(len(group)) for group in schema.groups
         )
 
     @classmethod
@@ -261,16 +261,15 @@ class Tally:
         for group, block in zip(self.schema.groups, self.blocks, strict=True):
             names = list(self.schema.names_of(group))
             same = [
-                name in schema.places
-                and schema.groups[schema.places[name][0]].kind == group.kind
-                and schema.edges.get(name) == self.schema.edges.get(name)
-                for name in names
+                name in schema.places and schema.kind(name).fits(kind)
+                for name, kind in zip(names, self.schema.kinds_of(group), strict=True)
             ]
             lost = ~np.array(same, bool) & (block.present > 0).any(axis=0)
             if lost.any():
                 name = names[int(np.argmax(lost))]
-                kind = self.schema.kind(name) if name in self.schema.edges else group.kind
-                raise TallyBayesError(f"the schema has no column {name!r} of {kind}")
+                raise TallyBayesError(
+                    f"the schema has no column {name!r} of {self.schema.kind(name)}"
+                )
             places = [k for k, stays in enumerate(same) if stays]
             part = block if all(same) else block.select(places)
             kept.append((group, part, [names[k] for k in places]))
@@ -305,9 +304,10 @@ class Tally:
         return [
             name
             for group, block in zip(self.schema.groups, self.blocks, strict=True)
+            if group not in self.schema.extra
             for name, there in zip(
                 self.schema.names_of(group),
-                np.broadcast_to(block.present.sum(axis=0), len(group.positions)).tolist(),
+                np.broadcast_to(block.present.sum(axis=0), len(group)).tolist(),
                 strict=True,
             )
             if not there

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 Tokens = Literal["words", "unicode", "whitespace", "characters"] | Callable[[str], Iterable[str]]
 
 MOST_WORDS, MOST_CHARACTERS = 5, 10
+FIRST_DOCUMENTS = 1000  # which tell how long documents are
 MOST_BUCKETS = 2**30
 KEPT = 64  # ways to read, with what was worked out for them
 LONGEST = 10_000  # characters that min_length may ask for
@@ -159,10 +160,6 @@ class Words:
     norm: Literal["l2"] | None = None
     idf: Idf | None = None
 
-    def holds(self, labels: Sequence[Any]) -> bool:
-        """Tell whether a column of this kind can have been counted by these values."""
-        return not labels
-
     def __post_init__(self) -> None:
         if not callable(self.tokens) and self.tokens not in _NAMES:
             raise TallyBayesError(f"tokens is {self.tokens!r}; {did_you_mean(self.tokens, _NAMES)}")
@@ -235,6 +232,78 @@ class Words:
     def reweighted(self) -> bool:
         """Whether a word counts other than by how often it occurs."""
         return self.tf != "count" or self.norm is not None or self.idf is not None
+
+    # What follows makes these a kind of column; see `kinds`.
+
+    @property
+    def together(self) -> None:
+        """Each column of text has a block of its own."""
+        return None
+
+    @property
+    def reason(self) -> None:
+        """Nothing more is to be said of a text than that it was declared."""
+        return None
+
+    def settled(self, name: str) -> Words:
+        """Return the same for whatever column."""
+        return self
+
+    def encode(self, cells: Any) -> Any:
+        """Return the documents of the one column."""
+        (place,) = cells.reads
+        return cells.documents(place)
+
+    def kept(self, block: Any) -> Any:
+        """Return documents as bags of words, to be gone through several times."""
+        from tallybayes.tokenizer.bagged import Bagged
+
+        return Bagged.of(block, self)
+
+    def passes(self, source: Any) -> bool:
+        """Tell that documents are read where they are."""
+        return True
+
+    def expect(self, cells: Any) -> None:
+        """Prepare for so much text as the first documents suggest."""
+        from tallybayes.tokenizer.bags import expect_text
+
+        if not callable(self.tokens):
+            n, (place,) = len(cells), cells.reads
+            first = replace(cells, rows=slice(0, min(n, FIRST_DOCUMENTS))).documents(place)
+            expect_text(int(first.sizes.mean() * n) if n else 0)
+
+    def merged(self, other: Any, name: str) -> Words:
+        """Return the same, which must have been counted with the same options."""
+        if self == other:
+            return self
+        remedy = f"declare it on both with columns={{{name!r}: ...}}"
+        if isinstance(other, Words):
+            remedy = "count it with the same options on both"
+        raise TallyBayesError(
+            f"column {name!r} is {self} on one side and {other} on the other; {remedy}"
+        )
+
+    def fits(self, counted: Any) -> bool:
+        """Tell whether what was counted is what a family wants."""
+        return bool(self == counted)
+
+    def holds(self, labels: Sequence[Any]) -> bool:
+        """Tell whether a column of text can have been counted by values: by none."""
+        return not labels
+
+    def named(self, label: Any) -> str:
+        """Write a word."""
+        return str(label)
+
+    def title(self, columns: Sequence[str]) -> str:
+        """Name what reads a column beside its own kind."""
+        return f"words of {' and '.join(columns)}"
+
+    def refuse_unusable(
+        self, block: Any, names: Sequence[str], start: int, impossible: Any = None
+    ) -> None:
+        """Refuse nothing: any text can be scored."""
 
     def terms(self, document: str) -> list[str]:
         """Return the terms of a document: its tokens, or the n-grams of them."""

@@ -154,9 +154,7 @@ class LeaveOneOut:
     def sampled(self, most_cells: int) -> Array:
         """Return rows whose terms take so many cells at most: all, or some drawn at random."""
         units = sum(
-            1
-            if isinstance(block, Bagged | Sparse) or isinstance(group.kind, Count)
-            else len(group.positions)
+            1 if isinstance(block, Bagged | Sparse) or isinstance(group.kind, Count) else len(group)
             for group, block in zip(self.data.schema.groups, self.data.blocks, strict=True)
         )
         n = most_cells // max(units * len(self.tally.classes), 1)

@@ -90,7 +90,7 @@ def _scored(
                 numbered[factor.group] = weights.counted.terms, number_of
 
     def taken(group: int, some: Array) -> Block:
-        block = take_rows(data.blocks[group], some)
+        block: Block = take_rows(data.blocks[group], some)
         if group in numbered:
             assert isinstance(block, Bagged)
             return block.renumbered(*numbered[group])

@@ -65,8 +65,8 @@ def space_of(
     kept = np.array([name in keep for name in schema.names], bool)
     for factor in model.factors:
         group = schema.groups[factor.group]
-        places = factor.places(len(group.positions))
-        columns = [int(group.positions[place]) for place in places]
+        places = factor.places(len(group))
+        columns = [group.columns(place)[0] for place in places]
         block, scored = factor.block_of(batch), factor.scored
         logs[columns] = scored.log_prob(block)[0]
         raw = options.raw_values(record, [schema.names[column] for column in columns])

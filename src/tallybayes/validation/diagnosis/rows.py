@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from tallybayes.batches import (
     Batch,
     Block,
-    Sparse,
     check_weights,
     encode_classes,
     encoded,
-    refuse_flaws,
+    not_finite,
     take_rows,
+    unusable,
 )
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.explanations.subject import model_of
@@ -31,8 +31,6 @@ from tallybayes.schema import Count
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, Table, arrow_memory, as_source
 from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.labels import Encoded, Label
-from tallybayes.tallies.counts import unusable
-from tallybayes.tallies.moments import not_finite
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -150,8 +148,7 @@ def _encoded(model: Model, source: Source, rows: Array) -> tuple[Source, tuple[B
     if isinstance(source, SparseMatrix):  # which may be broken, so it is not cut before a look
         blocks = encoded(source, model.schema)
         for group, block in zip(model.schema.groups, blocks, strict=True):
-            assert isinstance(block, Sparse)
-            refuse_flaws(block, model.schema.names_of(group), isinstance(group.kind, Count))
+            group.kind.refuse_unusable(block, model.schema.names_of(group), 0)
         return some_rows(source, rows), tuple(take_rows(block, rows) for block in blocks)
     source = source if len(rows) == source.n_rows else some_rows(source, rows)
     blocks = encoded(source, model.schema)

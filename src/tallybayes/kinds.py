@@ -1,0 +1,462 @@
+"""What is counted of columns, and how rows are encoded for it: the kinds.
+
+The kind of a column says what is counted about it, so it binds at counting. How the counts become
+probabilities (smoothing, priors) is a family's business and stays free until estimation. A kind
+names the block that counts it (`counted_as`), encodes rows for that block, and says which columns
+share one. A kind of one's own is a frozen dataclass that inherits from `Kind`, states `counted_as`
+and has `encode`; to be stored it is registered with `register_kind`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import (
+    Block,
+    Cells,
+    Coded,
+    Sparse,
+    coded_by_value,
+    not_finite,
+    refuse_flaws,
+    unusable,
+)
+from tallybayes.errors import TallyBayesError, number
+from tallybayes.sources import Matrix, Source
+from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.sources.numbers import interval_codes, logarithms
+from tallybayes.tokenizer import Words
+
+Array = NDArray[Any]
+
+MOST_EDGES_SHOWN = 8
+
+FLOATS: tuple[Any, ...] = (np.float64, np.float32)
+INTEGERS: tuple[Any, ...] = (np.int64, np.int32)
+NUMBERS: tuple[Any, ...] = (np.float64, np.float32, np.int64, np.uint8, np.bool_)
+
+
+class Kind(Protocol):
+    """What is counted of a column, or of several together."""
+
+    __slots__ = ()
+    counted_as: ClassVar[str]
+
+    @property
+    def together(self) -> Kind | None:
+        """What columns must have in common to share a block; None: each has a block of its own."""
+        return self
+
+    @property
+    def reason(self) -> str | None:
+        """Why a column is of this kind, if there is more to say than that it was declared."""
+        return None
+
+    def settled(self, name: str) -> Kind:
+        """Return the kind as a column of that name has it; refuse what lacks something."""
+        return self
+
+    def encode(self, cells: Cells) -> Block:
+        """Lay out some rows for the block that counts them."""
+        raise TallyBayesError(
+            f"{type(self).__name__} does not say how columns are encoded; give it a method "
+            "encode(cells)"
+        )
+
+    def kept(self, block: Block) -> Block:
+        """Return rows in the form in which they are gone through several times."""
+        return block
+
+    def passes(self, source: Source) -> bool:
+        """Tell whether the source's memory can go to the kernels as it is."""
+        return False
+
+    def expect(self, cells: Cells) -> None:
+        """Prepare for all rows together, before they are encoded batch by batch."""
+        return
+
+    def merged(self, other: Kind, name: str) -> Kind:
+        """Return the kind of a column that two schemas have; it must be one kind on both."""
+        if self != other:
+            raise unequal(name, self, other, f"declare it on both with columns={{{name!r}: ...}}")
+        return self
+
+    def fits(self, counted: Kind) -> bool:
+        """Tell whether what was counted is what this kind, which a family wants, stands for."""
+        return self == counted
+
+    def holds(self, labels: Sequence[Label]) -> bool:
+        """Tell whether a column of this kind can have been counted by these values."""
+        return True
+
+    def named(self, label: Label) -> str:
+        """Write a value of which rows were counted."""
+        return str(label)
+
+    def title(self, columns: Sequence[str]) -> str:
+        """Name what reads some columns beside their own kinds: "age x income"."""
+        if len(columns) > 1:
+            return " x ".join(columns)
+        return f"{type(self).__name__.lower()} of {columns[0]}"
+
+    def refuse_unusable(
+        self, block: Block, names: Sequence[str], start: int, impossible: Array | None = None
+    ) -> None:
+        """Raise the error about rows that cannot be scored, of which `start` is the first.
+
+        It is asked before rows are scored, and again if some are `impossible`.
+        """
+        return
+
+
+K = TypeVar("K", bound=type[Any])
+
+KINDS: dict[str, type[Any]] = {}
+
+
+def register_kind(kind: K) -> K:
+    """Make a kind known by the name of its class, so that tallies that have it can be stored."""
+    known = KINDS.get(kind.__name__)
+    if known is not None and known.__qualname__ != kind.__qualname__:
+        raise TallyBayesError(f"there is a kind {kind.__name__!r} already; use another name")
+    KINDS[kind.__name__] = kind
+    return kind
+
+
+def is_kind(value: Any) -> bool:
+    """Tell whether a value is a kind: it says what counts it, and encodes rows."""
+    return not isinstance(value, type) and hasattr(value, "counted_as") and hasattr(value, "encode")
+
+
+def unequal(name: str, mine: Any, other: Any, remedy: str) -> TallyBayesError:
+    """Build the error about a column that is of two kinds."""
+    return TallyBayesError(
+        f"column {name!r} is {mine} on one side and {other} on the other; {remedy}"
+    )
+
+
+@register_kind
+@dataclass(frozen=True, slots=True)
+class Numeric(Kind):
+    """A number on a scale, counted by its moments. Families: Gaussian, LogNormal.
+
+    Parameters
+    ----------
+    log
+        Take the moments of log x instead of x; then every number must be greater than 0.
+    """
+
+    counted_as: ClassVar[str] = "moments"
+
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.log, bool):
+            raise TallyBayesError(f"log is {self.log!r}; it must be True or False")
+
+    def __repr__(self) -> str:
+        return "Numeric(log=True)" if self.log else "Numeric()"
+
+    def encode(self, cells: Cells) -> Array:
+        """Return the numbers, or their logarithms."""
+        _refuse_sparse(cells, self)
+        values = cells.matrix()
+        if self.log:
+            names = [cells.names[place] for place in cells.reads]
+            values = cells.stacked() if values is None else values
+            return logarithms(values, names, cells.rows.start, cells.counted)
+        return cells.stacked() if values is None else _contiguous(values, FLOATS)
+
+    def passes(self, source: Source) -> bool:
+        """Tell whether the source's memory can go to the kernels as it is."""
+        return not self.log and _ready(source, FLOATS)
+
+    def refuse_unusable(
+        self, block: Block, names: Sequence[str], start: int, impossible: Array | None = None
+    ) -> None:
+        """Refuse infinite numbers, for which no class has a density."""
+        if impossible is None or not isinstance(block, np.ndarray):
+            return
+        bad = np.argwhere(np.isinf(block[impossible]))
+        if len(bad):
+            column = int(bad[0][1])
+            raise not_finite(block[:, column], names[column], start)
+
+
+@register_kind
+@dataclass(frozen=True, slots=True)
+class Categories(Kind):
+    """One of several values, counted by value. Families: Categorical.
+
+    Parameters
+    ----------
+    values
+        Values that belong to the column whether or not they occur in the data.
+    """
+
+    counted_as: ClassVar[str] = "codes"
+
+    values: tuple[Label, ...] = ()
+
+    def __post_init__(self) -> None:
+        given: Any = self.values
+        if isinstance(given, str):
+            raise TallyBayesError(f"values is {given!r}; give a tuple, one entry a value")
+        object.__setattr__(self, "values", tuple(given))
+
+    @property
+    def together(self) -> Categories:
+        """Columns share a block whatever values they declare."""
+        return Categories() if self.values else self
+
+    def settled(self, name: str) -> Categories:
+        """Return the kind with its values sorted."""
+        if not self.values:
+            return self
+        return Categories(sorted_labels(self.values, f"the values of column {name!r}"))
+
+    def encode(self, cells: Cells) -> Coded:
+        """Return the values as codes."""
+        _refuse_sparse(cells, self)
+        values = cells.matrix()
+        if values is None:
+            return coded(cells.codes(place) for place in cells.reads)
+        if values.dtype.kind in "iu" and values.dtype != np.uint64:
+            return Coded(_contiguous(values, INTEGERS), None)
+        return coded_by_value(values, [cells.names[place] for place in cells.reads])
+
+    def passes(self, source: Source) -> bool:
+        """Tell whether the source's memory can go to the kernels as it is."""
+        return _ready(source, INTEGERS)
+
+    def merged(self, other: Kind, name: str) -> Kind:
+        """Return the kind with the values that both declare."""
+        if not isinstance(other, Categories):
+            return Kind.merged(self, other, name)
+        return Categories((*self.values, *other.values))
+
+    def fits(self, counted: Kind) -> bool:
+        """Tell whether categories were counted, whatever values were declared."""
+        return isinstance(counted, Categories)
+
+    def holds(self, labels: Sequence[Label]) -> bool:
+        """Tell whether these are single values."""
+        return not any(isinstance(label, tuple) for label in labels)
+
+
+@register_kind
+@dataclass(frozen=True, slots=True)
+class Intervals(Kind):
+    """A number that counts by the interval in which it lies. Families: Bins.
+
+    Parameters
+    ----------
+    edges
+        Where the intervals meet, in increasing order; a number that equals an edge belongs to the
+        interval on its left. No edges, (), make one interval of all numbers. A column needs edges,
+        so None only stands for such a column in general.
+
+    Examples
+    --------
+    >>> Intervals((18, 65)).reason
+    '3 intervals: cut at 18, 65'
+    """
+
+    counted_as: ClassVar[str] = "codes"
+
+    edges: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        given: Any = self.edges
+        if given is None:
+            return
+        if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
+            raise TallyBayesError(f"edges is {given!r}; give a tuple of numbers, such as (18, 65)")
+        edges = tuple(number(edge, "an edge") for edge in given)
+        for low, high in pairwise(edges):
+            if low >= high:
+                raise TallyBayesError(
+                    f"the edge {low:g} stands before {high:g}; edges must increase from one to the "
+                    "next"
+                )
+        object.__setattr__(self, "edges", edges)
+
+    @property
+    def together(self) -> Intervals:
+        """Columns share a block wherever they are cut."""
+        return Intervals()
+
+    def settled(self, name: str) -> Intervals:
+        """Refuse a column that has no edges."""
+        if self.edges is None:
+            raise TallyBayesError(
+                f"column {name!r} is declared as intervals, but no edges are stated; state them, "
+                "for example Bins(edges=(18, 65)), or let NaiveBayes find them from the labels"
+            )
+        return self
+
+    def encode(self, cells: Cells) -> Coded:
+        """Return the numbers as the intervals in which they are."""
+        _refuse_sparse(cells, self)
+        values = cells.matrix()
+        columns: Iterable[Array] = (
+            (cells.numbers(place) for place in cells.reads) if values is None else values.T
+        )
+        edges = [kind.edges or () for kind in cells.kinds]
+        return Coded(
+            interval_codes(columns, edges, len(cells)),
+            tuple(range(len(each) + 1) for each in edges),
+        )
+
+    def merged(self, other: Kind, name: str) -> Kind:
+        """Return the kind, which must have the same edges on both sides."""
+        if self != other and isinstance(other, Intervals):
+            remedy = f"state the same edges on both: columns={{{name!r}: Bins(edges=...)}}"
+            raise unequal(name, self, other, remedy)
+        return Kind.merged(self, other, name)
+
+    def fits(self, counted: Kind) -> bool:
+        """Tell whether intervals were counted: any, where no edges are wanted or known."""
+        if not isinstance(counted, Intervals):
+            return False
+        return None in (self.edges, counted.edges) or self.edges == counted.edges
+
+    def holds(self, labels: Sequence[Label]) -> bool:
+        """Tell whether these are numbers of intervals."""
+        n = len(self.edges or ()) + 1
+        return all(type(label) is int and 0 <= label < n for label in labels)
+
+    def named(self, label: Label) -> str:
+        """Write an interval: "(18, 65]"."""
+        edges, k = self.edges or (), int(label)
+        low = f"{edges[k - 1]:.10g}" if k else "-inf"
+        return f"({low}, {edges[k]:.10g}]" if k < len(edges) else f"({low}, inf)"
+
+    @property
+    def reason(self) -> str:
+        """Say how many intervals there are, and where they meet."""
+        edges = self.edges or ()
+        if not edges:
+            return "1 interval: no cut"
+        short = [f"{edge:.8g}" for edge in edges]
+        shown = short if len(set(short)) == len(edges) else [repr(edge) for edge in edges]
+        more = ", ..." if len(edges) > MOST_EDGES_SHOWN else ""
+        return f"{len(edges) + 1} intervals: cut at {', '.join(shown[:MOST_EDGES_SHOWN])}{more}"
+
+
+class _Sums(Kind, Protocol):
+    """What kinds that are counted by sums share."""
+
+    __slots__ = ()
+    counted_as: ClassVar[str] = "counts"
+
+    def encode(self, cells: Cells) -> Array | Sparse:
+        """Return the numbers; a sparse matrix stays one."""
+        sparse = cells.sparse()
+        if sparse is not None:
+            return sparse
+        values = cells.matrix()
+        if values is None:
+            return cells.stacked()
+        if values.dtype == np.bool_:
+            return np.ascontiguousarray(values).view(np.uint8)
+        return _contiguous(values, NUMBERS)
+
+    def passes(self, source: Source) -> bool:
+        """Tell whether the source's memory can go to the kernels as it is."""
+        return _ready(source, NUMBERS)
+
+
+@register_kind
+@dataclass(frozen=True, slots=True)
+class Binary(_Sums):
+    """A yes or no: whether the number exceeds the threshold. Families: Bernoulli."""
+
+    threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", number(self.threshold, "threshold"))
+
+    def encode(self, cells: Cells) -> Array | Sparse:
+        """Return the numbers; a sparse matrix stays one if its zeros do not count."""
+        block = _Sums.encode(self, cells)
+        if isinstance(block, Sparse) and self.threshold < 0.0:
+            raise TallyBayesError(
+                f"threshold {self.threshold} makes every zero of a sparse matrix count; pass "
+                "X.toarray() or a threshold of at least 0"
+            )
+        return block
+
+    def refuse_unusable(
+        self, block: Block, names: Sequence[str], start: int, impossible: Array | None = None
+    ) -> None:
+        """Refuse a sparse matrix that is broken."""
+        if isinstance(block, Sparse) and impossible is None:
+            refuse_flaws(block, names, counts=False)
+
+
+@register_kind
+@dataclass(frozen=True, slots=True)
+class Count(_Sums):
+    """How often something occurs. Families: Multinomial, Complement, Poisson.
+
+    Parameters
+    ----------
+    bag
+        Columns of one bag share their total: the words of one text. Another name, another bag.
+    """
+
+    bag: str = "words"
+
+    def refuse_unusable(
+        self, block: Block, names: Sequence[str], start: int, impossible: Array | None = None
+    ) -> None:
+        """Refuse counts that are negative or infinite."""
+        if impossible is not None:
+            return
+        if isinstance(block, Sparse):
+            refuse_flaws(block, names, counts=True)
+        elif isinstance(block, np.ndarray):
+            least = np.fmin.reduce(block, axis=None, initial=0)
+            if least < 0 or np.fmax.reduce(block, axis=None, initial=0) == np.inf:
+                raise unusable(block, names, start)
+
+
+register_kind(Words)
+
+
+def coded(columns: Iterable[Any]) -> Coded:
+    """Put columns of codes side by side."""
+    encoded = list(columns)
+    n_rows = len(encoded[0].codes) if encoded else 0
+    codes = np.empty((n_rows, len(encoded)), np.int64)
+    for place, each in enumerate(encoded):
+        codes[:, place] = each.codes
+    return Coded(codes, tuple(each.labels for each in encoded))
+
+
+def _refuse_sparse(cells: Cells, kind: Kind) -> None:
+    """Refuse a sparse matrix, in which most values are zeros that are not there."""
+    if cells.sparse() is not None:
+        raise TallyBayesError(
+            f"column {cells.names[cells.reads[0]]!r} of a sparse matrix cannot be "
+            f"{type(kind).__name__}; pass X.toarray() or count it (Count, Binary)"
+        )
+
+
+def _ready(source: Source, dtypes: tuple[Any, ...]) -> bool:
+    """Tell whether a source is a matrix of one of the types that kernels are compiled for."""
+    if not isinstance(source, Matrix):
+        return False
+    return bool(source.values.flags.c_contiguous) and source.values.dtype in dtypes
+
+
+def _contiguous(values: Array, dtypes: tuple[Any, ...]) -> Array:
+    """Keep a type that kernels are compiled for; convert any other to the first of those."""
+    return np.ascontiguousarray(values, values.dtype if values.dtype in dtypes else dtypes[0])

@@ -1,0 +1,203 @@
+"""Kinds encode themselves: those of one's own count beside the ordinary ones of a column."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+from laws.conftest import assert_same
+from tallybayes.batches import Coded, encoded
+from tallybayes.kinds import KINDS, Kind, is_kind, register_kind
+from tallybayes.sources import as_source
+from tallybayes.tallies import Codes, Counts
+from tallybayes.tallies.folds import FoldTallies
+
+NAN = float("nan")
+
+
+@register_kind
+@dataclass(frozen=True, slots=True)
+class Missing(Kind):
+    """Whether a column has no value: 1 where it is missing."""
+
+    counted_as: ClassVar[str] = "counts"
+
+    def encode(self, cells):
+        columns = [cells.missing(*cells.of(unit)) for unit in range(len(cells.reads))]
+        return np.stack(columns, axis=1).astype(np.uint8)
+
+    def title(self, columns):
+        return f"{columns[0]} is missing"
+
+
+@register_kind
+@dataclass(frozen=True, slots=True)
+class Joint(Kind):
+    """Two columns of categories as one, of which the values are pairs."""
+
+    counted_as: ClassVar[str] = "codes"
+
+    def encode(self, cells):
+        codes = np.empty((len(cells), len(cells.reads)), np.int64)
+        labels = []
+        for unit in range(len(cells.reads)):
+            a, b = (cells.codes(place) for place in cells.of(unit))
+            there = (a.codes >= 0) & (b.codes >= 0)
+            codes[:, unit] = np.where(there, a.codes * len(b.labels) + b.codes, -1)
+            labels.append([(mine, theirs) for mine in a.labels for theirs in b.labels])
+        return Coded(codes, tuple(labels))
+
+
+TABLE = {
+    "income": [125.0, NAN, 70.0, NAN, NAN, 60.0, 220.0, 85.0],
+    "status": ["Single", "Married", "Single", "Married", "Divorced", None, "Divorced", "Single"],
+    "refund": [True, False, False, True, False, False, True, False],
+}
+Y = ["no", "no", "no", "yes", "yes", "no", "no", "yes"]
+W = [1.0, 2.0, 1.0, 0.5, 1.0, 0.0, 3.0, 1.0]
+SCHEMA = (
+    tb.Schema.infer(TABLE, target="cheat")
+    .with_extra(Missing(), "income", "status")
+    .with_extra(Joint(), ("status", "refund"))
+)
+
+
+def tally(rows=slice(None), weights=None):
+    part = {name: values[rows] for name, values in TABLE.items()}
+    return tb.Tally.of(part, Y[rows], None if weights is None else weights[rows], schema=SCHEMA)
+
+
+def blocks(counted):
+    """Return what was counted of the missing values and of the pairs."""
+    *_, missing, joint = counted.blocks
+    assert isinstance(missing, Counts)
+    assert isinstance(joint, Codes)
+    return missing, joint
+
+
+def test_what_is_missing_is_counted_beside_the_values():
+    missing, _ = blocks(tally())
+    assert missing.sums.tolist() == [[1.0, 1.0], [2.0, 0.0]]  # no, yes; income, status
+    assert SCHEMA.names_of(SCHEMA.extra[0]) == ["income is missing", "status is missing"]
+    assert blocks(tally(weights=W))[0].sums.tolist() == [[2.0, 0.0], [1.5, 0.0]]
+
+
+def test_pairs_are_counted_beside_their_parts():
+    _, joint = blocks(tally())
+    assert SCHEMA.names_of(SCHEMA.extra[1]) == ["status x refund"]
+    of = dict(zip(joint.labels[0], joint.rows.T.tolist(), strict=True))
+    assert of == {
+        ("Divorced", False): [0, 1],
+        ("Divorced", True): [1, 0],
+        ("Married", False): [1, 0],
+        ("Married", True): [0, 1],
+        ("Single", False): [1, 1],
+        ("Single", True): [1, 0],
+    }
+
+
+@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
+def test_they_add_up_part_and_leave_folds_out(weights):
+    whole, first, second = (
+        tally(rows, weights) for rows in (slice(None), slice(0, 3), slice(3, 8))
+    )
+    assert_same(first + second, whole)
+    assert_same(whole - second, first)
+    w = None if weights is None else np.array(weights)
+    rows = encoded(as_source(TABLE), SCHEMA, None if w is None else w > 0.0)
+    y, part = np.array([int(label == "yes") for label in Y]), np.array([0] * 3 + [1] * 5)
+    folds = FoldTallies(SCHEMA, ("no", "yes"), rows, y, w, part, 2)
+    assert_same(folds.without(1)[0], first)
+    assert_same(folds.without(0)[0], second)
+
+
+def test_they_come_back_from_bytes():
+    whole = tally(weights=W)
+    again = tb.Tally.from_bytes(whole.to_bytes())
+    assert again == whole
+    assert again.schema == SCHEMA
+    assert again.schema.extra == SCHEMA.extra
+
+
+def test_a_kind_that_nobody_entered_cannot_be_stored():
+    @dataclass(frozen=True, slots=True)
+    class Unknown(Missing):
+        pass
+
+    schema = tb.Schema.infer(TABLE).with_extra(Unknown(), "income")
+    with pytest.raises(tb.TallyBayesError, match="register_kind"):
+        tb.Tally.of(TABLE, Y, schema=schema).to_bytes()
+
+
+@pytest.mark.parametrize("form", ["table", "matrix"])
+def test_a_matrix_is_read_like_a_table(form):
+    numbers = {"x0": [1.0, NAN, 3.0, 4.0], "x1": [2.0, 2.0, NAN, 1.0]}
+    X = numbers if form == "table" else np.array(list(numbers.values())).T
+    schema = tb.Schema.same(["x0", "x1"], tb.Numeric()).with_extra(Missing(), "x0", "x1")
+    counted = tb.Tally.of(X, [0, 0, 1, 1], schema=schema)
+    assert counted.blocks[-1].sums.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_schemas_with_extra_groups_join_and_lose_columns():
+    other = tb.Schema.infer({"status": ["Single"], "age": [1.5]}, target="cheat")
+    both = SCHEMA.joined(other.with_extra(Missing(), "age"))
+    assert [list(both.names_of(group)) for group in both.extra] == [
+        ["income is missing", "status is missing", "age is missing"],
+        ["status x refund"],
+    ]
+    counted = tally().with_schema(both)
+    assert counted.blocks[-2].sums[:, :2].tolist() == blocks(tally())[0].sums.tolist()
+    fewer = SCHEMA.without(["refund", "income"])
+    assert [list(fewer.names_of(group)) for group in fewer.extra] == [["status is missing"]]
+
+
+def test_a_unit_of_columns_that_are_not_there_is_refused():
+    with pytest.raises(
+        tb.TallyBayesError, match="there is no column 'incom'; did you mean 'income'"
+    ):
+        SCHEMA.with_extra(Missing(), "incom")
+    with pytest.raises(tb.TallyBayesError, match="share a name"):
+        SCHEMA.with_extra(Missing(), "income")
+
+
+def test_kinds_are_told_by_what_they_can_do():
+    assert all(map(is_kind, [tb.Numeric(), tb.Words(), Missing()]))
+    assert not any(map(is_kind, [tb.Numeric, tb.Gaussian(), "numeric", None]))
+    assert {"Numeric", "Words", "Missing"} <= set(KINDS)
+
+
+def test_a_kind_that_cannot_encode_says_so():
+    @dataclass(frozen=True, slots=True)
+    class Vague(Kind):
+        counted_as: ClassVar[str] = "counts"
+
+    with pytest.raises(tb.TallyBayesError, match="Vague does not say how columns are encoded"):
+        tb.Tally.of({"a": [1.0]}, ["x"], columns={"a": Vague()})
+
+
+def test_an_unknown_block_is_named():
+    @dataclass(frozen=True, slots=True)
+    class Odd(Missing):
+        counted_as: ClassVar[str] = "rows seen"
+
+    with pytest.raises(tb.TallyBayesError, match="'rows seen', which no block is called"):
+        tb.Tally.of({"a": [1.0]}, ["x"], columns={"a": Odd()})
+
+
+def test_a_kind_of_one_s_own_can_be_that_of_a_column():
+    counted = tb.Tally.of(TABLE, Y, columns={"income": Missing()})
+    assert counted.schema.kind("income") == Missing()
+    assert counted.blocks[-1].sums.tolist() == [[1.0], [2.0]]
+    assert tb.Tally.from_bytes(counted.to_bytes()) == counted
+
+
+@pytest.mark.parametrize("how", ["batches", "encoded"])
+def test_a_matrix_of_another_width_is_refused_in_whichever_way_it_is_read(how):
+    from tallybayes.batches import batches
+
+    schema = tb.Schema.same(["x0", "x1"], tb.Numeric())
+    read = {"batches": lambda *a: list(batches(*a)), "encoded": encoded}[how]
+    with pytest.raises(tb.TallyBayesError, match="X has 3 columns, but 2 were expected"):
+        read(as_source(np.zeros((2, 3))), schema)
