@@ -256,7 +256,7 @@ class Words:
 
     def kept(self, block: Any) -> Any:
         """Return documents as bags of words, to be gone through several times."""
-        from tallybayes.tokenizer.bagged import Bagged
+        from tallybayes.tokenizer.bags import Bagged
 
         return Bagged.of(block, self)
 
