@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tallybayes.kernels
+from tiers import deep
 
 HEAVY = {"numba", "sklearn", "pandas", "scipy", "polars", "rich", "matplotlib"}
 SMALL = [
@@ -149,6 +150,7 @@ def defined_in(module):
     return {each.name for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)}
 
 
+@deep
 def test_warming_up_leaves_no_kernel_to_compile():
     script = """
 import tallybayes.workflows.warmup as warmup

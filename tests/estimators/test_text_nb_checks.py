@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 from sklearn.utils.validation import validate_data
 
 from tallybayes import TextNB
+from tiers import some
 
 # The checks' data are matrices, of which TextNB says in its tags that it takes none: scikit-learn
 # leaves it out. So the checks that need no data are called one by one, and all the others see a
@@ -83,7 +84,7 @@ EXPECTED = {
 }
 
 
-@parametrize_with_checks(PIPELINES, expected_failed_checks=lambda _: EXPECTED)
+@parametrize_with_checks(some(PIPELINES, PIPELINES[:1]), expected_failed_checks=lambda _: EXPECTED)
 def test_checks_of_a_pipeline_that_spells_numbers(estimator, check):
     check(estimator)
 
