@@ -13,6 +13,11 @@ def pytest_configure(config):
         config.option.randomly_reset_seed = False  # of the order alone; see below
 
 
+def pytest_itemcollected(item):
+    """Refuse names of tests that differ from process to process: workers could not share them."""
+    assert " at 0x" not in item.nodeid, f"give {item.nodeid} an id of its own"
+
+
 @pytest.fixture(autouse=True)
 def same_chance_every_time():
     """Begin every test at the same random numbers, whatever the order of tests."""

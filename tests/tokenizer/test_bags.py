@@ -153,7 +153,9 @@ def test_a_piece_ends_at_each_bound_and_none_is_too_large(texts, size, data, com
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("known", [None, Terms.of(["ab", "äö", "gone"]), Buckets(64)], ids=str)
+@pytest.mark.parametrize(
+    "known", [None, Terms.of(["ab", "äö", "gone"]), Buckets(64)], ids=["any", "known", "buckets"]
+)
 def test_a_reader_reads_on_where_it_stopped(compiled, known):
     """One set of documents after another, short and long, with and without Unicode."""
     sets = [["ab cd"], ["x" * 5000, "ab ab"], [], ["ÄÖ ab"], ["äö " * 900], [""], ["cd ab", "new"]]
