@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import tallybayes as tb
 
@@ -252,3 +253,36 @@ def test_a_constant_or_missing_column_says_nothing(column, kind, given):
         value = "seven"
     got = with_it.posterior({**FINE, "c": [value] * 4})
     np.testing.assert_allclose(got, without.posterior(FINE), rtol=1e-12)
+
+
+FLAWS = {
+    "a pointer beyond the end": ("indptr", 1, 99),
+    "a negative pointer": ("indptr", 1, -3),
+    "a last pointer that is too small": ("indptr", 4, 3),
+    "a last pointer that is too great": ("indptr", 4, 999),
+    "a first pointer that is not 0": ("indptr", 0, 1),
+    "a column beyond the last": ("indices", 2, 77),
+    "a negative column": ("indices", 2, -5),
+}
+TAKE_SPARSE = [
+    tb.MultinomialNB(),
+    tb.ComplementNB(),
+    tb.BernoulliNB(),
+    tb.BernoulliNB(binarize=None),
+    tb.NaiveBayes(),
+    tb.NaiveBayes({"x0": "multinomial", "x1": "bernoulli"}),
+]
+
+
+@pytest.mark.parametrize("estimator", TAKE_SPARSE, ids=repr)
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_a_broken_sparse_matrix_is_refused_and_left_alone(estimator, flaw):
+    X = sparse.csr_array(np.maximum(COUNTS > 0.0, np.eye(4)[:, 2:]))
+    fitted = clone(estimator).fit(X.copy(), Y)
+    part, place, value = FLAWS[flaw]
+    getattr(X, part)[place] = value
+    before = [each.tobytes() for each in (X.indptr, X.indices, X.data)]
+    for call in (lambda: clone(estimator).fit(X, Y), lambda: fitted.predict_proba(X)):
+        with pytest.raises(tb.TallyBayesError, match="the sparse matrix is broken"):
+            call()
+        assert [each.tobytes() for each in (X.indptr, X.indices, X.data)] == before

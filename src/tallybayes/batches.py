@@ -191,21 +191,16 @@ class Cells:
         if not isinstance(self.source, SparseMatrix):
             return None
         values = self.source.values
+        _refuse_broken(values.indptr, values.indices, values.data, values.shape[0])
         if not isinstance(self.reads, range):
+            _refuse_outside(values.indices, values.shape[1])
             values = values[:, list(self.reads)]
-        n_rows, n_columns = values.shape
         indptr, indices, data = values.indptr, values.indices, values.data
-        # kernels trust positions: a broken matrix must not reach them
-        sound = len(indptr) == n_rows + 1 and indptr[0] == 0
-        sound = sound and indptr[-1] <= len(data) == len(indices)
-        sound = sound and bool((indptr[1:] >= indptr[:-1]).all())
         if data.dtype.kind not in "biuf":
             raise TallyBayesError(f"X holds {data.dtype} values; convert them to numbers first")
         if data.dtype not in (np.float64, np.float32, np.int64, np.int32):
             data = data.astype(np.float64 if data.dtype.kind in "fu" else np.int32)
-        if not sound:
-            raise TallyBayesError(BROKEN)
-        return Sparse(indptr, indices, data, n_columns)
+        return Sparse(indptr, indices, data, values.shape[1])
 
 
 class Encoder(Protocol):
@@ -332,15 +327,28 @@ def coded_by_value(values: Array, names: Sequence[str]) -> Coded:
     return Coded(codes, tuple(column.labels for column in encoded))
 
 
+def _refuse_broken(indptr: Array, indices: Array, data: Array, n_rows: int) -> None:
+    """Refuse rows that begin or end outside; neither SciPy nor the kernels would notice."""
+    sound = len(indptr) == n_rows + 1 and indptr[0] == 0
+    sound = sound and indptr[-1] <= len(data) == len(indices)
+    if not (sound and bool((indptr[1:] >= indptr[:-1]).all())):
+        raise TallyBayesError(BROKEN)
+
+
+def _refuse_outside(indices: Array, n_columns: int) -> None:
+    """Refuse columns that are not there."""
+    if len(indices) and (indices.min() < 0 or indices.max() >= n_columns):
+        raise TallyBayesError(BROKEN)
+
+
 def refuse_flaws(block: Sparse, names: Sequence[str], counts: bool) -> None:
     """Raise the error about a sparse matrix that is broken, or holds what it must not hold.
 
     Kernels trust positions, so everything that hands them a sparse block has to ask for this first.
     """
+    _refuse_outside(block.indices, block.n_columns)
     if not len(block.data):
         return
-    if block.indices.min() < 0 or block.indices.max() >= block.n_columns:
-        raise TallyBayesError(BROKEN)
     least = block.data.min()  # NaN if any of them is
     if np.isnan(least) or (counts and (least < 0 or block.data.max() == np.inf)):
         raise _unusable(block, names, counts)

@@ -61,7 +61,9 @@ class Counting(Discrete):
         try:
             return super()._tally(X, y, weights)
         except TallyBayesError as error:
-            if X.min() < 0:
+            # not X.min(): SciPy writes outside of a matrix that is broken
+            values = X if isinstance(X, np.ndarray) else X.data
+            if values.min(initial=0) < 0:
                 name = type(self).__name__
                 text = f"Negative values in data passed to {name} (input X): {error}"
                 raise TallyBayesError(text) from None

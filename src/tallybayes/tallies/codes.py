@@ -144,10 +144,10 @@ class Codes(ArrayBlock):
             np.zeros((self.n_classes, width)),
         )
         start = 0
-        places = []
+        places: list[int] = []
         for mine, all_of_them in zip(self.labels, labels, strict=True):
-            place = {label: start + k for k, label in enumerate(all_of_them)}
-            places += [place[label] for label in mine]
+            place = dict(zip(all_of_them, range(start, start + len(all_of_them)), strict=True))
+            places += map(place.__getitem__, mine)
             start += len(all_of_them)
         rows[:, places], weight[:, places] = self.rows, self.weight
         return Codes(rows, weight, labels)

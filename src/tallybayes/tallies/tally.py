@@ -28,6 +28,7 @@ from tallybayes.tallies.blocks import (
     refuse_never_counted,
     weight_left,
 )
+from tallybayes.tallies.pairwise import PairwiseSum
 
 
 class Tally:
@@ -126,14 +127,15 @@ class Tally:
         if classes != encoded.labels:
             place = {label: k for k, label in enumerate(classes)}
             codes = np.array([place[label] for label in encoded.labels], np.int64)[codes]
-        total: Tally | None = None
+        pieces = PairwiseSum()
         counted_rows = np.broadcast_to(True, source.n_rows) if w is None else w > 0.0
         for batch in batches(source, schema, counted_rows):
             w_here = None if w is None else w[batch.rows]
             of = members(codes[batch.rows], w_here, len(classes))
             with part_of(cells_of(source)):
                 counted = cls.of_blocks(schema, classes, batch.blocks, of, batch.rows.start)
-            total = counted if total is None else total + counted
+            pieces.add(counted)
+        total = pieces.total()
         assert total is not None  # there is always a batch, if an empty one
         return total._without_unused()
 

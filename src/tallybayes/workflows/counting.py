@@ -21,6 +21,7 @@ from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type
 from tallybayes.sources.files.mixed_columns import with_numbers
 from tallybayes.sources.labels import Encoded, Label
 from tallybayes.tallies import Tally
+from tallybayes.tallies.pairwise import PairwiseSum
 from tallybayes.tokenizer import Words, expect_text
 from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress, worked
@@ -138,7 +139,7 @@ def count(
 ) -> Counted:
     """Count all rows, in one pass."""
     aside = Aside()
-    total = Tally(counting.schema)
+    pieces = PairwiseSum()
     tables: list[Any] | None = [] if keep else None
     room = KEPT_BYTES if keep else 0
 
@@ -160,12 +161,12 @@ def count(
     with part_of(cells_in_all(rows, counting.schema)):
         for done in stream:
             tally, table = done.result
-            total = total.plus(tally, reuse=True)
+            pieces.add(tally)
             if table is None:
                 tables = None
             elif tables is not None:
                 tables.append(table)
-    return Counted(total, tables, aside)
+    return Counted(pieces.total() or Tally(counting.schema), tables, aside)
 
 
 def cells_in_all(rows: Rows | FrameRows, schema: Schema) -> int:
