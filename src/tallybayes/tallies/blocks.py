@@ -211,10 +211,6 @@ class TallyBlock(ABC):
         """Do what `with_classes` does."""
         return self.with_classes(places, n_classes)
 
-    def numbers_in(self, kept: Self, block: Block, counted: Mask | None) -> Array | None:
-        """Return the numbers that the words of encoded rows have in what is `kept` of this."""
-        return None
-
     __hash__ = None  # type: ignore[assignment]
 
 

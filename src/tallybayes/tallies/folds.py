@@ -55,27 +55,16 @@ class FoldTallies:
         whole = bool(is_integral(of.weight).all())
         weights = np.split(of.weight, n_parts)
         self._weight = _without(weights, np.add, np.subtract if whole else None)
-        self._encoded, self._counted = blocks, None if w is None else w > 0.0
         self._blocks = [
             _blocks_without(block, n_parts, schema.names_of(group))
             for group, block in zip(schema.groups, counted.blocks, strict=True)
         ]
 
-    def without(self, part: int) -> tuple[Tally, list[Array | None]]:
-        """Return the tally of all rows but those of a part.
-
-        With it come, for each group of text, the numbers that its words have in that tally: -1 for
-        words that it does not know.
-        """
-        blocks, numbers = [], []
-        for of_part, rows in zip(self._blocks, self._encoded, strict=True):
-            left = of_part(part)
-            blocks.append(left.without_unused())
-            numbers.append(left.numbers_in(blocks[-1], rows, self._counted))
-        tally = Tally._from_parts(
-            self.schema, self.classes, self._rows(part), self._weight(part), blocks
-        )
-        return tally._without_unused(), numbers
+    def without(self, part: int) -> Tally:
+        """Return the tally of all rows but those of a part."""
+        blocks = [of_part(part).without_unused() for of_part in self._blocks]
+        left = self._rows(part), self._weight(part), blocks
+        return Tally._from_parts(self.schema, self.classes, *left)._without_unused()
 
 
 def _blocks_without(

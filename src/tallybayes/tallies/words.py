@@ -282,13 +282,6 @@ class WordCounts(TallyBlock):
 
     __hash__ = None
 
-    def numbers_in(self, kept: WordCounts, block: Block, counted: Any) -> Array | None:
-        """Return the numbers that the words of documents have in what is `kept`, -1 for others."""
-        if isinstance(kept.terms, Buckets) or not isinstance(block, Bagged):
-            return None
-        assert isinstance(block.terms, Terms)
-        return kept.terms.numbers_of(block.terms)
-
     def support(self, unit: int, kind: Kind) -> Support:
         """Return that a text can be anything."""
         return Support(text=True)

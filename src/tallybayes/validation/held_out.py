@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, take_rows
-from tallybayes.families import TextParameters
+from tallybayes.batches import take_rows
 from tallybayes.kernels.scoring import shares
 from tallybayes.kernels.threads import over_rows
 from tallybayes.model import Model
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.folds import FoldTallies
-from tallybayes.tokenizer import Bagged
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, Recipe
 from tallybayes.validation.folds import Fold, Partitions, parted
@@ -67,35 +65,16 @@ def held_out_many(
         order = np.argsort(part.astype(np.int16), kind="stable")  # 16 bits sort fast
         edges = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=n_parts))])
         for place, number in enumerate(progress(numbers, "fold by fold")):
-            tally, of_words = counted.without(place)
+            tally = counted.without(place)
             rows = order[edges[place] : edges[place + 1]]
             if not isinstance(folds, Partitions):
                 rows = folds[number][1]  # in the order that they were given in
             for k, recipe in enumerate(recipes):
-                yield number, k, _scored(data, recipe.model(tally), rows, of_words)
+                yield number, k, _scored(data, recipe.model(tally), rows)
 
 
-def _scored(
-    data: Encoded, model: Model, rows: Array, numbers: Sequence[Array | None] = ()
-) -> FoldScores:
-    """Score some rows by a model; `numbers` are those of words, by group."""
-    numbered: dict[int, tuple[Any, Array]] = {}
-    for factor in model.factors:
-        weights, number_of = factor.parameters, None
-        if isinstance(weights, TextParameters) and numbers:
-            number_of = numbers[factor.group]
-            # given words count even if no document to learn from has them
-            given = weights.text.vocabulary is not None or weights.text.words.idf is not None
-            if number_of is not None and not given:
-                numbered[factor.group] = weights.counted.terms, number_of
-
-    def taken(group: int, some: Array) -> Block:
-        block: Block = take_rows(data.blocks[group], some)
-        if group in numbered:
-            assert isinstance(block, Bagged)
-            return block.renumbered(*numbered[group])
-        return block
-
+def _scored(data: Encoded, model: Model, rows: Array) -> FoldScores:
+    """Score some rows by a model."""
     joint = np.empty((len(rows), len(model.classes)))
     cells = len(rows) * len(model.classes) * max(len(data.schema.names), 1)
 
@@ -103,7 +82,7 @@ def _scored(
         # in pieces that stay in the cache between being gathered and being scored
         for start in range(share.start, share.stop, ROWS_AT_ONCE):
             here = slice(start, min(start + ROWS_AT_ONCE, share.stop))
-            part = [taken(group, rows[here]) for group in range(len(data.blocks))]
+            part = [take_rows(block, rows[here]) for block in data.blocks]
             joint[here] = model.joint_of(part, here.stop - here.start)
 
     over_rows(work, len(rows), cells)
