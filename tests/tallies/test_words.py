@@ -284,3 +284,73 @@ def test_an_error_about_two_idfs_tells_them_apart():
     )
     with pytest.raises(tb.TallyBayesError, match="idf"):
         mine + theirs
+
+
+def learnt(tally, document, label, weights=None):
+    return tally + tb.Tally.of({"mail": [document]}, [label], weights, schema=tally.schema)
+
+
+def test_learning_a_document_shares_all_that_it_does_not_change(reader):
+    rows = [(label, 1.0, " ".join(f"{label}{k}" for k in range(300))) for label in "abc"]
+    before = read_by(reader, rows, tb.Words())
+    after = learnt(before, "a7 a8 b9 new", "a")
+    (old,), (new,) = before.blocks, after.blocks
+    assert new.terms.vocabulary is old.terms.vocabulary
+    assert all(mine is theirs for mine, theirs in zip(new.settled, old.settled, strict=True))
+    assert [c for c, _ in new.recent] == [0]
+    assert_counted(after, [*rows, ("a", 1.0, "a7 a8 b9 new")], tb.Words())
+    assert_counted(before, rows, tb.Words())
+    left = after - tb.Tally.of({"mail": ["a7 a8 b9 new"]}, ["a"], schema=before.schema)
+    assert left.blocks[0].words[1] is old.words[1]
+    assert left.blocks[0].terms.vocabulary is old.terms.vocabulary
+    assert left == before
+
+
+def test_what_is_learnt_document_by_document_is_added_up_now_and_then():
+    rng = np.random.default_rng(1)
+    rows = [
+        (int(k % 2), float(rng.integers(1, 4)), " ".join(f"w{j}" for j in rng.integers(0, 500, 40)))
+        for k in range(120)
+    ]
+    got, settled = tally(rows[:20], tb.Words()), []
+    for label, weight, document in rows[20:]:
+        got = learnt(got, document, label, [weight])
+        (block,) = got.blocks
+        n_recent = sum(len(words.indices) for _, words in block.recent)
+        assert 4 * n_recent <= sum(len(words.indices) for words in block.settled)
+        settled.append(not block.recent)
+    assert 2 < sum(settled) < 50
+    assert_counted(got, rows, tb.Words())
+    assert got == tally(rows, tb.Words())
+
+
+def test_two_lines_of_learning_do_not_see_each_other():
+    base = tally([("a", 1.0, "one two"), ("b", 1.0, "two three")], tb.Words())
+    left, right = learnt(base, "four", "a"), learnt(base, "five four", "b")
+    left, right = learnt(left, "six", "b"), learnt(right, "one", "a")
+    for got, words in ((left, "one two three four six"), (right, "one two three four five")):
+        assert sorted(got.blocks[0].without_unused().terms.texts) == sorted(words.split())
+        model = tb.estimate(got, tb.Text())
+        assert len(model.factors[0].parameters.terms) == len(words.split())
+
+
+def test_a_window_that_slides_over_documents_does_not_keep_all_words():
+    documents = [f"w{k} w{k + 1} w{k + 2}" for k in range(400)]
+    got = tb.Tally.of({"text": documents[:5]}, list("ababa"), columns={"text": tb.Words()})
+    for k in range(5, 400):
+        got.update({"text": [documents[k]]}, ["ab"[k % 2]])
+        got.forget({"text": [documents[k - 5]]}, ["ab"[(k - 5) % 2]])
+    assert len(got.blocks[0].terms) < 60
+    assert got == tb.Tally.of({"text": documents[-5:]}, list("babab"), schema=got.schema)
+
+
+def test_stop_words_are_read_once_and_not_again_for_every_batch(monkeypatch):
+    from tallybayes.tokenizer import words as module
+
+    words, made = tb.Words(stop_words=["don't", "the"]), []
+    spell = module.stop_tokens
+    monkeypatch.setattr(module, "stop_tokens", lambda words: made.append(1) or spell(words))
+    for _ in range(3):
+        with pytest.warns(tb.TallyBayesWarning, match="1 stop words are never tokens"):
+            tb.Tally.of({"text": ["you and the others"]}, ["a"], columns={"text": words})
+    assert len(made) <= 2

@@ -158,7 +158,7 @@ def test_similar_runs_of_characters_are_told_apart(text, shortest, more):
 @pytest.mark.parametrize("read", [plain_bags, compiled_bags])
 def test_buckets_are_the_columns_of_scikit_learn(n, read):
     if n == 2**30 and read is compiled_bags:
-        n = 2**22  # the buffers of a reader are as wide
+        n = 2**22  # what a reader remembers of buckets is as wide
     rng = np.random.default_rng(5)
     texts = [" ".join(f"w{k}{'é' * (k % 7)}" for k in rng.integers(0, 400, 60)) for _ in range(20)]
     theirs = HashingVectorizer(
@@ -175,3 +175,126 @@ def test_buckets_have_numbers_for_names():
     assert buckets.texts == ["#0", "#1", "#2"]
     assert buckets.order.tolist() == [0, 1, 2]
     assert len(buckets) == 3
+
+
+def longest_run(words):
+    """Return the longest run of full slots, all of which a search may have to look at."""
+    full = Terms.of(words).table[0][:, 2] != 0
+    ends = np.flatnonzero(~np.concatenate([[False], full, [False]]))
+    return int(np.diff(ends).max()) - 1
+
+
+def random_words(rng, n):
+    """Return words of twelve letters, as text and as the two halves of their keys."""
+    letters = rng.integers(97, 123, (n, 12)).astype(np.uint8)
+    keys = np.zeros((n, 16), np.uint8)
+    keys[:, :12], keys[:, 15] = letters, 12
+    return [bytes(each).decode() for each in letters], keys.view("<u8").T
+
+
+def close_together(hashes_of, rng, n=4000, slots=8192, window=500):
+    """Return words that a hash puts into a small part of the slots."""
+    found = {}
+    while len(found) < n:
+        words, keys = random_words(rng, 100_000)
+        near = hashes_of(*keys) % slots < window
+        found |= dict.fromkeys(word for word, here in zip(words, near, strict=True) if here)
+    return list(found)[:n]
+
+
+def without_secret(low, high):
+    """Return the hash that once was there: the same in every process."""
+    one, two, three = map(np.uint64, (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xFF51AFD7ED558CCD))
+    h = (low * one) ^ (high * two)
+    h = (h ^ (h >> np.uint64(32))) * three
+    return h ^ (h >> np.uint64(29))
+
+
+def with_secret(secret):
+    """Return the hash of a process whose secret is known."""
+    one, two = map(int, secret)
+
+    def hashes_of(low, high):
+        products = [(a ^ one) * (b ^ two) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        return np.array([(p ^ p >> 64) % 2**32 for p in products])
+
+    return hashes_of
+
+
+def test_words_that_were_made_to_collide_are_as_far_apart_as_any(monkeypatch):
+    rng = np.random.default_rng(0)
+    usual = longest_run(random_words(rng, 4000)[0])
+    known = np.array([1234567890123456789, 9876543210987654321], np.uint64)
+    for hashes_of in (without_secret, with_secret(known)):
+        crafted = close_together(hashes_of, rng)
+        assert longest_run(crafted) < 10 * usual
+    monkeypatch.setattr(module, "SECRET", known)  # whoever knew it could do this
+    assert longest_run(crafted) > 1000
+
+
+def test_long_words_that_differ_only_in_the_middle_are_far_apart_too():
+    words = [f"{'x' * 20}{k:06}{'y' * 20}" for k in range(4000)]
+    assert longest_run(words) < 10 * longest_run(random_words(np.random.default_rng(0), 4000)[0])
+
+
+@pytest.mark.parametrize("secret", [[1, 1], [2**63 + 1, 12345]], ids=str)
+def test_numbers_do_not_depend_on_the_secret(monkeypatch, secret):
+    texts = [f"w{k % 700} {'long' * 8}{k % 300} w{k}" for k in range(3000)]
+    expected = list(dict.fromkeys(term for text in texts for term in text.split()))
+    monkeypatch.setattr(module, "SECRET", np.array(secret, np.uint64))
+    reading, n = reading_of(Words(), texts, compiled=True)
+    reader = reading.reader(None)
+    read(reader, reading, n)
+    assert reader.terms.texts == expected
+    more = Terms.of(["new", *expected[::-3], "newer"])
+    together, _ = reader.terms.plus(more)
+    assert together.texts == [*expected, "new", "newer"]
+
+
+def test_one_line_of_terms_shares_a_vocabulary_and_others_copy_it(either):
+    first = Terms.of(["a", "b"])
+    line, numbers = first.plus(Terms.of(["b", "c"]))
+    assert numbers.tolist() == [1, 2]
+    assert line.vocabulary is first.vocabulary
+    longer, _ = line.plus(Terms.of(["d"]))
+    assert longer.vocabulary is first.vocabulary
+    fork, _ = line.plus(Terms.of(["e", "a"]))
+    assert fork.vocabulary is not first.vocabulary
+    assert [each.texts for each in (first, line, longer, fork)] == [
+        ["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"], ["a", "b", "c", "e"],
+    ]  # fmt: skip
+    # what others have added is not known to those who were there before
+    assert first.numbers(["a", "c", "d"]).tolist() == [0, -1, -1]
+    assert first.number("c") == -1
+    assert first.numbers_of(longer).tolist() == [0, 1, -1, -1]
+    assert compiled_bags(Words(min_length=1), ["a b c d"], first) == [{"a": 1, "b": 1}]
+    assert plain_bags(Words(min_length=1), ["a b c d"], first) == [{"a": 1, "b": 1}]
+    assert line.plus(longer)[0] is longer
+    assert longer.plus(line)[0] is longer
+
+
+@given(distinct, st.data())
+def test_selected_words_know_where_they_come_from(words, data):
+    terms = Terms.of(words)
+    places = st.lists(st.integers(0, max(len(words) - 1, 0)), unique=True, max_size=len(words))
+    some, others = (terms.select(np.array(data.draw(places), np.int64)) for _ in range(2))
+    fewer = some.select(np.arange(0, len(some), 2))
+    strange = Terms.of(words[::2])
+    for a in (terms, some, others, fewer, strange):
+        for b in (terms, some, others, fewer, strange):
+            expected = [a.texts.index(word) if word in a.texts else -1 for word in b.texts]
+            assert a.numbers_of(b).tolist() == expected
+
+
+def test_a_table_grows_while_others_read_the_words_that_were_there():
+    """Buffers and slots are replaced, not changed under those who look something up."""
+    long = [f"{'x' * 30}{k}" for k in range(3000)]
+    terms = Terms.of(long[:1000])
+    reading, n = reading_of(Words(), [" ".join(long)], compiled=True)
+    reader = reading.reader(terms)
+    line = terms
+    for k in range(1000, 3000, 10):
+        line, _ = line.plus(Terms.of(long[k : k + 10]))
+        assert line.vocabulary is terms.vocabulary
+        assert len(read(reader, reading, n)[0]) == 1000
+    assert line.texts == long

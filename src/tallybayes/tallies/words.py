@@ -2,10 +2,13 @@
 
 Most words occur in few classes, so only the pairs that occur are kept: by class the numbers of its
 words, sorted, and for each of them three sums. A million words in a hundred classes take memory for
-the pairs that were seen, not for a hundred million. Learning or forgetting a document shares
-everything that it does not change with the tally before it: the words of other classes, and the
-vocabulary, which may therefore hold words that no document has (any more). `without_unused` drops
-those; estimates begin with it.
+the pairs that were seen, not for a hundred million.
+
+Learning or forgetting a document shares everything that it does not change with the tally before
+it: the words of other classes, and the vocabulary, which may therefore hold words that no document
+has (any more). What was learnt lately stands beside the rest until it is worth adding up, so that
+learning a document costs the document. `without_unused` settles all of that; estimates begin with
+it.
 """
 
 from __future__ import annotations
@@ -55,8 +58,10 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+FEW = 100  # times fewer
 NO_TERMS = Terms.of(())
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
+SETTLED = 4  # times as many words as were learnt lately: those are not added to the others yet
 
 
 class ClassWords(NamedTuple):
@@ -79,14 +84,16 @@ class WordCounts(TallyBlock):
     """The words of one column of text, by class.
 
     `rows` and `weight` are of the documents that were there. `lengths` are the weighted sums of
-    their lengths in terms, and of the squares of those.
+    their lengths in terms, and of the squares of those. `settled` are the words of each class but
+    for those learnt lately, which stand in `recent` with their class.
     """
 
     terms: Terms | Buckets
     rows: Integers
     weight: Floats
     lengths: Floats
-    words: tuple[ClassWords, ...]
+    settled: tuple[ClassWords, ...]
+    recent: tuple[tuple[int, ClassWords], ...] = ()
 
     @classmethod
     def empty(cls, n_units: int) -> WordCounts:
@@ -135,11 +142,25 @@ class WordCounts(TallyBlock):
         """Whether all sums are whole, so that `less` loses nothing."""
         return all(bool(is_integral(words.sums).all()) for words in self.words)
 
+    @property
+    def words(self) -> tuple[ClassWords, ...]:
+        """The words of each class."""
+        if not self.recent:
+            return self.settled
+        lately: dict[int, list[ClassWords]] = {}
+        for c, words in self.recent:
+            lately.setdefault(c, []).append(words)
+        together = list(self.settled)
+        for c, several in lately.items():
+            together[c] = _added(together[c], _united(several))
+        return tuple(together)
+
     def stacked(self) -> tuple[Integers, NDArray[np.int32], Floats]:
         """Return all classes as compressed sparse rows: pointers, numbers of words, sums."""
+        words = self.words
         indptr = np.zeros(self.n_classes + 1, np.int64)
-        np.cumsum([len(words.indices) for words in self.words], out=indptr[1:])
-        indices, sums = zip(NOTHING, *self.words, strict=True)
+        np.cumsum([len(here.indices) for here in words], out=indptr[1:])
+        indices, sums = zip(NOTHING, *words, strict=True)
         return indptr, np.concatenate(indices), np.concatenate(sums)
 
     def totals(self, part: int) -> Floats:
@@ -174,49 +195,51 @@ class WordCounts(TallyBlock):
 
     def split(self, n_parts: int) -> list[WordCounts]:
         """Cut the classes into so many parts of equally many classes."""
-        n = self.n_classes // n_parts
+        n, words = self.n_classes // n_parts, self.words
         cuts = [slice(k * n, k * n + n) for k in range(n_parts)]
         return [
-            WordCounts(self.terms, self.rows[c], self.weight[c], self.lengths[c], self.words[c])
+            WordCounts(self.terms, self.rows[c], self.weight[c], self.lengths[c], words[c])
             for c in cuts
         ]
 
     def without_unused(self) -> WordCounts:
-        """Drop the words that no document has."""
+        """Drop the words that no document has, and add up those that were learnt lately."""
+        counts = replace(self, settled=self.words, recent=()) if self.recent else self
         if isinstance(self.terms, Buckets):
-            return self
+            return counts
         used = np.zeros(len(self.terms), bool)
-        for here in self.words:
+        for here in counts.settled:
             used[here.indices] = True
         if used.all():
-            return self
+            return counts
         numbers = np.cumsum(used, dtype=np.int32) - 1
-        words = tuple(here._replace(indices=numbers[here.indices]) for here in self.words)
-        return replace(self, terms=self.terms.select(np.flatnonzero(used)), words=words)
+        words = tuple(here._replace(indices=numbers[here.indices]) for here in counts.settled)
+        return replace(counts, terms=self.terms.select(np.flatnonzero(used)), settled=words)
 
     def _among(self, terms: Terms | Buckets, numbers: Array | None) -> WordCounts:
         """Return the block with other terms, among which its own have these numbers."""
         words = self.words
         if numbers is not None:
             words = tuple(_sorted(numbers[here.indices], here.sums) for here in words)
-        return replace(self, terms=terms, words=words)
+        return replace(self, terms=terms, settled=words, recent=())
 
     def plus(self, other: WordCounts, names: Sequence[str], reuse: bool = False) -> WordCounts:
         """Add the counts of other documents."""
         terms, more = self.terms, other.terms
-        if not any(len(words.indices) for words in self.words):  # perhaps without its buckets yet
+        if not any(len(words.indices) for words in self.settled):  # perhaps no buckets are known
             terms, numbers = more, None
         elif isinstance(terms, Buckets) or isinstance(more, Buckets):
             numbers = None
         else:
             terms, numbers = terms.plus(more)
-        return WordCounts(
-            terms,
-            self.rows + other.rows,
-            self.weight + other.weight,
-            self.lengths + other.lengths,
-            tuple(map(_added, self.words, other._among(terms, numbers).words)),
-        )
+        more = other._among(terms, numbers).settled
+        settled = self.settled
+        recent = (*self.recent, *((c, words) for c, words in enumerate(more) if len(words.indices)))
+        n_recent = sum(len(words.indices) for _, words in recent)
+        if SETTLED * n_recent > sum(len(words.indices) for words in settled):
+            settled, recent = tuple(map(_added, self.words, more)), ()
+        head = self.rows + other.rows, self.weight + other.weight, self.lengths + other.lengths
+        return WordCounts(terms, *head, settled, recent)
 
     def minus(
         self, other: WordCounts, classes: Sequence[Label], names: Sequence[str]
@@ -231,17 +254,17 @@ class WordCounts(TallyBlock):
 
         head = self.rows, self.weight, other.rows, other.weight
         rows, weight = weight_left(*head, where)
-        away = other
+        away = other._among(other.terms, None)
         if isinstance(self.terms, Terms) and isinstance(other.terms, Terms):
             numbers = self.terms.numbers_of(other.terms)
-            for c, theirs in enumerate(other.words):
+            for c, theirs in enumerate(away.settled):
                 unknown = numbers[theirs.indices] < 0
                 refuse_never_counted(unknown[:, None], where_in(c, other.terms, theirs.indices))
-            away = other._among(self.terms, numbers)
+            away = away._among(self.terms, numbers)
         words = list(self.words)
         for c in np.flatnonzero(other.rows[:, 0]).tolist():
-            name = where_in(c, self.terms, away.words[c].indices)
-            words[c] = left = _left(self.words[c], away.words[c], name)
+            theirs = away.settled[c]
+            words[c] = left = _left(words[c], theirs, where_in(c, self.terms, theirs.indices))
             # documents that stay cannot all have been without the word
             many = left.sums[:, DOCUMENTS] > rows[c]
             heavy = left.sums[:, WEIGHT] > weight[c] * (1.0 + TRUSTED)
@@ -475,6 +498,14 @@ def _added(mine: ClassWords, theirs: ClassWords) -> ClassWords:
     return ClassWords(indices, np.insert(sums, places[new], theirs.sums[new], axis=0))
 
 
+def _united(several: list[ClassWords]) -> ClassWords:
+    """Add up the sums of many pieces of a class at once."""
+    indices, places = np.unique(np.concatenate([w.indices for w in several]), return_inverse=True)
+    sums = np.zeros((len(indices), 3))
+    np.add.at(sums, places, np.concatenate([words.sums for words in several]))
+    return ClassWords(indices, sums)
+
+
 def _less(mine: ClassWords, theirs: ClassWords) -> ClassWords:
     """Subtract the sums of a class, of words that are there; drop those that no document has."""
     if not len(theirs.indices):
@@ -485,12 +516,19 @@ def _less(mine: ClassWords, theirs: ClassWords) -> ClassWords:
 
 def _with(mine: ClassWords, places: Integers, left: Floats) -> ClassWords:
     """Return the words of a class with other sums at some places."""
-    sums = mine.sums.copy()
-    sums[places] = left
-    gone = places[left[:, DOCUMENTS] == 0.0]
-    if not len(gone):
-        return ClassWords(mine.indices, sums)
-    return ClassWords(np.delete(mine.indices, gone), np.delete(sums, gone, axis=0))
+    stay = left[:, DOCUMENTS] != 0.0
+    gone, here = places[~stay], places[stay]
+    indices, sums = _without(mine.indices, gone), _without(mine.sums, gone)
+    sums[here - np.searchsorted(gone, here)] = left[stay]
+    return ClassWords(indices, sums)
+
+
+def _without(array: Array, places: Integers) -> Array:
+    """Return a copy without some places; if these are few, in long stretches."""
+    if FEW * len(places) > len(array):
+        return np.delete(array, places, axis=0)
+    edges = np.concatenate([[-1], places, [len(array)]]).tolist()
+    return np.concatenate([array[a + 1 : b] for a, b in pairwise(edges)])
 
 
 def _left(mine: ClassWords, theirs: ClassWords, where: Where) -> ClassWords:

@@ -95,24 +95,42 @@ class Vocabulary:
 
     def table(self, n: int, terms: int = 0) -> tuple[Array, Array, Array, Array, Array]:
         """Return the table of the first n words, with slots for so many `terms`."""
-        if self._table is None or self._table[1][0] < n or len(self._table[0]) < 2 * terms:
+        found = self._table  # others may replace it meanwhile
+        if found is None or found[1][0] < n or len(found[0]) < 2 * terms:
             n_slots = FEWEST_SLOTS
             while n_slots < 2 * max(n, terms):
                 n_slots *= 2
             table = _slots(n_slots), self.letters, self.edges, np.zeros(2, np.int64), SECRET
             _enter(self.letters, self.edges[: n + 1], table, True)
-            self._table = table[0], table[3]
-        slots, size = self._table
+            self._table = found = table[0], table[3]
+        slots, size = found
         return slots, self.letters, self.edges, size, SECRET
+
+    def _by_table(self, n: int, words: int) -> bool:
+        """Tell whether to look so many words up in the table: if it is there, or soon made."""
+        table = self._table
+        if table is not None and table[1][0] >= n:
+            return True
+        worth = text_is_loaded() and n + words >= WORTH_COMPILED
+        return worth and len(self.number_of) < n
+
+    def find(self, n: int, other: Terms) -> Array:
+        """Return the numbers of words among the first n, -1 for those not there."""
+        if self._by_table(n, len(other)):
+            numbers = _enter(other.vocabulary.letters, other.edges, self.table(n), False)
+        else:
+            known = self.known(n).get
+            numbers = np.array([known(word, -1) for word in other.texts], np.int32)
+        return np.where(numbers < n, numbers, -1)
 
     def add(self, n: int, other: Terms) -> tuple[int, Array]:
         """Add words to the n that are there; return how many that makes, and their numbers."""
         if len(self.number_of) != n:  # made by somebody who has fewer words
             self.number_of = {}
-        in_table = self._table is not None and self._table[1][0] == n
-        worth = text_is_loaded() and n + len(other) >= WORTH_COMPILED
+        if self._table is not None and self._table[1][0] != n:
+            self._table = None
         self.make_room(n + len(other), int(self.edges[n] + other.edges[-1]))
-        if not in_table and (self.number_of or not worth):
+        if not self._by_table(n, len(other)):
             number_of = self.known(n)
             numbers = [number_of.setdefault(word, len(number_of)) for word in other.texts]
             new = other.select(np.flatnonzero(np.array(numbers, np.int64) >= n))
@@ -248,10 +266,7 @@ class Terms:
             here = np.full(max(mine.n, theirs.n), -1, np.int32)
             here[slice(self.n) if of_mine is None else of_mine] = np.arange(self.n)
             return here[: other.n] if of_theirs is None else here[of_theirs]
-        if text_is_loaded() and len(other) >= WORTH_COMPILED:
-            found = _enter(other.vocabulary.letters, other.edges, self.table, False)
-            return np.where(found < self.n, found, -1)
-        return self.numbers(other.texts)
+        return self.vocabulary.find(self.n, other)
 
 
 @dataclass(frozen=True, slots=True)
