@@ -232,12 +232,12 @@ class WordCounts(TallyBlock):
             numbers = None
         else:
             terms, numbers = terms.plus(more)
-        more = other._among(terms, numbers).settled
-        settled = self.settled
-        recent = (*self.recent, *((c, words) for c, words in enumerate(more) if len(words.indices)))
+        theirs, settled = other._among(terms, numbers).settled, self.settled
+        new = ((c, words) for c, words in enumerate(theirs) if len(words.indices))
+        recent = (*self.recent, *new)
         n_recent = sum(len(words.indices) for _, words in recent)
         if SETTLED * n_recent > sum(len(words.indices) for words in settled):
-            settled, recent = tuple(map(_added, self.words, more)), ()
+            settled, recent = tuple(map(_added, self.words, theirs)), ()
         head = self.rows + other.rows, self.weight + other.weight, self.lengths + other.lengths
         return WordCounts(terms, *head, settled, recent)
 
