@@ -9,7 +9,7 @@ are text gets its codes once, for all rows.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -203,22 +203,6 @@ class Cells:
         return Sparse(indptr, indices, data, values.shape[1])
 
 
-class Encoder(Protocol):
-    """What encodes the columns of a group: their kind."""
-
-    def passes(self, source: Source) -> bool:
-        """Tell whether the source's memory can go to the kernels as it is."""
-
-    def expect(self, cells: Cells) -> None:
-        """Prepare for all rows together."""
-
-    def encode(self, cells: Cells) -> Block:
-        """Lay out some rows."""
-
-    def kept(self, block: Block) -> Block:
-        """Return rows that are gone through several times."""
-
-
 class Columns(Protocol):
     """What encoding asks of a schema."""
 
@@ -232,8 +216,8 @@ class Columns(Protocol):
 
     def cells(
         self, source: Source, rows: slice, counted: Mask | None
-    ) -> Iterator[tuple[Encoder, Cells]]:
-        """Go through the groups: who encodes them, and what."""
+    ) -> Iterator[tuple[Any, Cells]]:
+        """Go through the groups: the kind that encodes them, and what."""
 
 
 def batches(source: Source, schema: Columns, counted: Mask | None = None) -> Iterator[Batch]:
@@ -271,7 +255,7 @@ def cells_of(source: Source) -> int:
     return 0 if isinstance(source, SparseMatrix) else source.n_rows * len(source.names)
 
 
-def _pass_through(source: Source, groups: Sequence[tuple[Encoder, Cells]]) -> bool:
+def _pass_through(source: Source, groups: Sequence[tuple[Any, Cells]]) -> bool:
     """Tell whether all rows can be one block, because none is copied."""
     if isinstance(source, SparseMatrix):
         return True
@@ -318,13 +302,18 @@ def _listed(names: set[str]) -> str:
     return (", ".join(repr(name) for name in sorted(names)[:8]) or "no columns") + more
 
 
+def coded(columns: Iterable[Encoded]) -> Coded:
+    """Put columns of codes side by side."""
+    encoded = list(columns)
+    codes = np.empty((len(encoded[0].codes) if encoded else 0, len(encoded)), np.int64)
+    for place, each in enumerate(encoded):
+        codes[:, place] = each.codes
+    return Coded(codes, tuple(each.labels for each in encoded))
+
+
 def coded_by_value(values: Array, names: Sequence[str]) -> Coded:
     """Give the distinct values of each column codes of their own."""
-    encoded = [encode(values[:, k], f"column {names[k]!r}") for k in range(values.shape[1])]
-    codes = np.empty(values.shape, np.int64)
-    for place, column in enumerate(encoded):
-        codes[:, place] = column.codes
-    return Coded(codes, tuple(column.labels for column in encoded))
+    return coded(encode(values[:, k], f"column {name!r}") for k, name in enumerate(names))
 
 
 def _refuse_broken(indptr: Array, indices: Array, data: Array, n_rows: int) -> None:

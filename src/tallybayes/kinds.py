@@ -22,6 +22,7 @@ from tallybayes.batches import (
     Cells,
     Coded,
     Sparse,
+    coded,
     coded_by_value,
     not_finite,
     refuse_flaws,
@@ -429,16 +430,6 @@ class Count(_Sums):
 
 
 register_kind(Words)
-
-
-def coded(columns: Iterable[Any]) -> Coded:
-    """Put columns of codes side by side."""
-    encoded = list(columns)
-    n_rows = len(encoded[0].codes) if encoded else 0
-    codes = np.empty((n_rows, len(encoded)), np.int64)
-    for place, each in enumerate(encoded):
-        codes[:, place] = each.codes
-    return Coded(codes, tuple(each.labels for each in encoded))
 
 
 def _refuse_sparse(cells: Cells, kind: Kind) -> None:

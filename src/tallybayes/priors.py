@@ -70,8 +70,9 @@ class Fixed:
             if label not in self.p:
                 hint = did_you_mean(label, self.p)
                 raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
+        known = set(classes)
         for label in self.p:
-            if label not in classes:
+            if label not in known:
                 hint = did_you_mean(label, classes)
                 raise TallyBayesError(f"a prior is stated for the unknown class {label!r}; {hint}")
         stated = np.array([self.p[label] for label in classes], np.float64)
