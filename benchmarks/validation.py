@@ -27,18 +27,11 @@ from benchmarks.text_peers import pipeline
 from benchmarks.text_workloads import NOT_THERE, Corpus
 from benchmarks.timing import best_of, say
 from benchmarks.workloads import Workload
-from tallybayes.metrics import log_loss
-from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.held_out import left_out_each
-from tallybayes.validation.many_alphas import losses_of
 
 SMALLER = int(os.environ.get("TALLYBAYES_SMALLER", "1"))
 FEW = 1_000  # rows on which scikit-learn can leave out each
 REFITS = 3  # of scikit-learn on all rows but one, from which all are extrapolated
-ALPHAS = np.logspace(-3, 1, 100)
-CHECKED = (0, 33, 66, 99)  # of them, against runs of their own
 FASTER = 30  # times scikit-learn, for folds
-ABOUT_FOUR = 4.5
 TURNS = 3
 
 Array = Any
@@ -209,51 +202,6 @@ def first_rows() -> list[str]:
     return lines
 
 
-def many_alphas() -> list[str]:
-    lines = [
-        f"| leave-one-out | one alpha | {len(ALPHAS)} alphas | ratio | hold to | largest difference |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    work = multinomial()
-    lines.append(_many_alphas(work.name, tb.MultinomialNB, work.X, work.y, "10x", 10.0))
-    if not text_workloads.has("newsgroups"):
-        return [*lines, "", NOT_THERE]
-    corpus = newsgroups()
-    found = _many_alphas(
-        corpus.name, tb.TextNB, corpus.documents, corpus.labels, "about 4x", ABOUT_FOUR
-    )
-    return [*lines, found]
-
-
-def _many_alphas(
-    name: str, make: Callable[..., Any], X: Any, y: Array, target: str, most: float
-) -> str:
-    """Compare the losses of all alphas at once with those of one, and with some of them alone.
-
-    Encoding and counting come before both: with them the ratio would look better.
-    """
-    say(f"validation: many alphas, {name}")
-    prepared: Any = make()._encoded(X, y, None)
-    data = prepared.data
-    recipes = [make(alpha=float(a))._encoded(X, y, None, [data]).recipe for a in ALPHAS]
-    rows = LeaveOneOut(data)
-    found_by: Any = left_out_each  # None only where there is no closed form
-
-    def alone(recipe: Any) -> float:
-        return log_loss(found_by(data, recipe, rows).proba, prepared.y)
-
-    together = Kept(losses_of, rows, recipes)
-    alone(recipes[0])
-    together()
-    if together.result is None:
-        return row(name, "", "a pass for each", "", target, "")
-    a, b = best_of(TURNS, partial(alone, recipes[len(recipes) // 2]), together)
-    difference = max(abs(together.result[k] - alone(recipes[k])) for k in CHECKED)
-    ratio = held_to(f"{b / a:.1f}x", b <= most * a)
-    exact = held_to(f"{difference:.0e}", difference <= 1e-10)
-    return row(name, seconds(a), seconds(b), ratio, target, exact)
-
-
 def calibration() -> list[str]:
     """Compare a fit with calibration to one without; there is no target."""
     say("validation: calibration")
@@ -309,12 +257,6 @@ def section() -> list[str]:
         "And measured, on as many rows as it can do:",
         "",
         *first_rows(),
-        "",
-        f"The leave-one-out log-loss of {len(ALPHAS)} values of alpha (0.001 to 10) from one pass, against that of one "
-        "value; rows are encoded and counted beforehand for both. The difference is to single runs of "
-        f"{len(CHECKED)} of them, and held to 1e-10. About 4x is taken to end at {ABOUT_FOUR}x.",
-        "",
-        *many_alphas(),
         "",
         "What a calibration adds to a fit; nothing is held to here.",
         "",

@@ -485,53 +485,6 @@ def test_the_estimator_given_stays_as_it_is():
     assert found.model.get_params() == {**model.get_params(), **found.best_params}
 
 
-# Many values of alpha scored together
-
-
-ALPHAS = np.geomspace(0.01, 10, 12)
-
-
-def test_values_of_alpha_scored_together_give_the_same_choice(monkeypatch):
-    X, y = COUNTS
-    grid = {"alpha": ALPHAS, "fit_prior": [True, False]}
-    wanted = tune(tb.MultinomialNB(), X, y, grid, nested=3, one_standard_error=True)
-    groups = []
-
-    def short_way(rows, recipes):
-        groups.append([recipe.families[0].alpha for recipe in recipes])
-        assert len({repr(recipe.prior) for recipe in recipes}) == 1
-        found = [
-            np.exp(a - np.logaddexp.reduce(a, 1, keepdims=True))
-            for a in (rows.joint(recipe)[0] for recipe in recipes)
-        ]
-        return np.array([-np.log(each[np.arange(len(rows.y)), rows.y]).mean() for each in found])
-
-    monkeypatch.setattr(contest, "losses_of", short_way)
-    found = tune(tb.MultinomialNB(), X, y, grid, nested=3, one_standard_error=True)
-    assert groups[:2] == [ALPHAS.tolist()] * 2
-    assert len(groups) == 2 * 4
-    assert (found.chosen, found.rule) == (wanted.chosen, wanted.rule)
-    assert found.nested.log_loss == pytest.approx(wanted.nested.log_loss)
-    for a, b in zip(found.candidates, wanted.candidates, strict=True):
-        assert a.score == pytest.approx(b.score)
-    chosen = found.candidates[found.chosen]
-    assert chosen.standard_error == pytest.approx(wanted.candidates[found.chosen].standard_error)
-    assert chosen.training == pytest.approx(wanted.candidates[found.chosen].training)
-    assert sum(each.training is None for each in found.candidates) == 22
-    assert any(note.startswith("scored together: 24 of 24") for note in found.notes)
-
-
-@pytest.mark.parametrize("options", [{"score": "brier"}, {"folds": 5}])
-def test_only_leave_one_out_losses_are_scored_together(monkeypatch, options):
-    def never(*args):
-        raise AssertionError
-
-    monkeypatch.setattr(contest, "losses_of", never)
-    X, y = COUNTS
-    found = tune(tb.MultinomialNB(), X, y, {"alpha": ALPHAS}, nested=None, **options)
-    assert all(each.training is not None for each in found.candidates)
-
-
 # Choosing
 
 

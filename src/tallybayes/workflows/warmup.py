@@ -21,7 +21,7 @@ from tallybayes.kernels.choice import LARGE, load_text, part_of
 ROWS = 2_400
 ASCII = ("The lottery is yours: win today", "see you at dinner tonight", "buy now and get rich")
 WORLD = ("Überweisung für das Straßenfest", "ужин сегодня вечером", "चलो खाना खाते हैं", "夕食 ΟΔΟΣ")
-LOOPS = tuple(f"compiled{part}" for part in ("", "_alphas", "_parts", "_text"))
+LOOPS = tuple(f"compiled{part}" for part in ("", "_parts", "_text"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +191,6 @@ def _left_out() -> None:
     leave_one_out(TextNB(), [f"{ASCII[k % 3]} {k}" for k in range(ROWS)], _labels())
 
 
-def _many_alphas() -> None:
-    from tallybayes.estimators import TextNB
-    from tallybayes.validation import tune
-
-    documents = [f"{ASCII[k % 3]} {k % 50}" for k in range(ROWS)]
-    tune(TextNB(), documents, _labels(), {"alpha": np.geomspace(0.01, 10, 100)}, nested=None)
-
-
 STEPS: Mapping[str, Callable[[], None]] = {
     "numbers": _moments,
     "categories": _categories,
@@ -206,5 +198,4 @@ STEPS: Mapping[str, Callable[[], None]] = {
     "text in ASCII": _texts(ASCII),
     "text in other scripts": _texts(WORLD),
     "leaving rows out": _left_out,
-    "many values of alpha": _many_alphas,
 }

@@ -96,7 +96,6 @@ def settled(contest: Contest, plan: Plan) -> tuple[list[Candidate], Choice]:
     best = int(np.nanargmax(values))  # the first of several that are equally good
     if not plan.one_standard_error:
         return candidates, Choice(best, f"it has the best {plan.score}")
-    candidates[best] = contest.with_standard_error(best, candidates[best])
     return candidates, _simplest(contest, candidates, values, best)
 
 

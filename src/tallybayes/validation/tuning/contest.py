@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,6 @@ from tallybayes.validation.held_out import (
     held_out_many,
     left_out_each,
 )
-from tallybayes.validation.many_alphas import losses_of
 from tallybayes.validation.progress import progress
 from tallybayes.validation.tuning.candidates import Candidate, Entry
 
@@ -41,7 +39,6 @@ Floats = NDArray[np.float64]
 
 MEANS_OVER_ROWS = ("log_loss", "accuracy", "brier")
 MANY_FITS = 1000  # that one should be told of beforehand
-MANY = 10  # values of alpha that are worth scoring together, without their standard errors
 
 
 class Contest:
@@ -49,8 +46,8 @@ class Contest:
 
     Attributes
     ----------
-    n_uncounted, n_together
-        How many candidates were counted anew for every row, and how many were scored together.
+    n_uncounted
+        How many candidates were counted anew for every row.
     n_undefined_folds
         The number of folds in which no candidate has a score: these have no part in the means.
     """
@@ -71,7 +68,7 @@ class Contest:
         self._values = np.full((len(entries), self.n_sets), np.nan)
         self._errors: list[float | None] = [None] * len(entries)
         self._tallies: dict[int, Tally] = {}
-        self.n_uncounted = self.n_together = self.n_undefined_folds = 0
+        self.n_uncounted = self.n_undefined_folds = 0
 
     @property
     def held_out(self) -> str:
@@ -124,15 +121,6 @@ class Contest:
         """Return the scores of candidates on the rows that they have seen."""
         return {place: self._scored(place, found) for place, found in self._seen(list(places))}
 
-    def with_standard_error(self, place: int, candidate: Candidate) -> Candidate:
-        """Return a candidate with its standard error, which scoring together leaves open."""
-        data = self.entries[place].prepared.data
-        if candidate.standard_error is not None or data is None:
-            return candidate
-        found = left_out_each(data, self._recipe(place))
-        assert found is not None
-        return replace(candidate, standard_error=self._error_of_rows(found))
-
     @property
     def fitted_anew(self) -> list[str]:
         """For each candidate that is fitted anew for every fold, the reason."""
@@ -168,32 +156,12 @@ class Contest:
     def _leave_out_each(self, data: Encoded, places: Sequence[int]) -> None:
         """Score candidates that share an encoding by leave-one-out."""
         rows = LeaveOneOut(data)
-        together = set(self._scored_together(rows, places))
-        rest = [place for place in places if place not in together]
-        for place in progress(rest, "candidate by candidate"):
+        for place in progress(places, "candidate by candidate"):
             found = left_out_each(data, self._recipe(place), rows)
             if found is None:
                 self.n_uncounted += 1
                 (found,) = self._sets(held_out_folds(data, self._recipe(place), self._folds))
             self._take(place, 0, found)
-
-    def _scored_together(self, rows: LeaveOneOut, places: Sequence[int]) -> Iterator[int]:
-        """Score candidates that differ in alpha alone, where there is a short way for many."""
-        if self.score != "log_loss":
-            return
-        alike: dict[Any, list[int]] = {}
-        for place in places:
-            # a grid hands out the same values again and again
-            others = [(k, id(v)) for k, v in self.entries[place].params.items() if k != "alpha"]
-            alike.setdefault(tuple(others), []).append(place)
-        for group in alike.values():
-            if len(group) < MANY:
-                continue
-            losses = losses_of(rows, [self._recipe(place) for place in group])
-            if losses is not None:
-                self._values[group, 0] = losses
-                self.n_together += len(group)
-                yield from group
 
     def _sets(self, found: list[FoldScores]) -> list[FoldScores]:
         """Put the rows of leave-one-out together, which are scored as one set."""

@@ -175,9 +175,7 @@ def tune(
     contest.warn_of_many_fits()
     candidates, choice = settled(contest, plan)
     place = choice.place
-    candidates[place] = contest.with_standard_error(place, candidates[place])
-    wanted = [k for k, each in enumerate(candidates) if each.standard_error is not None]
-    for k, value in contest.training_scores(wanted).items():
+    for k, value in contest.training_scores(range(len(candidates))).items():
         candidates[k] = replace(candidates[k], training=value)
     entry = contest.entries[place]
     report = None
@@ -265,11 +263,6 @@ def _notes(contest: Contest, candidates: Sequence[Candidate], chosen: Candidate)
         yield (
             f"counted anew for every row: {contest.n_uncounted} of {n} candidates (their options "
             "have no closed form for leave-one-out)"
-        )
-    if contest.n_together:
-        yield (
-            f"scored together: {contest.n_together} of {n} candidates, of which only the best and "
-            "the chosen one have a standard error and a training score"
         )
     if contest.n_undefined_folds:
         yield (
