@@ -105,15 +105,23 @@ def test_some_documents_in_any_order_even_twice(data):
 
 def test_other_numbers_for_the_terms_leave_out_those_that_have_none():
     block = bagged(DOCUMENTS)
-    kept = ["once", "red"]
-    terms = Terms.of(kept)
-    number_of = np.array([kept.index(t) if t in kept else -1 for t in block.terms.texts])
-    renumbered = block.renumbered(terms, number_of)
-    assert named(renumbered) == [{"red": 1}, {"red": 1}, {}, {}, {}, {"red": 1, "once": 2}]
-    # what a document had before is its length still
-    assert renumbered.lengths.tolist() == block.lengths.tolist()
-    assert renumbered.indices.dtype == np.int32
-    assert named(block.renumbered(terms, np.full(len(block.terms), -1))) == [{}] * 6
+    places = [block.terms.texts.index(word) for word in ("once", "red")]
+    for terms in (Terms.of(["once", "red"]), block.terms.select(np.array(places))):
+        renumbered = block.renumbered(terms)
+        assert named(renumbered) == [{"red": 1}, {"red": 1}, {}, {}, {}, {"red": 1, "once": 2}]
+        # what a document had before is its length still
+        assert renumbered.lengths.tolist() == block.lengths.tolist()
+        assert renumbered.indices.dtype == np.int32
+    assert named(block.renumbered(Terms.of([]))) == [{}] * 6
+
+
+def test_terms_that_only_other_documents_have_are_left_out():
+    block = bagged(DOCUMENTS)
+    rows = np.array([True, True, True, False, True, False])
+    some = block.known_from(rows)
+    assert sorted(some.terms.texts) == ["blue", "red"]
+    assert named(some)[3:] == [{"blue": 2}, {}, {"red": 1}]
+    assert block.known_from(np.ones(6, bool)) is block
 
 
 def test_all_documents_are_one_piece():
@@ -128,7 +136,7 @@ def test_taking_documents_leaves_the_block_as_it_was():
     block = bagged(DOCUMENTS)
     before = named(block)
     block.take(np.array([0, 1])).data[:] = 99
-    block.renumbered(block.terms, np.arange(len(block.terms))).data[:] = 99
+    block.renumbered(Terms.of(block.terms.texts)).data[:] = 99
     assert named(block) == before
 
 

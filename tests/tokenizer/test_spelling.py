@@ -1,4 +1,4 @@
-"""Every character with a name is spelled by the tables as Python spells it."""
+"""Every character with a name is cut by the compiled loops as Python cuts it."""
 
 # ruff: noqa: RUF001 - letters that look like others are the point
 
@@ -41,19 +41,6 @@ def test_every_character_between_letters(tokens, lowercase, strip):
         for start in range(0, len(CHARACTERS), 4096)
     ]
     assert compiled_bags(words, lines) == [Counter(words.terms(line)) for line in lines]
-
-
-@pytest.mark.parametrize("around", ["a{}Σ", "{}Σ", "aΣ{}b", "aΣ{}", "a{}Σ{}", "a'{}Σ.{}b", "aΣ{}Σ"])
-def test_every_character_beside_a_capital_sigma(around):
-    """Which becomes a final one by Python's own rules."""
-    step = 4096
-    lines = [
-        " , ".join(around.replace("{}", char) for char in CHARACTERS[start : start + step])
-        for start in range(0, len(CHARACTERS), step)
-    ]
-    assert compiled_bags(Words("whitespace"), lines) == [
-        Counter(line.lower().split()) for line in lines
-    ]
 
 
 def test_a_capital_sigma_is_final_only_behind_a_letter():

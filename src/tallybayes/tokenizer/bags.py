@@ -372,20 +372,11 @@ class Bagged:
         """The document of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
-    def numbers_of(self, rows: NDArray[np.bool_]) -> Array:
-        """Return new numbers for the terms that some documents have: -1 for all others."""
-        used = np.zeros(len(self.terms), bool)
-        used[self.indices if rows.all() else self.indices[rows[self.owners]]] = True
-        return np.where(used, np.cumsum(used) - 1, -1)
-
     def known_from(self, rows: NDArray[np.bool_]) -> Bagged:
         """Return the documents with only the terms that some of them have: those marked."""
         if isinstance(self.terms, Buckets) or rows.all():
             return self
-        number_of = self.numbers_of(rows)
-        if (number_of >= 0).all():
-            return self
-        return self.renumbered(self.terms.select(np.flatnonzero(number_of >= 0)), number_of)
+        return self.renumbered(self.terms.select(np.unique(self.indices[rows[self.owners]])))
 
     def take(self, rows: Array) -> Bagged:
         """Return some of the documents."""
@@ -396,19 +387,14 @@ class Bagged:
         parts = self.indices[places], self.data[places], self.lengths[rows]
         return Bagged(self.terms, indptr, *parts, missing)
 
-    def renumbered(self, terms: Terms | Buckets, number_of: Array | None = None) -> Bagged:
-        """Return the documents with other terms, as these or `number_of` have it; -1: left out."""
-        if number_of is None:
-            assert isinstance(terms, Terms)
-            assert isinstance(self.terms, Terms)
-            number_of = terms.numbers_of(self.terms)
-        numbers = number_of[self.indices]
+    def renumbered(self, terms: Terms) -> Bagged:
+        """Return the documents with the numbers that terms have among others, and only those."""
+        assert isinstance(self.terms, Terms)
+        numbers = terms.numbers_of(self.terms)[self.indices]
         kept = numbers >= 0
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
-        indices = numbers[kept].astype(np.int32)
-        return Bagged(
-            terms, ends[self.indptr], indices, self.data[kept], self.lengths, self.missing
-        )
+        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[self.indptr]
+        parts = numbers[kept].astype(np.int32), self.data[kept], self.lengths
+        return Bagged(terms, indptr, *parts, self.missing)
 
     def as_bags(self) -> Bags:
         """Return all documents as one piece."""

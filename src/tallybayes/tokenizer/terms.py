@@ -261,12 +261,18 @@ class Terms:
 
     def numbers_of(self, other: Terms) -> Array:
         """Return the numbers that the words of `other` have here, -1 for those not here."""
-        (mine, of_mine), (theirs, of_theirs) = self._root, other._root
-        if mine.vocabulary is theirs.vocabulary:
-            here = np.full(max(mine.n, theirs.n), -1, np.int32)
-            here[slice(self.n) if of_mine is None else of_mine] = np.arange(self.n)
-            return here[: other.n] if of_theirs is None else here[of_theirs]
-        return self.vocabulary.find(self.n, other)
+        numbers: Array
+        asked, numbers = vars(self).get("_asked", (None, None))  # often about the same ones
+        if asked is not other:
+            (mine, of_mine), (theirs, of_theirs) = self._root, other._root
+            if mine.vocabulary is theirs.vocabulary:
+                here = np.full(max(mine.n, theirs.n), -1, np.int32)
+                here[slice(self.n) if of_mine is None else of_mine] = np.arange(self.n)
+                numbers = here[: other.n] if of_theirs is None else here[of_theirs]
+            else:
+                numbers = self.vocabulary.find(self.n, other)
+            vars(self)["_asked"] = other, numbers
+        return numbers
 
 
 @dataclass(frozen=True, slots=True)
