@@ -86,6 +86,10 @@ class Schema:
     target: str = "class"
     extra: tuple[Group, ...] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.names, list):  # equal names are equal, in whatever they came
+            object.__setattr__(self, "names", tuple(self.names))
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
         return {each.name: getattr(self, each.name) for each in fields(self)}

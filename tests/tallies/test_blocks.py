@@ -1,5 +1,8 @@
 """Each block answers for itself: above all, what it is without each of its rows in turn."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,9 +13,11 @@ import tallybayes as tb
 from laws.conftest import REGISTRY
 from tallybayes.batches import encoded
 from tallybayes.kernels.counting import members
+from tallybayes.kinds import Numeric, register_kind
 from tallybayes.sources import as_source
 from tallybayes.tallies import Codes, Counts, Moments, WordCounts
-from tallybayes.tallies.blocks import BLOCKS, block_for
+from tallybayes.tallies.blocks import BLOCKS, ArrayBlock, block_for, register_block
+from tallybayes.tallies.folds import FoldTallies
 from tiers import scaled
 
 NAN = float("nan")
@@ -183,3 +188,80 @@ def test_the_counts_tell_what_a_column_can_be(kind, values, expected):
     support = rows.counted.support(0, kind)
     for name, value in expected.items():
         assert getattr(support, name) == value
+
+
+@register_block("absolute sums")
+@dataclass(frozen=True, slots=True, eq=False)
+class AbsoluteSums(ArrayBlock):
+    """A block of one's own: how much the absolute values of a column add up to, and the values."""
+
+    SIGNED: ClassVar[tuple[str, ...]] = ("total",)
+
+    absolute: np.ndarray
+    total: np.ndarray
+
+    @classmethod
+    def count(cls, block, of, kind, names, start):
+        w = np.ones(len(of.y)) if of.w is None else of.w
+        there = ~np.isnan(block) & (w > 0.0)[:, None]
+        values = np.where(there, block, 0.0)
+
+        def by_class(cells):
+            return np.stack([cells[of.y == c].sum(axis=0) for c in range(len(of.rows))])
+
+        head = by_class(there.astype(np.int64)), by_class(there * w[:, None])
+        sums = by_class(np.abs(values) * w[:, None]), by_class(values * w[:, None])
+        return cls(*head, *sums)
+
+
+@register_kind
+@dataclass(frozen=True, slots=True)
+class Size(Numeric):
+    """A kind of one's own that is counted so."""
+
+    counted_as: ClassVar[str] = "absolute sums"
+
+
+class TestABlockOfOnesOwn:
+    """Arrays that add up and a way to count are all that it takes."""
+
+    X = np.array([[1.0, -2.0], [3.0, NAN], [-0.5, 4.0], [8.0, 0.25], [2.0, 2.0]])
+    y = np.array([0, 1, 0, 1, 1])
+    schema = tb.Schema.same(["a", "b"], Size())
+
+    def tally(self, rows=slice(None), w=None):
+        weights = None if w is None else w[rows]
+        return tb.Tally.of(self.X[rows], self.y[rows], weights, schema=self.schema)
+
+    @pytest.mark.parametrize("w", [None, np.array([1.0, 2.0, 0.5, 0.0, 4.0])])
+    def test_it_adds_up_and_parts(self, w):
+        whole, first, second = (self.tally(rows, w) for rows in (slice(5), slice(2), slice(2, 5)))
+        assert first + second == whole
+        assert whole - second == first
+        rows = encoded(as_source(self.X), self.schema)
+        folds = FoldTallies(self.schema, (0, 1), rows, self.y, w, np.array([0, 0, 1, 1, 1]), 2)
+        assert folds.without(1) == first
+        assert folds.without(0) == second
+
+    def test_it_is_stored_and_checked(self):
+        tally = self.tally()
+        assert tb.Tally.from_bytes(tally.to_bytes()) == tally
+        (block,) = tally.blocks
+        block.absolute[0, 0] = -1.0
+        with pytest.raises(tb.TallyBayesError, match="not a tally"):
+            tb.Tally.from_bytes(tally.to_bytes())
+
+    def test_it_takes_other_columns_and_refuses_rows_that_it_never_saw(self):
+        wide = self.tally().with_schema(tb.Schema.same(["b", "c", "a"], Size()))
+        assert wide.blocks[0].total[:, 0].tolist() == [2.0, 2.25]
+        with pytest.raises(tb.TallyBayesError, match="were not counted"):
+            self.tally().forget(np.array([[900.0, 1.0]]), [0])
+
+    @pytest.mark.parametrize("w", [None, [1.0, 2.0, 0.5, 0.0, 4.0]])
+    def test_rows_are_left_out_one_by_one(self, w):
+        rows = Setup(Size(), self.X[:, 1], self.y, w)
+        rows.assert_same()
+
+    def test_what_rounding_takes_is_unknown(self):
+        left = Setup(Size(), [1e17, 0.1, 0.2], [0, 0, 0]).without()
+        assert np.isnan(left.total[0]).tolist() == [True, False, False]

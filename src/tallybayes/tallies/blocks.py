@@ -18,9 +18,9 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block
+from tallybayes.batches import Block, take_columns, take_rows
 from tallybayes.errors import TallyBayesError
-from tallybayes.kernels.counting import RowClasses
+from tallybayes.kernels.counting import RowClasses, members
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.container import Arrays, require
@@ -321,6 +321,36 @@ class ArrayBlock(TallyBlock):
             if name not in ("rows", "weight"):
                 parts[name] = sum_left(mine, theirs[name], rows, where, name in self.SIGNED)
         return replace(self, rows=rows, weight=weight, **parts).without_unused()
+
+    def without_each(
+        self,
+        block: Block,
+        of: RowClasses,
+        unit: int,
+        kind: Kind,
+        *,
+        rows: Integers | None = None,
+        own: bool = False,
+    ) -> Self | None:
+        """Return a unit without each row in turn: its sums less those of the row by itself.
+
+        What is lost in rounding error is NaN. A block with keys has to say itself what is left.
+        """
+        if self.KEYS:
+            return None
+        some = np.arange(len(of.y)) if rows is None else rows
+        w = None if of.w is None else of.w[some]
+        alone = take_columns(take_rows(block, some), [unit])
+        each = self.count(alone, members(np.arange(len(some)), w, len(some)), kind, [""], 0)
+        one, y, parts = self.select([unit]), of.y[some], {}
+        gone = one.rows[y, 0] == each.rows[:, 0]
+        for name, whole in one.to_arrays().items():
+            away = getattr(each, name)[:, 0]
+            left = np.where(gone, 0, whole[y, 0] - away)
+            lost = (away != 0) & (ROUNDING * np.abs(whole[y, 0]) > TRUSTED * np.abs(left)) & ~gone
+            lost &= ~is_integral(whole[y, 0], away)
+            parts[name] = np.where(lost, np.nan, left) if lost.any() else left
+        return one.repeated(y, own, **parts)
 
     def repeated(self, y: Array, own: bool, **parts: Any) -> Self:
         """Return this block of one unit once for each row, with other numbers in its class."""
