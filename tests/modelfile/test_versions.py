@@ -129,7 +129,7 @@ def test_the_numbers_of_format_1():
     (letter,) = (b for b, g in zip(fitted.tally.blocks, fitted.tally.schema.groups, strict=True)
                  if getattr(g.kind, "idf", None) is not None)  # fmt: skip
     assert letter.terms.texts == ["buy", "lunch"]
-    assert letter.sums[:, COUNT].tolist() == [1.5, 4.0]
+    assert letter.stacked()[-1][:, COUNT].tolist() == [1.5, 4.0]
     assert fitted.tally.schema.kind("note").buckets == 8
 
 
