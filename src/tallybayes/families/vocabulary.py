@@ -87,13 +87,15 @@ def chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | N
 
     None stands for all of them, -1 for words of a given vocabulary that were never seen.
     """
-    given = text.vocabulary if text.words.idf is None else text.words.idf.terms
+    given = None if text.vocabulary is None else Terms.of(text.vocabulary)
+    if text.words.idf is not None:
+        given = text.words.idf.as_terms
     if text.takes_all and given is None:
         return block.terms, None
     if isinstance(block.terms, Buckets):
         raise TallyBayesError("words without names (buckets) cannot be chosen among; use all")
     if given is not None:
-        numbers = block.terms.numbers(given)
+        numbers = block.terms.numbers_of(given)
     else:
         numbers = block.terms.order[_frequent(block, text)[block.terms.order]]
     kept = np.arange(len(numbers))
@@ -110,7 +112,7 @@ def chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | N
         )
     numbers = numbers[kept]
     if given is not None:
-        return Terms.of([given[place] for place in kept.tolist()]), numbers
+        return given if len(kept) == len(given) else given.select(kept), numbers
     return block.terms.select(numbers), numbers
 
 

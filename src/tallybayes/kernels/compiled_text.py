@@ -126,15 +126,9 @@ def _same_letters(text: Array, begin: int, end: int, table: TermTable, term: int
 
 @_loop
 def _enter(
-    text: Array,
-    begin: int,
-    end: int,
-    low: Any,
-    high: Any,
-    hashed: Any,
-    table: TermTable,
-    learn: bool,
-) -> int:
+    text: Array, begin: int, end: int, low: Any, high: Any, hashed: Any,
+    table: TermTable, learn: bool,
+) -> int:  # fmt: skip
     """Return the number of a term, which it gets now if it is new and to be learnt; or -1."""
     mask = np.uint64(len(table.slots) - 1)
     slot = hashed & (mask - np.uint64(1))
@@ -163,16 +157,9 @@ def _enter(
 
 @_loop
 def _find(
-    text: Array,
-    edges: Array,
-    first: int,
-    n: int,
-    count: int,
-    keys: Array,
-    ids: Array,
-    table: TermTable,
-    learn: bool,
-) -> None:
+    text: Array, edges: Array, first: int, n: int, count: int, keys: Array, ids: Array,
+    table: TermTable, learn: bool,
+) -> None:  # fmt: skip
     """Look up `count` n-grams of tokens from the first one on, and learn the new ones; or -1."""
     slots, one, two = table.slots, table.secret[0], table.secret[1]
     even = np.uint64(len(slots) - 2)
@@ -200,17 +187,9 @@ def _find(
 
 @_loop
 def enter_all(
-    text: Array,
-    tokens: Array,
-    keys: Array,
-    ids: Array,
-    slots: Array,
-    letters: Array,
-    edges: Array,
-    size: Array,
-    secret: Array,
-    learn: bool,
-) -> None:
+    text: Array, tokens: Array, keys: Array, ids: Array,
+    slots: Array, letters: Array, edges: Array, size: Array, secret: Array, learn: bool,
+) -> None:  # fmt: skip
     """Write the numbers that terms have in a table with room for them: those between `tokens`."""
     table = TermTable(slots, letters, edges, size, secret)
     for first in range(0, len(ids), BATCH):
