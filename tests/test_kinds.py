@@ -193,6 +193,59 @@ def test_a_kind_of_one_s_own_can_be_that_of_a_column():
     assert tb.Tally.from_bytes(counted.to_bytes()) == counted
 
 
+@dataclass(frozen=True, slots=True)
+class Whether(tb.Bernoulli):
+    """Whether a value is missing."""
+
+    @property
+    def kind(self):
+        return Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs(tb.Categorical):
+    """Which pair of values."""
+
+    @property
+    def kind(self):
+        return Joint()
+
+
+class TestScored:
+    """A model adds what the extra units say to what the columns say."""
+
+    model = tb.estimate(tally(), Whether(), Pairs())
+
+    def test_their_terms_are_added(self):
+        ordinary = tb.Tally.of(TABLE, Y, schema=tb.Schema.infer(TABLE, target="cheat"))
+        more = self.model.joint_log_likelihood(TABLE)
+        more -= tb.estimate(ordinary).joint_log_likelihood(TABLE)
+        # the first row: an income, a status, and the pair (Single, True) of which six are known
+        no = np.log([(4 + 1) / (5 + 2), (4 + 1) / (5 + 2), (1 + 1) / (4 + 6)]).sum()
+        yes = np.log([(1 + 1) / (3 + 2), (3 + 1) / (3 + 2), (0 + 1) / (3 + 6)]).sum()
+        np.testing.assert_allclose(more[0], [no, yes], rtol=1e-12)
+
+    def test_one_record_scores_as_a_row(self):
+        for row in range(len(Y)):
+            record = {name: values[row] for name, values in TABLE.items()}
+            record = {name: None if value != value else value for name, value in record.items()}
+            expected = self.model.posterior([record])[0]
+            assert list(self.model.posterior_of(record).values()) == pytest.approx(expected)
+
+    def test_a_column_of_a_kind_of_one_s_own_scores_one_record_as_a_row(self):
+        model = tb.estimate(tb.Tally.of(TABLE, Y, columns={"income": Missing()}), Whether())
+        for income in (None, 70.0):
+            record = {"income": income, "status": "Single", "refund": True}
+            expected = model.posterior([record])[0]
+            assert list(model.posterior_of(record).values()) == pytest.approx(expected)
+
+    def test_records_are_drawn_by_the_kinds_of_their_columns(self):
+        drawn = self.model.sample(5, seed=0)
+        assert set(drawn) == {*TABLE, "cheat"}
+        with pytest.raises(tb.TallyBayesError, match="no column 'income is missing'"):
+            self.model.sample(1, given={"income is missing": 1})
+
+
 @pytest.mark.parametrize("how", ["batches", "encoded"])
 def test_a_matrix_of_another_width_is_refused_in_whichever_way_it_is_read(how):
     from tallybayes.batches import batches

@@ -48,6 +48,7 @@ class Kind(Protocol):
 
     __slots__ = ()
     counted_as: ClassVar[str]
+    takes_plain_values: ClassVar[bool] = False  # what is encoded says no more than the value itself
 
     @property
     def together(self) -> Kind | None:
@@ -154,6 +155,7 @@ class Numeric(Kind):
     """
 
     counted_as: ClassVar[str] = "moments"
+    takes_plain_values: ClassVar[bool] = True
 
     log: bool = False
 
@@ -202,6 +204,7 @@ class Categories(Kind):
     """
 
     counted_as: ClassVar[str] = "codes"
+    takes_plain_values: ClassVar[bool] = True
 
     values: tuple[Label, ...] = ()
 
@@ -270,6 +273,7 @@ class Intervals(Kind):
     """
 
     counted_as: ClassVar[str] = "codes"
+    takes_plain_values: ClassVar[bool] = True
 
     edges: tuple[float, ...] | None = None
 
@@ -356,6 +360,7 @@ class _Sums(Kind, Protocol):
 
     __slots__ = ()
     counted_as: ClassVar[str] = "counts"
+    takes_plain_values: ClassVar[bool] = True
 
     def encode(self, cells: Cells) -> Array | Sparse:
         """Return the numbers; a sparse matrix stays one."""

@@ -179,7 +179,8 @@ class Model:
         Columns that the record does not have are missing: their factors are left out. The target
         may be in the record and is not looked at.
         """
-        found = None if self._curved else self._record_scorer(record)
+        quick = self.schema.takes_plain_values and not self._curved
+        found = self._record_scorer(record) if quick else None
         if found is not None:
             return found
         # something is unusual: the careful path knows all the rules and has all the errors
@@ -292,8 +293,9 @@ class Model:
         fixed = dict(given or {})
         rng = np.random.default_rng(seed)
         label = fixed.pop(self.schema.target, None)
+        columns = set(self.schema.names)
         for name in fixed:
-            if name not in self.schema.places:
+            if name not in columns:
                 known = [*self.schema.names, self.schema.target]
                 raise TallyBayesError(
                     f"given: there is no column {name!r}; {did_you_mean(name, known)}"

@@ -148,6 +148,7 @@ class Words:
     """
 
     counted_as: ClassVar[str] = "words"
+    takes_plain_values: ClassVar[bool] = True
 
     tokens: Tokens = "words"
     ngrams: tuple[int, int] = (1, 1)
