@@ -9,7 +9,7 @@ import pytest
 
 from tallybayes.cli.headers import column_names
 from tallybayes.cli.parameters import FAMILIES
-from tallybayes.model.columns import FAMILIES as KNOWN
+from tallybayes.families import FAMILIES as KNOWN
 
 SHELLS = ["bash", "zsh", "fish"]
 HEADER = "home owner,income,inclination,cheat"

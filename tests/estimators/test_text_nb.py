@@ -84,10 +84,10 @@ def test_what_a_user_does_to_the_tally_does_not_change_the_model(model):
 def test_the_words_that_tell_most(model):
     [best] = model.most_informative(1)["spam"]
     # with as many mails of each: P(lottery | spam) / P(lottery | ham)
-    assert best.word == "lottery"
+    assert best.value == "lottery"
     assert best.log_ratio == pytest.approx(math.log(Fraction(4, 15) / Fraction(1, 17)))
     assert (best.here, best.elsewhere) == (3, 0)
-    assert [w.word for w in model.most_informative(2)["ham"]] == ["at", "dinner"]
+    assert [w.value for w in model.most_informative(2)["ham"]] == ["at", "dinner"]
 
 
 COPIES = {

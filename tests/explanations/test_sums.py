@@ -155,7 +155,7 @@ def test_every_family_is_explained():
 
 
 def _families(setting):
-    from tallybayes.model.estimation import family_for
+    from tallybayes.model.recipe import family_for
 
     for name, kind, _ in setting.schema:
         yield setting.columns.get(name) or family_for(kind, setting.families)

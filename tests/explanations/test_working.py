@@ -12,7 +12,7 @@ from lectures import test_customers as customers
 from lectures import test_loan as loan
 from lectures import test_mails as mails
 from tallybayes.explanations.working import working
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 
 APPLICANT = {name: column[0] for name, column in loan.NEW.items()}
 CUSTOMER = {name: column[0] for name, column in customers.NEW.items()}
@@ -20,17 +20,17 @@ CUSTOMER = {name: column[0] for name, column in customers.NEW.items()}
 
 def of_mail(alpha, text=mails.NEW, **options):
     tally = tb.Tally.of({"mail": mails.TEXTS}, mails.LABELS, columns={"mail": tb.Text()})
-    subject = Fitted(tally, (tb.Text(alpha=alpha, **options),), positive="spam")
+    subject = Fitted(tally, Recipe((tb.Text(alpha=alpha, **options),), positive="spam"))
     return working(subject, {"mail": text})
 
 
 def of_loan(family, record=APPLICANT, **options):
-    return working(Fitted(loan.loans(), (family,), **options), record)
+    return working(Fitted(loan.loans(), Recipe((family,), **options)), record)
 
 
 def of_customer(ddof):
     tally = tb.Tally.of(customers.TABLE, customers.LABELS)
-    return working(Fitted(tally, (tb.Gaussian(ddof=ddof),), positive="complete"), CUSTOMER)
+    return working(Fitted(tally, Recipe((tb.Gaussian(ddof=ddof),), positive="complete")), CUSTOMER)
 
 
 def lines(found):
@@ -167,7 +167,7 @@ def test_with_nothing_known_the_scores_are_the_priors():
 def test_a_record_that_no_class_allows_has_the_prior():
     table = {"a": ["x", "y", "y"], "b": ["y", "x", "x"]}
     tally = tb.Tally.of(table, ["yes", "no", "no"])
-    found = working(Fitted(tally, (tb.Categorical(alpha=0),)), {"a": "x", "b": "x"})
+    found = working(Fitted(tally, Recipe((tb.Categorical(alpha=0),))), {"a": "x", "b": "x"})
     assert_says(found, "s(no) = 2/3 x 0/2 x 2/2 = 0", "P(no | record) = P(no) = 2/3 = 0.6667")
     assert "No class allows this record" in str(found)
     assert found.scores == {"no": 0, "yes": 0}
@@ -184,7 +184,7 @@ def test_a_tie_is_explained():
     tally = tb.Tally.of({"word": [1, 1]}, ["spam", "zzz"], columns={"word": tb.Count()})
     said = "is just as probable"
     assert f"zzz {said}, and the first of equals wins" in str(working(Fitted(tally), {"word": 2}))
-    found = working(Fitted(tally, positive="spam"), {"word": 2})
+    found = working(Fitted(tally, Recipe(positive="spam")), {"word": 2})
     assert found.decision == "zzz"
     assert f"spam {said}, but wins only when it is strictly more probable" in " ".join(lines(found))
 
@@ -237,7 +237,7 @@ def test_scores_too_small_for_a_float_are_written_by_their_power_of_ten():
 def test_of_hundreds_of_columns_all_count_and_the_most_telling_are_shown(family):
     rng = np.random.default_rng(5)
     X = rng.poisson(2.0, (12, 330)).astype(float)
-    subject = Fitted(tb.Tally.of(X, ["a", "b", "c"] * 4, columns=family), (family,))
+    subject = Fitted(tb.Tally.of(X, ["a", "b", "c"] * 4, columns=family), Recipe((family,)))
     record = {f"x{j}": value for j, value in enumerate(1.0 + rng.poisson(2.0, 330))}
     found = working(subject, record)
     joint = subject.model.joint_log_likelihood({n: [v] for n, v in record.items()})[0]
@@ -254,7 +254,7 @@ def test_of_hundreds_of_columns_all_count_and_the_most_telling_are_shown(family)
 def test_scores_too_large_for_a_float_are_written_by_their_power_of_ten():
     columns = {name: tb.Count() for name in "xy"}
     tally = tb.Tally.of({"x": [9, 1], "y": [1, 9]}, ["a", "b"], columns=columns)
-    found = working(Fitted(tally, (tb.Complement(),)), {"x": 2000, "y": 1})
+    found = working(Fitted(tally, Recipe((tb.Complement(),))), {"x": 2000, "y": 1})
     # the share of x elsewhere is 2/12
     power = int(found.explanation.joint[0] / np.log(10.0))
     assert power == 1556

@@ -9,7 +9,7 @@ import tallybayes as tb
 from explanations.test_working import assert_says, lines, of_loan, of_mail
 from lectures import test_mails as mails
 from tallybayes.explanations.working import working
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 
 
@@ -70,7 +70,7 @@ def test_words_of_several_texts_are_told_apart():
     kinds = {"subject": tb.Text(), "body": tb.Text(event="bernoulli")}
     table = {"subject": ["red", "blue"], "body": ["red", "red blue"]}
     found = working(
-        Fitted(tb.Tally.of(table, ["a", "b"], columns=kinds), columns=kinds),
+        Fitted(tb.Tally.of(table, ["a", "b"], columns=kinds), Recipe(columns=kinds)),
         {"subject": "red", "body": "red"},
     )
     assert_says(
@@ -84,7 +84,7 @@ def test_words_of_several_texts_are_told_apart():
 def test_counts_by_the_logarithm_are_powers_that_are_not_whole():
     words = tb.Words(tf="log")
     tally = tb.Tally.of({"mail": mails.TEXTS}, mails.LABELS, columns={"mail": words})
-    found = working(Fitted(tally, (tb.Text(words),)), {"mail": mails.NEW})
+    found = working(Fitted(tally, Recipe((tb.Text(words),))), {"mail": mails.NEW})
     assert '"lottery", 3 times, which counts 1.38629' in str(found)
     assert re.search(r"s\(spam\) = .*\^1\.38629 = ", str(found))
     assert found.scores == {"spam": None, "not spam": None}
@@ -92,7 +92,7 @@ def test_counts_by_the_logarithm_are_powers_that_are_not_whole():
 
 def test_poisson_shows_the_rate_and_the_factorial():
     tally = tb.Tally.of({"n": [0, 2, 3]}, ["a", "a", "b"], columns={"n": tb.Poisson()})
-    found = working(Fitted(tally, (tb.Poisson(),)), {"n": 2})
+    found = working(Fitted(tally, Recipe((tb.Poisson(),))), {"n": 2})
     assert_says(
         found,
         "rate(n | a) = (2 + 1)/2 = 3/2 = 1.5",
@@ -133,12 +133,14 @@ def test_a_whole_exponent_keeps_the_score_exact():
     found = of_loan(tb.Categorical(), {"status": "Married"}, calibration=squared)
     assert found.scores["Yes"] == Fraction(3, 10) * Fraction(1, 6) ** 2
     mail = tb.Tally.of({"mail": mails.TEXTS}, mails.LABELS, columns={"mail": tb.Text()})
-    found = working(Fitted(mail, calibration=squared), {"mail": mails.NEW})
+    found = working(Fitted(mail, Recipe(calibration=squared)), {"mail": mails.NEW})
     assert found.scores["spam"] == Fraction(3, 7) * (mails.S_SPAM / Fraction(3, 7)) ** 2
     for event in ("bernoulli", "complement"):
         family, prior = (tb.Text(event=event),), Fraction(3, 7)
         plain, twice = (
-            working(Fitted(mail, family, calibration=each), {"mail": mails.NEW}).scores["spam"]
+            working(Fitted(mail, Recipe(family, calibration=each)), {"mail": mails.NEW}).scores[
+                "spam"
+            ]
             for each in (None, squared)
         )
         assert twice == prior * (plain / prior) ** 2

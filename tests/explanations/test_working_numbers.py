@@ -17,7 +17,7 @@ from explanations.cases import CALIBRATIONS
 from tallybayes.explanations.working import working
 from tallybayes.explanations.working.formula import Chain, Name, Of, Rounded, in_text
 from tallybayes.explanations.working.pages import Formulas
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tiers import scaled
 from validation.registry import CLASSES, EVERY_SETTING
 
@@ -28,7 +28,9 @@ def fitted(setting, rows, how="uncalibrated", **options):
     X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
     tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema).among(CLASSES)
     calibration = CALIBRATIONS[how](setting)
-    return Fitted(tally, setting.families, setting.columns, calibration=calibration, **options)
+    return Fitted(
+        tally, Recipe(setting.families, setting.columns, calibration=calibration, **options)
+    )
 
 
 def record_of(setting, cells, k=1):
@@ -159,7 +161,7 @@ def test_the_telling_words_of_a_long_text_come_with_their_own_counts(event):
     words = [f"w{k}" for k in range(900)]
     texts = [" ".join(rng.choice(words, 300)) for _ in range(8)]
     tally = tb.Tally.of({"text": texts}, ["a", "a", "b", "b"] * 2, columns={"text": tb.Text()})
-    subject = Fitted(tally, (tb.Text(event=event),))
+    subject = Fitted(tally, Recipe((tb.Text(event=event),)))
     record = {"text": " ".join(rng.choice(words, 600))}
     found = working(subject, record)
     assert len(found.terms) == 21
@@ -212,7 +214,9 @@ def test_tables_of_values_are_exact(rows, alpha, value, on):
     kinds = {"v": tb.Categories(), "on": tb.Binary()}
     tally = tb.Tally.of(table, [label for label, _, _ in rows], columns=kinds)
     a = float(alpha)
-    found = working(Fitted(tally, (tb.Categorical(a), tb.Bernoulli(a))), {"v": value, "on": on})
+    found = working(
+        Fitted(tally, Recipe((tb.Categorical(a), tb.Bernoulli(a)))), {"v": value, "on": on}
+    )
     scores = {}
     for label in labels:
         here = [(v, each) for c, v, each in rows if c == label]
@@ -241,7 +245,7 @@ def test_texts_are_exact(rows, alpha, new, event):
     known = sorted({word for _, text in rows for word in text.split()})
     assume(known and (alpha or event != "complement"))
     tally = tb.Tally.of({"t": [t for _, t in rows]}, [c for c, _ in rows], columns={"t": tb.Text()})
-    found = working(Fitted(tally, (tb.Text(event=event, alpha=float(alpha)),)), {"t": new})
+    found = working(Fitted(tally, Recipe((tb.Text(event=event, alpha=float(alpha)),))), {"t": new})
     once = event in ("boolean", "bernoulli")
     said = Counter({w: n for w, n in Counter(new.split()).items() if w in known})
 
@@ -284,7 +288,7 @@ def test_bags_of_counts_are_exact(rows, alpha, new):
     kinds = {name: tb.Count() for name in table}
     tally = tb.Tally.of(table, [row[0] for row in rows], columns=kinds)
     found = working(
-        Fitted(tally, (tb.Multinomial(float(alpha)),)), {f"x{j}": new[j] for j in range(3)}
+        Fitted(tally, Recipe((tb.Multinomial(float(alpha)),))), {f"x{j}": new[j] for j in range(3)}
     )
     everything = [sum(row[1 + j] for row in rows) for j in range(3)]
     scores = {}

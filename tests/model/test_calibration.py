@@ -12,7 +12,6 @@ import tallybayes as tb
 from tallybayes.batches import encoded
 from tallybayes.model import records
 from tallybayes.model.calibration import Calibration
-from tallybayes.model.estimation import shares
 from tallybayes.sources import as_source
 from validation.registry import PRIORS, SETTINGS
 
@@ -109,10 +108,9 @@ def test_exponents_of_0_leave_the_prior_even_where_a_value_is_impossible(setting
 
 
 @every_setting
-@pytest.mark.parametrize("way", ["written out", "gathered"])
-def test_single_records_agree_with_tables(setting, way, monkeypatch):
-    most = 10_000 if way == "written out" else 0
-    monkeypatch.setattr(records, "MOST_CELLS", most)
+@pytest.mark.parametrize("wide", [False, True])
+def test_single_records_agree_with_tables(setting, wide, monkeypatch):
+    monkeypatch.setattr(records, "WIDE", 1 if wide else 64)
     tally, data, cells = counted(setting)
     model = estimated(setting, tally, Calibration("weights", weights_of(setting)))
     expected = answered(lambda: model.posterior(data))
@@ -165,8 +163,8 @@ def test_a_bag_of_counts_has_one_exponent_by_its_name():
     rows = np.array([[3, 0, 1], [2, 1, 0], [0, 2, 2], [1, 3, 1]])
     schema = tb.Schema.of(["u", "v", "w"], [tb.Count()] * 3)
     tally = tb.Tally.of(rows, list("ppqq"), schema=schema)
-    (share,) = shares(tally, (), {})
-    model = tb.estimate(tally, calibration=Calibration("weights", {share.whole: 0.3}))
+    (plan,) = Recipe().plan(tally)
+    model = tb.estimate(tally, calibration=Calibration("weights", {plan.title: 0.3}))
     other = tb.estimate(tally, calibration=Calibration("temperature", default=0.3))
     np.testing.assert_allclose(model.posterior(rows), other.posterior(rows), rtol=1e-12)
 

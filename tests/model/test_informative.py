@@ -124,13 +124,13 @@ def test_without_smoothing_words_of_one_class_alone_come_first(event):
 def test_equals_come_in_the_order_of_the_alphabet():
     model = estimated(["zz yy bb Über", "aa cc"], ["s", "h"])
     got = most_informative(model, 5)
-    assert [w.word for w in got["s"]] == ["bb", "yy", "zz", "über"]
-    assert [w.word for w in got["h"]] == ["aa", "cc"]
+    assert [w.value for w in got["s"]] == ["bb", "yy", "zz", "über"]
+    assert [w.value for w in got["h"]] == ["aa", "cc"]
 
 
 def test_of_words_that_are_certain_the_more_frequent_come_first():
     model = estimated(["aa bb bb", "bb cc", "zz"], ["s", "s", "h"], alpha=0)
-    assert [w.word for w in most_informative(model)["s"]] == ["bb", "aa", "cc"]
+    assert [w.value for w in most_informative(model)["s"]] == ["bb", "aa", "cc"]
 
 
 @pytest.mark.parametrize("at_once", [1, 4, 7])
@@ -146,16 +146,16 @@ def test_by_hand():
     model = estimated(["win win lottery", "win", "see you"], ["s", "s", "h"])
     (best, *_), (worst, *_) = (most_informative(model, 1)[c] for c in ("s", "h"))
     # 4 words: of s 3 + 1 of 4 + 4, of h 0 + 1 of 2 + 4
-    assert best.word == "win"
+    assert best.value == "win"
     assert best.log_ratio == pytest.approx(np.log((4 / 8) / (1 / 6)), rel=1e-12)
     assert (best.here, best.elsewhere) == (3.0, 0.0)
-    assert worst.word == "see"
+    assert worst.value == "see"
     assert worst.log_ratio == pytest.approx(np.log((2 / 6) / (1 / 8)), rel=1e-12)
 
 
 def test_only_words_that_were_seen_in_a_class_speak_for_it():
     model = estimated(["win", "see"], ["s", "h"], alpha=0, vocabulary=("never", "see", "win"))
-    got = {word.word: word.log_ratio for word in most_informative(model)["s"]}
+    got = {word.value: word.log_ratio for word in most_informative(model)["s"]}
     assert got == {"win": np.inf}
 
 
@@ -170,8 +170,8 @@ def test_each_text_can_be_asked_for_by_name():
     table = {"body": ["one", "two"], "subject": ["three", "four"], "n": [1.0, 2.0]}
     columns = {"body": tb.Words(), "subject": tb.Words()}
     model = tb.estimate(tb.Tally.of(table, ["s", "h"], columns=columns))
-    assert most_informative(model, 1, column="body")["s"][0].word == "one"
-    assert most_informative(model, 1, column="subject")["h"][0].word == "four"
+    assert most_informative(model, 1, column="body")["s"][0].value == "one"
+    assert most_informative(model, 1, column="subject")["h"][0].value == "four"
     with pytest.raises(tb.TallyBayesError, match=r"say which.*'body', 'subject'"):
         most_informative(model)
     with pytest.raises(tb.TallyBayesError, match=r"'bodi' is not a column of text.*'body'"):

@@ -154,15 +154,6 @@ def test_every_row_of_a_matrix_is_the_record_of_its_numbers(which):
         np.testing.assert_allclose(list(model.posterior_of(record).values()), expected, rtol=1e-9)
 
 
-def test_the_models_here_use_all_ways_of_scoring_a_record():
-    def cells(model):
-        return len(model.schema.names) * len(model.classes)
-
-    most = records.MOST_CELLS
-    assert cells(MODELS["two classes"]) < most < cells(MODELS["70 classes"])
-    assert cells(NUMERIC["curves"]) < most < cells(NUMERIC["gathered"])
-
-
 @pytest.mark.parametrize("which", ["two classes", "70 classes"])
 def test_an_unknown_name_is_an_error_with_a_hint(which):
     for record in ({"nn": 1.0}, {"n": 1.0, "nn": None}):

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 import tallybayes as tb
-from tallybayes.model import Fitted, TellingValue
+from tallybayes.model import Fitted, InformativeValue, Recipe
 from tallybayes.model.informative import most_informative
 
 RNG = np.random.default_rng(3)
@@ -46,7 +46,7 @@ def by_brute_force(y, columns, alpha, places):
 def assert_same(got, expected, n):
     assert list(got) == list(expected)
     for label, values in got.items():
-        assert all(isinstance(each, TellingValue) for each in values)
+        assert all(isinstance(each, InformativeValue) for each in values)
         assert len(values) == min(n, len(expected[label]))
         for mine, theirs in zip(values, expected[label], strict=False):
             assert mine.log_ratio == pytest.approx(theirs[2], rel=1e-10)
@@ -61,7 +61,7 @@ def assert_same(got, expected, n):
 @pytest.mark.parametrize("between", [None, (0, 2), (2, 1)])
 @pytest.mark.parametrize("n", [1, 3, 100])
 def test_categories_are_weighed_against_the_other_classes_mixed_by_their_shares(alpha, between, n):
-    fitted = Fitted(tb.Tally.of(TABLE, Y), (tb.Categorical(alpha),))
+    fitted = Fitted(tb.Tally.of(TABLE, Y), Recipe((tb.Categorical(alpha),)))
     places = between or (0, 1, 2)
     columns = {name: TABLE[name].tolist() for name in ("colour", "size")}
     expected = by_brute_force(Y.tolist(), columns, alpha, places)
@@ -92,7 +92,7 @@ def test_columns_that_are_on_are_weighed_as_scikit_learn_estimates_them(sparse):
     x, y = rng.integers(0, 2, (80, 6)).astype(float), rng.integers(0, 2, 80)
     peer = BernoulliNB(alpha=0.5).fit(x, y).feature_log_prob_
     X = csr_array(x) if sparse else x
-    fitted = Fitted(tb.Tally.of(X, y, columns=tb.Bernoulli()), (tb.Bernoulli(0.5),))
+    fitted = Fitted(tb.Tally.of(X, y, columns=tb.Bernoulli()), Recipe((tb.Bernoulli(0.5),)))
     got = most_informative(fitted)
     for c in (0, 1):
         gap = peer[c] - peer[1 - c]
@@ -113,7 +113,7 @@ def test_counts_are_weighed_by_their_shares_of_the_bag(family, fitted):
     rng = np.random.default_rng(5)
     x, y = rng.integers(0, 4, (60, 7)).astype(float), rng.integers(0, 2, 60)
     peer = MultinomialNB(alpha=0.5).fit(x, y).feature_log_prob_
-    made = Fitted(tb.Tally.of(csr_array(x), y, columns=family), (family,))
+    made = Fitted(tb.Tally.of(csr_array(x), y, columns=family), Recipe((family,)))
     got = most_informative(made if fitted else made.model)
     for c in (0, 1):
         gap = {f"x{j}": peer[c, j] - peer[1 - c, j] for j in range(7)}
@@ -128,13 +128,16 @@ def test_counts_are_weighed_by_their_shares_of_the_bag(family, fitted):
 
 def test_single_counts_of_events_are_not_among_them():
     x = np.array([[4.0, 0.0], [6.0, 1.0], [1.0, 1.0], [1.0, 2.0]])
-    fitted = Fitted(tb.Tally.of(x, ["a", "a", "b", "b"], columns=tb.Poisson()), (tb.Poisson(0),))
+    fitted = Fitted(
+        tb.Tally.of(x, ["a", "a", "b", "b"], columns=tb.Poisson()), Recipe((tb.Poisson(0),))
+    )
     with pytest.raises(tb.TallyBayesError, match="no single value tells anything"):
         most_informative(fitted)
 
 
-def test_a_model_without_its_tally_has_no_counts():
-    model = tb.estimate(tb.Tally.of({"x": ["a", "a", "b"]}, ["s", "s", "h"]))
+def test_a_model_that_was_stated_has_no_counts():
+    by_class = {"s": {"a": 3 / 4, "b": 1 / 4}, "h": {"a": 1 / 3, "b": 2 / 3}}
+    model = tb.stated({"s": 2 / 3, "h": 1 / 3}, {"x": by_class})
     [best] = most_informative(model)["s"]
     assert best[:2] == ("x", "a")
     assert math.isnan(best.here)
@@ -152,7 +155,7 @@ def test_smoothing_alone_does_not_make_a_value_speak_for_a_class():
 def test_words_come_first_where_there_is_text_and_values_when_their_column_is_named():
     table = {"mail": ["win", "see", "win"], "size": ["s", "l", "s"]}
     fitted = Fitted(tb.Tally.of(table, ["x", "y", "x"], columns={"mail": tb.Words()}))
-    assert most_informative(fitted)["x"][0].word == "win"
+    assert most_informative(fitted)["x"][0].value == "win"
     assert most_informative(fitted, column="size")["x"][0].value == "s"
 
 
@@ -174,7 +177,7 @@ def test_classes_of_no_prior_are_mixed_evenly():
     table = {"x": ["a"] * 4 + ["b"] * 2 + ["c"] * 2}
     y = ["s"] * 4 + ["h"] * 2 + ["i"] * 2
     prior = tb.Fixed({"s": 1.0, "h": 0.0, "i": 0.0})
-    fitted = Fitted(tb.Tally.of(table, y), prior=prior)
+    fitted = Fitted(tb.Tally.of(table, y), Recipe(prior=prior))
     [best] = most_informative(fitted)["s"]
     # (4 + 1)/(4 + 3) here; (0 + 1)/(2 + 3) in both others
     assert best.log_ratio == pytest.approx(math.log((5 / 7) / (1 / 5)))

@@ -106,26 +106,6 @@ def test_a_record_has_the_posterior_of_its_row(reader, name, record):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_both_ways_to_score_are_taken(name, monkeypatch):
-    taken = []
-    for way in ("_straight_line", "_gathering"):
-        write = getattr(records, way)
-        monkeypatch.setattr(
-            records, way, lambda *a, write=write, way=way: taken.append(way) or write(*a)
-        )
-    model = MODELS[name]
-    scorer = records.RecordScorer(model.schema, model.classes, model.prior, model.factors)
-    found = scorer({"mail": "win lunch", "income": 0.5})
-    assert taken == ["_gathering" if len(model.classes) == 100 else "_straight_line"]
-    if found is not None:  # else no class allows it, and the careful path has to say so
-        row = {name: [None] for name in model.schema.names}
-        expected = model.posterior({**row, "mail": ["win lunch"], "income": [0.5]})[0]
-        assert list(found.values()) == pytest.approx(expected.tolist(), rel=1e-9, abs=1e-300)
-    else:
-        assert "nothing added" in name
-
-
-@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
 def test_a_missing_and_an_absent_text_leave_the_factor_out(name, missing):
     model = MODELS[name]

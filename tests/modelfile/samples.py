@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 
 import tallybayes as tb
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile import Provenance, Stored
 
@@ -74,7 +74,7 @@ def mixed(**changes):
     """A model with columns of every kind, each with a family of its own."""
     tally = tb.Tally.of(TABLE, LABELS, WEIGHTS, columns=KINDS, target="cheat")
     said = {"columns": COLUMNS, "reasons": {"age": "said so"}, "positive": "yes"}
-    return Fitted(tally, **(said | changes))
+    return Fitted(tally, Recipe(**said | changes))
 
 
 def stored(fitted, **changes):
@@ -84,7 +84,9 @@ def stored(fitted, **changes):
 def small():
     """A model that takes few bytes, so that every one of them can be tried."""
     table = {"x": [1.0, 2.5, 4.0], "c": ["r", "b", "r"]}
-    return stored(Fitted(tb.Tally.of(table, ["y", "n", "n"]), prior=tb.Fixed({"y": 0.4, "n": 0.6})))
+    return stored(
+        Fitted(tb.Tally.of(table, ["y", "n", "n"]), Recipe(prior=tb.Fixed({"y": 0.4, "n": 0.6})))
+    )
 
 
 def assert_equal(ours, expected):

@@ -9,7 +9,7 @@ import pytest
 
 import tallybayes as tb
 from modelfile.samples import assert_same_stored, mixed, small, stored
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.modelfile import Provenance, Stored, changing, load, save
 
 
@@ -23,7 +23,7 @@ def grown(before, n=1):
     """Return a model that has seen more rows."""
     rows = {"x": [1.0] * n, "c": ["r"] * n}
     more = tb.Tally.of(rows, ["y"] * n, schema=before.fitted.tally.schema)
-    fitted = Fitted(before.fitted.tally + more, prior=before.fitted.prior)
+    fitted = Fitted(before.fitted.tally + more, Recipe(prior=before.fitted.prior))
     return Stored(fitted, before.provenance.then(f"update: {n} rows", n))
 
 

@@ -30,7 +30,7 @@ from modelfile.samples import (
 from tallybayes import families, priors
 from tallybayes.families.smoothing import Unstated, UnstatedWord
 from tallybayes.kinds import KINDS
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile import Stored, dump_bytes, load, save, values
 
@@ -140,7 +140,10 @@ def test_a_family_comes_back_exactly_whether_for_all_columns_or_for_one(name):
     tally = tb.Tally.of({column: TABLE[column]}, LABELS, columns={column: kind})
     rows = {column: NEW[column]} if name == "Text" else {column: [1, 2, 3, None]}
     for family in examples:
-        for before in (Fitted(tally, (family,)), Fitted(tally, columns={column: family})):
+        for before in (
+            Fitted(tally, Recipe((family,))),
+            Fitted(tally, Recipe(columns={column: family})),
+        ):
             ours, expected = (
                 each.model.joint_log_likelihood(rows) for each in (again(before), before)
             )
@@ -151,7 +154,7 @@ def test_a_family_comes_back_exactly_whether_for_all_columns_or_for_one(name):
 def test_what_nobody_stated_stays_unstated(how):
     tally = tb.Tally.of({"rooms": TABLE["rooms"]}, LABELS, columns={"rooms": tb.Categories()})
     given = () if how == "Unstated" else (1.0, None, None, "ignore")
-    (family,) = again(Fitted(tally, (tb.Categorical(*given),))).families
+    (family,) = again(Fitted(tally, Recipe((tb.Categorical(*given),)))).families
     assert isinstance(family.alpha, Unstated) == (how == "Unstated")
     assert isinstance(family.unseen, UnstatedWord) == (how == "Unstated")
 
@@ -217,11 +220,13 @@ def test_labels_of_every_type_come_back_exactly(name):
     curve = (np.array([0.2, 0.8]), np.array([0.1, 0.9]))
     before = Fitted(
         tally,
-        columns={"c": tb.Categorical(m=1, p=guess)},
-        prior=tb.Fixed({label: 1 / len(classes) for label in classes}),
-        positive=classes[0],
-        announced=classes[::-1],
-        calibration=Calibration("isotonic", curves=dict.fromkeys(classes, curve)),
+        Recipe(
+            columns={"c": tb.Categorical(m=1, p=guess)},
+            prior=tb.Fixed({label: 1 / len(classes) for label in classes}),
+            positive=classes[0],
+            declared_classes=classes[::-1],
+            calibration=Calibration("isotonic", curves=dict.fromkeys(classes, curve)),
+        ),
         labels=np.fromiter(classes, object, len(classes)),
     )
     assert_same_answers(again(before), before, {"c": labels, "d": [1, 1, 1]})
@@ -291,7 +296,7 @@ def test_a_tally_that_never_counted_comes_back():
 def test_text_of_every_kind_comes_back_exactly(words):
     tally = tb.Tally.of({"mail": TABLE["mail"]}, LABELS, columns={"mail": words})
     for family in (tb.Text(words), tb.Text(words, event="boolean", alpha=0.1)):
-        before = Fitted(tally, (family,))
+        before = Fitted(tally, Recipe((family,)))
         after = again(before)
         assert_same_answers(after, before, {"mail": NEW["mail"]})
         # long lists of weights are there once
@@ -301,7 +306,10 @@ def test_text_of_every_kind_comes_back_exactly(words):
 def test_words_that_were_not_counted_come_back_too():
     words = tb.Words(idf=tb.Idf({"lunch": 1 / 3}), min_length=3)
     tally = tb.Tally.of({"x": [1.0, 2.0]}, ["a", "b"])
-    assert again(Fitted(tally, columns={"mail": tb.Text(words)})).columns["mail"].words == words
+    assert (
+        again(Fitted(tally, Recipe(columns={"mail": tb.Text(words)}))).columns["mail"].words
+        == words
+    )
 
 
 def test_columns_without_names_come_back():
@@ -341,7 +349,7 @@ def test_a_function_that_makes_words_is_refused_by_the_name_of_its_column():
         dump_bytes(stored(Fitted(tally)))
     plain = tb.Tally.of({"x": [1.0]}, ["a"])
     with pytest.raises(tb.TallyBayesError, match=r"column 'letter' .* function.*; use tokens="):
-        dump_bytes(stored(Fitted(plain, columns={"letter": tb.Text(words)})))
+        dump_bytes(stored(Fitted(plain, Recipe(columns={"letter": tb.Text(words)}))))
 
 
 class OwnFamily:
@@ -359,9 +367,9 @@ class Gaussian(tb.Gaussian):
 def test_a_family_that_is_not_ours_is_refused_by_the_name_of_its_column(family):
     tally = tb.Tally.of({"x": [1.0]}, ["a"])
     with pytest.raises(tb.TallyBayesError, match=r"column 'x': .* cannot be stored"):
-        dump_bytes(stored(Fitted(tally, columns={"x": family})))
+        dump_bytes(stored(Fitted(tally, Recipe(columns={"x": family}))))
     with pytest.raises(tb.TallyBayesError, match=r"a default family: .* cannot be stored"):
-        dump_bytes(stored(Fitted(tally, (family,))))
+        dump_bytes(stored(Fitted(tally, Recipe((family,)))))
 
 
 def test_what_could_not_be_read_again_is_not_written():

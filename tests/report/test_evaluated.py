@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import tallybayes as tb
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.report import evaluated
 from tallybayes.report.evaluated import drawn, judged_here, taken
 from tallybayes.sources import as_source
@@ -91,7 +91,7 @@ def test_matrices_are_sampled_too(few, make):
     counts = np.random.default_rng(0).poisson(2.0, (100, 4))
     y = counts[:, 0] > 2
     source = as_source(make(counts))
-    fitted = Fitted(tb.Tally.of(source, y, columns=tb.Count()), (tb.Multinomial(),))
+    fitted = Fitted(tb.Tally.of(source, y, columns=tb.Count()), Recipe((tb.Multinomial(),)))
     found, sample = judged_here(fitted, source, y)
     np.testing.assert_allclose(
         fitted.model.posterior(sample.X), found.proba[sample.numbers], rtol=1e-12

@@ -15,9 +15,9 @@ import tallybayes as tb
 from lectures import test_loan as loan
 from lectures import test_mails as mails
 from tallybayes import families
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
-from tallybayes.model.estimation import family_for
+from tallybayes.model.recipe import family_for
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.report.inspected_tables import Likelihoods, NumberMoments, TopWords
 from tallybayes.report.inspection import inspect_model
@@ -28,7 +28,7 @@ MADE = Provenance("2024-05-01T10:00:00+00:00", "2024-05-02T10:00:00+00:00", "0.1
 
 
 def stored(tally, *chosen, **options):
-    return Stored(Fitted(tally, chosen, **options), MADE)
+    return Stored(Fitted(tally, Recipe(chosen, **options)), MADE)
 
 
 def look(tally, *chosen, columns=None, words=10, **options):
@@ -309,11 +309,13 @@ class Fits:
         tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema)
         self.fitted = Fitted(
             tally,
-            setting.families,
-            setting.columns,
-            prior=tb.Uniform(),
-            announced=classes,
-            **options,
+            Recipe(
+                setting.families,
+                setting.columns,
+                prior=tb.Uniform(),
+                declared_classes=classes,
+                **options,
+            ),
         )
         self.names = setting.names
 

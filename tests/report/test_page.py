@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile import Provenance, Stored, dump_bytes, save
 from tallybayes.report.evaluated import judged_here
@@ -93,7 +93,7 @@ def cells(report, name):
 
 
 def loan(**options):
-    return Fitted(tb.Tally.of(LOAN, CHEAT, target="cheat"), **options)
+    return Fitted(tb.Tally.of(LOAN, CHEAT, target="cheat"), Recipe(**options))
 
 
 def judged(fitted, X, y, weights=None):
@@ -210,7 +210,7 @@ def shapes():
     X["again"] = X["twice"]
     kinds = {"calls": tb.Count(), "never": tb.Numeric()}
     schema = tb.Schema.infer(as_source(X), columns=kinds)
-    fitted = Fitted(tb.Tally.of(X, y, schema=schema), (), {"calls": tb.Poisson()})
+    fitted = Fitted(tb.Tally.of(X, y, schema=schema), Recipe((), {"calls": tb.Poisson()}))
     return model_report(fitted, **judged(fitted, X, y))
 
 
@@ -280,7 +280,7 @@ def test_before_and_after_calibration_are_of_the_same_rows(monkeypatch):
     rng = np.random.default_rng(1)
     y = np.repeat(["a", "b"], 100)
     X = {"p": rng.normal(np.where(y == "a", 0.0, 1.0))}
-    fitted = Fitted(tb.Tally.of(X, y), calibration=Calibration("temperature", default=0.5))
+    fitted = Fitted(tb.Tally.of(X, y), Recipe(calibration=Calibration("temperature", default=0.5)))
     report = model_report(fitted, **judged(fitted, X, y))
     ((after, before),) = seen
     assert len(after.true) == len(before.true) == 60
@@ -294,7 +294,7 @@ def test_the_nomogram_says_what_its_probabilities_leave_out():
     def said(k, calibration=None):
         y = np.arange(40) % k
         X = {"p": rng.normal(y)}
-        return read(model_report(Fitted(tb.Tally.of(X, y), calibration=calibration))).text
+        return read(model_report(Fitted(tb.Tally.of(X, y), Recipe(calibration=calibration)))).text
 
     of_all, before = "among all is 1/(1 + the sum of", "Its rulers show what comes before these"
     of_two = said(2)
@@ -350,7 +350,7 @@ def test_models_of_every_family_have_a_report_with_data_and_without(name):
     rows = setting.examples(40)
     X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
     tally = tb.Tally.of(X, y, schema=setting.schema)
-    fitted = Fitted(tally, setting.families, setting.columns)
+    fitted = Fitted(tally, Recipe(setting.families, setting.columns))
     for report in (model_report(fitted), model_report(fitted, **judged(fitted, X, y))):
         assert set(read(report).tags) >= {"table", "svg", "h1", "nav"}
         without_pictures = re.sub(r"<svg.*?</svg>", "", report.html, flags=re.DOTALL)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import tallybayes as tb
-from tallybayes.validation.encoded import Recipe
+from tallybayes.model import Recipe
 from tiers import some
 
 CLASSES = ("a", "b", "c")

@@ -14,6 +14,7 @@ from sklearn.metrics import log_loss
 import tallybayes as tb
 from tallybayes.batches import Sparse, encoded
 from tallybayes.families import MultinomialParameters, TextParameters
+from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.validation import calibration as module
 from tallybayes.validation.calibration import (
@@ -24,7 +25,6 @@ from tallybayes.validation.calibration import (
     fitted_exponents,
 )
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Recipe
 from validation.refits import encode
 from validation.registry import (
     EVERY_SETTING,

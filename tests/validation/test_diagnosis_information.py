@@ -12,7 +12,7 @@ from scipy.stats import norm
 from sklearn.metrics import mutual_info_score
 
 import tallybayes as tb
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.validation.diagnosis import information as module
 from tallybayes.validation.diagnosis.diagnosis import diagnose
@@ -56,7 +56,7 @@ def test_every_family_tells_what_its_own_factor_says_of_each_row(setting, monkey
     X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
     w = [w for _, w, _ in rows]
     tally = tb.Tally.of(X, y, w, schema=setting.schema).among(CLASSES)
-    fitted = Fitted(tally, setting.families, setting.columns)
+    fitted = Fitted(tally, Recipe(setting.families, setting.columns))
     expected = by_brute_force(fitted.model, setting, rows)
     found = told(fitted, X, y, w)
     assert set(found) == set(expected)
@@ -74,7 +74,7 @@ def test_unsmoothed_frequencies_tell_the_mutual_information_with_the_class(n_cla
         "noise": np.array(list("xyz"))[rng.integers(0, 3, 300)],
         "copy": np.array(["one", "two", "three"])[y],
     }
-    found = told(Fitted(tb.Tally.of(table, y), (tb.Categorical(alpha=0),)), table, y)
+    found = told(Fitted(tb.Tally.of(table, y), Recipe((tb.Categorical(alpha=0),))), table, y)
     for name, column in table.items():
         expected = mutual_info_score(y, column) / math.log(2)
         assert found[name].bits == pytest.approx(expected, abs=1e-12)
@@ -106,7 +106,7 @@ def test_sparse_rows_tell_what_dense_rows_tell(family):
     rng = np.random.default_rng(1)
     x = rng.poisson(0.4, (80, 12)).astype(float)
     y, w = rng.integers(0, 3, 80), rng.random(80)
-    fitted = Fitted(tb.Tally.of(x, y, w, columns=family), (family,))
+    fitted = Fitted(tb.Tally.of(x, y, w, columns=family), Recipe((family,)))
     dense, sparse = told(fitted, x, y, w), told(fitted, csr_array(x), y, w)
     for name, each in dense.items():
         assert sparse[name].bits == pytest.approx(each.bits, rel=1e-10, abs=1e-13)
@@ -156,7 +156,9 @@ def test_a_column_that_is_wrong_about_new_rows_tells_less_than_nothing():
 
 
 def test_what_no_smoothing_made_impossible_tells_minus_infinity():
-    fitted = Fitted(tb.Tally.of({"x": ["a", "b"] * 9}, ["s", "h"] * 9), (tb.Categorical(0),))
+    fitted = Fitted(
+        tb.Tally.of({"x": ["a", "b"] * 9}, ["s", "h"] * 9), Recipe((tb.Categorical(0),))
+    )
     found = diagnose(fitted, {"x": ["a", "a", "b"]}, ["s", "h", "h"])
     assert found.information[0].bits == -math.inf
     assert found.to_dict()["information"][0]["bits"] == "-inf"
@@ -200,7 +202,7 @@ def test_one_class_leaves_nothing_to_know():
 
 def test_a_value_that_is_impossible_in_every_class_tells_nothing():
     family = tb.Categorical(alpha=0, unseen="smooth")
-    fitted = Fitted(tb.Tally.of({"x": ["a", "b"] * 9}, ["s", "h"] * 9), (family,))
+    fitted = Fitted(tb.Tally.of({"x": ["a", "b"] * 9}, ["s", "h"] * 9), Recipe((family,)))
     whole = told(fitted, {"x": ["a", "b"]}, ["s", "h"])["x"]
     part = told(fitted, {"x": ["a", "b", "new", "new"]}, ["s", "h", "s", "h"])["x"]
     assert whole.bits == pytest.approx(1.0, rel=1e-12)

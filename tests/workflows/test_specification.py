@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.model.columns import FAMILIES
+from tallybayes.families import FAMILIES
 from tallybayes.workflows.specification import Spec, label_of, parse_column, parse_family
 
 GAUSSIAN = tb.Gaussian()

@@ -82,7 +82,7 @@ def reference() -> str:
 
 def _families() -> str:
     """Return a table of the families and their options, with what they are if not stated."""
-    from tallybayes.model.columns import FAMILIES as KNOWN
+    from tallybayes.families import FAMILIES as KNOWN
     from tallybayes.tokenizer import Words
 
     rows = []

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.validation.cross_validation import HeldOut, Prepared, cross_val
-from tallybayes.validation.encoded import Encoded, Recipe, coded
+from tallybayes.validation.encoded import Encoded, coded
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -131,7 +132,7 @@ class TallyClassifier(Explaining, ClassifierMixin, BaseEstimator, ABC):
         schema = fitted.tally.schema
         same = [data for data in known if data.schema == schema]
         data = same[0] if same else Encoded.of(source, schema, labels, weights)
-        recipe = Recipe(fitted.families, fitted.columns, fitted.prior, fitted.positive)
+        recipe = replace(fitted.recipe, calibration=None, declared_classes=())
         return Prepared(as_shown(data.classes, labels), data.y, data, recipe)
 
     def _state(self) -> Fitted:

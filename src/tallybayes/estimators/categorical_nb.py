@@ -27,7 +27,7 @@ from tallybayes.tallies import Codes, Tally
 
 
 @dataclass(frozen=True, slots=True)
-class ScikitLearnCategorical:
+class ScikitLearnCategorical(Family):
     """Categories 0, 1, ... up to the greatest that was seen, or more if the user says so."""
 
     alpha: float
@@ -46,14 +46,11 @@ class ScikitLearnCategorical:
             tuple(tuple(range(max(int(each[-1]) + 1 if each else 0, k))) for each, k in widths)
         )
 
-    def estimate(self, block: Codes, columns: ColumnInfo) -> CategoricalParameters:
+    def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
         """Turn counts of values into probabilities."""
-        tables = Categorical(self.alpha, unseen=self.unseen).estimate(
-            self.completed(block), columns
-        )
-        return NonNegativeParameters(
-            tables.names, tables.labels, tables.log_probabilities, tables.log_unseen, tables.unseen
-        )
+        like = Categorical(self.alpha, unseen=self.unseen)
+        tables = like.estimate(self.completed(counted), info)
+        return NonNegativeParameters(**vars(tables))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +174,7 @@ n_features_in_, feature_names_in_
     def _tables(self) -> tuple[Codes, CategoricalParameters]:
         """Return the counts and the probabilities of every category from 0 on."""
         fitted = self._state()
-        family, tables = fitted.families[0], fitted.model.factors[0].parameters
+        family, tables = fitted.recipe.families[0], fitted.model.factors[0].parameters
         block = fitted.tally.among(fitted.classes).blocks[0]
         assert isinstance(family, ScikitLearnCategorical)
         assert isinstance(block, Codes)

@@ -29,7 +29,7 @@ from tallybayes.estimators.base import (
 from tallybayes.estimators.checks import checked_labels, checked_matrix, checked_weights
 from tallybayes.families import Family
 from tallybayes.families.parameters import safe_log
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Schema
 from tallybayes.sources import NumberedNames, as_source
@@ -70,7 +70,7 @@ class DropIn(TallyClassifier):
         return NumberedNames(self.n_features_in_) if names is None else tuple(names.tolist())
 
     @abstractmethod
-    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+    def _fitted_from(self, tally: Tally, declared: tuple[Label, ...]) -> Fitted:
         """Say how a model is estimated, with the parameters as they are now."""
 
     def _checked_rows(self, X: Any) -> Any:
@@ -227,10 +227,11 @@ class Smoothed(DropIn):
     def _family(self, alpha: Any) -> Family:
         """Return the family of all columns."""
 
-    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
-        fitted = Fitted(tally, (self._family(self._check_alpha()),), announced=announced)
-        self._class_prior = self._prior(fitted.classes)
-        return replace(fitted, prior=self._used_prior(fitted.classes))
+    def _fitted_from(self, tally: Tally, declared: tuple[Label, ...]) -> Fitted:
+        recipe = Recipe((self._family(self._check_alpha()),), declared_classes=declared)
+        classes = recipe.classes(tally)
+        self._class_prior = self._prior(classes)
+        return Fitted(tally, replace(recipe, prior=self._used_prior(classes)))
 
     def _used_prior(self, classes: tuple[Label, ...]) -> Prior:
         """Return the prior that predictions use."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -12,19 +11,19 @@ from sklearn.utils._param_validation import Interval
 
 from tallybayes.estimators.base import Array, Floats, shown
 from tallybayes.estimators.dropin import DropIn, stated_prior
-from tallybayes.families import AdditiveFloor, Gaussian, NormalParameters
+from tallybayes.families import AdditiveFloor, Family, Gaussian, NormalParameters
 from tallybayes.families.gaussian import all_rows
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
 from tallybayes.families.left_out.numbers import with_added_variance
 from tallybayes.families.parameters import ColumnInfo
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.schema import Numeric, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Moments, Tally
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScikitLearnGaussian:
+class ScikitLearnGaussian(Family):
     """Maximum likelihood, and a part of the largest variance of all columns added to every one.
 
     That largest variance counts every row once, whatever its weight: `unweighted` has the moments
@@ -46,19 +45,19 @@ class ScikitLearnGaussian:
         """What is taken from the weight by which the variance divides: nothing."""
         return 0.0
 
-    def epsilon(self, block: Moments, names: Sequence[str]) -> float:
+    def epsilon(self, block: Moments) -> float:
         """Return what is added to every variance."""
-        rows = self.unweighted or all_rows(block, names)
+        rows = self.unweighted or all_rows(block)
         variance = rows.m2 / np.maximum(rows.weight, 1.0)
         return self.var_smoothing * float(variance.max(initial=0.0))
 
-    def estimate(self, block: Moments, columns: ColumnInfo) -> NormalParameters:
+    def estimate(self, counted: Moments, info: ColumnInfo) -> NormalParameters:
         """Turn moments into means and variances."""
-        epsilon = self.epsilon(block, columns.names)
-        normals = Gaussian(ddof=0.0, floor=AdditiveFloor(1.0, of=epsilon)).estimate(block, columns)
+        epsilon = self.epsilon(counted)
+        normals = Gaussian(ddof=0.0, floor=AdditiveFloor(1.0, of=epsilon)).estimate(counted, info)
         if not self.unseen:
             return normals
-        unseen = np.array([label in self.unseen for label in columns.classes])
+        unseen = np.array([label in self.unseen for label in info.classes])
         mean = np.where(unseen[:, None], 0.0, normals.mean)
         variance = np.where(unseen[:, None], epsilon, normals.variance)
         return NormalParameters(mean, variance, normals.used & (variance > 0.0).all(axis=0))
@@ -120,13 +119,13 @@ class GaussianNB(DropIn):
 
     _unweighted: Moments | None = None
 
-    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
-        unseen = frozenset(announced).difference(tally.classes)
+    def _fitted_from(self, tally: Tally, declared: tuple[Label, ...]) -> Fitted:
+        unseen = frozenset(declared).difference(tally.classes)
         family = ScikitLearnGaussian(float(self.var_smoothing), self._unweighted, unseen)
-        fitted = Fitted(tally, (family,), announced=announced)
-        if self.priors is None:
-            return fitted
-        return replace(fitted, prior=stated_prior(self.priors, fitted.classes))
+        recipe = Recipe((family,), declared_classes=declared)
+        if self.priors is not None:
+            recipe = replace(recipe, prior=stated_prior(self.priors, recipe.classes(tally)))
+        return Fitted(tally, recipe)
 
     def _normals(self) -> NormalParameters:
         parameters = self._state().model.factors[0].parameters
@@ -157,10 +156,10 @@ class GaussianNB(DropIn):
     def epsilon_(self) -> float:
         """What is added to every variance."""
         fitted = self._state()
-        family, block = fitted.families[0], fitted.tally.blocks[0]
+        family, block = fitted.recipe.families[0], fitted.tally.blocks[0]
         assert isinstance(family, ScikitLearnGaussian)
         assert isinstance(block, Moments)
-        return family.epsilon(block, fitted.tally.schema.names)
+        return family.epsilon(block)
 
     def _as_fitted(self, values: Floats) -> Floats:
         """Give the values the type of the data, as scikit-learn does."""
@@ -172,11 +171,11 @@ def _together(before: Moments | Fitted | None, now: Tally) -> Moments:
     names = now.schema.names
     block = now.blocks[0]
     assert isinstance(block, Moments)
-    total = all_rows(block, names)
+    total = all_rows(block)
     if isinstance(before, Fitted):
         earlier = before.tally.blocks[0]
         assert isinstance(earlier, Moments)
-        before = all_rows(earlier, names)
+        before = all_rows(earlier)
     return total if before is None else before.plus(total, names)
 
 

@@ -23,7 +23,7 @@ from tallybayes.families import (
     NormalParameters,
 )
 from tallybayes.families.gaussian import all_rows
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.schema import Categories, Numeric, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Codes, Moments, Tally
@@ -154,7 +154,7 @@ class MixedNB(DropIn):
         X[:, columns] = whole
         return X
 
-    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+    def _fitted_from(self, tally: Tally, declared: tuple[Label, ...]) -> Fitted:
         self._epsilon = float(self.var_smoothing) * _largest_variance(tally)
         families: list[Family] = []
         for block in tally.blocks:
@@ -163,8 +163,9 @@ class MixedNB(DropIn):
             else:
                 alpha = float(lifted_alpha(self.alpha))
                 families.append(ScikitLearnCategorical(alpha, "ignore", self._at_least()))
-        fitted = Fitted(tally, tuple(families), announced=announced)
-        return replace(fitted, prior=stated_prior(self.priors, fitted.classes))
+        recipe = Recipe(tuple(families), declared_classes=declared)
+        prior = stated_prior(self.priors, recipe.classes(tally))
+        return Fitted(tally, replace(recipe, prior=prior))
 
     def _at_least(self) -> tuple[int, ...]:
         """Return for each categorical column how many categories there are at least."""
@@ -240,7 +241,7 @@ def _largest_variance(tally: Tally) -> float:
     found = [0.0]
     for block in tally.blocks:
         if isinstance(block, Moments):
-            rows = all_rows(block, tally.schema.names)
+            rows = all_rows(block)
             found += (rows.m2 / np.maximum(rows.weight - 1.0, 1.0)).tolist()
         elif isinstance(block, Codes):
             for labels, here in zip(block.labels, block.columns(), strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,8 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import as_shown
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.estimators.text_nb import COLUMN, TextNB
-from tallybayes.families import Bins, Family
 from tallybayes.model import Fitted
-from tallybayes.model.columns import ColumnSpec
-from tallybayes.model.estimation import family_for
+from tallybayes.model.column_specs import ColumnSpec
 from tallybayes.modelfile import Stored
 from tallybayes.modelfile import load as load_file
 from tallybayes.sources import NumberedNames
@@ -63,17 +60,9 @@ def load(path: str | os.PathLike[str]) -> NaiveBayes | TextNB:
 def _naive_bayes(stored: Stored, kept: Mapping[str, Any]) -> NaiveBayes:
     fitted = stored.fitted
     schema = fitted.tally.schema
-    families: dict[str, Family] = {
-        name: fitted.columns[name] if name in fitted.columns else family_for(kind, fitted.families)
-        for name, kind, _ in schema
-    }
-    families |= {
-        name: replace(family, edges=schema.edges[name])
-        for name, family in families.items()
-        if isinstance(family, Bins)
-    }
+    families = {name: fitted.recipe.family_of(schema, name).bound(kind) for name, kind, _ in schema}
     model = NaiveBayes(families, **kept, **_common(fitted))
-    model._wish = ColumnSpec(None, families)
+    model._spec = ColumnSpec(None, families)
     model._set_names(schema.names, not isinstance(schema.names, NumberedNames))
     _become(model, fitted)
     return model
@@ -86,17 +75,18 @@ def _text_nb(stored: Stored, kept: Mapping[str, Any]) -> TextNB:
     model = TextNB(**options)
     kind: Any = fitted.tally.schema.kind(COLUMN)
     model._idf = kind.idf
-    model._wish = ColumnSpec(None, model.columns)
+    model._spec = ColumnSpec(None, model.columns)
     _become(model, fitted)
     return model
 
 
 def _common(fitted: Fitted) -> dict[str, Any]:
-    how = None if fitted.calibration is None else fitted.calibration.how
-    return {"prior": fitted.prior, "positive": fitted.positive, "calibration": how}
+    recipe = fitted.recipe
+    how = None if recipe.calibration is None else recipe.calibration.how
+    return {"prior": recipe.prior, "positive": recipe.positive, "calibration": how}
 
 
 def _become(model: NaiveBayes | TextNB, fitted: Fitted) -> None:
-    model._calibration = fitted.calibration
+    model._calibration = fitted.recipe.calibration
     labels = np.array(fitted.classes) if fitted.labels is None else fitted.labels
     model._become(fitted, as_shown(fitted.classes, labels))

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 from itertools import islice
-from typing import Any
 
 from tallybayes.errors import TallyBayesWarning, warn
 from tallybayes.model import Fitted
-from tallybayes.model.description import described, why
-from tallybayes.model.estimation import family_for
 from tallybayes.schema import MOST_CATEGORIES
 from tallybayes.tallies import Codes, Tally
 
@@ -48,21 +45,19 @@ def _rows(fitted: Fitted) -> str:
 
 def _lines(fitted: Fitted) -> Iterator[tuple[str, str, str]]:
     """Go through the columns: name, family and the reason for it."""
-    schema = fitted.tally.schema
-    for name, kind, reason in islice(schema, MOST_COLUMNS):
-        family: Any = fitted.columns.get(name)
-        if family is None:
-            family = family_for(kind, fitted.families)
-        shown = described(family)
-        if fitted.calibration is not None and name in fitted.calibration.exponents:
-            shown += f" ^ {fitted.calibration.exponents[name]:.3f}"
-        yield name, shown, why(fitted, name, reason)
+    schema, recipe = fitted.tally.schema, fitted.recipe
+    for name, _, reason in islice(schema, MOST_COLUMNS):
+        shown, calibration = str(recipe.family_of(schema, name)), recipe.calibration
+        if calibration is not None and name in calibration.exponents:
+            shown += f" ^ {calibration.exponents[name]:.3f}"
+        yield name, shown, fitted.why(name, reason)
 
 
 def _rest(fitted: Fitted) -> list[str]:
     more = len(fitted.tally.schema.names) - MOST_COLUMNS
     lines = [f"... and {more} more columns"] if more > 0 else []
-    return lines if fitted.calibration is None else [*lines, fitted.calibration.headline]
+    calibration = fitted.recipe.calibration
+    return lines if calibration is None else [*lines, calibration.headline]
 
 
 def warn_of_outgrown(before: Tally, after: Tally) -> None:

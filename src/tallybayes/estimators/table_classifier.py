@@ -13,7 +13,7 @@ from tallybayes.estimators.base import Array
 from tallybayes.estimators.summary import as_html, as_text, warn_of_outgrown
 from tallybayes.estimators.table_reader import TableReader
 from tallybayes.model import Fitted, most_informative
-from tallybayes.model.columns import ColumnSpec
+from tallybayes.model.column_specs import ColumnSpec
 from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.schema import Schema
 from tallybayes.sources import Table
@@ -77,8 +77,9 @@ class TableClassifier(TableReader):
                 grown = tally.plus(more, reuse=True)
                 warn_of_outgrown(tally, grown)
                 tally = grown
-            announced = self._announced(() if before is None else before.announced, classes)
-            return self._become(self._fitted_from(tally, announced), labels)
+            known = () if before is None else before.recipe.declared_classes
+            declared = self._declared(known, classes)
+            return self._become(self._fitted_from(tally, declared), labels)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Uncount rows that were counted: the model becomes the one that never saw them.
@@ -98,7 +99,8 @@ class TableClassifier(TableReader):
                 source = Table(source.columns, source.n_rows, of_records=True)
             less, _ = self._count(source, y, sample_weight, before.tally.schema)
             tally = before.tally - less
-            return self._become(self._fitted_from(tally, self._announced(before.announced)))
+            declared = self._declared(before.recipe.declared_classes)
+            return self._become(self._fitted_from(tally, declared))
 
     def merge(self, other: Self) -> Self:
         """Add what another model has counted; the result is the model of all rows together.
@@ -124,12 +126,13 @@ class TableClassifier(TableReader):
             schema = a.joined(b.without(theirs_open), overruled=mine_open)
             tally = mine.tally.under(schema) + theirs.tally.under(schema)
             theirs_alone = [name for name in b.names if name not in a.places]
-            of_theirs = {**dict.fromkeys(theirs_alone, other._wish.of_all), **other._wish.by_name}
+            of_theirs = {**dict.fromkeys(theirs_alone, other._spec.of_all), **other._spec.by_name}
             of_theirs = {name: word for name, word in of_theirs.items() if word is not None}
-            self._wish = ColumnSpec(self._wish.of_all, {**of_theirs, **self._wish.by_name})
+            self._spec = ColumnSpec(self._spec.of_all, {**of_theirs, **self._spec.by_name})
             self._set_names(schema.names, hasattr(self, "feature_names_in_"))
-            announced = sorted_labels((*mine.announced, *theirs.announced), "the classes")
-            return self._become(self._fitted_from(tally, announced))
+            said = (*mine.recipe.declared_classes, *theirs.recipe.declared_classes)
+            declared = sorted_labels(said, "the classes")
+            return self._become(self._fitted_from(tally, declared))
 
     def __add__(self, other: Self) -> Self:
         """Return a new model of the rows of both."""
@@ -195,7 +198,7 @@ class TableClassifier(TableReader):
         Returns
         -------
         dict
-            For each class a list of `TellingWord` or `TellingValue`, the most telling first: with
+            For each class a list of `InformativeValue`, the most telling first: with
             the logarithm of how much more probable each is in this class than elsewhere, and its
             counts here and elsewhere.
         """

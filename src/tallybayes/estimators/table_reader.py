@@ -23,10 +23,18 @@ from tallybayes.estimators.checks import (
     unmixed,
 )
 from tallybayes.families.categorical import Unseen
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration, How
-from tallybayes.model.columns import BEST, ColumnSpec, families_for, wishes, without_numbers
-from tallybayes.model.edges import Cut, any_open, is_open, with_edges
+from tallybayes.model.column_specs import (
+    BEST,
+    ColumnSpec,
+    Resolved,
+    column_spec,
+    families_for,
+    needs_labels,
+    resolved,
+    without_numbers,
+)
 from tallybayes.priors import Fixed, prior_of
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, Table, as_source
@@ -48,7 +56,7 @@ class TableReader(TallyClassifier):
     unseen: Unseen
     positive: Label | None
     calibration: How | None
-    _wish: ColumnSpec
+    _spec: ColumnSpec
     _calibration: Calibration | None = None
     _choices: Mapping[str, FamilyChoice] = MappingProxyType({})
 
@@ -58,29 +66,29 @@ class TableReader(TallyClassifier):
         """Settle what the columns are and count the first rows; more columns may come `later`."""
         if len(source.names) and not source.n_rows:
             raise TallyBayesError("X has no rows; fit needs some")
-        wish = wishes(self.columns, X, source.names, later=later)
-        said, self._wish = self._settled(wish, source, y, sample_weight)
+        spec = column_spec(self.columns, source.names, later=later)
+        said, self._spec = self._settled(spec, source, y, sample_weight)
         schema = Schema.infer(source, said, target=_target(y, source.names))
         return self._count(source, y, sample_weight, schema)
 
-    def _settled(self, wish: ColumnSpec, source: Source, y: Any, sample_weight: Any) -> Cut:
+    def _settled(self, spec: ColumnSpec, source: Source, y: Any, sample_weight: Any) -> Resolved:
         """Return what is said of the columns, with the families and edges that had to be found."""
-        wish = self._with_best(wish, source, y, sample_weight)
-        if not any_open(wish):
-            return Cut(wish.of_all or wish.by_name, wish)
+        spec = self._with_best(spec, source, y, sample_weight)
+        if not needs_labels(spec):
+            return Resolved(spec.of_all or spec.by_name, spec)
         labels = encode_classes(checked_labels(self, y, source.n_rows), source.n_rows)
         weights = check_weights(checked_weights(sample_weight, source.n_rows), source.n_rows)
-        return with_edges(wish, source, labels, weights)
+        return resolved(spec, source, labels, weights)
 
     def _with_best(
-        self, wish: ColumnSpec, source: Source, y: Any, sample_weight: Any
+        self, spec: ColumnSpec, source: Source, y: Any, sample_weight: Any
     ) -> ColumnSpec:
-        """Return the wishes with the families that suit best where that is what is wished for."""
-        asked = [name for name, word in wish.by_name.items() if word is BEST]
-        if wish.of_all is BEST:
-            asked = [name for name in source.names if name not in wish.by_name]
+        """Return what is said with the families that suit best where that is what is asked for."""
+        asked = [name for name, word in spec.by_name.items() if word is BEST]
+        if spec.of_all is BEST:
+            asked = [name for name in source.names if name not in spec.by_name]
         elif not asked:
-            return wish
+            return spec
         for name in asked:
             if name not in source.names:
                 raise TallyBayesError(
@@ -94,7 +102,7 @@ class TableReader(TallyClassifier):
         tempered = self.calibration in ("temperature", "weights")
         chosen = best_families(source, names, labels, sample_weight, alpha, tempered)
         self._choices = {**getattr(self, "_choices", {}), **chosen}
-        stated = {name: word for name, word in wish.by_name.items() if word is not BEST}
+        stated = {name: word for name, word in spec.by_name.items() if word is not BEST}
         found = {name: choice.family for name, choice in chosen.items()}
         return ColumnSpec(None, {**found, **stated})
 
@@ -114,23 +122,23 @@ class TableReader(TallyClassifier):
         source = fresh._source(X, reset=True)
         labels = checked_labels(fresh, y, source.n_rows)
         weights = checked_weights(sample_weight, source.n_rows)
-        wish = wishes(fresh.columns, X, source.names)
-        reason = fresh._why_refit(wish)
+        spec = column_spec(fresh.columns, source.names)
+        reason = fresh._why_refit(spec)
         if reason:
             return to_refit(labels, source.n_rows, reason)
-        fresh._wish = wish
-        said, target = wish.of_all or wish.by_name, _target(y, source.names)
+        fresh._spec = spec
+        said, target = spec.of_all or spec.by_name, _target(y, source.names)
         schema = Schema.infer(source, said, target=target)
         fitted = fresh._fitted_from(Tally(schema), ())
         return fresh._prepared(fitted, source, labels, weights, known)
 
-    def _why_refit(self, wish: ColumnSpec) -> str:
+    def _why_refit(self, spec: ColumnSpec) -> str:
         """Return why models have to be fitted anew for every fold, or nothing."""
         if self.calibration is not None:
             return "the calibration is fitted on the rows to learn from"
-        if wish.of_all is BEST or any(word is BEST for word in wish.by_name.values()):
+        if spec.of_all is BEST or any(word is BEST for word in spec.by_name.values()):
             return "families are chosen on the rows to learn from"
-        return "where bins are cut depends on the labels" if any_open(wish) else ""
+        return "where bins are cut depends on the labels" if needs_labels(spec) else ""
 
     def _calibrate(self, fitted: Fitted, source: Source, labels: Array, weights: Any) -> Fitted:
         """Fit the calibration that the parameters ask for, on the rows that were counted."""
@@ -142,16 +150,16 @@ class TableReader(TallyClassifier):
         assert data is not None
         assert recipe is not None
         self._calibration = calibrated(data, recipe, how, LeaveOneOut(data, fitted.tally))
-        return replace(fitted, calibration=self._calibration)
+        return replace(fitted, recipe=replace(fitted.recipe, calibration=self._calibration))
 
     @property
     def calibration_(self) -> Calibration | None:
         """The calibration that was fitted, if one was asked for; ``print`` it."""
-        return self._state().calibration
+        return self._state().recipe.calibration
 
-    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+    def _fitted_from(self, tally: Tally, declared: tuple[Label, ...]) -> Fitted:
         """Say how a model is estimated, with the parameters as they are now."""
-        families, by_name = families_for(tally.schema, self._wish, self.alpha, self.unseen)
+        families, by_name = families_for(tally.schema, self._spec, self.alpha, self.unseen)
         prior = prior_of(self.prior)
         stated = prior.p if isinstance(prior, Fixed) else tally.classes
         for label in tally.classes:
@@ -165,18 +173,10 @@ class TableReader(TallyClassifier):
             )
         calibration = None if self.calibration is None else self._calibration
         reasons = {name: choice.reason for name, choice in self._choices.items()}
-        return Fitted(
-            tally,
-            families,
-            by_name,
-            prior,
-            self.positive,
-            calibration,
-            announced,
-            reasons=reasons,
-        )
+        recipe = Recipe(families, by_name, prior, self.positive, calibration, declared, reasons)
+        return Fitted(tally, recipe)
 
-    def _announced(self, before: tuple[Label, ...], classes: Any = None) -> tuple[Label, ...]:
+    def _declared(self, before: tuple[Label, ...], classes: Any = None) -> tuple[Label, ...]:
         """Return the classes that the user has spoken of."""
         said = set(before)
         if classes is not None:
@@ -241,18 +241,22 @@ class TableReader(TallyClassifier):
                     f"the labels {target!r} are also a column of the table; take it out of X"
                 )
         # what a column is, is open until it has a value
-        before = self._wish.by_name
-        open_ = {n for n in tally.empty_columns() if n not in before or is_open(before[n])}
+        before = self._spec.by_name
+        open_ = {
+            n
+            for n in tally.empty_columns()
+            if n not in before or needs_labels(ColumnSpec(before[n], {}))
+        }
         new = [n for n in source.names if n not in schema.places or n in open_]
         if not new:
             return tally
-        wish = wishes(without_numbers(self.columns), X, source.names, later=True)
-        said_now = {**before, **wish.by_name}
-        of_new = ColumnSpec(wish.of_all, {n: said_now[n] for n in new if n in said_now})
+        spec = column_spec(without_numbers(self.columns), source.names, later=True)
+        said_now = {**before, **spec.by_name}
+        of_new = ColumnSpec(spec.of_all, {n: said_now[n] for n in new if n in said_now})
         table = Table({name: source.columns[name] for name in new}, source.n_rows)
         said, of_new = self._settled(of_new, table, y, sample_weight)
         more = Schema.infer(table, said, target=schema.target)
-        self._wish = ColumnSpec(wish.of_all, {**before, **of_new.by_name})
+        self._spec = ColumnSpec(spec.of_all, {**before, **of_new.by_name})
         grown = tally.under(schema.joined(more, overruled=open_))
         self._set_names(grown.schema.names, named=True)
         return grown

@@ -16,7 +16,7 @@ from tallybayes.families.text import Event
 from tallybayes.families.vocabulary import as_vocabulary
 from tallybayes.model import Fitted
 from tallybayes.model.calibration import How
-from tallybayes.model.columns import ColumnSpec
+from tallybayes.model.column_specs import ColumnSpec
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -85,7 +85,7 @@ class TextNB(TableClassifier):
     >>> model = TextNB().fit(["Buy! Win the lottery!", "See you at lunch"], ["spam", "ham"])
     >>> model.predict(["Win big!", "lunch?"]).tolist()
     ['spam', 'ham']
-    >>> model.most_informative(1)["spam"][0].word
+    >>> model.most_informative(1)["spam"][0].value
     'buy'
     """
 
@@ -270,7 +270,7 @@ class TextNB(TableClassifier):
                 f"the documents so far were counted as {tally.schema.kind(COLUMN)}, but now the "
                 f"parameters say {text.kind}{late}; call fit() to count anew"
             )
-        self._wish = ColumnSpec(None, self.columns)
+        self._spec = ColumnSpec(None, self.columns)
         return super()._fitted_from(tally, announced)
 
     def _to_keep(self) -> dict[str, Any]:

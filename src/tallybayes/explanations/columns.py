@@ -20,15 +20,14 @@ from tallybayes.families import (
     BernoulliParameters,
     BinsParameters,
     CategoricalParameters,
-    LogNormalParameters,
     MultinomialParameters,
     NormalParameters,
     Parameters,
     PoissonParameters,
     TextParameters,
 )
+from tallybayes.families.bins import interval
 from tallybayes.model import Factor, Model
-from tallybayes.model.intervals import interval
 from tallybayes.tokenizer import Documents
 
 MISSING = "missing"
@@ -64,7 +63,7 @@ def _of_factor(
         else None
     )
     names = model.schema.names_of(model.schema.groups[factor.group])
-    for j, place in enumerate(factor.places(len(names))):
+    for j, place in enumerate(factor.places):
         name, exponent = str(names[place]), exponent_of(factor, j)
         value = plain_value(record.get(name))
         reason = MISSING if value is None else _left_out(factor.parameters, block, j, value)
@@ -95,7 +94,7 @@ def _left_out(parameters: Parameters, block: Block, j: int, value: Any) -> str |
     if isinstance(parameters, NormalParameters):
         if not parameters.used[j]:
             return NEVER_COUNTED if np.isnan(parameters.mean[:, j]).any() else CONSTANT
-        return NO_LOGARITHM if isinstance(parameters, LogNormalParameters) and value <= 0 else None
+        return NO_LOGARITHM if parameters.log and value <= 0 else None
     if isinstance(parameters, BinsParameters):
         return None
     if isinstance(parameters, CategoricalParameters):

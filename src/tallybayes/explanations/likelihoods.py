@@ -26,7 +26,7 @@ from tallybayes.families import (
 )
 from tallybayes.families.counts import log_shares_elsewhere
 from tallybayes.families.smoothing import alpha_of_each, guesses
-from tallybayes.model.estimation import Share
+from tallybayes.model.factors import FactorPlan
 from tallybayes.priors import Empirical, Fixed, Prior
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Codes, Counts, Tally
@@ -48,11 +48,13 @@ def of_prior(prior: Prior, tally: Tally, probabilities: Floats) -> tuple[Ratio, 
     return tuple(Ratio(p[c], weight[c], prior.alpha, total, more) for c in range(n))
 
 
-def of_values(share: Share, tables: CategoricalParameters, j: int, lines: Sequence[int]) -> Ratios:
+def of_values(
+    share: FactorPlan, tables: CategoricalParameters, j: int, lines: Sequence[int]
+) -> Ratios:
     """Return P(value | class) of some values, or intervals, of column j."""
-    assert isinstance(share.block, Codes)
+    assert isinstance(share.counted, Codes)
     labels = tables.labels[j]
-    block = share.block.take([j]).with_labels((labels,))
+    block = share.counted.take([j]).with_labels((labels,))
     start = sum(map(len, tables.labels[:j]))
     p = np.exp(tables.log_probabilities[:, start : start + len(labels)])
     extra, more = _added(share, j, labels, bool(block.rows.any()))
@@ -72,14 +74,16 @@ def _ratios(lines: Sequence[int], *parts: Any) -> Ratios:
     ]
 
 
-def _added(share: Share, j: int, labels: Sequence[Label], any_value: bool) -> tuple[Floats, Any]:
+def _added(
+    share: FactorPlan, j: int, labels: Sequence[Label], any_value: bool
+) -> tuple[Floats, Any]:
     """Return what is added to the count of each value (across) in each class (down), and in all."""
     family: Any = share.family
-    shape = (len(share.facts.classes), len(labels))
+    shape = (len(share.info.classes), len(labels))
     if isinstance(family, Categorical) and family.m is not None:
-        name = share.facts.names[j]
-        return family.m * guesses(family.p, share.facts.classes, labels, name), family.m
-    alpha = float(alpha_of_each(family.alpha, share.facts.names)[j])
+        name = share.info.names[j]
+        return family.m * guesses(family.p, share.info.classes, labels, name), family.m
+    alpha = float(alpha_of_each(family.alpha, share.info.names)[j])
     if isinstance(family, Bins) and not any_value:
         alpha = 1.0  # of a column without values all intervals are equally probable
     return np.full(shape, alpha), alpha * len(labels)
@@ -90,18 +94,18 @@ def _pooled(n: Floats, total: Floats, own: NDArray[np.bool_]) -> tuple[Floats, F
     return np.where(own[:, None], n, n.sum(axis=0)), np.where(own, total, n.sum())
 
 
-def of_switches(share: Share, switches: BernoulliParameters, columns: Sequence[int]) -> Ratios:
+def of_switches(share: FactorPlan, switches: BernoulliParameters, columns: Sequence[int]) -> Ratios:
     """Return P(on | class) of some columns."""
-    assert isinstance(share.block, Counts)
+    assert isinstance(share.counted, Counts)
     family: Any = share.family
-    alpha = alpha_of_each(family.alpha, share.facts.names)
-    sums, n = share.block.sums, np.broadcast_to(share.block.weight, share.block.sums.shape)
+    alpha = alpha_of_each(family.alpha, share.info.names)
+    sums, n = share.counted.sums, np.broadcast_to(share.counted.weight, share.counted.sums.shape)
     own = n + 2.0 * alpha > 0.0
     sums, n = np.where(own, sums, sums.sum(axis=0)), np.where(own, n, n.sum(axis=0))
     return _ratios(columns, np.exp(switches.log_present), sums, alpha, n, 2.0 * alpha)
 
 
-def of_bag(share: Share, bag: MultinomialParameters, columns: Sequence[int]) -> Ratios:
+def of_bag(share: FactorPlan, bag: MultinomialParameters, columns: Sequence[int]) -> Ratios:
     """Return P(column | class) of some columns of a bag; of Complement, in all other classes."""
     sums, alpha = bag.counted.sums, bag.alpha
     totals, more = sums.sum(axis=1), float(alpha.sum())
@@ -114,12 +118,12 @@ def of_bag(share: Share, bag: MultinomialParameters, columns: Sequence[int]) -> 
     return _ratios(columns, p, sums, alpha, totals[:, None], more)
 
 
-def of_rates(share: Share, rates: PoissonParameters, columns: Sequence[int]) -> Ratios:
+def of_rates(share: FactorPlan, rates: PoissonParameters, columns: Sequence[int]) -> Ratios:
     """Return the events a row of some columns."""
-    assert isinstance(share.block, Counts)
+    assert isinstance(share.counted, Counts)
     family: Any = share.family
-    alpha = alpha_of_each(family.alpha, share.facts.names)
-    sums, n = share.block.sums, np.broadcast_to(share.block.weight, share.block.sums.shape)
+    alpha = alpha_of_each(family.alpha, share.info.names)
+    sums, n = share.counted.sums, np.broadcast_to(share.counted.weight, share.counted.sums.shape)
     own = n > 0.0
     sums, n = np.where(own, sums, sums.sum(axis=0)), np.where(own, n, n.sum(axis=0))
     return _ratios(columns, rates.rate, sums, alpha, n, 0.0)
@@ -133,7 +137,7 @@ def of_words(weights: TextParameters, words: Sequence[int]) -> Ratios:
     numbers = np.array(words, np.int64)
     counts = weights.counts_of(numbers).T
     p = np.exp(weights.log_probabilities(numbers)).T
-    alpha: Any = weights.text.alpha
+    alpha = weights.text.added
     totals, more = weights.class_totals, alpha * len(weights.terms)
     if weights.text.event == "bernoulli":
         totals, more = weights.counted.weight[:, 0], 2.0 * alpha

@@ -194,7 +194,7 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
     for batch in model.joint_by_batch(source, joint):
         for factor in model.factors:
             group = schema.groups[factor.group]
-            columns = [group.columns(unit)[0] for unit in factor.places(len(group))]
+            columns = [group.columns(unit)[0] for unit in factor.places]
             places = as_places(columns, len(names))
             factor.scored.write_parts(factor.block_of(batch), parts, batch.rows, places)
     posterior = model.posterior_from(joint.copy())

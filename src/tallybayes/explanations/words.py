@@ -88,7 +88,7 @@ def _absent(weights: TextParameters, column: str, present: NDArray[Any]) -> list
     absent = np.setdiff1d(np.arange(len(weights.terms)), present)
     if not len(absent):
         return []
-    block, family = weights.counted, Bernoulli(weights.text.alpha)
+    block, family = weights.counted, Bernoulli(weights.text.added)
     total = np.zeros(block.n_classes)
     for start in range(0, len(absent), WORDS_AT_ONCE):
         some = absent[start : start + WORDS_AT_ONCE]

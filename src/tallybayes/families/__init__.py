@@ -10,14 +10,21 @@ from tallybayes.families.counts import (
     Poisson,
     PoissonParameters,
 )
-from tallybayes.families.gaussian import AdditiveFloor, Gaussian, NormalParameters, RelativeFloor
-from tallybayes.families.log_normal import LogNormal, LogNormalParameters
-from tallybayes.families.parameters import Family, Parameters
+from tallybayes.families.gaussian import (
+    AdditiveFloor,
+    Gaussian,
+    LogNormal,
+    NormalParameters,
+    RelativeFloor,
+)
+from tallybayes.families.parameters import ColumnInfo, Entries, Family, Parameters, Ratios
+from tallybayes.families.registry import FAMILIES, register
 from tallybayes.families.smoothing import ByClass, ByValue
 from tallybayes.families.text import Text
 from tallybayes.families.word_weights import TextParameters
 
 __all__ = [
+    "FAMILIES",
     "AdditiveFloor",
     "Bernoulli",
     "BernoulliParameters",
@@ -27,18 +34,21 @@ __all__ = [
     "ByValue",
     "Categorical",
     "CategoricalParameters",
+    "ColumnInfo",
     "Complement",
+    "Entries",
     "Family",
     "Gaussian",
     "LogNormal",
-    "LogNormalParameters",
     "Multinomial",
     "MultinomialParameters",
     "NormalParameters",
     "Parameters",
     "Poisson",
     "PoissonParameters",
+    "Ratios",
     "RelativeFloor",
     "Text",
     "TextParameters",
+    "register",
 ]

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import number
-from tallybayes.families.parameters import Array, ColumnInfo, Floats, put, safe_log, times
-from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha
+from tallybayes.families.parameters import (
+    NEVER_COUNTED,
+    Array,
+    ColumnInfo,
+    Entries,
+    Family,
+    Floats,
+    Mask,
+    Parameters,
+    Ratios,
+    put,
+    safe_log,
+    times,
+)
+from tallybayes.families.registry import register
+from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha
+from tallybayes.families.terms import Steps
 from tallybayes.kernels import scoring
 from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Binary
@@ -18,19 +35,23 @@ from tallybayes.tallies import Counts
 CELLS_AT_ONCE = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Bernoulli:
+@register("bernoulli", default_for=Binary)
+@dataclass(frozen=True, slots=True, repr=False)
+class Bernoulli(Family):
     """A probability of being "on" for each class.
 
     Parameters
     ----------
     alpha
-        Added to the count of both outcomes. A number, or one a column; 0 is maximum likelihood.
+        Added to the count of both outcomes. A number, or one a column; 0 is maximum likelihood, and
+        1 is taken when nothing is said.
     threshold
         A value counts as "on" when it is greater. Binds at counting.
     """
 
-    alpha: Alpha = LAPLACE
+    label: ClassVar[str] = "yes or no"
+
+    alpha: Alpha | None = None
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
@@ -42,39 +63,42 @@ class Bernoulli:
         """What must have been counted: how often the threshold is exceeded."""
         return Binary(self.threshold)
 
-    def estimate(self, block: Counts, columns: ColumnInfo) -> BernoulliParameters:
+    @classmethod
+    def for_kind(cls, kind: Binary) -> Bernoulli:
+        """Return the family as it suits columns that were counted so."""
+        return cls(threshold=kind.threshold)
+
+    def estimate(self, counted: Counts, info: ColumnInfo) -> BernoulliParameters:
         """Turn counts of "on" into probabilities."""
-        alpha = alpha_of_each(self.alpha, columns.names)
-        n = np.broadcast_to(block.weight, block.sums.shape)
+        alpha = alpha_of_each(self.alpha, info.names)
+        n = np.broadcast_to(counted.weight, counted.sums.shape)
         # n and sums may have been added up in another order: a difference of rounding is none
-        zeros = np.where(n - block.sums > 1e-12 * n, n - block.sums, 0.0)
-        on, off, total = block.sums + alpha, zeros + alpha, n + 2.0 * alpha
-        # a class that has no value of the column takes the share of all classes together
-        everywhere = np.where(n.sum(0) > 0.0, n.sum(0), 1.0)
-        there = total > 0.0
-        safe = np.where(there, total, 1.0)
-        present = np.where(there, on / safe, block.sums.sum(0) / everywhere)
-        absent = np.where(there, off / safe, zeros.sum(0) / everywhere)
-        used = n.sum(0) > 0.0
-        log_present = np.where(used, safe_log(present), 0.0)
+        zeros = np.where(n - counted.sums > 1e-12 * n, n - counted.sums, 0.0)
+        on = Ratios(counted.sums, alpha, n, 2.0 * alpha)
+        off = Ratios(zeros, alpha, n, 2.0 * alpha)
+        used = n.sum(axis=0) > 0.0
+        log_present = np.where(used, safe_log(on.p), 0.0)
         return BernoulliParameters(
-            self.threshold, np.where(used, safe_log(absent), 0.0), log_present
+            self.threshold, np.where(used, safe_log(off.p), 0.0), log_present, on
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BernoulliParameters:
-    """Log probabilities of "off" and "on" by class (down) and column (across)."""
+class BernoulliParameters(Parameters):
+    """Log probabilities of "off" and "on" by class (down) and column (across).
+
+    `on` has the fractions behind the probabilities of "on"; None if they were stated.
+    """
 
     threshold: float
     log_absent: Floats
     log_present: Floats
+    on: Ratios | None = None
 
     @property
     def free_parameters(self) -> int:
         """A probability for every class and column that has values."""
-        used = (self.log_present != 0.0) | (self.log_absent != 0.0)
-        return len(used) * int(used.any(axis=0).sum())
+        return len(self.log_present) * int(self._used.sum())
 
     @property
     def table_entries(self) -> int:
@@ -123,13 +147,44 @@ class BernoulliParameters:
         # "on" is the least whole number above the threshold, "off" lies one below
         on = int(np.floor(self.threshold)) + 1
         drawn = np.where(rng.random(p.shape) < p, on, on - 1)
-        used = (self.log_present != 0.0) | (self.log_absent != 0.0)
         return [
             values if u else np.full(len(p), np.nan)
-            for values, u in zip(drawn.T, used.any(axis=0), strict=True)
+            for values, u in zip(drawn.T, self._used.tolist(), strict=True)
         ]
 
     def powered(self, exponents: Floats) -> BernoulliParameters:
         """Return what scores as P(x | class) to a power: one a column, or one for all."""
         absent, present = times(self.log_absent, exponents), times(self.log_present, exponents)
-        return BernoulliParameters(self.threshold, absent, present)
+        return BernoulliParameters(self.threshold, absent, present, self.on)
+
+    @property
+    def _used(self) -> Mask:
+        """Mark the columns that have values."""
+        used: Mask = ((self.log_present != 0.0) | (self.log_absent != 0.0)).any(axis=0)
+        return used
+
+    def select(self, units: Sequence[int]) -> BernoulliParameters:
+        """Return the parameters of some columns."""
+        some = list(units)
+        on = None if self.on is None else self.on.select(some)
+        return BernoulliParameters(
+            self.threshold, self.log_absent[:, some], self.log_present[:, some], on
+        )
+
+    def term(self, unit: int) -> Steps:
+        """Return what scores one plain value of a column."""
+        rows = (self.log_absent[:, unit].tolist(), self.log_present[:, unit].tolist())
+        return Steps((self.threshold,), rows)
+
+    def silence(self, unit: int) -> str | None:
+        """Say why a column says nothing at all, if that is so."""
+        return None if self._used[unit] else NEVER_COUNTED
+
+    def entries(self) -> Entries:
+        """Return the columns that are "on"."""
+        units = np.arange(self.log_present.shape[1])
+        return Entries.of(units, [True] * len(units), self.log_present, self.on)
+
+    def ratios(self, unit: int) -> Ratios | None:
+        """Return the fractions behind the probability of "on"."""
+        return None if self.on is None else self.on.select([unit])

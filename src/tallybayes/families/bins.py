@@ -8,22 +8,27 @@ so K is m + 1. What is estimated are probabilities of intervals, not densities.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tallybayes.batches import Coded
 from tallybayes.families.categorical import Categorical, CategoricalParameters
-from tallybayes.families.parameters import Array, ColumnInfo, Floats
-from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha
+from tallybayes.families.entropy import entropy_edges
+from tallybayes.families.parameters import Array, ColumnInfo, Entries, Family, Floats
+from tallybayes.families.registry import register
+from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha
+from tallybayes.families.terms import Steps, UnitTerm
 from tallybayes.schema import Intervals
 from tallybayes.tallies import Codes
 
 LARGEST = np.finfo(np.float64).max
 
 
-@dataclass(frozen=True, slots=True)
-class Bins:
+@register("bins", default_for=Intervals)
+@dataclass(frozen=True, slots=True, repr=False)
+class Bins(Family):
     """A probability for each interval of a number.
 
     Parameters
@@ -34,7 +39,7 @@ class Bins:
         of Fayyad and Irani: see `entropy_edges`.
     alpha
         Added to every count: (n + alpha) / (N + alpha K). A number, or one a column. 0 is maximum
-        likelihood.
+        likelihood, and 1 is taken when nothing is said.
 
     Examples
     --------
@@ -46,8 +51,10 @@ class Bins:
     ['no', 'yes', 'yes', 'no']
     """
 
+    label: ClassVar[str] = "intervals"
+
     edges: tuple[float, ...] | None = None
-    alpha: Alpha = LAPLACE
+    alpha: Alpha | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", Intervals(self.edges).edges)
@@ -58,17 +65,50 @@ class Bins:
         """What must have been counted: intervals."""
         return Intervals(self.edges)
 
-    def estimate(self, block: Codes, columns: ColumnInfo) -> BinsParameters:
+    def unbound(self) -> Bins:
+        """Return the family without its edges, which the schema knows."""
+        return replace(self, edges=None)
+
+    def bound(self, kind: Intervals) -> Bins:
+        """Return the family with the edges of a column."""
+        return replace(self, edges=kind.edges)
+
+    def needs_labels(self) -> bool:
+        """Tell whether the edges have yet to be found."""
+        return self.edges is None
+
+    def resolved(self, values: Floats, y: Array, n_classes: int, weights: Array | None) -> Bins:
+        """Find the edges from values and the classes of their rows."""
+        return replace(self, edges=entropy_edges(values, y, n_classes, weights))
+
+    def estimate(self, counted: Codes, info: ColumnInfo) -> BinsParameters:
         """Turn counts of intervals into probabilities; the edges are what the columns declare."""
-        edges = tuple(tuple(map(float, each)) for each in columns.declared)
+        edges = tuple(tuple(map(float, each)) for each in info.declared)
         numbers = [tuple(range(len(each) + 1)) for each in edges]
         # of a column without values nothing is known, so its intervals are equally probable
-        alphas = np.where(block.present.any(axis=0), alpha_of_each(self.alpha, columns.names), 1.0)
+        alphas = np.where(counted.present.any(axis=0), alpha_of_each(self.alpha, info.names), 1.0)
         like = Categorical(tuple(alphas.tolist()))
-        tables = like.estimate(block, ColumnInfo(columns.classes, columns.names, numbers))
+        tables = like.estimate(counted, ColumnInfo(info.classes, info.names, numbers))
         return BinsParameters(
-            tables.names, tables.labels, tables.log_probabilities, tables.log_unseen, edges=edges
+            tables.names,
+            tables.labels,
+            tables.log_probabilities,
+            tables.log_unseen,
+            fractions=tables.fractions,
+            edges=edges,
         )
+
+
+def interval(edges: Sequence[float], k: int) -> str:
+    """Write interval number k of those that meet at the edges.
+
+    Examples
+    --------
+    >>> [interval((18.0, 65.5), k) for k in range(3)]
+    ['(-inf, 18]', '(18, 65.5]', '(65.5, inf)']
+    """
+    low = f"{edges[k - 1]:.10g}" if k else "-inf"
+    return f"({low}, {edges[k]:.10g}]" if k < len(edges) else f"({low}, inf)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +116,32 @@ class BinsParameters(CategoricalParameters):
     """Log probabilities by class (down) and interval (across, the columns side by side)."""
 
     edges: tuple[tuple[float, ...], ...] = ()
+
+    def select(self, units: Sequence[int]) -> BinsParameters:
+        """Return the parameters of some columns."""
+        selected = super().select(units)
+        assert isinstance(selected, BinsParameters)
+        return replace(selected, edges=tuple(self.edges[j] for j in units))
+
+    def term(self, unit: int) -> UnitTerm:
+        """Return what scores one plain value of a column."""
+        logs = self.log_probabilities[:, self._here(unit)].T.tolist()
+        return Steps(self.edges[unit], tuple(map(tuple, logs)))
+
+    def silence(self, unit: int) -> str | None:
+        """Say why a column says nothing at all: intervals are always there."""
+        return None
+
+    def left_out(self, unit: int, value: Any) -> str | None:
+        """Say why the factor of a value that is there is left out: it never is."""
+        return None
+
+    def entries(self) -> Entries:
+        """Return the intervals of all columns."""
+        units = np.repeat(np.arange(len(self.labels)), np.diff(self._starts))
+        return self._entries(
+            units, [interval(each, k) for each in self.edges for k in range(len(each) + 1)]
+        )
 
     def _lookup(self, block: Coded) -> tuple[Array, Array, Array, Array, Array, Floats]:
         """Return the codes of a block, and the tables laid out by them.

@@ -5,25 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families.parameters import Array, ColumnInfo, Floats, safe_log, times
+from tallybayes.families.parameters import (
+    NEVER_COUNTED,
+    NEVER_SEEN,
+    Array,
+    ColumnInfo,
+    Entries,
+    Family,
+    Floats,
+    Parameters,
+    Ratios,
+    safe_log,
+    times,
+)
+from tallybayes.families.registry import register
 from tallybayes.families.smoothing import (
-    IGNORE,
-    LAPLACE,
     Alpha,
     PriorGuess,
     alpha_of_each,
     checked_alpha,
     checked_m,
-    frequencies,
     guess_for_unseen,
     guesses,
 )
+from tallybayes.families.terms import Lookup, UnitTerm
 from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import offsets_of
 from tallybayes.kernels.parts import write_parts
@@ -35,37 +46,40 @@ Unseen = Literal["ignore", "smooth", "error"]
 NARROW = 65_536  # places in a table of integers that are always affordable
 
 
-@dataclass(frozen=True, slots=True)
-class Categorical:
+@register("categorical", default_for=Categories)
+@dataclass(frozen=True, slots=True, repr=False)
+class Categorical(Family):
     """A probability for each value.
 
     Parameters
     ----------
     alpha
         Added to every count: (n + alpha) / (N + alpha K). A number, or one a column. 0 is maximum
-        likelihood. Not used when `m` is given.
+        likelihood, and 1 is taken when nothing is said. Not used when `m` is given.
     m, p
         The m-estimate (n + m p) / (N + m). p is a number, `ByValue`, `ByClass` or both, and 1 / K
         when not given.
     unseen
         What a value does that was neither counted nor declared: leave its factor out ("ignore"),
         count as a value with no rows ("smooth", impossible if alpha is 0), or be refused
-        ("error").
+        ("error"). "ignore" when nothing is said.
     """
 
-    alpha: Alpha = LAPLACE
+    label: ClassVar[str] = "categories"
+
+    alpha: Alpha | None = None
     m: float | None = None
     p: PriorGuess | None = None
-    unseen: Unseen = IGNORE
+    unseen: Unseen | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", checked_alpha(self.alpha))
         object.__setattr__(self, "m", checked_m(self.m))
-        if self.m is not None and self.alpha != 1.0:
+        if self.m is not None and self.alpha is not None:
             raise TallyBayesError("give either alpha or m (with p), not both")
         if self.p is not None and self.m is None:
             raise TallyBayesError("p is the prior guess of the m-estimate; give m as well")
-        if self.unseen not in ("ignore", "smooth", "error"):
+        if self.unseen not in (None, "ignore", "smooth", "error"):
             raise TallyBayesError(
                 f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
             )
@@ -75,38 +89,39 @@ class Categorical:
         """What must have been counted: values."""
         return Categories()
 
-    def estimate(self, block: Codes, columns: ColumnInfo) -> CategoricalParameters:
+    def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
         """Turn counts of values into probabilities."""
-        declared = zip(columns.names, block.labels, columns.declared, strict=True)
+        declared = info.declared or ((),) * len(info.names)
         labels = tuple(
             sorted_labels((*seen, *more), f"column {name!r}") if more else seen
-            for name, seen, more in declared
+            for name, seen, more in zip(info.names, counted.labels, declared, strict=True)
         )
-        block = block.with_labels(labels)
-        alphas = alpha_of_each(self.alpha, columns.names)
-        probabilities = np.empty(block.weight.shape)
-        unseen = np.zeros((len(block.weight), len(labels)))
-        for j, here in enumerate(block.columns()):
-            n = block.weight[:, here]
-            if self.m is None:
-                extra = np.broadcast_to(alphas[j], n.shape)
-                added = alphas[j] * len(labels[j])
-                one_more = np.broadcast_to(alphas[j], (len(n),))
-            else:
-                extra = self.m * guesses(self.p, columns.classes, labels[j], columns.names[j])
-                added = self.m
-                one_more = np.zeros(len(n))
+        counted = counted.with_labels(labels)
+        alphas = alpha_of_each(self.alpha, info.names)
+        probabilities = np.empty(counted.weight.shape)
+        unseen = np.zeros((len(counted.weight), len(labels)))
+        found = []
+        for j, here in enumerate(counted.columns()):
+            n, known, name = counted.weight[:, here], labels[j], info.names[j]
+            added: Any = alphas[j]
+            added_total, one_more = alphas[j] * len(known), np.full(len(n), alphas[j])
+            if self.m is not None:
+                added = self.m * guesses(self.p, info.classes, known, name)
+                added_total = self.m
                 if self.unseen == "smooth":
-                    one_more = self.m * guess_for_unseen(
-                        self.p, columns.classes, labels[j], columns.names[j]
-                    )
-            total = n.sum(axis=1, keepdims=True) + added
-            probabilities[:, here] = frequencies(n, extra, total)
-            if self.unseen == "smooth" and labels[j]:
-                whole = np.where(total[:, 0] > 0.0, total[:, 0], 1.0)
-                unseen[:, j] = safe_log(np.asarray(one_more / whole))
+                    one_more = self.m * guess_for_unseen(self.p, info.classes, known, name)
+            found.append(Ratios(n, added, n.sum(axis=1, keepdims=True), added_total))
+            probabilities[:, here] = found[-1].p
+            if self.unseen == "smooth" and known:
+                total = n.sum(axis=1) + added_total
+                unseen[:, j] = safe_log(one_more / np.where(total > 0.0, total, 1.0))
         return CategoricalParameters(
-            tuple(columns.names), labels, safe_log(probabilities), unseen, self.unseen
+            tuple(info.names),
+            labels,
+            safe_log(probabilities),
+            unseen,
+            self.unseen or "ignore",
+            tuple(found),
         )
 
 
@@ -128,14 +143,18 @@ class Layout(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CategoricalParameters:
-    """Log probabilities by class (down) and value (across, the columns side by side)."""
+class CategoricalParameters(Parameters):
+    """Log probabilities by class (down) and value (across, the columns side by side).
+
+    `fractions` are what they come from, for each column; None if they were stated.
+    """
 
     names: tuple[str, ...]
     labels: tuple[tuple[Label, ...], ...]
     log_probabilities: Floats
     log_unseen: Floats
     unseen: Unseen = "ignore"
+    fractions: tuple[Ratios, ...] | None = None
 
     @property
     def free_parameters(self) -> int:
@@ -242,6 +261,60 @@ class CategoricalParameters:
         each = np.repeat(exponents, [len(labels) for labels in self.labels])
         logs = times(self.log_probabilities, each)
         return replace(self, log_probabilities=logs, log_unseen=times(self.log_unseen, exponents))
+
+    @cached_property
+    def _starts(self) -> Array:
+        """Where the values of each column begin, and where the last ends."""
+        return np.cumsum([0, *map(len, self.labels)])
+
+    def _here(self, unit: int) -> slice:
+        return slice(int(self._starts[unit]), int(self._starts[unit + 1]))
+
+    def select(self, units: Sequence[int]) -> CategoricalParameters:
+        """Return the parameters of some columns."""
+        some = list(units)
+        logs = [self.log_probabilities[:, self._here(j)] for j in some]
+        none = np.zeros((len(self.log_probabilities), 0))
+        return replace(
+            self,
+            names=tuple(self.names[j] for j in some),
+            labels=tuple(self.labels[j] for j in some),
+            log_probabilities=np.concatenate([none, *logs], axis=1),
+            log_unseen=self.log_unseen[:, some],
+            fractions=self.fractions and tuple(self.fractions[j] for j in some),
+        )
+
+    def term(self, unit: int) -> UnitTerm:
+        """Return what scores one plain value of a column."""
+        logs = map(tuple, self.log_probabilities[:, self._here(unit)].T.tolist())
+        rows = dict(zip(self.labels[unit], logs, strict=True))
+        return Lookup(rows, len(self.log_probabilities), self.unseen == "ignore")
+
+    def silence(self, unit: int) -> str | None:
+        """Say why a column says nothing at all, if that is so."""
+        return None if self.labels[unit] else NEVER_COUNTED
+
+    def left_out(self, unit: int, value: Any) -> str | None:
+        """Say why the factor of a value that is there is left out, if it is."""
+        ignored = self.unseen == "ignore" and value not in self.labels[unit]
+        return self.silence(unit) or (NEVER_SEEN if ignored else None)
+
+    def entries(self) -> Entries:
+        """Return the values of all columns."""
+        units = np.repeat(np.arange(len(self.labels)), np.diff(self._starts))
+        values = [label for each in self.labels for label in each]
+        return self._entries(units, values)
+
+    def _entries(self, units: Array, values: list[Label]) -> Entries:
+        counts = np.full(self.log_probabilities.shape, np.nan)
+        if self.fractions:
+            counts = np.concatenate([each.count for each in self.fractions], axis=1)
+        logs = np.ascontiguousarray(self.log_probabilities.T)
+        return Entries(units, values, logs, np.ascontiguousarray(counts.T))
+
+    def ratios(self, unit: int) -> Ratios | None:
+        """Return the fractions behind the probabilities of a column's values."""
+        return None if self.fractions is None else self.fractions[unit]
 
 
 def _in_narrow_ranges(labels: tuple[tuple[Label, ...], ...]) -> bool:

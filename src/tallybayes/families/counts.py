@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import TallyBayesError
 from tallybayes.families.parameters import (
+    NEVER_COUNTED,
     Array,
     ColumnInfo,
+    Entries,
+    Family,
     Floats,
+    Parameters,
+    Ratios,
     every,
     in_place_log,
     put,
     safe_log,
     times,
 )
-from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha, frequencies
+from tallybayes.families.registry import register
+from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha
+from tallybayes.families.terms import Linear
 from tallybayes.kernels import scoring
 from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Count
 from tallybayes.tallies import Counts
-
-
-def _shares(sums: Floats, alpha: Floats) -> Floats:
-    """Return (n + alpha) / (N + sum of alpha): each column's share of its class's total."""
-    total = sums.sum(axis=1, keepdims=True) + alpha.sum()
-    return frequencies(sums, np.broadcast_to(alpha, sums.shape), total)
-
-
-def _totals(block: Counts, alpha: Floats) -> tuple[Floats, float]:
-    """Return the totals of the classes, and of the alphas."""
-    return block.sums.sum(axis=1), float(alpha.sum())
 
 
 def log_shares(sums: Floats, alpha: Floats, totals: Floats, alphas: float) -> Floats:
@@ -64,8 +62,9 @@ def log_shares_elsewhere(sums: Floats, alpha: Floats, totals: Floats, alphas: fl
     return logs
 
 
-@dataclass(frozen=True, slots=True)
-class Multinomial:
+@register("multinomial", default_for=Count)
+@dataclass(frozen=True, slots=True, repr=False)
+class Multinomial(Family):
     """A bag: P(word | c) = (n + alpha) / (N + alpha K), once for every time the word occurs.
 
     The number of ways to arrange the words is the same in all classes and left out, as is usual.
@@ -78,7 +77,10 @@ class Multinomial:
         The name of the bag: columns of one bag share their total. Binds at counting.
     """
 
-    alpha: Alpha = LAPLACE
+    label: ClassVar[str] = "count"
+    joint: ClassVar[bool] = True
+
+    alpha: Alpha | None = None
     bag: str = "words"
 
     def __post_init__(self) -> None:
@@ -89,16 +91,22 @@ class Multinomial:
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    def estimate(self, block: Counts, columns: ColumnInfo) -> MultinomialParameters:
+    @classmethod
+    def for_kind(cls, kind: Count) -> Multinomial:
+        """Return the family as it suits columns that were counted so."""
+        return cls(bag=kind.bag)
+
+    def estimate(self, counted: Counts, info: ColumnInfo) -> MultinomialParameters:
         """Turn sums into shares of the total."""
-        alpha = alpha_of_each(self.alpha, columns.names)
-        return MultinomialParameters(
-            log_shares(block.sums, alpha, *_totals(block, alpha)), block, alpha
-        )
+        alpha = alpha_of_each(self.alpha, info.names)
+        totals, alphas = counted.sums.sum(axis=1), float(alpha.sum())
+        weights = log_shares(counted.sums, alpha, totals, alphas)
+        return MultinomialParameters(weights, counted, alpha, totals, alphas)
 
 
-@dataclass(frozen=True, slots=True)
-class Complement:
+@register("complement")
+@dataclass(frozen=True, slots=True, repr=False)
+class Complement(Family):
     """The complement naive Bayes of Rennie and others (2003): absence elsewhere counts.
 
     Each class scores a word by -log of its smoothed share among the words of all *other* classes,
@@ -114,13 +122,17 @@ class Complement:
         The name of the bag. Binds at counting.
     """
 
-    alpha: Alpha = LAPLACE
+    label: ClassVar[str] = "count"
+    joint: ClassVar[bool] = True
+
+    alpha: Alpha | None = None
     norm: bool = False
     bag: str = "words"
 
     def __post_init__(self) -> None:
         alpha = checked_alpha(self.alpha)
-        if min(alpha if isinstance(alpha, tuple) else (alpha,), default=1.0) <= 0.0:
+        each = alpha if isinstance(alpha, tuple) else (LAPLACE if alpha is None else alpha,)
+        if min(each, default=1.0) <= 0.0:
             raise TallyBayesError(
                 "Complement needs alpha > 0: a word never seen outside a class would otherwise be "
                 "infinite evidence for it"
@@ -132,28 +144,34 @@ class Complement:
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    def estimate(self, block: Counts, columns: ColumnInfo) -> MultinomialParameters:
+    def estimate(self, counted: Counts, info: ColumnInfo) -> MultinomialParameters:
         """Turn sums into weights of evidence."""
-        alpha = alpha_of_each(self.alpha, columns.names)
-        logs = log_shares_elsewhere(block.sums, alpha, *_totals(block, alpha))
+        alpha = alpha_of_each(self.alpha, info.names)
+        totals, alphas = counted.sums.sum(axis=1), float(alpha.sum())
+        logs = log_shares_elsewhere(counted.sums, alpha, totals, alphas)
         weights = -logs
         if self.norm:  # a single word has a share of one and a sum of zero: it says nothing
             sums = logs.sum(axis=1, keepdims=True)
             weights = np.divide(logs, sums, out=np.zeros(logs.shape), where=sums != 0.0)
-        return MultinomialParameters(weights, block, alpha)
+        return MultinomialParameters(weights, counted, alpha, totals, alphas, complement=True)
 
 
 @dataclass(frozen=True, eq=False)
-class MultinomialParameters:
+class MultinomialParameters(Parameters):
     """What a word adds to the score, by class (down) and word (across).
 
     What was counted, and the alpha added to it, is what samples are drawn from: a row's total is
-    Poisson around the mean total of its class, and its words are drawn by their shares.
+    Poisson around the mean total of its class, and its words are drawn by their shares. `totals` of
+    the classes, and of the `alphas`, are those of the whole bag. The weights of a `complement` are
+    no logarithms of probabilities in the class itself.
     """
 
     weights: Floats
     counted: Counts
     alpha: Floats
+    totals: Floats
+    alphas: float
+    complement: bool = False
 
     @property
     def free_parameters(self) -> int:
@@ -198,19 +216,52 @@ class MultinomialParameters:
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
         weight = self.counted.weight.max(axis=1)
-        total = self.counted.sums.sum(axis=1)
-        lengths = np.divide(total, weight, out=np.zeros(len(weight)), where=weight > 0.0)
+        lengths = np.divide(self.totals, weight, out=np.zeros(len(weight)), where=weight > 0.0)
         # a multinomial with a Poisson total is a Poisson for every word
-        rates = lengths[:, None] * _shares(self.counted.sums, self.alpha)
+        rates = lengths[:, None] * self._shares.p
         return list(rng.poisson(rates[classes]).T)
 
     def powered(self, exponents: Floats) -> MultinomialParameters:
         """Return what scores as P(bag | class) to a power."""
         return replace(self, weights=times(self.weights, exponents))
 
+    @property
+    def _shares(self) -> Ratios:
+        """The share of each word among all words of its class."""
+        sums, alpha = self.counted.sums, self.alpha
+        return Ratios(sums, alpha, self.totals[:, None], self.alphas)
 
-@dataclass(frozen=True, slots=True)
-class Poisson:
+    def select(self, units: Sequence[int]) -> MultinomialParameters:
+        """Return the parameters of some words; their shares are still those of the whole bag."""
+        some = list(units)
+        weights, counted = self.weights[:, some], self.counted.take(some)
+        return replace(self, weights=weights, counted=counted, alpha=self.alpha[some])
+
+    def term(self, unit: int) -> Linear:
+        """Return what scores one plain value of a word."""
+        return Linear(self.weights[:, unit].tolist(), [0.0] * len(self.weights))
+
+    def entries(self) -> Entries:
+        """Return one occurrence of each word.
+
+        Complement weights are no probabilities; those of the multinomial model stand for them.
+        """
+        sums, n = self.counted.sums, self.weights.shape[1]
+        logs = log_shares(sums, self.alpha, self.totals, self.alphas)
+        return Entries.of(np.arange(n), [1] * n, logs, self._shares)
+
+    def ratios(self, unit: int) -> Ratios:
+        """Return the fraction behind a word's share; of a complement that in all other classes."""
+        of = self._shares.select([unit])
+        if not self.complement:
+            return of
+        others = of.count.sum(axis=0) - of.count
+        return Ratios(others, of.added, of.total.sum(axis=0) - of.total, of.added_total)
+
+
+@register("poisson")
+@dataclass(frozen=True, slots=True, repr=False)
+class Poisson(Family):
     """A rate for each class: P(x | c) = rate^x exp(-rate) / x!, rate = (sum + alpha) / N.
 
     Parameters
@@ -221,7 +272,9 @@ class Poisson:
         The name of the counted columns. Binds at counting.
     """
 
-    alpha: Alpha = LAPLACE
+    label: ClassVar[str] = "Poisson"
+
+    alpha: Alpha | None = None
     bag: str = "words"
 
     def __post_init__(self) -> None:
@@ -232,22 +285,26 @@ class Poisson:
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    def estimate(self, block: Counts, columns: ColumnInfo) -> PoissonParameters:
+    def estimate(self, counted: Counts, info: ColumnInfo) -> PoissonParameters:
         """Turn sums into rates; a class that has no value of a column takes the overall rate."""
-        alpha = alpha_of_each(self.alpha, columns.names)
-        n = np.broadcast_to(block.weight, block.sums.shape)
-        everywhere = n.sum(axis=0)
-        overall = (block.sums.sum(axis=0) + alpha) / np.where(everywhere > 0.0, everywhere, 1.0)
-        rate = np.where(n > 0.0, (block.sums + alpha) / np.where(n > 0.0, n, 1.0), overall)
-        return PoissonParameters(np.where(everywhere > 0.0, rate, np.nan))
+        alpha = alpha_of_each(self.alpha, info.names)
+        n = np.broadcast_to(counted.weight, counted.sums.shape)
+        own, everywhere = n > 0.0, n.sum(axis=0)
+        sums = np.where(own, counted.sums, counted.sums.sum(axis=0))
+        events = Ratios(sums, alpha, np.where(own, n, everywhere), 0.0)
+        return PoissonParameters(np.where(everywhere > 0.0, events.p, np.nan), events=events)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PoissonParameters:
-    """Events a row by class (down) and column (across); NaN in a column without any values."""
+class PoissonParameters(Parameters):
+    """Events a row by class (down) and column (across); NaN in a column without any values.
+
+    `events` has the fractions behind the rates.
+    """
 
     rate: Floats
     exponents: Floats | None = None
+    events: Ratios | None = None
 
     @property
     def free_parameters(self) -> int:
@@ -313,6 +370,27 @@ class PoissonParameters:
     def powered(self, exponents: Floats) -> PoissonParameters:
         """Return what scores as P(x | class) to a power, but for x!: one a column, or for all."""
         return replace(self, exponents=exponents)
+
+    def select(self, units: Sequence[int]) -> PoissonParameters:
+        """Return the parameters of some columns."""
+        some, exponents = list(units), self.exponents
+        if exponents is not None and len(exponents) > 1:
+            exponents = exponents[some]
+        events = None if self.events is None else self.events.select(some)
+        return PoissonParameters(self.rate[:, some], exponents, events)
+
+    def term(self, unit: int) -> Linear:
+        """Return what scores one plain value of a column, but for x!, which all classes have."""
+        weights, base = self.select([unit]).line()
+        return Linear(weights[:, 0].tolist(), base[:, 0].tolist())
+
+    def silence(self, unit: int) -> str | None:
+        """Say why a column says nothing at all, if that is so."""
+        return NEVER_COUNTED if np.isnan(self.rate[:, unit]).any() else None
+
+    def ratios(self, unit: int) -> Ratios | None:
+        """Return the fraction behind the rate."""
+        return None if self.events is None else self.events.select([unit])
 
 
 def _log_factorial(x: Array) -> Floats:

@@ -3,6 +3,10 @@
 The variance divides by W_c - ddof, with ddof=1 as in the lectures. A class with too few values for
 that takes the variance within the classes; a class with none takes the mean and variance of all
 rows. A column that is the same in every row says nothing and is left out.
+
+Log-normal columns: log x is Gaussian, so f(x | c) = exp(-(log x - mean)^2 / (2 var)) / (x sqrt(2 pi
+var)): for numbers above 0 that spread over orders of magnitude, such as incomes, sizes and times to
+wait. Mean and variance are those of log x, which is what was counted.
 """
 
 from __future__ import annotations
@@ -10,19 +14,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.batches import Block
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.families.parameters import Array, ColumnInfo, Floats
+from tallybayes.families.parameters import (
+    CONSTANT,
+    NEVER_COUNTED,
+    NO_LOGARITHM,
+    Array,
+    ColumnInfo,
+    Family,
+    Floats,
+    Mask,
+    Parameters,
+    every,
+)
+from tallybayes.families.registry import register
+from tallybayes.families.terms import Quadratic
 from tallybayes.kernels import scoring
 from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
 from tallybayes.tallies.blocks import ROUNDING
+from tallybayes.tallies.moments import not_finite
+
+LIMITS = np.finfo(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +91,9 @@ class AdditiveFloor:
         return lifted
 
 
-@dataclass(frozen=True, slots=True)
-class Gaussian:
+@register("gaussian", default_for=Numeric())
+@dataclass(frozen=True, slots=True, repr=False)
+class Gaussian(Family):
     """A bell curve for each class.
 
     Parameters
@@ -83,6 +103,8 @@ class Gaussian:
     floor
         What keeps a variance from being zero.
     """
+
+    label: ClassVar[str] = "Gaussian"
 
     ddof: float = 1.0
     floor: RelativeFloor | AdditiveFloor = field(default_factory=RelativeFloor)
@@ -99,9 +121,14 @@ class Gaussian:
         """What must have been counted: moments."""
         return Numeric()
 
-    def estimate(self, block: Moments, columns: ColumnInfo) -> NormalParameters:
+    def estimate(self, counted: Moments, info: ColumnInfo) -> NormalParameters:
         """Turn moments into means and variances."""
-        everything = all_rows(block, columns.names)
+        block = counted
+        everything = all_rows(block)
+        finite = np.isfinite(everything.m2)
+        if not finite.all():
+            unit = int(np.argmin(finite))
+            raise not_finite(everything.mean[unit : unit + 1], info.names[unit], 0)
         freedom = block.weight - self.ddof
         enough = freedom > 1e-9 * self.ddof
         variance = np.divide(block.m2, freedom, out=np.zeros(block.m2.shape), where=enough)
@@ -121,15 +148,55 @@ class Gaussian:
         mean = np.where(block.weight > 0.0, block.mean, everything.mean)
         variance = self.floor.lift(variance, of_columns, pooled)
         used = (everything.rows > 0) & (variance > 0.0).all(0) & np.isfinite(variance).all(0)
-        return NormalParameters(np.where(everything.rows > 0, mean, np.nan), variance, used)
+        mean = np.where(everything.rows > 0, mean, np.nan)
+        return NormalParameters(mean, variance, used, log=self.kind.log)
 
 
-def all_rows(block: Moments, names: Sequence[str]) -> Moments:
-    """Merge the classes into one."""
-    total = Moments.empty(block.rows.shape[1]).spread([], 1)
-    for c in range(len(block.rows)):
-        total = total.plus(block.keep(np.arange(len(block.rows)) == c), names)
-    return total.each(lambda part: part[0])
+@register("log_normal", default_for=Numeric(log=True))
+@dataclass(frozen=True, slots=True, repr=False)
+class LogNormal(Gaussian):
+    """A bell curve for the logarithm of a number, for each class.
+
+    Numbers must be above 0 where they are counted. A record whose number is not has density 0 in
+    every class, which says nothing of the class: its factor is left out.
+
+    Parameters
+    ----------
+    ddof
+        The variance of log x divides by W_c - ddof: 1 for the sample variance, 0 for maximum
+        likelihood.
+    floor
+        What keeps a variance from being zero.
+
+    Examples
+    --------
+    >>> from tallybayes import LogNormal, Tally, estimate
+    >>> table = {"income": [20.0, 30.0, 45.0, 200.0, 900.0]}
+    >>> tally = Tally.of(table, ["no", "no", "no", "yes", "yes"], columns={"income": LogNormal()})
+    >>> estimate(tally).predict({"income": [50.0, 5000.0]}).tolist()
+    ['no', 'yes']
+    """
+
+    label: ClassVar[str] = "log-normal"
+
+    @property
+    def kind(self) -> Numeric:
+        """What must have been counted: moments of the logarithm."""
+        return Numeric(log=True)
+
+
+def all_rows(block: Moments) -> Moments:
+    """Put the classes together: mean and M2 about the mean of all rows."""
+    rows, weight = block.rows.sum(axis=0), block.weight.sum(axis=0)
+    # about the mean of some class that has values, so that nearly equal means lose no digits
+    first = np.argmax(block.weight > 0.0, axis=0)
+    about = np.take_along_axis(block.mean, first[None], axis=0)[0] if len(block.mean) else 0.0
+    away = np.where(block.weight > 0.0, block.mean - about, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        shift = _ratio((block.weight * away).sum(axis=0), weight)
+        between = (block.weight * (away - shift) ** 2).sum(axis=0)
+        m2 = block.m2.sum(axis=0) + between
+    return Moments(rows, weight, about + shift, m2, np.maximum(block.peak.sum(axis=0), m2))
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:
@@ -137,13 +204,18 @@ def _ratio(a: Floats, b: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class NormalParameters:
-    """Means and variances by class (down) and column (across); `used` columns say something."""
+class NormalParameters(Parameters):
+    """Means and variances by class (down) and column (across); `used` columns say something.
+
+    With `log` they are those of log x, and the blocks that are asked about hold log x. With z = log
+    x, the density of x is that of z divided by x, so its logarithm is less by z.
+    """
 
     mean: Floats
     variance: Floats
-    used: NDArray[np.bool_]
+    used: Mask
     exponents: Floats | None = None
+    log: bool = False
 
     @property
     def free_parameters(self) -> int:
@@ -160,7 +232,8 @@ class NormalParameters:
         """Mean, scale and height: log f = height - (scale (x - mean))^2; 0 if not used."""
         variance = np.where(self.used, self.variance, 1.0)
         scale = np.where(self.used, np.sqrt(0.5 / variance), 0.0)
-        height = np.where(self.used, -0.5 * np.log(2.0 * np.pi * variance), 0.0)
+        # apart, so that the product cannot overflow
+        height = np.where(self.used, -0.5 * (np.log(2.0 * np.pi) + np.log(variance)), 0.0)
         if self.exponents is not None:
             scale, height = scale * np.sqrt(self.exponents), height * self.exponents
         return np.where(self.used, self.mean, 0.0), scale, height
@@ -171,23 +244,60 @@ class NormalParameters:
         mean, scale, height = (part.T for part in self.curves)
         with np.errstate(invalid="ignore", over="ignore"):
             z = (block[:, :, None] - mean) * scale
-            return np.where(np.isnan(block)[:, :, None], 0.0, height - z * z)
+            logs = np.where(np.isnan(block)[:, :, None], 0.0, height - z * z)
+        return logs - self._stretch(block)[:, :, None] if self.log else logs
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, np.ndarray)
         scoring.normals(block, *self.curves, out)
+        if self.log:
+            out -= self._stretch(block).sum(axis=1, keepdims=True)
 
     def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
         """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
         assert isinstance(block, np.ndarray)
         write_parts("part_normals", block, self.curves, out, rows.start, places)
+        if self.log:
+            out[:, rows][:, :, every(places)] -= self._stretch(block)
+
+    def _stretch(self, block: Array) -> Floats:
+        """Return log x where it is there and its column says something, and 0 elsewhere."""
+        return np.where(self.used & ~np.isnan(block), block, 0.0)
+
+    def select(self, units: Sequence[int]) -> NormalParameters:
+        """Return the parameters of some columns."""
+        some = list(units)
+        exponents = None if self.exponents is None else self.exponents[some]
+        return NormalParameters(
+            self.mean[:, some], self.variance[:, some], self.used[some], exponents, self.log
+        )
+
+    def term(self, unit: int) -> Quadratic:
+        """Return what scores one plain value of a column."""
+        mean, scale, height = (part[:, unit].tolist() for part in self.curves)
+        return Quadratic(mean, scale, height, self.log)
+
+    def silence(self, unit: int) -> str | None:
+        """Say why a column says nothing at all, if that is so."""
+        if self.used[unit]:
+            return None
+        return NEVER_COUNTED if np.isnan(self.mean[:, unit]).any() else CONSTANT
+
+    def left_out(self, unit: int, value: Any) -> str | None:
+        """Say why the factor of a value that is there is left out, if it is."""
+        no_logarithm = NO_LOGARITHM if self.log and value <= 0 else None
+        return self.silence(unit) or no_logarithm
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
         spread = np.sqrt(np.where(self.used, self.variance, 0.0))
         drawn: Any = rng.normal(size=(len(classes), self.mean.shape[1]))
         drawn = self.mean[classes] + spread[classes] * drawn
+        if self.log:
+            with np.errstate(over="ignore"):
+                # what is drawn can be counted again: above 0, and finite
+                drawn = np.clip(np.exp(drawn), LIMITS.tiny, LIMITS.max)
         return list(drawn.T)
 
     def powered(self, exponents: Floats) -> NormalParameters:

@@ -1,78 +1,345 @@
-"""What a family estimates, and what every kind of parameters can do."""
+"""What a family of distributions is, and what its parameters can be asked.
+
+A family of one's own says what must be counted for it (`kind`), how the counts become parameters
+(`estimate`), and the parameters say how probable values are (`log_prob`). Everything else follows
+from that, unless a family knows a better way.
+
+What a family estimates for, and parameters are asked about, are *units*: a column each, or several
+columns that are looked at together. Arrays of parameters stand by class (down) and unit (across).
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block
+from tallybayes.batches import Block, n_rows, take_rows
 from tallybayes.kernels.threads import over_rows
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 
+if TYPE_CHECKING:
+    from tallybayes.families.terms import UnitTerm
+
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+CELLS_AT_ONCE = 4_000_000
+
+MISSING_VALUE = "missing"
+NEVER_COUNTED = "no value of it was counted"
+NEVER_SEEN = "never seen before"
+CONSTANT = "the same in every row that was counted"
+NO_LOGARITHM = "not above 0, so it has no logarithm"
+NO_WORDS = "no words are known"
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnInfo:
-    """What a family may ask about the block it is given."""
+    """What a family may ask about the block it is given.
+
+    Attributes
+    ----------
+    classes
+        The labels, in the order of the block's rows.
+    names
+        The names of the units.
+    declared
+        For each unit the values, or edges, that were declared.
+    """
 
     classes: tuple[Label, ...]
     names: Sequence[str]
-    declared: Sequence[tuple[Label, ...]]
+    declared: Sequence[tuple[Label, ...]] = ()
+
+    def select(self, units: Sequence[int]) -> ColumnInfo:
+        """Return what is known of some units."""
+        declared = [self.declared[j] for j in units] if self.declared else ()
+        return ColumnInfo(self.classes, [self.names[j] for j in units], declared)
+
+    def repeated(self, unit: int, n: int) -> ColumnInfo:
+        """Return the same for n units that are all like one."""
+        declared = [self.declared[unit]] * n if self.declared else ()
+        return ColumnInfo(self.classes, [self.names[unit]] * n, declared)
 
 
-class Parameters(Protocol):
-    """The distributions of some columns in every class."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """Single values that speak for a class, one below the other.
+
+    Attributes
+    ----------
+    units
+        The unit that each value is of.
+    values
+        The value: a category, an interval as text, True for "on", 1 for one occurrence, a word.
+    log_p
+        The logarithm of its probability, by entry (down) and class (across).
+    counts
+        How often it was counted; NaN where nothing was.
+    """
+
+    units: NDArray[np.int64]
+    values: Sequence[Label]
+    log_p: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, units: Array, values: Sequence[Label], log_p: Floats, of: Ratios | None) -> Entries:
+        """Turn what stands by class (down) and value (across)."""
+        counts = np.full(log_p.shape, np.nan) if of is None else of.count
+        return cls(units, values, np.ascontiguousarray(log_p.T), np.ascontiguousarray(counts.T))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratios:
+    """Where probabilities come from: (count + added) / (total + added_total).
+
+    All four stand by class (down) and value (across), or spread to that shape. A class in which
+    nothing was counted, where nothing is added either, takes what all classes have together.
+    """
+
+    count: Floats
+    added: Any
+    total: Any
+    added_total: Any
+
+    def select(self, values: Sequence[int]) -> Ratios:
+        """Return the ratios of some values."""
+        parts = (self.count, self.added, self.total, self.added_total)
+        return Ratios(*(np.broadcast_to(part, self.count.shape)[:, values] for part in parts))
+
+    def pooled(self) -> Ratios:
+        """Return the ratios in which every class has something: its own, or what all have."""
+        own = np.asarray(self.total + self.added_total) > 0.0
+        if own.all():
+            return self
+        count = np.where(own, self.count, self.count.sum(axis=0))
+        total = np.broadcast_to(self.total, own.shape)
+        total = np.where(own, total, total.sum(axis=0))
+        added, added_total = np.where(own, self.added, 0.0), np.where(own, self.added_total, 0.0)
+        return Ratios(count, added, total, added_total)
+
+    @property
+    def p(self) -> Floats:
+        """The ratios as numbers; 0 where nothing at all was counted or added."""
+        ratios = self.pooled()
+        below = np.asarray(ratios.total + ratios.added_total)
+        above = ratios.count + ratios.added
+        p: Floats = np.divide(above, below, out=np.zeros(above.shape), where=below > 0.0)
+        return p
+
+
+class Parameters(ABC):
+    """The distributions of some units in every class.
+
+    Only `log_prob` has to be there. `select` takes it that every array of two dimensions among the
+    fields stands by class and unit; parameters that keep something else have a `select` of their
+    own.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, eq=False)
+    ... class LaplaceParameters(Parameters):
+    ...     centre: Floats
+    ...     width: Floats
+    ...
+    ...     def log_prob(self, block):
+    ...         away = np.abs(block[:, :, None] - self.centre.T) / self.width.T
+    ...         return np.where(np.isnan(away), 0.0, -away - np.log(2.0 * self.width.T))
+    >>> parameters = LaplaceParameters(np.array([[0.0, 5.0]]), np.array([[1.0, 2.0]]))
+    >>> parameters.select([1]).log_prob(np.array([[5.0]])).round(4).tolist()
+    [[[-1.3863]]]
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def log_prob(self, block: Block) -> Floats:
+        """Return log P(x | class) for each row, unit and class: 0 where a factor is left out."""
+
+    def add_log_likelihood(self, block: Block, out: Floats) -> None:
+        """Add the sum of `log_prob` over the units to `out`, of rows and classes."""
+        rows = n_rows(block)
+        step = max(1, CELLS_AT_ONCE // max(self.table_entries, 1))
+        if rows <= step:
+            out += self.log_prob(block).sum(axis=1)
+            return
+        for start in range(0, rows, step):
+            some = np.arange(start, min(start + step, rows))
+            out[some] += self.log_prob(take_rows(block, some)).sum(axis=1)
+
+    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
+        """Write `log_prob` to out[class, row, place]; without places, units are in order."""
+        put(self.log_prob(block), out, rows, places)
+
+    def _tables(self) -> dict[str, Array]:
+        """Return the arrays by class and unit, by name."""
+        parts: Any = self
+        found = {each.name: getattr(self, each.name) for each in fields(parts)}
+        return {k: v for k, v in found.items() if isinstance(v, np.ndarray) and v.ndim == 2}
+
+    def select(self, units: Sequence[int]) -> Self:
+        """Return the parameters of some units."""
+        chosen = list(units)
+        tables = {name: part[:, chosen] for name, part in self._tables().items()}
+        parts: Any = self
+        selected: Self = replace(parts, **tables)
+        return selected
+
+    def powered(self, exponents: Floats) -> Parameters:
+        """Return what scores as P(x | class) to a power: one a unit, or one for all."""
+        return Powered(self, exponents)
+
+    def term(self, unit: int) -> UnitTerm | None:
+        """Return what scores one plain value of a unit; None: there is no short way."""
+        return None
+
+    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array] | None:
+        """Draw a value of every unit for each row, whose classes are given as codes.
+
+        None: there is no way of its own to draw, so values are drawn among those that the counts
+        know of, by their probabilities.
+        """
+        return None
+
+    def silence(self, unit: int) -> str | None:
+        """Say why a unit says nothing at all, if that is so."""
+        return None
+
+    def left_out(self, unit: int, value: Any) -> str | None:
+        """Say why the factor of a value that is there is left out, if it is."""
+        return self.silence(unit)
+
+    def entries(self) -> Entries | None:
+        """Return the single values that can speak for a class; None: no single value does."""
+        return None
+
+    def ratios(self, unit: int) -> Ratios | None:
+        """Return the fractions behind a unit's probabilities; None: they come from no counts."""
+        return None
 
     @property
     def free_parameters(self) -> int:
         """How many numbers can be chosen freely (probabilities sum to one)."""
+        return sum(part.size for part in self._tables().values())
 
     @property
     def table_entries(self) -> int:
         """How many numbers a table of these distributions shows."""
+        return self.free_parameters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Powered(Parameters):
+    """Parameters of which the factor of each unit is raised to a power; one may stand for all."""
+
+    of: Parameters
+    exponents: Floats
 
     def log_prob(self, block: Block) -> Floats:
-        """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
+        """Return log P(x | class) times the exponent of its unit."""
+        return times(self.of.log_prob(block), self.exponents[:, None])
 
-    def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
+    def select(self, units: Sequence[int]) -> Powered:
+        """Return the parameters of some units."""
+        one = len(self.exponents) == 1
+        exponents = self.exponents if one else self.exponents[list(units)]
+        return Powered(self.of.select(units), exponents)
 
-    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
-        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
+    def silence(self, unit: int) -> str | None:
+        """Say why a unit says nothing at all, if that is so."""
+        return self.of.silence(unit)
 
-    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
-        """Draw a value of every column for each row, whose classes are given as codes."""
-
-    def powered(self, exponents: Floats) -> Parameters:
-        """Return what scores as P(x | class) to a power: one a column, or one for all."""
-
-
-class Family(Protocol):
-    """A kind of distribution, with the options that are free at estimation."""
+    def left_out(self, unit: int, value: Any) -> str | None:
+        """Say why the factor of a value that is there is left out, if it is."""
+        return self.of.left_out(unit, value)
 
     @property
+    def free_parameters(self) -> int:
+        """How many numbers can be chosen freely."""
+        return self.of.free_parameters
+
+    @property
+    def table_entries(self) -> int:
+        """How many numbers a table of these distributions shows."""
+        return self.of.table_entries
+
+
+class Family(ABC):
+    """A kind of distribution, with the options that are free at estimation.
+
+    A family is a frozen dataclass. `alpha` and `unseen`, if it has them, are None where nobody said
+    anything: then an estimator puts its own in their place.
+    """
+
+    __slots__ = ()
+
+    label: ClassVar[str] = ""  # what its columns are called: "bell curve", "yes or no"
+    joint: ClassVar[bool] = False  # whether its units are one piece of evidence: a bag, a text
+
+    @property
+    @abstractmethod
     def kind(self) -> Kind:
         """What must have been counted for this family."""
 
-    def estimate(self, block: Any, columns: ColumnInfo) -> Parameters:
+    @abstractmethod
+    def estimate(self, counted: Any, info: ColumnInfo) -> Parameters:
         """Turn a block of the tally into parameters."""
 
+    @classmethod
+    def for_kind(cls, kind: Any) -> Family:
+        """Return the family as it suits columns that were counted so, without other options."""
+        return cls()
 
-def put(logs: Floats, out: Floats, rows: slice, places: Array | None) -> None:
-    """Write logarithms, by row, column and class, to out[class, row, place]."""
-    out[:, rows][:, :, every(places)] = logs.transpose(2, 0, 1)
+    def unbound(self) -> Family:
+        """Return the family without what the schema knows, so that columns may share it."""
+        return self
 
+    def bound(self, kind: Any) -> Family:
+        """Return the family with what the schema knows of a column of its own."""
+        return self
 
-def every(places: Array | None) -> Array | slice:
-    """Return the places as an index."""
-    return slice(None) if places is None else places
+    def with_defaults(self, alpha: float, unseen: str) -> Family:
+        """Return the family with this alpha and unseen where it has them and states none."""
+        changes: dict[str, Any] = {}
+        if getattr(self, "alpha", 0.0) is None and getattr(self, "m", None) is None:
+            changes["alpha"] = alpha
+        if getattr(self, "unseen", "") is None:
+            changes["unseen"] = unseen
+        family: Any = self.unbound()
+        changed: Family = replace(family, **changes) if changes else family
+        return changed
+
+    def needs_labels(self) -> bool:
+        """Tell whether it has to see values and labels before it knows what to count."""
+        return False
+
+    def resolved(self, values: Floats, y: Array, n_classes: int, weights: Array | None) -> Family:
+        """Return the family that knows what to count, from values and the classes of their rows."""
+        return self
+
+    def classes_apart(self, counted: Any, info: ColumnInfo) -> Mask:
+        """Mark the units in which a row changes nothing but the parameters of its own class."""
+        return np.zeros(len(info.names), bool)
+
+    def __repr__(self) -> str:
+        """Write what was said, as it can be typed."""
+        parts: Any = self
+        said = []
+        for each in fields(parts):
+            value = getattr(self, each.name)
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            if value is not default and value != default:
+                said.append(f"{each.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(said)})"
 
 
 def in_place_log(values: Floats) -> None:
@@ -98,3 +365,13 @@ def times(logs: Floats, exponents: Floats) -> Floats:
     """Return logarithms times exponents; 0 times -inf is 0."""
     with np.errstate(invalid="ignore"):
         return np.where(exponents == 0.0, 0.0, logs * exponents)
+
+
+def put(logs: Floats, out: Floats, rows: slice, places: Array | None) -> None:
+    """Write logarithms, by row, column and class, to out[class, row, place]."""
+    out[:, rows][:, :, every(places)] = logs.transpose(2, 0, 1)
+
+
+def every(places: Array | None) -> Array | slice:
+    """Return the places as an index."""
+    return slice(None) if places is None else places

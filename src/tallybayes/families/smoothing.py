@@ -37,26 +37,13 @@ class ByClass:
 PriorGuess = float | ByValue | ByClass
 
 
-class Unstated(float):
-    """A number that stands where nobody stated one; an estimator puts its own in its place."""
+LAPLACE = 1.0  # the alpha where nobody states one
 
 
-LAPLACE = Unstated(1.0)
-
-
-class UnstatedWord(str):
-    """The same for a word."""
-
-    __slots__ = ()
-
-
-IGNORE: Any = UnstatedWord("ignore")
-
-
-def checked_alpha(alpha: Any) -> Alpha:
-    """Return alpha as a number, or as a tuple of one number a column."""
-    if isinstance(alpha, Unstated):
-        return alpha
+def checked_alpha(alpha: Any) -> Alpha | None:
+    """Return alpha as a number, or as a tuple of one number a column; None was not stated."""
+    if alpha is None:
+        return None
     if isinstance(alpha, Sequence | np.ndarray) and not isinstance(alpha, str):
         return tuple(number(each, "alpha", least=0.0) for each in alpha)
     return number(alpha, "alpha", least=0.0)
@@ -67,8 +54,10 @@ def checked_m(m: Any) -> float | None:
     return None if m is None else number(m, "m", least=0.0)
 
 
-def alpha_of_each(alpha: Alpha, names: Sequence[str]) -> Floats:
+def alpha_of_each(alpha: Alpha | None, names: Sequence[str]) -> Floats:
     """Return one alpha for every column."""
+    if alpha is None:
+        alpha = LAPLACE
     if isinstance(alpha, tuple) and len(alpha) != len(names):
         raise TallyBayesError(
             f"alpha has {len(alpha)} values for {len(names)} columns; give one number, or one a "
@@ -115,17 +104,3 @@ def _look_up(stated: Mapping[Any, Any], key: Label, what: str, name: str) -> Any
         hint = did_you_mean(key, stated)
         raise TallyBayesError(f"p of column {name!r} says nothing of the {what} {key!r}; {hint}")
     return stated[key]
-
-
-def frequencies(counts: Floats, extra: Floats, total: Floats) -> Floats:
-    """Return (counts + extra) / total in each class (down).
-
-    A class with nothing counted and nothing added has no estimate of its own and takes that of all
-    classes together.
-    """
-    pooled = counts.sum(axis=0, keepdims=True)
-    pooled_total = pooled.sum()
-    out = np.divide(counts + extra, total, out=np.zeros(counts.shape), where=total > 0.0)
-    if pooled_total > 0.0:
-        out = np.where(total > 0.0, out, pooled / pooled_total)
-    return out

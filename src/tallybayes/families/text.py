@@ -14,13 +14,14 @@ The counts hold all of them, so that none costs a pass over the documents.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families.parameters import ColumnInfo
-from tallybayes.families.smoothing import LAPLACE, Alpha, checked_alpha
+from tallybayes.families.parameters import ColumnInfo, Family
+from tallybayes.families.registry import register
+from tallybayes.families.smoothing import LAPLACE, checked_alpha
 from tallybayes.families.vocabulary import as_vocabulary, check_choice, check_vocabulary, chosen
 from tallybayes.families.word_weights import TextParameters
 from tallybayes.tallies import WordCounts
@@ -32,8 +33,9 @@ EVENTS = ("multinomial", "boolean", "bernoulli", "complement")
 WORDS = Words()
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+@register("text", default_for=Words)
+@dataclass(frozen=True, slots=True, repr=False)
+class Text(Family):
     """A column of text. All but `words` is free at estimation.
 
     Parameters
@@ -44,7 +46,7 @@ class Text:
         Whether a word counts every time it occurs, once a document, by its presence and absence,
         or by how little it belongs to the other classes.
     alpha
-        Added to every count; 0 is maximum likelihood.
+        Added to every count; 0 is maximum likelihood, and 1 is taken when nothing is said.
     min_df, max_df
         The fewest and the most documents that a word may be in: a number of documents, or as a
         decimal number a share of them.
@@ -66,9 +68,12 @@ class Text:
     0.8
     """
 
+    label: ClassVar[str] = "text"
+    joint: ClassVar[bool] = True
+
     words: Words = WORDS
     event: Event = "multinomial"
-    alpha: Alpha = LAPLACE
+    alpha: float | None = None
     min_df: float = 1
     max_df: float = 1.0
     max_features: int | None = None
@@ -85,7 +90,7 @@ class Text:
         if isinstance(alpha, tuple):
             raise TallyBayesError("alpha must be one number for a column of text")
         object.__setattr__(self, "alpha", alpha)
-        if self.event == "complement" and alpha <= 0.0:
+        if self.event == "complement" and alpha == 0.0:
             raise TallyBayesError(
                 "event='complement' needs alpha > 0: a word never seen outside a class would "
                 "otherwise be infinite evidence for it"
@@ -117,7 +122,17 @@ class Text:
         no_limit = isinstance(self.max_df, float | np.floating) and self.max_df == 1.0
         return self.any_df and no_limit and choice == (None, None, None)
 
-    def estimate(self, block: WordCounts, columns: ColumnInfo) -> TextParameters:
+    @classmethod
+    def for_kind(cls, kind: Words) -> Text:
+        """Return the family as it suits a column that was counted so."""
+        return cls(kind)
+
+    @property
+    def added(self) -> float:
+        """What is added to every count."""
+        return LAPLACE if self.alpha is None else self.alpha
+
+    def estimate(self, counted: WordCounts, info: ColumnInfo) -> TextParameters:
         """Choose the words and say how their counts become weights."""
-        counted = block.without_unused()
+        counted = counted.without_unused()
         return TextParameters(self, counted, *chosen(counted, self))

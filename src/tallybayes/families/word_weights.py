@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,18 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block
 from tallybayes.families.bernoulli import Bernoulli, BernoulliParameters
 from tallybayes.families.counts import log_shares, log_shares_elsewhere
-from tallybayes.families.parameters import Array, ColumnInfo, Floats, put, times
+from tallybayes.families.parameters import (
+    NO_WORDS,
+    Array,
+    ColumnInfo,
+    Entries,
+    Floats,
+    Parameters,
+    Ratios,
+    put,
+    times,
+)
+from tallybayes.families.terms import Scored
 from tallybayes.families.writing import documents
 from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
@@ -34,7 +46,7 @@ LONGEST_KEPT = 1_000_000  # bytes of a document, for which a reader keeps buffer
 
 
 @dataclass(frozen=True, eq=False)
-class TextParameters:
+class TextParameters(Parameters):
     """What each word adds to the score of each class.
 
     `terms` are the words that are used, and `numbers` their places among those that were counted:
@@ -114,7 +126,7 @@ class TextParameters:
 
     def _bag(self, words: Array | slice) -> tuple[Floats, Floats, Floats, float]:
         """Return the counts of some words and their alphas, and the totals of both."""
-        alpha: Any = self.text.alpha
+        alpha = self.text.added
         counts = self.counts_of(words).T
         return counts, np.full(counts.shape[1], alpha), self.class_totals, alpha * len(self.terms)
 
@@ -136,7 +148,7 @@ class TextParameters:
         """Estimate how probable it is that a document has some of the words."""
         counts = self.counts_of(words)
         block = Counts(self.counted.rows, self.counted.weight, np.ascontiguousarray(counts.T))
-        return Bernoulli(self.text.alpha).estimate(
+        return Bernoulli(self.text.added).estimate(
             block, ColumnInfo((), NumberedNames(len(counts)), ())
         )
 
@@ -269,3 +281,45 @@ class TextParameters:
     def powered(self, exponents: Floats) -> TextParameters:
         """Return what scores as P(document | class) to a power."""
         return replace(self, exponent=float(exponents[0]))
+
+    def select(self, units: Sequence[int]) -> TextParameters:
+        """Return the parameters: there is one column."""
+        return self
+
+    def term(self, unit: int) -> Scored:
+        """Return what scores one document."""
+        zeros = np.zeros((1, self.counted.n_classes))
+
+        def score(document: Any) -> list[float]:
+            out = zeros.copy()
+            self.add_log_likelihood(Documents([document]), out)
+            scores: list[float] = out[0].tolist()
+            return scores
+
+        return Scored(score)
+
+    def silence(self, unit: int) -> str | None:
+        """Say why the column says nothing at all, if that is so."""
+        return None if len(self.terms) else NO_WORDS
+
+    def entries(self) -> Entries:
+        """Return the words that are used, in the order of the alphabet.
+
+        Complement weights are no probabilities; those of the multinomial model stand for them.
+        """
+        order, texts = self.terms.order, self.terms.texts
+        words = [texts[k] for k in order.tolist()]
+        logs, counts = self.log_probabilities(order), self.counts_of(order)
+        return Entries(np.zeros(len(order), np.int64), words, logs, counts)
+
+    def ratios(self, unit: int) -> Ratios:
+        """Return the fractions behind the probabilities of all words that are used."""
+        counts, alpha = self.counts_of(slice(None)).T, self.text.added
+        if self.text.event == "bernoulli":
+            return Ratios(counts, alpha, self.counted.weight[:, :1], 2.0 * alpha)
+        of = Ratios(counts, alpha, self.class_totals[:, None], alpha * len(self.terms))
+        if self.text.event != "complement":
+            return of
+        return Ratios(
+            counts.sum(axis=0) - counts, alpha, of.total.sum(axis=0) - of.total, of.added_total
+        )

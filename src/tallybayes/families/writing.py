@@ -43,7 +43,7 @@ def _present(weights: Any, rng: np.random.Generator, c: int, usable: Array, n: i
 
 def _repeated(weights: Any, rng: np.random.Generator, c: int, usable: Array, n: int) -> list[Array]:
     """Draw a length, and so many words by their shares."""
-    shares = weights.counts_of(usable)[:, c] + float(weights.text.alpha)
+    shares = weights.counts_of(usable)[:, c] + weights.text.added
     if not shares.sum() > 0.0:
         shares = weights.counts_of(usable).sum(axis=1)
     ends = np.cumsum(shares)

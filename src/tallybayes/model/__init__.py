@@ -1,20 +1,19 @@
 """The model, and how it comes about: estimated from a tally, or stated by hand."""
 
-from tallybayes.model.estimation import estimate
-from tallybayes.model.factors import Factor
-from tallybayes.model.fitted import Fitted
-from tallybayes.model.informative import TellingWord, most_informative
+from tallybayes.model.factors import Factor, FactorPlan
+from tallybayes.model.from_probabilities import Normal, stated
+from tallybayes.model.informative import InformativeValue, most_informative
 from tallybayes.model.model import Model
-from tallybayes.model.stated import Normal, stated
-from tallybayes.model.telling_values import TellingValue
+from tallybayes.model.recipe import Fitted, Recipe, estimate
 
 __all__ = [
     "Factor",
+    "FactorPlan",
     "Fitted",
+    "InformativeValue",
     "Model",
     "Normal",
-    "TellingValue",
-    "TellingWord",
+    "Recipe",
     "estimate",
     "most_informative",
     "stated",

@@ -1,33 +1,81 @@
-"""A factor: the parameters of some columns, and where those columns are."""
+"""A factor: the parameters of some units, where these are, and what they were estimated from."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 from tallybayes.batches import Batch, Block, take_columns
 from tallybayes.families import Parameters
-from tallybayes.families.parameters import Floats
+from tallybayes.families.parameters import ColumnInfo, Floats
+from tallybayes.schema import Count, Kind
+from tallybayes.tokenizer import Words
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
-    """Parameters for columns of one group of the schema.
+class FactorPlan:
+    """The units of one group that one family estimates.
 
-    `columns` are the places of the columns in their group; None stands for all of them. With
-    `exponents` the factor of each column is raised to a power: `scored` is what predictions use,
-    while `parameters` are the distributions themselves.
+    `units` are their places in the group: none stands for all of them. Of parameters that were
+    stated there is neither a family nor anything counted.
     """
 
     group: int
-    columns: tuple[int, ...] | None
-    parameters: Parameters
-    exponents: Floats | None = None
+    units: tuple[int, ...]
+    kind: Kind
+    info: ColumnInfo
+    family: Any  # a Family
+    counted: Any  # a TallyBlock
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the units."""
+        return self.info.names
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The places of the units in their group."""
+        return self.units or range(len(self.info.names))
+
+    @property
+    def title(self) -> str:
+        """What the units are called where they are one piece of evidence: a bag, a text."""
+        first = str(self.names[0]) if len(self.names) else ""
+        if isinstance(self.kind, Words):
+            return first
+        if isinstance(self.kind, Count) and self.family is not None and self.family.joint:
+            return f"bag {self.kind.bag!r}"
+        return f"{type(self.family).__name__} columns from {first!r}"
+
+    def block_of(self, batch: Batch) -> Block:
+        """Return the values of these units."""
+        block = batch.blocks[self.group]
+        return take_columns(block, self.units) if self.units else block
+
+
+@dataclass(frozen=True, eq=False)
+class Factor(FactorPlan):
+    """The parameters of some units.
+
+    With `exponents` the factor of each unit is raised to a power: `scored` is what predictions use,
+    while `parameters` are the distributions themselves.
+    """
+
+    parameters: Parameters
+    exponents: Floats | None = None
+
+    @classmethod
+    def of(
+        cls, plan: FactorPlan, parameters: Parameters, exponents: Floats | None = None
+    ) -> Factor:
+        """Return the factor of which the parameters were estimated as planned."""
+        return cls(**plan.__getstate__(), parameters=parameters, exponents=exponents)
 
     @cached_property
     def scored(self) -> Parameters:
@@ -35,12 +83,3 @@ class Factor:
         if self.exponents is None:
             return self.parameters
         return self.parameters.powered(self.exponents)
-
-    def block_of(self, batch: Batch) -> Block:
-        """Return the values of this factor's columns."""
-        block = batch.blocks[self.group]
-        return block if self.columns is None else take_columns(block, self.columns)
-
-    def places(self, n_columns: int) -> tuple[int, ...]:
-        """Return the places of the columns in a group of so many."""
-        return tuple(range(n_columns)) if self.columns is None else self.columns

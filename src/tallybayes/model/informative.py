@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.families import TextParameters
-from tallybayes.families.parameters import safe_log
-from tallybayes.families.word_weights import WORDS_AT_ONCE
-from tallybayes.model.fitted import Fitted
+from tallybayes.families.parameters import Entries, safe_log
+from tallybayes.kernels.scoring import log_sum_exp
+from tallybayes.model.factors import Factor
 from tallybayes.model.model import Model
-from tallybayes.model.telling_values import against, has_values, telling_values
+from tallybayes.model.recipe import Fitted
 from tallybayes.sources.labels import Label
+from tallybayes.tokenizer import Words
+
+Floats = NDArray[np.float64]
 
 NO_SINGLE_VALUE = (
     "of which no single value tells anything; diagnose() says how much the whole column tells"
 )
 
 
-class TellingWord(NamedTuple):
-    """A word, the logarithm of how much more probable it is here, and its counts.
+class InformativeValue(NamedTuple):
+    """A column's value, the logarithm of how much more probable it is here, and its counts.
 
-    The counts are those that the event model looks at: occurrences, or documents.
+    The value is a word, a category, an interval as text, True for a column of yes or no, and 1 for
+    one occurrence of what a column counts. The counts are those that the family looks at: rows,
+    occurrences, documents; a model that was stated has none, and they are NaN.
     """
 
-    word: str
+    column: str
+    value: Label
     log_ratio: float
     here: float
     elsewhere: float
@@ -38,7 +44,7 @@ def most_informative(
     n: int = 10,
     between: tuple[Label, Label] | None = None,
     column: str | None = None,
-) -> dict[Label, list[Any]]:
+) -> dict[Label, list[InformativeValue]]:
     """Return for each class up to n words, or values, that were seen in it and speak most for it.
 
     They are weighed by log P(w | c) - log P(w | other classes), the others mixed by their priors.
@@ -49,7 +55,7 @@ def most_informative(
     Parameters
     ----------
     model
-        A model; a `Fitted`, which knows the counts of all values; or an estimator after `fit`.
+        A model, or an estimator after `fit`.
     n
         How many.
     between
@@ -57,28 +63,50 @@ def most_informative(
     column
         Only this column; needed if there are several texts.
 
-    Returns
-    -------
-    dict
-        For each class a list of `TellingWord`, or of `TellingValue`.
-
     Examples
     --------
-    >>> from tallybayes import Tally
+    >>> from tallybayes import Tally, estimate
     >>> table = {"status": ["Single", "Single", "Married", "Married", "Married"]}
-    >>> fitted = Fitted(Tally.of(table, ["Yes", "Yes", "Yes", "No", "No"]))
-    >>> [best] = most_informative(fitted)["Yes"]
+    >>> model = estimate(Tally.of(table, ["Yes", "Yes", "Yes", "No", "No"]))
+    >>> [best] = most_informative(model)["Yes"]
     >>> best.column, best.value, round(best.log_ratio, 3), best.here, best.elsewhere
     ('status', 'Single', 0.875, 2.0, 0.0)
     """
     whole(n, "n", 1)
     fitted: Model | Fitted = model.fitted_ if hasattr(type(model), "fitted_") else model
-    found = fitted.model if isinstance(fitted, Fitted) else fitted
-    weights = _weights(found, column)
-    places = _places(found.classes, between, "value" if weights is None else "word")
-    if weights is None:
-        return dict(telling_values(fitted, n, places, column))
-    return dict(_words(found, weights, n, places))
+    of = fitted.model if isinstance(fitted, Fitted) else fitted
+    asked = _asked(of, column)
+    words = any(isinstance(factor.kind, Words) for factor, _ in asked)
+    places = _places(of.classes, between, "word" if words else "value")
+    if column is not None:
+        ((factor, entries),) = asked
+        asked = [(factor, _of_unit(entries, list(map(str, factor.names)).index(column)))]
+    return _most(of, asked, n, places)
+
+
+def informative_values(model: Model, n: int) -> dict[Label, list[InformativeValue]]:
+    """Return for each class up to n values of any column, words among them, that speak most."""
+    every = [(factor, factor.parameters.entries()) for factor in model.factors]
+    asked = [(factor, entries) for factor, entries in every if entries is not None]
+    return _most(model, asked, n, list(range(len(model.classes))))
+
+
+def _most(
+    of: Model, asked: list[tuple[Factor, Entries]], n: int, places: list[int]
+) -> dict[Label, list[InformativeValue]]:
+    """Return the values that tell most of those that are asked for."""
+    order = {str(name): number for number, name in enumerate(of.schema.names)}
+    found: dict[Label, list[InformativeValue]] = {of.classes[place]: [] for place in places}
+    for factor, entries in asked:
+        for place, best in _best(entries, safe_log(of.prior), n, places):
+            found[of.classes[place]] += [
+                InformativeValue(str(factor.names[unit]), value, *numbers)
+                for unit, value, *numbers in best
+            ]
+    return {
+        label: sorted(each, key=lambda v: (-v.log_ratio, _fewest_last(v.here), order[v.column]))[:n]
+        for label, each in found.items()
+    }
 
 
 def _places(labels: Sequence[Label], between: tuple[Label, Label] | None, what: str) -> list[int]:
@@ -98,55 +126,75 @@ def _places(labels: Sequence[Label], between: tuple[Label, Label] | None, what: 
     return [classes.index(label) for label in between]
 
 
-def _words(
-    model: Model, weights: TextParameters, n: int, places: list[int]
-) -> dict[Label, list[TellingWord]]:
-    """Return the words of a text that tell most."""
-    classes = list(model.classes)
-    log_prior = safe_log(model.prior)[places]
-    found: dict[Label, list[TellingWord]] = {classes[place]: [] for place in places}
-    order, texts = weights.terms.order, weights.terms.texts
-    for start in range(0, len(order), WORDS_AT_ONCE):
-        words = order[start : start + WORDS_AT_ONCE]
-        logs = weights.log_probabilities(words)[:, places]
-        counts = weights.counts_of(words)[:, places]
-        for k, place in enumerate(places):
-            others = [j for j in range(len(places)) if j != k]
-            ratio = against(logs, log_prior, k, others)
-            telling = np.flatnonzero((ratio > 0.0) & (counts[:, k] > 0.0))
-            best = telling[np.lexsort((-counts[telling, k], -ratio[telling]))][:n]
-            found[classes[place]] += [
-                TellingWord(texts[words[w]], *map(float, (ratio[w], counts[w, k], elsewhere)))
-                for w, elsewhere in zip(best.tolist(), counts[best][:, others].sum(1), strict=True)
-            ]
-    return {label: _best(telling_words, n) for label, telling_words in found.items()}
-
-
-def _best(words: list[TellingWord], n: int) -> list[TellingWord]:
-    """Return those of the greatest ratios, then counts, then in the order of the alphabet."""
-    return sorted(words, key=lambda word: (-word.log_ratio, -word.here))[:n]
-
-
-def _weights(model: Model, column: str | None) -> TextParameters | None:
-    """Return the weights of the one column of text that is meant; None if values are asked for."""
-    found: dict[str, TextParameters] = {}
-    with_values: set[str] = set()
+def _asked(model: Model, column: str | None) -> list[tuple[Factor, Entries]]:
+    """Return the factors whose values are meant: a text, a column, or all that have values."""
+    with_values: list[Factor] = []
+    texts: list[Factor] = []
     for factor in model.factors:
-        names = model.schema.names_of(model.schema.groups[factor.group])
-        if isinstance(factor.parameters, TextParameters):
-            found[names[0]] = factor.parameters
-        elif has_values(factor.parameters):
-            with_values.update(str(names[place]) for place in factor.places(len(names)))
-    if column is not None:
-        if column in found or column in with_values:
-            return found.get(column)
-        if column in model.schema.places:
-            raise TallyBayesError(f"{column!r} holds numbers, {NO_SINGLE_VALUE}")
-        if not found:
+        if column is not None and column not in map(str, factor.names):
+            continue
+        if isinstance(factor.kind, Words):
+            texts.append(factor)
+        else:
+            with_values.append(factor)
+    if column is not None and not texts and not with_values:
+        known = [str(f.names[0]) for f in model.factors if isinstance(f.kind, Words)]
+        if not known:
             model.schema.place_of(column)
-        raise TallyBayesError(f"{column!r} is not a column of text; {did_you_mean(column, found)}")
-    if len(found) > 1:
-        raise TallyBayesError(f"say which column of text: {', '.join(map(repr, sorted(found)))}")
-    if not found and not with_values:
-        raise TallyBayesError(f"the model has columns of numbers only, {NO_SINGLE_VALUE}")
-    return next(iter(found.values()), None)
+        raise TallyBayesError(f"{column!r} is not a column of text; {did_you_mean(column, known)}")
+    if len(texts) > 1:
+        names = sorted(str(factor.names[0]) for factor in texts)
+        raise TallyBayesError(f"say which column of text: {', '.join(map(repr, names))}")
+    asked = []
+    for factor in texts or with_values:
+        entries = factor.parameters.entries()
+        if entries is not None:
+            asked.append((factor, entries))
+    if not asked:
+        what = "the model has columns of numbers only" if column is None else f"{column!r} holds"
+        numbers = "" if column is None else " numbers"
+        raise TallyBayesError(f"{what}{numbers}, {NO_SINGLE_VALUE}")
+    return asked
+
+
+def _of_unit(entries: Entries, unit: int) -> Entries:
+    """Return the entries of one unit."""
+    some = np.flatnonzero(entries.units == unit)
+    values = [entries.values[k] for k in some.tolist()]
+    return Entries(entries.units[some], values, entries.log_p[some], entries.counts[some])
+
+
+def _best(
+    entries: Entries, log_prior: Floats, n: int, places: list[int]
+) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
+    """Go through the classes: the entries that tell most, with ratio and counts."""
+    logs, counts = entries.log_p[:, places], entries.counts[:, places]
+    for k, place in enumerate(places):
+        others = [j for j in range(len(places)) if j != k]
+        ratio = against(logs, log_prior[places], k, others)
+        here, elsewhere = counts[:, k], counts[:, others].sum(axis=1)
+        telling = np.flatnonzero((ratio > 0.0) & ((here > 0.0) | np.isnan(here)))
+        best = telling[np.lexsort((-here[telling], -ratio[telling]))][:n]
+        yield (
+            place,
+            [
+                (int(entries.units[e]), entries.values[e], float(ratio[e]), float(here[e]),
+                 float(elsewhere[e]))
+                for e in best.tolist()
+            ],
+        )  # fmt: skip
+
+
+def _fewest_last(count: float) -> float:
+    return 0.0 if np.isnan(count) else -count
+
+
+def against(logs: Floats, log_prior: Floats, k: int, others: list[int]) -> Floats:
+    """Return log P(w | class k) - log P(w | the others), for every w (down)."""
+    prior = log_prior[others]
+    if np.isneginf(prior).all():
+        prior = np.zeros(len(others))
+    mixed = log_sum_exp(logs[:, others] + prior) - float(log_sum_exp(prior[None])[0])
+    with np.errstate(invalid="ignore"):
+        ratio = logs[:, k] - mixed
+    return np.where(np.isnan(ratio), 0.0, ratio)  # impossible here and there

@@ -202,7 +202,7 @@ class Model:
 
     @cached_property
     def _record_scorer(self) -> RecordScorer:
-        return RecordScorer(self.schema, self.classes, self.prior, self.factors)
+        return RecordScorer(self.schema, self.classes, self.log_prior, self.factors)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row.
@@ -310,10 +310,13 @@ class Model:
             raise TallyBayesError(f"given: {label!r} is not a class; {hint}")
         drawn: dict[str, Array] = {}
         for factor in self.factors:
-            names = self.schema.names_of(self.schema.groups[factor.group])
             values = factor.parameters.sample(rng, classes)
-            for place, column in zip(factor.places(len(names)), values, strict=True):
-                drawn[names[place]] = column
+            if values is None:
+                raise TallyBayesError(
+                    f"{type(factor.parameters).__name__} has no sample(), so column "
+                    f"{factor.names[0]!r} cannot be drawn"
+                )
+            drawn.update(zip(factor.names, values, strict=True))
         records = {
             name: np.full(n, fixed[name]) if name in fixed else drawn[name]
             for name in self.schema.names

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.model import Fitted
+from tallybayes.families import Family
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile.archive import MARK
 from tallybayes.modelfile.hints import fits, hints_of
@@ -19,7 +20,6 @@ from tallybayes.modelfile.provenance import Provenance
 from tallybayes.modelfile.stored import Stored
 from tallybayes.modelfile.trouble import Damaged, Newer, require
 from tallybayes.modelfile.values import (
-    FAMILIES,
     PRIORS,
     from_plain,
     item,
@@ -47,13 +47,13 @@ _KEYS = {
 
 def describe(stored: Stored) -> tuple[dict[str, Any], list[Array]]:
     """Take apart what is stored into plain data and arrays."""
-    fitted = stored.fitted
+    fitted, recipe = stored.fitted, stored.fitted.recipe
     _refuse(fitted)
     tally, arrays = fitted.tally.to_plain()
     counted = [group.kind for group in fitted.tally.schema.groups]
     columns = {
         name: to_plain(family, counted, f"column {name!r}")
-        for name, family in fitted.columns.items()
+        for name, family in recipe.columns.items()
     }
     provenance = {name: getattr(stored.provenance, name) for name in hints_of(Provenance)}
     if not _sound(provenance):
@@ -61,14 +61,14 @@ def describe(stored: Stored) -> tuple[dict[str, Any], list[Array]]:
     manifest = {
         "tallybayes": FORMAT,
         "tally": tally,
-        "families": [to_plain(each, counted, "a default family") for each in fitted.families],
+        "families": [to_plain(each, counted, "a default family") for each in recipe.families],
         "columns": columns,
-        "prior": to_plain(fitted.prior, counted, "the prior"),
-        "positive": None if fitted.positive is None else plain_label(item(fitted.positive)),
-        "calibration": to_plain(fitted.calibration, counted, "the calibration"),
-        "announced": plain_labels(map(item, fitted.announced)),
+        "prior": to_plain(recipe.prior, counted, "the prior"),
+        "positive": None if recipe.positive is None else plain_label(item(recipe.positive)),
+        "calibration": to_plain(recipe.calibration, counted, "the calibration"),
+        "announced": plain_labels(map(item, recipe.declared_classes)),
         "shown_as": _shown_as(fitted),
-        "reasons": dict(fitted.reasons),
+        "reasons": dict(recipe.reasons),
         "provenance": provenance,
         "estimator": None if stored.estimator is None else _plain(stored.estimator),
     }
@@ -99,10 +99,11 @@ def _refuse(fitted: Fitted) -> None:
         if not rows:
             raise TallyBayesError(
                 f"the tally has the class {label!r} without a row of it; leave it out of the "
-                "tally, and name it among the announced classes"
+                "tally, and name it among the declared classes"
             )
-    if not fits(fitted.reasons, Mapping[str, str]):
-        raise TallyBayesError(f"the reasons are {fitted.reasons!r}; they must be text by column")
+    reasons = fitted.recipe.reasons
+    if not fits(reasons, Mapping[str, str]):
+        raise TallyBayesError(f"the reasons are {reasons!r}; they must be text by column")
 
 
 def _shown_as(fitted: Fitted) -> str | None:
@@ -141,16 +142,16 @@ def build(manifest: Mapping[str, Any], arrays: list[Array]) -> Stored:
     require(estimator is None or isinstance(estimator, dict), "its estimator is none")
     calibration = from_plain(manifest["calibration"], counted)
     positive = manifest["positive"]
-    fitted = Fitted(
-        tally,
-        tuple(_known(each, counted, FAMILIES) for each in manifest["families"]),
-        {name: _known(each, counted, FAMILIES) for name, each in manifest["columns"].items()},
+    recipe = Recipe(
+        tuple(_known(each, counted, (Family,)) for each in manifest["families"]),
+        {name: _known(each, counted, (Family,)) for name, each in manifest["columns"].items()},
         _known(manifest["prior"], counted, PRIORS),
         None if positive is None else label_from(positive),
         calibration,
         tuple(label_from(each) for each in manifest["announced"]),
-        reasons=reasons,
+        reasons,
     )
+    fitted = Fitted(tally, recipe)
     require(isinstance(calibration, Calibration | None), "its calibration is none")
     require(len(fitted.classes) >= len(tally.classes), "its classes do not go together")
     object.__setattr__(fitted, "labels", _labels(manifest["shown_as"], fitted))

@@ -1,9 +1,8 @@
 """Families, priors and calibrations as plain JSON, and back, exactly.
 
 A value of a class that is known here is ``{"Gaussian": {"ddof": 1.0, ...}}``: its name, and its
-fields by name. Beside those there are only five special forms, each with one key:
+fields by name. Beside those there are only four special forms, each with one key:
 
-- ``{"unstated": 1.0}``: a number or word that stands where nobody stated one;
 - ``{"float": "nan"}``: a number that JSON has no name for;
 - ``{"pairs": [[key, value], ...]}``: a mapping, whose keys may be numbers;
 - ``{"array": [...]}``: an array of numbers;
@@ -23,22 +22,7 @@ from typing import Any
 import numpy as np
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.families import (
-    AdditiveFloor,
-    Bernoulli,
-    Bins,
-    ByClass,
-    ByValue,
-    Categorical,
-    Complement,
-    Gaussian,
-    LogNormal,
-    Multinomial,
-    Poisson,
-    RelativeFloor,
-    Text,
-)
-from tallybayes.families.smoothing import IGNORE, LAPLACE, Unstated, UnstatedWord
+from tallybayes.families import FAMILIES, AdditiveFloor, ByClass, ByValue, RelativeFloor
 from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile.hints import fits, hints_of
 from tallybayes.modelfile.trouble import Newer, require
@@ -47,14 +31,15 @@ from tallybayes.schema import Kind
 from tallybayes.tallies.container import kind_from, plain_kind
 from tallybayes.tokenizer import Words
 
-FAMILIES: tuple[type, ...] = (
-    Gaussian, LogNormal, Categorical, Bins, Bernoulli, Multinomial, Complement, Poisson, Text,
-)  # fmt: skip
 PRIORS: tuple[type, ...] = (Empirical, Uniform, Fixed)
 _PARTS: tuple[type, ...] = (RelativeFloor, AdditiveFloor, ByValue, ByClass, Calibration)
-_KNOWN: Mapping[str, Any] = {each.__name__: each for each in (*FAMILIES, *PRIORS, *_PARTS)}
-_UNSTATED: Mapping[Any, Any] = {1.0: LAPLACE, "ignore": IGNORE}
+_FIXED: Mapping[str, Any] = {each.__name__: each for each in (*PRIORS, *_PARTS)}
 _FLOATS = {"nan": nan, "inf": float("inf"), "-inf": -float("inf")}
+
+
+def _known() -> Mapping[str, Any]:
+    """Return all classes whose values can be stored, by name."""
+    return {**_FIXED, **{each.__name__: each for each in FAMILIES.values()}}
 
 
 def to_plain(value: Any, counted: Sequence[Kind], where: str) -> Any:
@@ -63,8 +48,6 @@ def to_plain(value: Any, counted: Sequence[Kind], where: str) -> Any:
     `where` names the value in errors: "column 'mail'", "the prior".
     """
     value = item(value)
-    if isinstance(value, Unstated | UnstatedWord):
-        return {"unstated": float(value) if isinstance(value, float) else str(value)}
     if isinstance(value, float):
         return float(value) if isfinite(value) else {"float": repr(float(value))}
     if value is None or isinstance(value, bool | int | str):
@@ -82,10 +65,10 @@ def to_plain(value: Any, counted: Sequence[Kind], where: str) -> Any:
         refuse_functions(value, where)
         return {"Words": plain_kind(value)}
     kind: Any = type(value)
-    if kind not in _KNOWN.values():
+    if kind not in _known().values():
         raise TallyBayesError(
             f"{where}: {value!r} cannot be stored in a model file, which holds only what "
-            "tallybayes itself knows; use one of its own families"
+            "tallybayes itself knows; use one of its own families, or @register yours"
         )
     stated = {each.name: getattr(value, each.name) for each in fields(kind)}
     for name, hint in hints_of(kind).items():
@@ -121,8 +104,9 @@ def from_plain(plain: Any, counted: Sequence[Kind]) -> Any:
     if not isinstance(plain, dict):
         return plain
     ((name, inside),) = plain.items()
-    if name == "unstated":
-        return _UNSTATED[inside]
+    if name == "unstated":  # so files of before say None
+        require(inside in (1.0, "ignore"), "what nobody stated is not what it was")
+        return None
     if name == "float":
         return _FLOATS[inside]
     if name == "pairs":
@@ -135,9 +119,9 @@ def from_plain(plain: Any, counted: Sequence[Kind]) -> Any:
         return counted[inside]
     if name == "Words":
         return kind_from(name, inside)
-    if name not in _KNOWN:
+    if name not in _known():
         raise Newer(f"it has {name}, of which this one does not know")
-    kind = _KNOWN[name]
+    kind = _known()[name]
     hints = hints_of(kind)
     stated = {key: from_plain(each, counted) for key, each in inside.items()}
     for key, value in stated.items():

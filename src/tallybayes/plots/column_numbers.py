@@ -16,7 +16,6 @@ from tallybayes.families import (
     BernoulliParameters,
     BinsParameters,
     CategoricalParameters,
-    LogNormalParameters,
     MultinomialParameters,
     NormalParameters,
     PoissonParameters,
@@ -108,12 +107,10 @@ def _grid(column: SingleColumn) -> Floats:
     """Return places close enough to see every curve: an even grid, and more near each mean."""
     everyone = range(len(column.classes))
     spans = [column.span(DEVIATIONS, everyone), *(column.span(DEVIATIONS, [c]) for c in everyone)]
-    even = np.geomspace if isinstance(column.parameters, LogNormalParameters) else np.linspace
+    even = np.geomspace if getattr(column.parameters, "log", False) else np.linspace
     each = [even(*spans[0], POINTS), *(even(*span, POINTS // 4) for span in spans[1:])]
     means = np.array([])
-    if isinstance(column.parameters, NormalParameters) and not isinstance(
-        column.parameters, LogNormalParameters
-    ):
+    if isinstance(column.parameters, NormalParameters) and not column.parameters.log:
         means = column.parameters.mean[:, 0]
     return np.unique(np.concatenate([*each, means]))
 
@@ -190,7 +187,7 @@ def _histogram(x: Floats, of_class: Array, weights: Floats, column: SingleColumn
     A few numbers far out would leave one bin to all others: they are beyond the bins, unless the
     curves reach them.
     """
-    n_classes, log = len(column.classes), isinstance(column.parameters, LogNormalParameters)
+    n_classes, log = len(column.classes), getattr(column.parameters, "log", False)
     there = np.isfinite(x) & (of_class >= 0)
     if log:
         there &= x > 0.0
@@ -238,7 +235,7 @@ def _shares_of_bag(
     """Return the column's share of everything that its bag counts, by class."""
     factor, j = place_of(model, column.name)
     names = model.schema.names_of(model.schema.groups[factor.group])
-    chosen = [names[place] for place in factor.places(len(names))]
+    chosen = [names[place] for place in factor.places]
     sums = np.zeros((len(model.classes), len(chosen)))
     wide = [numbers_in(source, name, model) for name in chosen] if isinstance(source, Table) else []
     if isinstance(source, Table):

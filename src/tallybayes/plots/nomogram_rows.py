@@ -19,7 +19,6 @@ from tallybayes.families import (
     BernoulliParameters,
     BinsParameters,
     CategoricalParameters,
-    LogNormalParameters,
     MultinomialParameters,
     NormalParameters,
     PoissonParameters,
@@ -61,7 +60,7 @@ def rows_of(
     found: list[Row] = []
     for factor in model.factors:
         names = model.schema.names_of(model.schema.groups[factor.group])
-        columns = [str(names[place]) for place in factor.places(len(names))]
+        columns = [str(names[place]) for place in factor.places]
         if isinstance(factor.parameters, TextParameters):
             of_record = None if words is None else words.get(columns[0], [])
             found += word_rows(model, factor, columns[0], (one, other), most, of_record)
@@ -157,7 +156,7 @@ def _row_of(
 
 def _row_of_numbers(column: SingleColumn, one: int, other: int) -> Row:
     """Return the row of a column of numbers: those that are not rare, and do not decide alone."""
-    log = isinstance(column.parameters, LogNormalParameters)
+    log = getattr(column.parameters, "log", False)
     even = np.geomspace if log else np.linspace
     spans = [column.span(DEVIATIONS, each) for each in ([one, other], [one], [other])]
     x = np.unique(np.concatenate([even(*span, GRID) for span in spans]))

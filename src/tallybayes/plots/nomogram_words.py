@@ -31,7 +31,7 @@ def word_rows(
     if words is None:
         between: tuple[Label, Label] = (model.classes[one], model.classes[other])
         telling: Any = most_informative(model, most, between, column)
-        words = [each.word for found in telling.values() for each in found]
+        words = [str(each.value) for found in telling.values() for each in found]
     for word in words:
         number = weights.terms.number(word)
         if number < 0:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.subject import model_of
-from tallybayes.families import LogNormalParameters, NormalParameters
+from tallybayes.families import NormalParameters
 from tallybayes.plots.base import (
     QUIET,
     figures,
@@ -117,7 +117,7 @@ class NormalQQDisplay:
         of_class = classes_of(model, y, source.n_rows)
         weights = check_weights(sample_weight, source.n_rows)
         weights = np.ones(source.n_rows) if weights is None else weights
-        log = isinstance(normals, LogNormalParameters)
+        log = normals.log
         if log:
             x = np.log(np.where(x > 0.0, x, np.nan))
         expected, observed = {}, {}

@@ -108,8 +108,10 @@ class ReliabilityDisplay(OfPredictions):
         """
         scored = Scored.of_estimator(estimator, X, y, positive, sample_weight)
         fitted = getattr(estimator, "fitted_", estimator)
-        if isinstance(fitted, Fitted) and fitted.calibration is not None:
-            plain, winners = judged(replace(fitted, calibration=None).model, estimator, X)
+        if isinstance(fitted, Fitted) and fitted.recipe.calibration is not None:
+            plain, winners = judged(
+                replace(fitted.recipe, calibration=None).model(fitted.tally), estimator, X
+            )
             column = next(iter(scored.columns)) if len(scored.columns) == 1 else None
             named = None if column is None else scored.classes[column]
             true = codes_of(y, scored.classes, "y")

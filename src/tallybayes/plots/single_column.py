@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,10 @@ from tallybayes.families import (
     BernoulliParameters,
     BinsParameters,
     CategoricalParameters,
-    LogNormalParameters,
     MultinomialParameters,
     NormalParameters,
     Parameters,
     PoissonParameters,
-    TextParameters,
 )
 from tallybayes.model import Factor, Model
 from tallybayes.sources import SparseMatrix, Table
@@ -51,7 +49,7 @@ class SingleColumn:
     def of(cls, model: Model, name: str) -> SingleColumn:
         """Look a column up."""
         factor, j = place_of(model, name)
-        parts = (_alone(each, j) for each in (factor.parameters, factor.scored))
+        parts = (each.select([j]) for each in (factor.parameters, factor.scored))
         return cls(str(name), model.classes, *parts)
 
     def log_prob(self, values: Any) -> Floats:
@@ -74,7 +72,7 @@ class SingleColumn:
         if isinstance(self.parameters, CategoricalParameters):
             return Coded(np.arange(len(values))[:, None], (tuple(values),))
         numbers = np.array(values, np.float64)
-        if isinstance(self.parameters, LogNormalParameters):
+        if getattr(self.parameters, "log", False):
             numbers = np.log(np.where(numbers > 0.0, numbers, np.nan))
         return numbers[:, None]
 
@@ -82,7 +80,7 @@ class SingleColumn:
         """Tell whether the model leaves a value out that is there."""
         parameters = self.parameters
         if isinstance(parameters, NormalParameters):
-            no_logarithm = isinstance(parameters, LogNormalParameters) and value <= 0.0
+            no_logarithm = parameters.log and value <= 0.0
             return not parameters.used[0] or no_logarithm
         if isinstance(parameters, CategoricalParameters) and not isinstance(
             parameters, BinsParameters
@@ -100,7 +98,7 @@ class SingleColumn:
         middle, spread = normals.mean[places, 0], np.sqrt(normals.variance[places, 0])
         low = float((middle - deviations * spread).min())
         high = float((middle + deviations * spread).max())
-        if isinstance(normals, LogNormalParameters):
+        if normals.log:
             low, high = math.exp(max(low, -700.0)), math.exp(min(high, 700.0))
         return low, high
 
@@ -112,10 +110,9 @@ class SingleColumn:
 def place_of(model: Model, name: str) -> tuple[Factor, int]:
     """Return the factor of a column and its place in it; an unknown name is refused."""
     group, place = model.schema.place_of(name)
-    width = len(model.schema.names_of(model.schema.groups[group]))
     for factor in model.factors:
-        if factor.group == group and place in factor.places(width):
-            return factor, factor.places(width).index(place)
+        if factor.group == group and place in factor.places:
+            return factor, factor.places.index(place)
     raise TallyBayesError(f"the model has no factor for column {name!r}")
 
 
@@ -138,45 +135,6 @@ def _rates(bag: MultinomialParameters) -> Floats:
     weight = bag.counted.weight.max(axis=1)[:, None]
     mean: Floats = bag.counted.sums / np.where(weight > 0.0, weight, 1.0)
     return mean
-
-
-def _alone(parameters: Parameters, j: int) -> Parameters:
-    """Return the parameters of one column."""
-    one = slice(j, j + 1)
-    if isinstance(parameters, NormalParameters):
-        return replace(
-            parameters,
-            mean=parameters.mean[:, one],
-            variance=parameters.variance[:, one],
-            used=parameters.used[one],
-            exponents=_one_of(parameters.exponents, j),
-        )
-    if isinstance(parameters, CategoricalParameters):
-        start = sum(map(len, parameters.labels[:j]))
-        here = slice(start, start + len(parameters.labels[j]))
-        alone = replace(
-            parameters,
-            names=parameters.names[one],
-            labels=parameters.labels[one],
-            log_probabilities=parameters.log_probabilities[:, here],
-            log_unseen=parameters.log_unseen[:, one],
-        )
-        return (
-            replace(alone, edges=alone.edges[one]) if isinstance(alone, BinsParameters) else alone
-        )
-    if isinstance(parameters, BernoulliParameters):
-        absent, present = parameters.log_absent[:, one], parameters.log_present[:, one]
-        return BernoulliParameters(parameters.threshold, absent, present)
-    if isinstance(parameters, PoissonParameters):
-        return PoissonParameters(parameters.rate[:, one], _one_of(parameters.exponents, j))
-    if isinstance(parameters, MultinomialParameters):
-        counted = replace(
-            parameters.counted,
-            sums=parameters.counted.sums[:, one],
-        )
-        return MultinomialParameters(parameters.weights[:, one], counted, parameters.alpha[one])
-    assert isinstance(parameters, TextParameters)
-    return parameters
 
 
 def _one_of(exponents: Floats | None, j: int) -> Floats | None:

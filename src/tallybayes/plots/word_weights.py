@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.explanations.subject import model_of
 from tallybayes.families import TextParameters
-from tallybayes.model import Model, TellingWord, most_informative
+from tallybayes.model import InformativeValue, Model, most_informative
 from tallybayes.plots.base import (
     INK,
     NOTE,
@@ -234,5 +234,5 @@ def _column_of_text(model: Model, column: str | None) -> str:
     return texts[0] if column is None else column
 
 
-def _in_bits(word: TellingWord) -> tuple[str, float]:
-    return word.word, word.log_ratio / math.log(2.0)
+def _in_bits(word: InformativeValue) -> tuple[str, float]:
+    return str(word.value), word.log_ratio / math.log(2.0)

@@ -16,17 +16,15 @@ from tallybayes.families import (
     BinsParameters,
     CategoricalParameters,
     Complement,
-    LogNormalParameters,
     MultinomialParameters,
     NormalParameters,
     Parameters,
     PoissonParameters,
     TextParameters,
 )
+from tallybayes.families.bins import interval
 from tallybayes.model import Fitted, Model, most_informative
-from tallybayes.model.description import described
-from tallybayes.model.estimation import Share, shares
-from tallybayes.model.intervals import interval
+from tallybayes.model.factors import FactorPlan
 from tallybayes.report.inspected_tables import (
     ClassMoments,
     InspectedTable,
@@ -66,9 +64,9 @@ def tables_of(fitted: Fitted, wish: Wish) -> Iterator[InspectedTable]:
     """Go through the tables of a model."""
     model = fitted.model
     tally = fitted.tally.among(fitted.classes)
-    every = shares(tally, fitted.families, fitted.columns)
+    every = fitted.recipe.plan(tally)
     for share, factor in zip(every, model.factors, strict=True):
-        names = map(str, share.facts.names)
+        names = map(str, share.info.names)
         wanted = wish.columns
         places = [j for j, name in enumerate(names) if wanted is None or name in wanted]
         if places:
@@ -76,7 +74,7 @@ def tables_of(fitted: Fitted, wish: Wish) -> Iterator[InspectedTable]:
 
 
 def _of_factor(
-    model: Model, share: Share, parameters: Parameters, places: list[int], wish: Wish
+    model: Model, share: FactorPlan, parameters: Parameters, places: list[int], wish: Wish
 ) -> Iterator[InspectedTable]:
     """Go through the tables of the columns that one family estimates."""
     some = places if wish.whole else places[:MOST_TABLES]
@@ -94,14 +92,14 @@ def _of_factor(
 
 
 def _values(
-    model: Model, share: Share, tables: CategoricalParameters, j: int, wish: Wish
+    model: Model, share: FactorPlan, tables: CategoricalParameters, j: int, wish: Wish
 ) -> Likelihoods:
     """Return the table of a column of categories, or of intervals."""
-    labels, name = tables.labels[j], str(share.facts.names[j])
+    labels, name = tables.labels[j], str(share.info.names[j])
     lines = list(range(len(labels)))
-    room = max(1, MOST_CELLS // max(1, len(share.facts.classes)))
+    room = max(1, MOST_CELLS // max(1, len(share.info.classes)))
     if len(labels) > room and not wish.whole:
-        block: Any = share.block.take([j])
+        block: Any = share.counted.take([j])
         total = dict(zip(block.labels[0], block.weight.sum(axis=0).tolist(), strict=True))
         lines = sorted(lines, key=lambda k: -total.get(labels[k], 0.0))[:room]
     ratios = likelihoods.of_values(share, tables, j, lines)
@@ -110,7 +108,7 @@ def _values(
         head, named = "interval", [interval(tables.edges[j], k) for k in lines]
     return Likelihoods(
         (name,),
-        described(share.family),
+        str(share.family),
         f"P({head} | {model.schema.target})",
         head,
         tuple(zip(named, ratios, strict=True)),
@@ -119,23 +117,23 @@ def _values(
     )
 
 
-def _moments(share: Share, normals: NormalParameters, j: int) -> NumberMoments:
+def _moments(share: FactorPlan, normals: NormalParameters, j: int) -> NumberMoments:
     """Return the means and variances of a numeric column."""
     family: Any = share.family
-    assert isinstance(share.block, Moments)
+    assert isinstance(share.counted, Moments)
     lines = []
-    for c in range(len(share.facts.classes)):
-        rows, weight = int(share.block.rows[c, j]), float(share.block.weight[c, j])
+    for c in range(len(share.info.classes)):
+        rows, weight = int(share.counted.rows[c, j]), float(share.counted.weight[c, j])
         mean, variance = float(normals.mean[c, j]), float(normals.variance[c, j])
-        note = _note_of_variance(weight, family.ddof, float(share.block.m2[c, j]), variance)
+        note = _note_of_variance(weight, family.ddof, float(share.counted.m2[c, j]), variance)
         sd = math.sqrt(variance) if variance >= 0.0 else math.nan
         lines.append(ClassMoments(rows, weight, mean, sd, variance, note))
     note = ""
     if not normals.used[j]:
         note = NEVER_COUNTED if np.isnan(normals.mean[:, j]).any() else f"left out: {CONSTANT}"
-    log = isinstance(normals, LogNormalParameters)
-    name = str(share.facts.names[j])
-    return NumberMoments((name,), described(family), float(family.ddof), log, tuple(lines), note)
+    log = normals.log
+    name = str(share.info.names[j])
+    return NumberMoments((name,), str(family), float(family.ddof), log, tuple(lines), note)
 
 
 def _note_of_variance(weight: float, ddof: float, m2: float, variance: float) -> str:
@@ -150,13 +148,13 @@ def _note_of_variance(weight: float, ddof: float, m2: float, variance: float) ->
 
 def _columns(
     model: Model,
-    share: Share,
+    share: FactorPlan,
     parameters: BernoulliParameters | MultinomialParameters | PoissonParameters,
     places: list[int],
     wish: Wish,
 ) -> Likelihoods:
     """Return the table of columns that stand for one line each."""
-    names, target = [str(name) for name in share.facts.names], model.schema.target
+    names, target = [str(name) for name in share.info.names], model.schema.target
     chosen = places
     if len(places) > max(wish.words, FEW_COLUMNS) and not wish.whole:
         telling = _telling(parameters, model.prior)
@@ -177,7 +175,7 @@ def _columns(
     never = [names[j] for j in chosen if silent[j]]
     return Likelihoods(
         tuple(names[j] for j in chosen),
-        described(share.family),
+        str(share.family),
         title,
         "column",
         tuple(known),
@@ -207,19 +205,21 @@ def _divergence(p: Floats, prior: Floats) -> Floats:
     return np.asarray(prior @ (p * np.log(ratio)))
 
 
-def _words(model: Model, share: Share, weights: TextParameters, n: int) -> TopWords:
+def _words(model: Model, share: FactorPlan, weights: TextParameters, n: int) -> TopWords:
     """Return the words that speak most for each class."""
-    name = str(share.facts.names[0])
+    name = str(share.info.names[0])
     found: dict[Label, Any] = {}
     if len(model.classes) > 1:
         found = most_informative(model, n, column=name)
     by_class = []
     for c, label in enumerate(model.classes):
         telling = found.get(label, [])
-        ratios = likelihoods.of_words(weights, [_number(weights, each.word) for each in telling])
+        ratios = likelihoods.of_words(
+            weights, [_number(weights, str(each.value)) for each in telling]
+        )
         by_class.append(
             tuple(
-                TopWord(each.word, line[c], _exp(each.log_ratio), each.here, each.elsewhere)
+                TopWord(str(each.value), line[c], _exp(each.log_ratio), each.here, each.elsewhere)
                 for each, line in zip(telling, ratios, strict=True)
             )
         )
@@ -228,7 +228,7 @@ def _words(model: Model, share: Share, weights: TextParameters, n: int) -> TopWo
     title = f"P({what} | {model.schema.target})"
     documents = tuple(weights.counted.rows[:, 0].tolist())
     return TopWords(
-        (name,), described(share.family), len(weights.terms), documents, tuple(by_class), title
+        (name,), str(share.family), len(weights.terms), documents, tuple(by_class), title
     )
 
 

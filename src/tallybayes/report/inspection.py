@@ -20,8 +20,6 @@ from tallybayes.explanations.plain import plain_number
 from tallybayes.explanations.ratio import Ratio
 from tallybayes.model import Fitted
 from tallybayes.model.calibration import Calibration
-from tallybayes.model.description import described, why
-from tallybayes.model.estimation import shares
 from tallybayes.report.inspected_factors import Wish, tables_of
 from tallybayes.report.inspected_tables import InspectedTable
 from tallybayes.report.inspected_text import as_text
@@ -195,7 +193,7 @@ def inspect_model(
         _columns(fitted, wish),
         len(schema.names),
         tuple(tables),
-        repr(fitted.prior),
+        repr(fitted.recipe.prior),
         model.positive,
         model.calibration,
         model.free_parameters,
@@ -209,7 +207,7 @@ def inspect_model(
 
 def _classes(fitted: Fitted) -> tuple[InspectedClass, ...]:
     tally = fitted.tally.among(fitted.classes)
-    priors = of_prior(fitted.prior, tally, fitted.model.prior)
+    priors = of_prior(fitted.recipe.prior, tally, fitted.model.prior)
     rows, weight = tally.rows.tolist(), tally.weight.tolist()
     return tuple(map(InspectedClass, tally.classes, rows, weight, priors))
 
@@ -222,14 +220,14 @@ def _columns(fitted: Fitted, wish: Wish) -> tuple[InspectedColumn, ...]:
     listed = frozenset(names[:MOST_COLUMNS]) if wish.columns is None else wish.columns
     reasons = dict(zip(names, schema.reasons, strict=True))
     found: dict[str, InspectedColumn] = {}
-    every = shares(tally, fitted.families, fitted.columns)
+    every = fitted.recipe.plan(tally)
     for share, factor in zip(every, fitted.model.factors, strict=True):
-        family = described(share.family)
-        absent = tally.rows[:, None] - share.block.present
-        missing = np.broadcast_to(absent, (len(absent), len(share.facts.names))).T
-        for j, name in enumerate(map(str, share.facts.names)):
+        family = str(share.family)
+        absent = tally.rows[:, None] - share.counted.present
+        missing = np.broadcast_to(absent, (len(absent), len(share.info.names))).T
+        for j, name in enumerate(map(str, share.info.names)):
             if name in listed:
-                reason = why(fitted, name, reasons[name])
+                reason = fitted.why(name, reasons[name])
                 gaps, exponent = tuple(missing[j].tolist()), exponent_of(factor, j)
                 found[name] = InspectedColumn(name, family, reason, gaps, exponent)
     return tuple(found[name] for name in names if name in found)

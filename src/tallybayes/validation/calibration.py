@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.sources.labels import Label
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.encoded import Encoded
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, number, whole
 from tallybayes.metrics import scores as scores_of
+from tallybayes.model import Recipe
 from tallybayes.sources.labels import Label
-from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, folds_of
 from tallybayes.validation.held_out import FoldScores, held_out_folds, left_out_each
 from tallybayes.validation.progress import progress

@@ -18,13 +18,13 @@ from tallybayes.families import Text
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, WholeLeftOut, left_out
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.counting import members
-from tallybayes.model import Model
-from tallybayes.model.estimation import Share, shares
+from tallybayes.model import Model, Recipe
+from tallybayes.model.factors import FactorPlan
 from tallybayes.priors import Empirical, Prior
 from tallybayes.schema import Count
 from tallybayes.tallies import Tally
 from tallybayes.tokenizer import Bagged
-from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.progress import progress
 
 Array = NDArray[Any]
@@ -72,31 +72,31 @@ class LeaveOneOut:
 
     def _parts(
         self, recipe: Recipe, some: Array | None = None
-    ) -> list[tuple[Share, LeftOut | WholeLeftOut]] | None:
+    ) -> list[tuple[FactorPlan, LeftOut | WholeLeftOut]] | None:
         """Return the terms of all families; None if one of them has no closed form."""
         found = []
         of = self.of
         if some is not None and len(some) < len(self.data):
             w = None if of.w is None else of.w[some]
             of = of._replace(y=of.y[some], w=w)
-        for share in shares(self.tally, recipe.families, recipe.columns):
-            block = self.data.blocks[share.group]
-            if isinstance(block, Bagged) and isinstance(share.family, Text):
-                block = block.known_from(~self._idle) if share.family.words.idf is None else block
+        for plan in recipe.plan(self.tally):
+            block = self.data.blocks[plan.group]
+            if isinstance(block, Bagged) and isinstance(plan.family, Text):
+                block = block.known_from(~self._idle) if plan.family.words.idf is None else block
             if of is not self.of:
                 assert some is not None
                 block = take_rows(block, some)
-            if share.places:
-                block = take_columns(block, share.places)
+            if plan.units:
+                block = take_columns(block, plan.units)
             # (a text needs no model of all documents, which might have no word left)
-            text = isinstance(share.family, Text)
-            parameters = None if text else share.family.estimate(share.block, share.facts)
+            text = isinstance(plan.family, Text)
+            parameters = None if text else plan.family.estimate(plan.counted, plan.info)
             complete = of is self.of and not self._part
-            leaving = LeaveOneOutTask(share.block, share.facts, parameters, block, of, complete)
-            part = left_out(share.family, leaving)
+            leaving = LeaveOneOutTask(plan.counted, plan.info, parameters, block, of, complete)
+            part = left_out(plan.family, leaving)
             if part is None:
                 return None
-            found.append((share, part))
+            found.append((plan, part))
         return found
 
     def log_prior(self, prior: Prior) -> Floats:
@@ -177,10 +177,10 @@ class LeaveOneOut:
         names: list[str] = []
         found = []
         exact = (self.of.rows > 1)[self.y[some]] & ~self._idle[some]
-        for share, part in parts:
+        for plan, part in parts:
             found.append(part.terms())
             exact &= ~part.doubtful
-            names += share.facts.names if isinstance(part, LeftOut) else [share.whole]
+            names += plan.names if isinstance(part, LeftOut) else [plan.title]
         terms = np.concatenate(found, axis=1)
         exact &= ~np.isnan(terms).any(axis=(1, 2)) & ~self._heavy[some]
         return names, terms, self.log_prior(recipe.prior)[some], exact

@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, check_weights, encode_classes, encoded
-from tallybayes.families import Family
 from tallybayes.kernels.counting import members
-from tallybayes.model import Model, estimate
-from tallybayes.model.calibration import Calibration
-from tallybayes.priors import Empirical, Prior
 from tallybayes.schema import Schema
 from tallybayes.sources import Source
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
 
 Array = NDArray[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a model is estimated from a tally: see `estimate`."""
-
-    families: tuple[Family, ...] = ()
-    columns: Mapping[str, Family] = field(default_factory=dict)
-    prior: Prior = field(default_factory=Empirical)
-    positive: Label | None = None
-    calibration: Calibration | None = None
-
-    def model(self, tally: Tally) -> Model:
-        """Estimate a model."""
-        return estimate(
-            tally,
-            *self.families,
-            columns=self.columns,
-            prior=self.prior,
-            positive=self.positive,
-            calibration=self.calibration,
-        )
 
 
 @dataclass(frozen=True, slots=True)

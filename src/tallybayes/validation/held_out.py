@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from tallybayes.batches import take_rows
 from tallybayes.kernels.scoring import shares
 from tallybayes.kernels.threads import over_rows
-from tallybayes.model import Model
+from tallybayes.model import Model, Recipe
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.folds import FoldTallies
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.folds import Fold, Partitions, parted
 from tallybayes.validation.progress import progress
 

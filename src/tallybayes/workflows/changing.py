@@ -10,9 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
-from tallybayes.families import Family
 from tallybayes.model import Fitted
-from tallybayes.model.estimation import applicable, family_for
+from tallybayes.model.recipe import applicable, family_for
 from tallybayes.modelfile import Stored, changing, load
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn
@@ -118,8 +117,8 @@ def _change(
         if now.fitted.tally.schema not in (known, schema):
             raise TallyBayesError(f"{path} has other columns by now; do it again")
         tally = _sum(what, now.fitted.tally.under(schema), counted.tally)
-        families = applicable(now.fitted.families, schema)
-        fitted = replace(now.fitted, tally=tally, families=families, labels=None)
+        families = applicable(now.fitted.recipe.families, schema)
+        fitted = Fitted(tally, replace(now.fitted.recipe, families=families))
         if tally.classes:
             fitted.model  # noqa: B018  (a model that cannot be estimated is not written)
         verb, sign = ("update", 1) if what == "updated" else ("forget", -1)
@@ -221,24 +220,19 @@ def _merged(mine: Fitted, theirs: Fitted) -> Fitted:
     theirs_open = set(theirs.tally.empty_columns()).intersection(a.names) - mine_open
     schema = a.joined(b.without(theirs_open), overruled=mine_open)
     tally = mine.tally.under(schema) + theirs.tally.under(schema)
-    columns = dict(mine.columns)
+    recipe, other = mine.recipe, theirs.recipe
+    columns = dict(recipe.columns)
     for name in schema.names:
         if name not in a.places:
-            family = _family(theirs, b, name)
-            if family != family_for(b.kind(name), mine.families):
+            family = other.family_of(b, name)
+            if family != family_for(b.kind(name), recipe.families):
                 columns[name] = family
-    return Fitted(
-        tally,
-        applicable(mine.families, schema),
-        columns,
-        mine.prior,
-        mine.positive,
-        mine.calibration,
-        sorted_labels((*mine.announced, *theirs.announced), "the classes"),
-        reasons={**theirs.reasons, **mine.reasons},
+    declared = (*recipe.declared_classes, *other.declared_classes)
+    recipe = replace(
+        recipe,
+        families=applicable(recipe.families, schema),
+        columns=columns,
+        declared_classes=sorted_labels(declared, "the classes"),
+        reasons={**other.reasons, **recipe.reasons},
     )
-
-
-def _family(fitted: Fitted, schema: Schema, name: str) -> Family:
-    stated = fitted.columns.get(name)
-    return family_for(schema.kind(name), fitted.families) if stated is None else stated
+    return Fitted(tally, recipe)

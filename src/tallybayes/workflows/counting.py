@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.kernels.choice import part_of
-from tallybayes.model.columns import ColumnSpec, wishes
-from tallybayes.model.edges import Cut, any_open, with_edges
+from tallybayes.model.column_specs import (
+    ColumnSpec,
+    Resolved,
+    column_spec,
+    needs_labels,
+    resolved,
+)
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Table
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type
@@ -102,7 +107,7 @@ def settled(
     except TallyBayesError as error:
         raise TallyBayesError(f"{rows.files[0]}: {error}") from None
     sample = rows.sample
-    wish = wishes(spec.said, OnlyNames(names), names)
+    wish = column_spec(spec.said, names)
     if rows.untyped:
         numbers = [name for name in names if may_be_numbers(wish, name)]
         sample = with_numbers(sample, [*numbers, *([weight] if weight else [])], options.decimal)
@@ -111,7 +116,7 @@ def settled(
     source = source_of(sample, names)
     _check_target(ArrowColumn(target, sample.column(target)))
     said: Any = wish.of_all or wish.by_name
-    if any_open(wish):
+    if needs_labels(wish):
         try:
             said, wish = _cut(wish, source, sample, target, weight)
         except TallyBayesError as error:
@@ -189,14 +194,7 @@ def may_be_numbers(wish: ColumnSpec, name: str) -> bool:
     return not isinstance(getattr(word, "kind", word), Categories | Words)
 
 
-class OnlyNames:
-    """What `make_column_selector` and the like would look at; files have only names."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.columns = names
-
-
-def _cut(wish: ColumnSpec, source: Table, sample: Any, target: str, weight: str | None) -> Cut:
+def _cut(wish: ColumnSpec, source: Table, sample: Any, target: str, weight: str | None) -> Resolved:
     """Find the edges of bins from the rows of the sample that have a label and a weight."""
     everything = slice(0, sample.num_rows)
     sound = ArrowColumn(target, sample.column(target)).codes(everything).codes >= 0
@@ -210,7 +208,7 @@ def _cut(wish: ColumnSpec, source: Table, sample: Any, target: str, weight: str 
         columns = {name: ArrowColumn(name, sample.column(name)) for name in source.names}
         source = Table(columns, sample.num_rows)
     labels = encode_classes(ArrowColumn(target, sample.column(target)), source.n_rows)
-    return with_edges(wish, source, labels, w)
+    return resolved(wish, source, labels, w)
 
 
 def types_to_read(source: Table, schema: Schema, untyped: bool) -> dict[str, Type]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.model import winners_of
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows
 from tallybayes.tokenizer import Words
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.held_out import left_out_each, posterior_of
 from tallybayes.validation.reports.report import Report
 from tallybayes.workflows.counting import Counted, Counting
@@ -31,7 +32,7 @@ def leave_out(
     progress: Progress | None = None,
 ) -> Report | str:
     """Return the scores of every row under the model of all others, or why there are none."""
-    recipe = Recipe(fitted.families, fitted.columns, fitted.prior, fitted.positive)
+    recipe = replace(fitted.recipe, calibration=None, declared_classes=())
     if len(counted.tally.classes) < 2 or counted.tally.rows.sum() < 3:
         return "too few rows or classes to leave one out"
     if counted.tables is not None:

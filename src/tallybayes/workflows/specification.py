@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families import ByClass, RelativeFloor, Text
+from tallybayes.families import FAMILIES, ByClass, RelativeFloor, Text
 from tallybayes.families.categorical import Unseen
 from tallybayes.model.calibration import How
-from tallybayes.model.columns import BEST, FAMILIES
+from tallybayes.model.column_specs import BEST
 from tallybayes.sources.labels import Label
 from tallybayes.tokenizer import Words
 

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.model.columns import wishes
+from tallybayes.model.column_specs import column_spec
 from tallybayes.schema import Categories
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.workflows.counting import (
     Counting,
-    OnlyNames,
     labels_of,
     may_be_numbers,
     settled,
@@ -139,7 +138,7 @@ def _numbers_for(
     names = [name for name in counting.schema.names if counting.types[name] in ("category", "text")]
     found: dict[str, Type] = {}
     for other in others:
-        wish = wishes(other.without_choices().said, OnlyNames(rows.names), rows.names)
+        wish = column_spec(other.without_choices().said, rows.names)
         for name in names:
             own = type_to_read(ArrowColumn(name, rows.sample.column(name)), Categories())
             if own != "category" and may_be_numbers(wish, name):

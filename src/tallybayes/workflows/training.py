@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
-from tallybayes.model import Fitted
-from tallybayes.model.columns import ColumnSpec, families_for
+from tallybayes.model import Fitted, Recipe
+from tallybayes.model.column_specs import ColumnSpec, families_for
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.priors import Fixed, prior_of
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
@@ -231,23 +231,18 @@ def fitted_from(tally: Tally, wish: ColumnSpec, spec: Spec) -> Fitted:
     """Say how a model is estimated from what was counted."""
     families, by_name = families_for(tally.schema, wish, spec.alpha, spec.unseen)
     prior = prior_of(spec.prior)
-    announced = set(prior.p) if isinstance(prior, Fixed) else set()
-    for label in announced.difference(tally.classes):
+    declared = set(prior.p) if isinstance(prior, Fixed) else set()
+    for label in declared.difference(tally.classes):
         hint = did_you_mean(label, tally.classes)
         raise TallyBayesError(f"a prior is stated for the unknown class {label!r}; {hint}")
     if spec.positive is not None:
         if spec.positive not in tally.classes:
             hint = did_you_mean(spec.positive, tally.classes)
             raise TallyBayesError(f"the positive class {spec.positive!r} is not a class; {hint}")
-        announced.add(spec.positive)
-    return Fitted(
-        tally,
-        families,
-        by_name,
-        prior,
-        spec.positive,
-        announced=sorted_labels(announced, "the classes"),
-    )
+        declared.add(spec.positive)
+    classes = sorted_labels(declared, "the classes")
+    recipe = Recipe(families, by_name, prior, spec.positive, declared_classes=classes)
+    return Fitted(tally, recipe)
 
 
 def _with_estimator(

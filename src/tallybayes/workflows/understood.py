@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tallybayes.model import Fitted
-from tallybayes.model.description import described, why
-from tallybayes.model.estimation import family_for
 from tallybayes.sources.labels import Label
 
 MOST_COLUMNS = 50
@@ -76,11 +74,8 @@ def understood(fitted: Fitted) -> Understood:
         for place, name in enumerate(names):
             present[name] = int(counts[place if len(counts) == len(names) else 0])
     columns = []
-    for name, kind, reason in tally.schema:
-        family: Any = fitted.columns.get(name)
-        if family is None:
-            family = family_for(kind, fitted.families)
-        because = why(fitted, name, reason)
-        columns.append(Column(name, described(family), because, total - present[name]))
+    for name, _, reason in tally.schema:
+        family = str(fitted.recipe.family_of(tally.schema, name))
+        columns.append(Column(name, family, fitted.why(name, reason), total - present[name]))
     classes = tuple(zip(tally.classes, tally.rows.tolist(), strict=True))
     return Understood(tally.schema.target, classes, tuple(columns))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import tallybayes as tb
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.modelfile import Provenance, Stored, save
 
@@ -46,15 +46,17 @@ def loan():
     """Categories and a number; a prior that is stated, and a positive class."""
     fitted = Fitted(
         tb.Tally.of(LOANS, CHEAT, target="cheat"),
-        (tb.Gaussian(),),
-        {
-            "owner": tb.Categorical(alpha=0),
-            "status": tb.Categorical(m=3, p=tb.ByClass({"Yes": 1 / 3, "No": 2 / 3})),
-        },
-        tb.Fixed({"Yes": 0.25, "No": 0.75}),
-        "Yes",
+        Recipe(
+            (tb.Gaussian(),),
+            {
+                "owner": tb.Categorical(alpha=0),
+                "status": tb.Categorical(m=3, p=tb.ByClass({"Yes": 1 / 3, "No": 2 / 3})),
+            },
+            tb.Fixed({"Yes": 0.25, "No": 0.75}),
+            "Yes",
+            reasons={"income": "declared"},
+        ),
         labels=np.array(["No", "Yes"]),
-        reasons={"income": "declared"},
     )
     return Stored(fitted, provenance("loan.csv", 10))
 
@@ -63,7 +65,7 @@ def mails():
     """Text, booleans as classes, and a temperature."""
     tally = tb.Tally.of({"mail": MAILS}, SPAM, columns={"mail": tb.Text()}, target="spam")
     calibration = Calibration("temperature", {}, 0.5, {}, 0.25, 0.75, 5)
-    fitted = Fitted(tally, (tb.Text(alpha=0.5),), {}, tb.Uniform(), calibration=calibration)
+    fitted = Fitted(tally, Recipe((tb.Text(alpha=0.5),), {}, tb.Uniform(), calibration=calibration))
     return Stored(fitted, provenance("mails.jsonl", 5), {"name": "TextNB", "alpha": 0.5})
 
 
@@ -82,20 +84,22 @@ def numbers():
     curve = np.array([0.25, 0.75]), np.array([0.125, 1.0])
     fitted = Fitted(
         tally,
-        (),
-        {
-            "on": tb.Bernoulli(alpha=0.5, threshold=0.5),
-            "age": tb.Bins((18, 65), alpha=1),
-            "size": tb.LogNormal(ddof=0, floor=tb.AdditiveFloor(0.5, of=2.0)),
-            "visits": tb.Poisson(alpha=0.25, bag="a"),
-            "calls": tb.Complement(alpha=1, bag="b"),
-            "letter": tb.Text(WORDS, event="boolean"),
-        },
-        tb.Empirical(alpha=1),
-        300,
-        Calibration("isotonic", curves={7: curve, 300: curve, 1000: curve}),
-        (7, 300, 1000),
-        np.array([7, 300, 1000], np.int16),
+        Recipe(
+            (),
+            {
+                "on": tb.Bernoulli(alpha=0.5, threshold=0.5),
+                "age": tb.Bins((18, 65), alpha=1),
+                "size": tb.LogNormal(ddof=0, floor=tb.AdditiveFloor(0.5, of=2.0)),
+                "visits": tb.Poisson(alpha=0.25, bag="a"),
+                "calls": tb.Complement(alpha=1, bag="b"),
+                "letter": tb.Text(WORDS, event="boolean"),
+            },
+            tb.Empirical(alpha=1),
+            300,
+            Calibration("isotonic", curves={7: curve, 300: curve, 1000: curve}),
+            (7, 300, 1000),
+        ),
+        labels=np.array([7, 300, 1000], np.int16),
     )
     return Stored(fitted, provenance("numbers.parquet", 4))
 

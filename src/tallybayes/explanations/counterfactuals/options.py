@@ -21,7 +21,6 @@ from tallybayes.families import (
     BernoulliParameters,
     BinsParameters,
     CategoricalParameters,
-    LogNormalParameters,
     MultinomialParameters,
     NormalParameters,
     PoissonParameters,
@@ -196,7 +195,7 @@ def lines_of_normals(
 ) -> Lines:
     """Return the lines of Gaussian and log-normal columns."""
     mean, scale, height = (part.T for part in normals.curves)
-    log = isinstance(normals, LogNormalParameters)
+    log = normals.log
     middle = mean @ prior
     with np.errstate(over="ignore", invalid="ignore"):  # classes may lie as far apart as floats go
         variance = (normals.variance.T + (mean - middle[:, None]) ** 2) @ prior

@@ -65,7 +65,7 @@ def space_of(
     kept = np.array([name in keep for name in schema.names], bool)
     for factor in model.factors:
         group = schema.groups[factor.group]
-        places = factor.places(len(group))
+        places = factor.places
         columns = [group.columns(place)[0] for place in places]
         block, scored = factor.block_of(batch), factor.scored
         logs[columns] = scored.log_prob(block)[0]

@@ -34,7 +34,7 @@ from tallybayes.explanations.working.values import pooled
 from tallybayes.families import Complement, Multinomial, MultinomialParameters
 from tallybayes.families.counts import log_shares, log_shares_elsewhere
 from tallybayes.families.parameters import ColumnInfo
-from tallybayes.model.estimation import Share
+from tallybayes.model.factors import FactorPlan
 from tallybayes.schema import Count
 
 Floats = NDArray[np.float64]
@@ -60,14 +60,14 @@ def family_of(bag: MultinomialParameters) -> Multinomial | Complement:
 
 
 def of_bag(
-    share: Share | None,
+    share: FactorPlan | None,
     bag: MultinomialParameters,
     there: Sequence[tuple[int, Contribution]],
     classes: Sequence[str],
 ) -> Iterator[Term]:
     """Go through the terms of columns that are there, each with its place in the bag."""
     if share is None:
-        share = Share(0, (), family_of(bag), bag.counted, ColumnInfo((), (), ()), Count())
+        share = FactorPlan(0, (), Count(), ColumnInfo((), ()), family_of(bag), bag.counted)
     family: Any = share.family
     columns = [j for j, _ in there]
     ratios = likelihoods.of_bag(share, bag, columns)

@@ -25,7 +25,7 @@ from tallybayes.families import (
     TextParameters,
 )
 from tallybayes.model import Factor, Fitted, Model
-from tallybayes.model.estimation import Share, shares
+from tallybayes.model.factors import FactorPlan
 from tallybayes.priors import Empirical, Fixed
 from tallybayes.sources import as_source
 from tallybayes.tokenizer import Documents
@@ -55,10 +55,10 @@ def terms_of(
     (batch,) = batches(source, model.schema)
     said = {each.column: each for each in explanation.contributions}
     classes = class_names(model.schema.target, model.classes)
-    every: Sequence[Share | None] = [None] * len(model.factors)
+    every: Sequence[FactorPlan | None] = [None] * len(model.factors)
     if fitted is not None:
         tally = fitted.tally.among(fitted.classes)
-        every = list(shares(tally, fitted.families, fitted.columns))
+        every = list(fitted.recipe.plan(tally))
     found: dict[str, list[Term]] = {}
     for share, factor in zip(every, model.factors, strict=True):
         for name, term in _of_factor(model, share, factor, batch, said, classes, chosen):
@@ -68,7 +68,7 @@ def terms_of(
 
 def _of_factor(
     model: Model,
-    share: Share | None,
+    share: FactorPlan | None,
     factor: Factor,
     batch: Batch,
     said: Mapping[str, Contribution],
@@ -80,7 +80,7 @@ def _of_factor(
     block = factor.block_of(batch)
     there = [
         (j, said[str(names[place])])
-        for j, place in enumerate(factor.places(len(names)))
+        for j, place in enumerate(factor.places)
         if _counts(said[str(names[place])], wanted)
     ]
     if isinstance(factor.parameters, MultinomialParameters):
@@ -109,7 +109,7 @@ def _counts(what: Contribution, wanted: set[int] | None) -> bool:
 
 
 def _of_column(
-    share: Share | None,
+    share: FactorPlan | None,
     parameters: Parameters,
     block: Block,
     j: int,
@@ -133,7 +133,7 @@ def priors_of(model: Model, fitted: Fitted | None) -> tuple[tuple[Estimate, ...]
     if fitted is None:
         said = "The prior is stated: the model comes without its counts."
         return tuple(map(Estimate.stated, model.prior.tolist())), said
-    tally, prior = fitted.tally.among(fitted.classes), fitted.prior
+    tally, prior = fitted.tally.among(fitted.classes), fitted.recipe.prior
     if isinstance(prior, Fixed):
         return tuple(map(Estimate.stated, model.prior.tolist())), "The prior is stated."
     estimates = tuple(Estimate.of(each) for each in of_prior(prior, tally, model.prior))

@@ -35,8 +35,8 @@ from tallybayes.explanations.working.numbers import (
 )
 from tallybayes.explanations.working.terms import ONE, Term, any_class, one_line
 from tallybayes.explanations.working.values import STATED, pooled
-from tallybayes.families import LogNormalParameters, NormalParameters, PoissonParameters
-from tallybayes.model.estimation import Share
+from tallybayes.families import NormalParameters, PoissonParameters
+from tallybayes.model.factors import FactorPlan
 from tallybayes.tallies import Moments
 
 TWO = Number("2")
@@ -46,14 +46,14 @@ LIFTED = "the variance of {} was lifted: no variance may be near to zero"
 
 
 def of_number(
-    share: Share | None,
+    share: FactorPlan | None,
     normals: NormalParameters,
     what: Contribution,
     j: int,
     classes: tuple[str, ...],
 ) -> Term:
     """Return the term of a number with a bell curve."""
-    logged = isinstance(normals, LogNormalParameters)
+    logged = normals.log
     column, value = one_line(what.column), one_line(what.value)
     name = f"{column} = {value}"
     lines: list[tuple[Chain, ...]] = []
@@ -125,12 +125,12 @@ def _enough(mean: float, variance: float) -> int:
 
 
 def _moments(
-    share: Share, c: int, j: int, mean: float, variance: float, what: str, label: str
+    share: FactorPlan, c: int, j: int, mean: float, variance: float, what: str, label: str
 ) -> tuple[tuple[Chain, ...], str]:
     """Show mean and variance with the sums that they come from, and say what is unusual."""
-    assert isinstance(share.block, Moments)
+    assert isinstance(share.counted, Moments)
     family: Any = share.family
-    n, m2 = float(share.block.weight[c, j]), float(share.block.m2[c, j])
+    n, m2 = float(share.counted.weight[c, j]), float(share.counted.m2[c, j])
     of_mean, of_variance = Of("mean", what, label), Of("variance", what, label)
     centre, spread = measured(mean, _enough(mean, variance)), measured(variance)
     if n <= 0.0:
@@ -149,7 +149,7 @@ def _moments(
 
 
 def of_events(
-    share: Share | None,
+    share: FactorPlan | None,
     rates: PoissonParameters,
     x: float,
     j: int,
@@ -165,7 +165,7 @@ def of_events(
         (ratios,) = likelihoods.of_rates(share, rates, [j])
         estimates = [Estimate.of(each) for each in ratios]
         how = "P(x) = rate^x exp(-rate)/x!, where the rate is the class's events over its rows"
-        how += pooled(share.block.weight)
+        how += pooled(share.counted.weight)
     name = f"{column} = {value}"
     factors = [_events(each, x, value, what.exponent) for each in estimates]
     lines = []

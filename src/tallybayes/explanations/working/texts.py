@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +99,7 @@ def _present(weights: TextParameters, document: str) -> Integers:
 
 def _elsewhere(weights: TextParameters, numbers: Integers) -> list[tuple[Ratio, ...]]:
     """Return the shares of some words in all other classes together."""
-    alpha: Any = weights.text.alpha
+    alpha = weights.text.added
     counts, totals = weights.counts_of(numbers), weights.class_totals
     others = counts.sum(axis=1, keepdims=True) - counts
     below, more = totals.sum() - totals, alpha * len(weights.terms)
@@ -115,7 +114,7 @@ def _elsewhere(weights: TextParameters, numbers: Integers) -> list[tuple[Ratio, 
 
 def _how(weights: TextParameters, classes: Sequence[str]) -> str:
     """Say how the probabilities of words come about."""
-    text, alpha = weights.text, float(weights.text.alpha)  # type: ignore[arg-type]
+    text, alpha = weights.text, weights.text.added
     if text.event == "bernoulli":
         added = f"alpha = {alpha:.6g} is added to both outcomes" if alpha else "nothing is added"
         return f"{PRESENT}; {added}; words that are absent count 1 less that"

@@ -21,7 +21,7 @@ from tallybayes.families import (
     CategoricalParameters,
 )
 from tallybayes.families.smoothing import alpha_of_each, guess_for_unseen
-from tallybayes.model.estimation import Share
+from tallybayes.model.factors import FactorPlan
 from tallybayes.tallies import Codes
 
 STATED = "the probabilities are stated: the model comes without its counts"
@@ -34,7 +34,7 @@ def pooled(totals: Any) -> str:
 
 
 def of_category(
-    share: Share | None,
+    share: FactorPlan | None,
     tables: CategoricalParameters,
     block: Block,
     j: int,
@@ -73,24 +73,24 @@ def of_category(
     )
 
 
-def _of_unseen(share: Share, tables: CategoricalParameters, j: int) -> tuple[Ratio, ...]:
+def _of_unseen(share: FactorPlan, tables: CategoricalParameters, j: int) -> tuple[Ratio, ...]:
     """Return the probability of a value with no rows."""
-    assert isinstance(share.block, Codes)
+    assert isinstance(share.counted, Codes)
     family: Any = share.family
-    labels, name = tables.labels[j], share.facts.names[j]
-    total = share.block.take([j]).with_labels((labels,)).weight.sum(axis=1)
+    labels, name = tables.labels[j], share.info.names[j]
+    total = share.counted.take([j]).with_labels((labels,)).weight.sum(axis=1)
     if family.m is None:
-        alpha = float(alpha_of_each(family.alpha, share.facts.names)[j])
+        alpha = float(alpha_of_each(family.alpha, share.info.names)[j])
         extra, more = np.full(len(total), alpha), alpha * len(labels)
     else:
-        extra = family.m * guess_for_unseen(family.p, share.facts.classes, labels, name)
+        extra = family.m * guess_for_unseen(family.p, share.info.classes, labels, name)
         more = family.m
     p = np.exp(tables.log_unseen[:, j])
     parts = zip(p.tolist(), extra.tolist(), total.tolist(), strict=True)
     return tuple(Ratio(value, 0.0, add, n, more) for value, add, n in parts)
 
 
-def _extras(share: Share, ratios: tuple[Ratio, ...]) -> list[Formula | None]:
+def _extras(share: FactorPlan, ratios: tuple[Ratio, ...]) -> list[Formula | None]:
     """Say how what is added comes about: for the m-estimate as m times p."""
     family = share.family
     if not isinstance(family, Categorical) or not family.m:
@@ -99,7 +99,7 @@ def _extras(share: Share, ratios: tuple[Ratio, ...]) -> list[Formula | None]:
     return [Product((plain(m), plain(each.added / m))) if each.added else None for each in ratios]
 
 
-def _how(share: Share, j: int, n_values: int, intervals: bool) -> str:
+def _how(share: FactorPlan, j: int, n_values: int, intervals: bool) -> str:
     """Say how the probabilities of a column come about."""
     family: Any = share.family
     what = "interval" if intervals else "value"
@@ -107,15 +107,15 @@ def _how(share: Share, j: int, n_values: int, intervals: bool) -> str:
     said = f"the class's rows {here}, over all its rows with a value"
     if getattr(family, "m", None) is not None:
         return f"{said}; the m-estimate adds m p above and m = {_number(family.m)} below"
-    alpha = float(alpha_of_each(family.alpha, share.facts.names)[j])
+    alpha = float(alpha_of_each(family.alpha, share.info.names)[j])
     if not alpha:
-        block: Any = share.block.take([j])
+        block: Any = share.counted.take([j])
         return f"{said}; nothing is added{pooled(block.weight.sum(axis=1))}"
     return f"{said}; alpha = {_number(alpha)} is added to each of {n_values} {what}s"
 
 
 def of_switch(
-    share: Share | None,
+    share: FactorPlan | None,
     switches: BernoulliParameters,
     j: int,
     what: Contribution,
@@ -131,8 +131,8 @@ def of_switch(
         (ratios,) = likelihoods.of_switches(share, switches, [j])
         estimates = [Estimate.of(each) for each in ratios]
         family: Any = share.family
-        alpha = float(alpha_of_each(family.alpha, share.facts.names)[j])
-        block: Any = share.block
+        alpha = float(alpha_of_each(family.alpha, share.info.names)[j])
+        block: Any = share.counted
         more = f"; nothing is added{pooled(block.weight)}"
         if alpha:
             more = f"; alpha = {_number(alpha)} is added to both outcomes"

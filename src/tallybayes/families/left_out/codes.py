@@ -25,7 +25,7 @@ from tallybayes.tallies import Codes
 def _categorical(family: Categorical, leaving: LeaveOneOutTask) -> LeftOut:
     settled = [
         np.array([label in declared for label in known], bool)
-        for known, declared in zip(leaving.parameters.labels, leaving.facts.declared, strict=True)
+        for known, declared in zip(leaving.parameters.labels, leaving.info.declared, strict=True)
     ]
     return leave_out_of_tables(family, leaving, settled)
 
@@ -43,7 +43,7 @@ def leave_out_of_tables(
     tables: CategoricalParameters = leaving.parameters
     counted: Codes = leaving.counted.with_labels(tables.labels)
     places, y, w = _by_place(leaving.block, tables), leaving.of.y, leaving.weights
-    alphas = alpha_of_each(family.alpha, leaving.facts.names)
+    alphas = alpha_of_each(family.alpha, leaving.info.names)
     own, doubtful = np.zeros(places.shape), np.zeros(len(y), bool)
     changed: dict[int, Callable[[], Floats]] = {}
     for j, here in enumerate(counted.columns()):
@@ -81,17 +81,17 @@ def _smoothing(
     family: Categorical, leaving: LeaveOneOutTask, j: int, alpha: float
 ) -> tuple[Floats, float]:
     """Return what is added to each class and value of a column, and to each class's total."""
-    labels, classes = leaving.parameters.labels[j], leaving.facts.classes
+    labels, classes = leaving.parameters.labels[j], leaving.info.classes
     if family.m is None:
         return np.full((len(classes), len(labels)), alpha), alpha * len(labels)
-    return family.m * guesses(family.p, classes, labels, leaving.facts.names[j]), family.m
+    return family.m * guesses(family.p, classes, labels, leaving.info.names[j]), family.m
 
 
 def _one_more(
     family: Categorical, leaving: LeaveOneOutTask, j: int, n: Floats, only: Array, alpha: float
 ) -> Floats:
     """Return the terms of values that are seen once, and unknown without their row."""
-    classes = leaving.facts.classes
+    classes = leaving.info.classes
     labels = leaving.parameters.labels[j][1:]  # one value less, whichever it is
     y, w = leaving.of.y[only], leaving.weights[only]
     total = np.repeat(n.sum(axis=1)[None], len(y), axis=0)
@@ -99,7 +99,7 @@ def _one_more(
     if family.m is None:
         more, total = np.full(len(classes), alpha), total + alpha * len(labels)
     else:
-        guess = guess_for_unseen(family.p, classes, labels, leaving.facts.names[j])
+        guess = guess_for_unseen(family.p, classes, labels, leaving.info.names[j])
         more, total = family.m * guess, total + family.m
     return safe_log(more / np.where(total > 0.0, total, 1.0))
 

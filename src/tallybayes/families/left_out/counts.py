@@ -32,7 +32,7 @@ HELD = 1e5  # times what other rows have
 
 @left_out.register
 def _multinomial(family: Multinomial, leaving: LeaveOneOutTask) -> WholeLeftOut:
-    alpha = alpha_of_each(family.alpha, leaving.facts.names)
+    alpha = alpha_of_each(family.alpha, leaving.info.names)
     sums: Floats = leaving.counted.sums
     y, w = leaving.of.y, leaving.weights
     totals, rows = sums.sum(axis=1), as_sparse(leaving.block)
@@ -57,7 +57,7 @@ def _multinomial(family: Multinomial, leaving: LeaveOneOutTask) -> WholeLeftOut:
 def _complement(family: Complement, leaving: LeaveOneOutTask) -> WholeLeftOut | None:
     if family.norm:
         return None
-    alpha = alpha_of_each(family.alpha, leaving.facts.names)
+    alpha = alpha_of_each(family.alpha, leaving.info.names)
     sums: Floats = leaving.counted.sums
     totals, rows = sums.sum(axis=1), as_sparse(leaving.block)
     y, w = leaving.of.y, leaving.weights
@@ -95,7 +95,7 @@ def _cancelled(rows: Sparse, sums: Floats, y: Array, w: Floats) -> NDArray[np.bo
 def _bernoulli(family: Bernoulli, leaving: LeaveOneOutTask) -> LeftOut | WholeLeftOut | None:
     switches: BernoulliParameters = leaving.parameters
     counted: Counts = leaving.counted
-    alpha = alpha_of_each(family.alpha, leaving.facts.names)
+    alpha = alpha_of_each(family.alpha, leaving.info.names)
     y, w = leaving.of.y, leaving.weights
     if isinstance(leaving.block, Sparse):
         if leaving.of.w is not None or not alpha.all():
@@ -148,7 +148,7 @@ def _sparse_switches(leaving: LeaveOneOutTask, alpha: Floats, threshold: float) 
 @left_out.register
 def _poisson(family: Poisson, leaving: LeaveOneOutTask) -> LeftOut | WholeLeftOut:
     counted: Counts = leaving.counted
-    alpha = alpha_of_each(family.alpha, leaving.facts.names)
+    alpha = alpha_of_each(family.alpha, leaving.info.names)
     y, w = leaving.of.y, leaving.weights
     rates: PoissonParameters = leaving.parameters
     shape = counted.sums.shape

@@ -46,7 +46,7 @@ def _gaussian(family: Gaussian, leaving: LeaveOneOutTask) -> LeftOut:
     """Leave rows out where variances depend on their own column only, or else on the largest."""
     if isinstance(family.floor, AdditiveFloor) and family.floor.of is None:
         return with_added_variance(leaving, family.floor.fraction, family)
-    everything = all_rows(leaving.counted, leaving.facts.names)
+    everything = all_rows(leaving.counted)
     spread = everything.m2 / np.where(everything.weight > 0.0, everything.weight, 1.0)
     floor, added = np.zeros(len(spread)), 0.0
     if isinstance(family.floor, RelativeFloor):
@@ -97,7 +97,7 @@ def _changed_sum(
         assert isinstance(family.floor, RelativeFloor)
         columns = np.flatnonzero(lifted)
         some = counted.take(columns.tolist())
-        everything = all_rows(some, [leaving.facts.names[j] for j in columns.tolist()])
+        everything = all_rows(some)
         variance = leaving.parameters.variance[:, columns]
         block = np.asarray(leaving.block)
         unsure = leaving_out.lifted_normals(
@@ -217,7 +217,7 @@ def _column(
     without = counted.take([j]).each(lambda part: np.repeat(part, len(y), axis=1))
     for part, own in (("rows", rows), ("weight", weight), ("mean", mean), ("m2", m2)):
         getattr(without, part)[y, here] = own
-    normals = family.estimate(without, ColumnInfo(leaving.facts.classes, NumberedNames(len(y)), ()))
+    normals = family.estimate(without, ColumnInfo(leaving.info.classes, NumberedNames(len(y)), ()))
     used, variance = normals.used, normals.variance
     if added is not None:
         unknown = unknown | np.isnan(added)
@@ -305,8 +305,8 @@ def with_added_variance(leaving: LeaveOneOutTask, fraction: float, family: Gauss
 
     Every row may change that variance, and with it all classes: this is many times dearer.
     """
-    names, y = leaving.facts.names, leaving.of.y
-    everything = all_rows(leaving.counted, names)
+    names, y = leaving.info.names, leaving.of.y
+    everything = all_rows(leaving.counted)
     block = np.asarray(leaving.block)
     together = LeaveOneOutTask(
         everything.each(lambda part: part[None]),

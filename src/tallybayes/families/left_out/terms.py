@@ -28,14 +28,14 @@ Array = NDArray[Any]
 class LeaveOneOutTask:
     """What there is to leave rows out of.
 
-    `counted` is the block of the tally of all rows, `facts` names its columns, `parameters` were
+    `counted` is the block of the tally of all rows, `info` names its columns, `parameters` were
     estimated from it, `block` holds the rows, and `of` says of which class they are. If these are
     not all rows that were counted (`complete`), what would have to be counted anew is NaN.
     `recounted` has the moments that were counted anew.
     """
 
     counted: Any
-    facts: ColumnInfo
+    info: ColumnInfo
     parameters: Any
     block: Block
     of: RowClasses

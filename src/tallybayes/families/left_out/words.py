@@ -59,9 +59,7 @@ class LeftDocuments:
     @property
     def alpha(self) -> float:
         """What is added to every count."""
-        alpha = self.text.alpha
-        assert isinstance(alpha, float)
-        return alpha
+        return self.text.added
 
     @cached_property
     def used(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:

@@ -57,9 +57,7 @@ def drawable(material: Material) -> Drawable:
         if isinstance(factor.parameters, MultinomialParameters | TextParameters):
             continue
         names = schema.names_of(schema.groups[factor.group])
-        for place, silent in zip(
-            factor.places(len(names)), _silent(factor.parameters), strict=True
-        ):
+        for place, silent in zip(factor.places, _silent(factor.parameters), strict=True):
             (found.silent if silent else found.names).append(str(names[place]))
     order = {str(name): place for place, name in enumerate(schema.names)}
     found.names.sort(key=lambda name: (told.get(name, len(told)), order[name]))

@@ -74,12 +74,13 @@ def _reliability(material: Material, scored: Scored) -> Html:
     assert judged is not None
     assert rows is not None
     before = None
-    if material.fitted.calibration is not None:
+    if material.fitted.recipe.calibration is not None:
         some = judged.some(rows.numbers)
         if len(some) < len(judged):
             scored = _scored(material, some)
             said.append(f"Of {len(some):,} of {len(judged):,} rows, drawn at random.")
-        bare = replace(material.fitted, calibration=None).model
+        fitted = material.fitted
+        bare = replace(fitted.recipe, calibration=None).model(fitted.tally)
         proba, winners = bare.judged(rows.X)
         before = _scored(material, replace(some, proba=proba, winners=winners))
     display = ReliabilityDisplay.from_scored(scored, before=before, ax=axes(*SIZE))

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from tallybayes.model.informative import most_informative
-from tallybayes.model.telling_values import TellingValue, telling_values
+from tallybayes.model.informative import InformativeValue, informative_values
 from tallybayes.report.blocks import (
     Section,
     count,
@@ -100,14 +99,9 @@ def _telling(material: Material) -> Html | None:
     )
 
 
-def telling(material: Material) -> dict[Label, list[TellingValue]]:
+def telling(material: Material) -> dict[Label, list[InformativeValue]]:
     """Return the values and words that speak most for each class, the most telling first."""
-    fitted, places = material.fitted, range(len(material.classes))
-    found = telling_values(fitted, MOST_VALUES, places, None)
-    for column in texts(material):
-        for name, words in most_informative(fitted, MOST_VALUES, column=column).items():
-            found[name] += [TellingValue(column, *each) for each in words]
-    return {name: sorted(each, key=lambda it: -it.log_ratio) for name, each in found.items()}
+    return informative_values(material.model, MOST_VALUES)
 
 
 def texts(material: Material) -> list[str]:

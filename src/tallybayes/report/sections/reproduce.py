@@ -12,7 +12,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.model.description import described
 from tallybayes.modelfile import Provenance, Stored, dump_bytes
 from tallybayes.report.blocks import Section, code, command, facts, folded, paragraph, table
 from tallybayes.report.html import Html, element, joined, label, one_line, shortened
@@ -112,17 +111,17 @@ def _options(material: Material) -> Html:
     """List the options that the model was estimated with."""
     fitted, schema = material.fitted, material.fitted.tally.schema
     general: list[tuple[object, object]] = [
-        ("Prior", code(repr(fitted.prior))),
-        ("Families", code(", ".join(map(described, fitted.families)) or "the usual")),
+        ("Prior", code(repr(fitted.recipe.prior))),
+        ("Families", code(", ".join(map(str, fitted.recipe.families)) or "the usual")),
     ]
-    if fitted.positive is not None:
-        general.append(("Positive class", label(fitted.positive)))
-    if fitted.calibration is not None:
-        general.append(("Calibration", code(fitted.calibration.how)))
+    if fitted.recipe.positive is not None:
+        general.append(("Positive class", label(fitted.recipe.positive)))
+    if fitted.recipe.calibration is not None:
+        general.append(("Calibration", code(fitted.recipe.calibration.how)))
     lines = []
     for name, kind, reason in list(schema)[:MOST_COLUMNS]:
-        stated = fitted.columns.get(str(name))
-        family = code(described(stated)) if stated is not None else ""
+        stated = fitted.recipe.columns.get(str(name))
+        family = code(str(stated)) if stated is not None else ""
         lines.append([label(name), code(kind_text(kind)), family, reason])
     head = ["column", "read as", "family, if one was stated", "why"]
     cut = "" if len(schema.names) <= MOST_COLUMNS else f" (the first {MOST_COLUMNS})"

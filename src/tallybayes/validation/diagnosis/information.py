@@ -24,7 +24,6 @@ from tallybayes.families import (
     BernoulliParameters,
     BinsParameters,
     CategoricalParameters,
-    LogNormalParameters,
     MultinomialParameters,
     NormalParameters,
     Parameters,
@@ -47,7 +46,6 @@ TIE = 1e-9  # what is equal but for rounding
 COUNT = "count"
 
 NAMES: tuple[tuple[type, str], ...] = (
-    (LogNormalParameters, "log-normal"),
     (NormalParameters, "Gaussian"),
     (BinsParameters, "bins"),
     (CategoricalParameters, "categories"),
@@ -159,13 +157,15 @@ def greatest_first(values: Sequence[float]) -> list[int]:
 
 def family_name(parameters: Parameters) -> str:
     """Return what columns are taken for, in a word."""
+    if isinstance(parameters, NormalParameters) and parameters.log:
+        return "log-normal"
     return next(name for kind, name in NAMES if isinstance(parameters, kind))
 
 
 def names_of(model: Model, factor: Factor) -> list[str]:
     """Return the names of a factor's columns."""
     names = model.schema.names_of(model.schema.groups[factor.group])
-    return [str(names[place]) for place in factor.places(len(names))]
+    return [str(names[place]) for place in factor.places]
 
 
 def _of_factor(factor: Factor, rows: Rows) -> tuple[Floats, NDArray[np.int64]]:

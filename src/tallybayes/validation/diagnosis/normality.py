@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families import LogNormalParameters, NormalParameters
+from tallybayes.families import NormalParameters
 from tallybayes.sources import Matrix, Table
 from tallybayes.sources.labels import Label
 from tallybayes.validation.diagnosis.information import names_of
@@ -146,7 +146,7 @@ def _of_column(
     """Measure one column."""
     there = ~np.isnan(x)
     x, y, w = x[there], rows.y[there], in_rows(rows.w[there])
-    log = isinstance(normals, LogNormalParameters)
+    log = normals.log
     family = "log_normal" if log else "gaussian"
     z = (x - normals.mean[y, j]) / np.sqrt(normals.variance[y, j])
     values, inverse = np.unique(x, return_inverse=True)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.model.estimation import shares
 from tallybayes.validation.cross_validation import Prepared, cross_val
 from tallybayes.validation.features.kept_columns import kept, said_of_kept
 from tallybayes.validation.features.terms import Judged, Terms, in_order, units_of, why_not_separate
@@ -37,7 +36,7 @@ def ground_of(
         reason = prepared.reason
     data, recipe = prepared.data, prepared.recipe
     if data is not None and recipe is not None:
-        reason = why_not_separate(list(shares(data.tally(), recipe.families, recipe.columns)))
+        reason = why_not_separate(list(recipe.plan(data.tally())))
         if not reason:
             terms = Terms(data, recipe, folds, model.calibration)
             some = "" if terms.every == 1 else f", and judged by one row in {terms.every}"
@@ -60,7 +59,7 @@ class Fits:
         self._labels = prepared.labels[prepared.y]
         self._classes = prepared.labels.tolist()
         state = clone(model).set_params(calibration=None).fit(X, self._labels, w)._state()
-        of_families = list(shares(state.tally, state.families, state.columns))
+        of_families = list(state.recipe.plan(state.tally))
         units = units_of(of_families, hasattr(X, "tocsr"))
         self.units = in_order(units, state.tally.schema.names)[0]
         self._prior = state.prior

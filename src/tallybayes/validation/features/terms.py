@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from tallybayes.batches import Batch, take_rows
 from tallybayes.families import AdditiveFloor, Complement, Multinomial, Text
 from tallybayes.families.parameters import times
-from tallybayes.model import Model
+from tallybayes.model import Model, Recipe
 from tallybayes.model.calibration import How
-from tallybayes.model.estimation import Share, shares
+from tallybayes.model.factors import FactorPlan
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
 from tallybayes.validation.calibration import MOST_CELLS, PENALTY, fitted_exponents
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.folds import EachRow, Fold
 from tallybayes.validation.held_out import posterior_of
 from tallybayes.validation.progress import progress
@@ -47,17 +47,17 @@ class Judged(NamedTuple):
     winners: NDArray[np.intp]
 
 
-def is_whole(share: Share, sparse: bool) -> bool:
+def is_whole(share: FactorPlan, sparse: bool) -> bool:
     """Tell whether the columns of a family can only be taken together: a bag, a sparse matrix."""
     together = isinstance(share.family, Multinomial | Complement | Text) or sparse
     return together or isinstance(getattr(share.family, "alpha", None), tuple)
 
 
-def units_of(of_families: Sequence[Share], sparse: bool) -> list[Unit]:
+def units_of(of_families: Sequence[FactorPlan], sparse: bool) -> list[Unit]:
     """Return what can be chosen, in the order of the families."""
     found = []
     for share in of_families:
-        names = tuple(share.facts.names)
+        names = tuple(share.info.names)
         if not is_whole(share, sparse):
             found += [Unit(name, (name,)) for name in names]
         elif len(names) == 1:
@@ -74,11 +74,11 @@ def in_order(units: Sequence[Unit], names: Sequence[str]) -> tuple[list[Unit], A
     return [units[k] for k in order], np.argsort(order)
 
 
-def why_not_separate(of_families: Sequence[Share]) -> str:
+def why_not_separate(of_families: Sequence[FactorPlan]) -> str:
     """Return why the terms of a column depend on the other columns, or nothing."""
     for share in of_families:
         floor = getattr(share.family, "floor", None)
-        if isinstance(floor, AdditiveFloor) and floor.of is None and len(share.facts.names) > 1:
+        if isinstance(floor, AdditiveFloor) and floor.of is None and len(share.info.names) > 1:
             return "what is added to a variance depends on all columns"
     return ""
 
@@ -103,7 +103,7 @@ class Terms:
         self._last: tuple[tuple[int, ...], Floats] = (), np.empty(0)
         self.fold: NDArray[np.int64] | None
         rows = LeaveOneOut(data)
-        self._shares = list(shares(rows.tally, recipe.families, recipe.columns))
+        self._shares = list(recipe.plan(rows.tally))
         sparse = any(hasattr(block, "indptr") for block in data.blocks)
         self._wholes = [is_whole(share, sparse) for share in self._shares]
         self.units, self._slots = in_order(units_of(self._shares, sparse), data.schema.names)
@@ -143,7 +143,7 @@ class Terms:
             self._prior[:, known] = prior
             unit = place = 0
             for share, whole in zip(self._shares, self._wholes, strict=True):
-                of_share = list(share.facts.names)
+                of_share = list(share.info.names)
                 width = len(of_share) if names[place : place + len(of_share)] == of_share else 1
                 part = terms[:, place : place + width].transpose(1, 0, 2)
                 part = part.sum(axis=0, keepdims=True) if whole else part

@@ -10,8 +10,8 @@ import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.families import BernoulliParameters, CategoricalParameters, NormalParameters
-from tallybayes.families.parameters import safe_log
-from tallybayes.model.factors import Factor
+from tallybayes.families.parameters import ColumnInfo, safe_log
+from tallybayes.model.factors import Factor, FactorPlan
 from tallybayes.model.model import Model
 from tallybayes.priors import Fixed
 from tallybayes.schema import Binary, Categories, Kind, Numeric, Schema
@@ -74,7 +74,9 @@ def stated(
     factors = []
     for name, parameters in zip(columns, parts, strict=True):
         group, place = schema.place_of(str(name))
-        factors.append(Factor(group, (place,), parameters))
+        kind, info = schema.groups[group].kind, ColumnInfo(classes, (str(name),))
+        plan = FactorPlan(group, (place,), kind, info, None, None)
+        factors.append(Factor.of(plan, parameters))
     probabilities = Fixed(prior).probabilities(classes, np.ones(len(classes)))
     return Model(schema, classes, probabilities, tuple(factors), positive)
 

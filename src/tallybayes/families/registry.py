@@ -1,0 +1,62 @@
+"""The one list of families: their names, and which is taken when only the kind is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.families.parameters import Family
+from tallybayes.schema import Kind
+
+F = TypeVar("F", bound=type[Family])
+
+_by_name: dict[str, type[Family]] = {}
+_defaults: list[tuple[Any, type[Family]]] = []
+
+FAMILIES: Mapping[str, type[Family]] = MappingProxyType(_by_name)
+
+
+def register(name: str, default_for: Kind | type[Kind] | None = None) -> Callable[[F], F]:
+    """Make a family known by a name: in `columns`, on the command line, in files.
+
+    Parameters
+    ----------
+    name
+        What the family is called, such as "gaussian".
+    default_for
+        The kind, or all kinds of a class, for which it is taken when no family is named.
+    """
+
+    def add(family: F) -> F:
+        known = _by_name.get(name)
+        if known is not None and known.__qualname__ != family.__qualname__:
+            raise TallyBayesError(f"{name!r} is the name of {known.__name__} already; use another")
+        _by_name[name] = family
+        if default_for is not None:
+            _defaults.append((default_for, family))
+        return family
+
+    return add
+
+
+def family_named(name: str, where: str, also: tuple[str, ...] = ()) -> type[Family]:
+    """Return the family of a name; `where` it was named, and what else could be, is for errors."""
+    if name not in _by_name:
+        raise TallyBayesError(f"{where} is {name!r}; {did_you_mean(name, (*_by_name, *also))}")
+    return _by_name[name]
+
+
+def default_family(kind: Kind) -> Family:
+    """Return the family for columns that were counted so, when none is named."""
+    for wanted, family in _defaults:
+        if wanted == kind:
+            return family.for_kind(kind)
+    for wanted, family in _defaults:
+        if wanted is type(kind):
+            return family.for_kind(kind)
+    raise TallyBayesError(
+        f"no family is registered for columns of {kind!r}; name one for each column, "
+        "columns={name: family}, or register one with default_for"
+    )

@@ -1,0 +1,164 @@
+"""What one plain value adds to the score of each class: as plain data, and as a fast function.
+
+A term is what single records are scored by, in microseconds, and what another language can compute
+with. Up to a number that is the same in all classes it is `log_prob` of the value. Its function
+returns one number a class; anything unusual raises, and a careful path has to look at the value.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Scores = Sequence[float]
+Score = Callable[[Any], Scores]
+
+
+class UnitTerm(ABC):
+    """What scores one value of a unit."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def function(self) -> Score:
+        """Return the function of a value that gives one number a class."""
+
+    def __call__(self, value: Any) -> Scores:
+        """Score one value."""
+        return self.function()(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup(UnitTerm):
+    """Categories: a row of scores for each; a value never seen is left out, unless it needs care.
+
+    Examples
+    --------
+    >>> Lookup({"Single": (-0.7, -0.3)}, 2)("Single")
+    (-0.7, -0.3)
+    """
+
+    rows: Mapping[Any, Scores]
+    n_classes: int
+    ignores_unseen: bool = True
+
+    def function(self) -> Score:
+        """Return the function of a value that gives one number a class."""
+        nothing = (0.0,) * self.n_classes
+        get = {**self.rows, None: nothing}.get
+        known: Any = type(next(iter(self.rows), None)) if self.rows else object
+        of_type, ignores = (object if known is type(None) else known), self.ignores_unseen
+
+        def score(value: Any) -> Scores:
+            found = get(value)
+            if found is not None:
+                return found
+            if ignores and isinstance(value, of_type):
+                return nothing
+            raise LookupError
+
+        return score
+
+
+@dataclass(frozen=True, slots=True)
+class Steps(UnitTerm):
+    """Numbers by the interval they are in: edges e_1 < ... < e_m, and m + 1 rows of scores.
+
+    Examples
+    --------
+    >>> Steps((18.0,), ((-1.0, 0.0), (0.0, -1.0)))(18)
+    (-1.0, 0.0)
+    """
+
+    edges: Sequence[float]
+    rows: Sequence[Scores]
+
+    def function(self) -> Score:
+        """Return the function of a value that gives one number a class."""
+        nothing = (0.0,) * len(self.rows[0])
+        edges, rows = self.edges, self.rows
+
+        def score(x: Any) -> Scores:
+            if x is None or x != x:
+                return nothing
+            # adding 0.0 leaves text to the careful path, which alone would be read as a number
+            return rows[bisect_left(edges, float(x + 0.0))]
+
+        return score
+
+
+@dataclass(frozen=True, slots=True)
+class Quadratic(UnitTerm):
+    """Numbers by height - (scale (x - mean))^2, or the same of log x.
+
+    Examples
+    --------
+    >>> Quadratic((0.0, 1.0), (1.0, 1.0), (0.0, 0.0))(2.0)
+    [-4.0, -1.0]
+    """
+
+    mean: Scores
+    scale: Scores
+    height: Scores
+    log: bool = False
+
+    def function(self) -> Score:
+        """Return the function of a value that gives one number a class."""
+        nothing = (0.0,) * len(self.mean)
+        curves = tuple(zip(self.mean, self.scale, self.height, strict=True))
+        logarithm = math.log
+
+        def score(x: Any) -> Scores:
+            if x is None or x != x:
+                return nothing
+            return [h - (z := (x - m) * s) * z for m, s, h in curves]
+
+        def score_of_log(x: Any) -> Scores:
+            return nothing if x is None or x != x or x <= 0 else score(logarithm(x + 0.0))
+
+        return score_of_log if self.log else score
+
+
+@dataclass(frozen=True, slots=True)
+class Linear(UnitTerm):
+    """Counts by base + x weight.
+
+    Examples
+    --------
+    >>> Linear((-1.0, -2.0), (0.0, 0.0))(3)
+    [-3.0, -6.0]
+    """
+
+    weight: Scores
+    base: Scores
+
+    def function(self) -> Score:
+        """Return the function of a value that gives one number a class."""
+        nothing, base = (0.0,) * len(self.base), self.base
+        lines = tuple(zip(self.base, self.weight, strict=True))
+
+        def score(x: Any) -> Scores:
+            if x is None or x != x:
+                return nothing
+            if x > 0:
+                return [b + x * w for b, w in lines]
+            if x == 0:
+                return base
+            raise LookupError  # a negative count is an error, which the careful path words
+
+        return score
+
+
+@dataclass(frozen=True, slots=True)
+class Scored(UnitTerm):
+    """Values scored by a function that is at hand, such as documents by their words."""
+
+    score: Score
+
+    def function(self) -> Score:
+        """Return the function of a value that gives one number a class."""
+        return self.score

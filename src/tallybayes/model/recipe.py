@@ -1,0 +1,279 @@
+"""From a tally to a model: the choice of families, smoothing and prior costs no pass over data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.families import Family
+from tallybayes.families.parameters import ColumnInfo
+from tallybayes.families.registry import default_family
+from tallybayes.model.calibration import Calibration
+from tallybayes.model.factors import Factor, FactorPlan
+from tallybayes.model.model import Model
+from tallybayes.priors import Empirical, Fixed, Prior, Uniform
+from tallybayes.schema import Categories, Count, Group, Intervals, Kind, Schema
+from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.tallies import Tally
+
+Array = NDArray[Any]
+
+EMPIRICAL = Empirical()
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What turns a tally into a model.
+
+    Parameters
+    ----------
+    families
+        For all columns of the kind that the family needs.
+    columns
+        For single columns, by name.
+    prior, positive, calibration
+        As for `estimate`.
+    declared_classes
+        Classes that belong to the model whether or not a row of them was counted.
+    reasons
+        Why columns have their families, where these were chosen and not stated.
+
+    Examples
+    --------
+    >>> from tallybayes import Categorical, Tally
+    >>> tally = Tally.of({"status": ["Single", "Married", "Married"]}, ["Yes", "No", "No"])
+    >>> Recipe((Categorical(alpha=0),)).model(tally).posterior_of({"status": "Single"})["Yes"]
+    1.0
+    """
+
+    families: tuple[Family, ...] = ()
+    columns: Mapping[str, Family] = field(default_factory=dict)
+    prior: Prior = EMPIRICAL
+    positive: Label | None = None
+    calibration: Calibration | None = None
+    declared_classes: tuple[Label, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def classes(self, tally: Tally) -> tuple[Label, ...]:
+        """Return all classes, counted or declared."""
+        if not self.declared_classes or self.declared_classes == tally.classes:
+            return tally.classes
+        return sorted_labels((*tally.classes, *self.declared_classes), "the labels")
+
+    def family_of(self, schema: Schema, name: str) -> Family:
+        """Return the family that estimates a column."""
+        stated = self.columns.get(name)
+        return family_for(schema.kind(name), self.families) if stated is None else stated
+
+    def model(self, tally: Tally) -> Model:
+        """Estimate a model."""
+        classes = self.classes(tally)
+        if not classes:
+            raise TallyBayesError("the tally is empty: count some labelled rows before estimating")
+        tally = tally.among(classes)
+        factors = []
+        for plan in self.plan(tally):
+            parameters, exponents = plan.family.estimate(plan.counted, plan.info), None
+            if self.calibration is not None and self.calibration.how != "isotonic":
+                exponents = self.calibration.exponents_of(plan.info.names, plan.title)
+            factors.append(Factor.of(plan, parameters, exponents))
+        if not isinstance(self.prior, Empirical | Uniform | Fixed):
+            raise TallyBayesError(
+                f"prior is {self.prior!r}; use Empirical(), Uniform() or Fixed({{label: p, ...}})"
+            )
+        probabilities = self.prior.probabilities(classes, tally.weight)
+        return Model(
+            tally.schema, classes, probabilities, tuple(factors), self.positive, self.calibration
+        )
+
+    def plan(self, tally: Tally) -> Iterator[FactorPlan]:
+        """Go through what each family estimates of a tally."""
+        self._check(tally.schema)
+        # the schema has the edges of bins, and columns of equal families go together
+        chosen = {name: family.unbound() for name, family in self.columns.items()}
+        for number, group in enumerate(tally.schema.groups):
+            default = family_for(group.kind, self.families).unbound()
+            yield from _plans_of_group(tally, number, group, default, chosen)
+
+    def _check(self, schema: Schema) -> None:
+        """Refuse families that are for no column, or for one that was counted otherwise."""
+        for place, family in enumerate(self.families):
+            _check_family(family, "a default")
+            for other in self.families[:place]:
+                if same_kind(family.kind, other.kind):
+                    raise TallyBayesError(
+                        f"{other} and {family} are for the same columns; give one of them, or say "
+                        "which column takes which with columns={name: family}"
+                    )
+            if not any(same_kind(family.kind, group.kind) for group in schema.groups):
+                raise TallyBayesError(
+                    f"{family} applies to no column: none was counted as {family.kind}; declare it "
+                    f"before counting, for example Tally.of(X, y, columns={{name: {family}}})"
+                )
+            for name in schema.names if isinstance(family.kind, Intervals) else ():
+                kind = schema.kind(name)
+                other_edges = isinstance(kind, Intervals) and not same_kind(family.kind, kind)
+                if other_edges and name not in self.columns:
+                    raise TallyBayesError(
+                        f"column {name!r} was counted as {kind}, but {family} has other edges; "
+                        "leave them out, Bins(alpha=...), or count again"
+                    )
+        for name, family in self.columns.items():
+            _check_family(family, f"column {name!r}")
+            kind = schema.kind(name)
+            if not same_kind(family.kind, kind):
+                raise TallyBayesError(
+                    f"column {name!r} was counted as {kind}, but {type(family).__name__} needs "
+                    f"{family.kind}; count it again with columns={{{name!r}: {family}}}"
+                )
+
+
+def estimate(
+    tally: Tally,
+    *families: Family,
+    columns: Mapping[str, Family] | None = None,
+    prior: Prior | None = None,
+    positive: Label | None = None,
+    calibration: Calibration | None = None,
+) -> Model:
+    """Estimate a model from a tally.
+
+    Parameters
+    ----------
+    tally
+        What was counted.
+    *families
+        For all columns of the kind that the family needs; the defaults are ``Gaussian()``,
+        ``Categorical()``, ``Bernoulli()``, ``Multinomial()`` and ``Text()``, and for logarithms and
+        intervals ``LogNormal()`` and ``Bins()``.
+    columns
+        For single columns, by name.
+    prior
+        ``Empirical()`` when not given, or ``Uniform()``, ``Fixed({...})``.
+    positive
+        A class that wins only when its score is strictly greater than all others.
+    calibration
+        Exponents of the columns, or curves for the posterior, that were fitted before.
+
+    Examples
+    --------
+    >>> from tallybayes import Categorical, Tally, estimate
+    >>> tally = Tally.of({"status": ["Single", "Married", "Married"]}, ["Yes", "No", "No"])
+    >>> estimate(tally).posterior_of({"status": "Single"})["Yes"]
+    0.5714285714285714
+    >>> estimate(tally, Categorical(alpha=0)).posterior_of({"status": "Single"})["Yes"]
+    1.0
+    """
+    if not isinstance(tally, Tally):
+        raise TallyBayesError(
+            f"estimate() takes a tally, not {type(tally).__name__}; count first: "
+            "estimate(Tally.of(X, y))"
+        )
+    prior = EMPIRICAL if prior is None else prior
+    return Recipe(families, dict(columns or {}), prior, positive, calibration).model(tally)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A tally and how to estimate from it; the model is worked out when it is first needed.
+
+    So a stream of small batches pays for counting only. `labels` are all classes as `predict`
+    returns them: a thread that predicts while another one learns reads one of these, and nothing
+    else.
+    """
+
+    tally: Tally
+    recipe: Recipe = field(default_factory=Recipe)
+    labels: Array | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is worked out from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def classes(self) -> tuple[Label, ...]:
+        """All classes, counted or declared."""
+        return self.recipe.classes(self.tally)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model."""
+        return self.recipe.model(self.tally)
+
+    def why(self, name: str, reason: str) -> str:
+        """Say why a column has its family: the reason of the schema, after that of a choice."""
+        chosen = self.recipe.reasons.get(name)
+        if chosen is None:
+            return reason
+        return chosen + ("" if reason == "declared" else f"; {reason}")
+
+
+def _check_family(family: Any, where: str) -> None:
+    if isinstance(family, type) or not hasattr(family, "estimate"):
+        name = getattr(family, "__name__", "Gaussian")
+        raise TallyBayesError(f"{where}: {family!r} is not a family; use for example {name}()")
+
+
+def same_kind(wanted: Kind, counted: Kind) -> bool:
+    """Tell whether a family's kind is the one that was counted, whatever values were declared.
+
+    Where no edges are wanted or known, any are right.
+    """
+    if isinstance(wanted, Categories):
+        return isinstance(counted, Categories)
+    if isinstance(wanted, Intervals) and isinstance(counted, Intervals):
+        return None in (wanted.edges, counted.edges) or wanted.edges == counted.edges
+    return wanted == counted
+
+
+def applicable(families: Sequence[Family], schema: Schema) -> tuple[Family, ...]:
+    """Return the families that are for some column of a schema."""
+    kinds = [group.kind for group in schema.groups]
+    return tuple(each for each in families if any(same_kind(each.kind, kind) for kind in kinds))
+
+
+def family_for(kind: Kind, families: Sequence[Family]) -> Family:
+    """Return the family for columns of a kind for which none is chosen by name."""
+    for family in families:
+        if same_kind(family.kind, kind):
+            return family
+    return default_family(kind)
+
+
+def _plans_of_group(
+    tally: Tally, number: int, group: Group, default: Family, chosen: Mapping[str, Family]
+) -> Iterator[FactorPlan]:
+    """Go through the families of one group, each with all its units."""
+    schema: Schema = tally.schema
+    names = schema.names_of(group)
+    members: list[tuple[Family, list[int]]] = []
+    for place, name in enumerate(names) if chosen else ():
+        family = chosen.get(name, default)
+        for known, units in members:
+            if known == family:
+                units.append(place)
+                break
+        else:
+            members.append((family, [place]))
+    if isinstance(group.kind, Count) and sum(family.joint for family, _ in members) > 1:
+        raise TallyBayesError(
+            f"the columns of the bag {group.kind.bag!r} share their total, so they need one "
+            "family; alpha may be a list of one number a column, and another bag is named when "
+            "counting"
+        )
+    if len(members) <= 1:
+        members = [(members[0][0] if members else default, [])]
+    said: Mapping[str, Any] = schema.edges or schema.declared
+    if schema.edges and schema.declared:
+        said = {**schema.edges, **schema.declared}
+    for family, units in members:
+        counted = tally.blocks[number].take(units) if units else tally.blocks[number]
+        of_these = [names[place] for place in units] if units else names
+        declared = [said.get(name, ()) for name in of_these] if said else [()] * len(of_these)
+        info = ColumnInfo(tally.classes, of_these, declared)
+        yield FactorPlan(number, tuple(units), group.kind, info, family, counted)
