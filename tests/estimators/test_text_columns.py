@@ -193,7 +193,7 @@ def test_the_words_that_tell_most_need_a_column_when_there_are_several(model):
     with pytest.raises(tb.TallyBayesError, match="'bod' is not a column of text; did you mean 'bo"):
         model.most_informative(column="bod")
     best = model.most_informative(3, column="subject")
-    assert {word.word for words in best.values() for word in words} <= set(WORDS)
+    assert {word.value for words in best.values() for word in words} <= set(WORDS)
 
 
 def test_the_summary_names_the_family_of_each_column(model):

@@ -97,7 +97,7 @@ COUNTED = {f"x{j}": tb.Count() for j in range(3)}
 @pytest.mark.parametrize("family", [tb.Multinomial(), tb.Multinomial(alpha=0), tb.Complement()])
 def test_a_bag_has_the_length_and_the_shares_of_its_class(family):
     model, sample, y = drawn(tb.Tally.of(BAG, Y, columns=COUNTED), family)
-    alpha = family.alpha
+    alpha = 1.0 if family.alpha is None else family.alpha
     for c in range(2):
         counts = BAG[np.equal(Y, c)]
         length = counts.sum() / len(counts)

@@ -10,7 +10,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.batches import encoded
-from tallybayes.model import records
+from tallybayes.model import Recipe, records
 from tallybayes.model.calibration import Calibration
 from tallybayes.sources import as_source
 from validation.registry import PRIORS, SETTINGS
@@ -47,9 +47,9 @@ def product_by_hand(setting, model, data, exponents):
     for factor in model.factors:
         names = model.schema.names_of(model.schema.groups[factor.group])
         block = blocks[factor.group]
-        if factor.columns is not None:
+        if factor.units:
             block = factor.block_of(type("Blocks", (), {"blocks": blocks}))
-            names = [names[place] for place in factor.columns]
+            names = [names[place] for place in factor.units]
         if isinstance(factor.parameters, tb.families.TextParameters):
             out = np.zeros((source.n_rows, len(model.classes)))
             factor.parameters.add_log_likelihood(block, out)

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.model import records
 from tiers import crossed
 
 KINDS = {
@@ -53,7 +52,6 @@ def numeric(n_columns, n_classes):
     return tb.estimate(tb.Tally.of(x, y))
 
 
-# few cells: written out line by line; more: the bell curves at once; most: gathered from tables
 MODELS = {
     "two classes": mixed(2),
     "maximum likelihood": mixed(3, tb.Categorical(alpha=0), tb.Bernoulli(alpha=0, threshold=0.5)),

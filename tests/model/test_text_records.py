@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.model import records
 from tallybayes.tokenizer import bags
 
 RNG = np.random.default_rng(9)
