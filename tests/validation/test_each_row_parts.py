@@ -9,10 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.tokenizer import Words
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.encoded import Encoded
 from tiers import crossed, scaled
 from validation.refits import answer, refitted
 from validation.registry import CLASSES, PRIORS, SETTINGS, Setting

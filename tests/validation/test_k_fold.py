@@ -9,8 +9,9 @@ from scipy.sparse import csr_array
 import tallybayes as tb
 from limited import limited_to
 from tallybayes.kernels import choice, threads
+from tallybayes.model import Recipe
 from tallybayes.sources import as_source
-from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.folds import folds_of
 from tallybayes.validation.held_out import held_out_folds, held_out_many
 from tiers import scaled

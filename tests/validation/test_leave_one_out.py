@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes import families
+from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, Recipe
+from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.folds import folds_of
 from tallybayes.validation.held_out import held_out_folds, left_out_each
 from tiers import crossed, scaled

@@ -18,7 +18,7 @@ from tallybayes.estimators.dropin import Smoothed
 from tallybayes.families import Categorical, CategoricalParameters, Family
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
-from tallybayes.families.left_out.codes import leave_out_of_tables
+from tallybayes.families.left_out_counts import TablesLeftOut, by_place
 from tallybayes.families.parameters import ColumnInfo
 from tallybayes.kernels import scoring
 from tallybayes.schema import Categories, Schema
@@ -38,6 +38,10 @@ class ScikitLearnCategorical(Family):
     def kind(self) -> Categories:
         """What must have been counted: values."""
         return Categories()
+
+    def repeated(self, unit: int, n: int) -> ScikitLearnCategorical:
+        """Return the family that estimates n units that are all like one."""
+        return replace(self, at_least=(self.at_least[unit],) * n)
 
     def completed(self, block: Codes) -> Codes:
         """Return the counts with a place for every category from 0 on."""
@@ -246,17 +250,14 @@ def _whole(X: Array, names: Sequence[str]) -> Array:
 
 
 @left_out.register
-def _leave_out(family: ScikitLearnCategorical, leaving: LeaveOneOutTask) -> LeftOut:
+def _leave_out(family: ScikitLearnCategorical, task: LeaveOneOutTask) -> LeftOut:
     """Leave a row out; the only row of the greatest category takes that with it."""
-    labels = leaving.parameters.labels
-    settled = [np.ones(len(known), bool) for known in labels]
-    like = Categorical(family.alpha, unseen=family.unseen)
-    leaving = replace(leaving, counted=family.completed(leaving.counted))
-    found = leave_out_of_tables(like, leaving, settled)
-    codes = found.block.codes  # type: ignore[union-attr]
-    rows = leaving.counted.rows.sum(axis=0)
-    for j, here in enumerate(leaving.counted.columns()):
+    counted, labels = family.completed(task.counted), task.parameters.labels
+    rows, places = counted.rows.sum(axis=0), by_place(task.block, task.parameters)
+    last = np.zeros(places.shape, bool)
+    for j, here in enumerate(counted.columns()):
         width = here.stop - here.start
         if width > family.at_least[j] and rows[here.stop - 1] == 1:
-            np.logical_or(found.doubtful, codes[:, j] == width - 1, out=found.doubtful)
-    return found
+            last[:, j] = places[:, j] == width - 1
+    like = Categorical(family.alpha, unseen=family.unseen)
+    return TablesLeftOut(task, like, [np.ones(len(known), bool) for known in labels], last)

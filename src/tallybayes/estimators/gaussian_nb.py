@@ -13,8 +13,7 @@ from tallybayes.estimators.base import Array, Floats, shown
 from tallybayes.estimators.dropin import DropIn, stated_prior
 from tallybayes.families import AdditiveFloor, Family, Gaussian, NormalParameters
 from tallybayes.families.gaussian import all_rows
-from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
-from tallybayes.families.left_out.numbers import with_added_variance
+from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, WidestLeftOut, left_out
 from tallybayes.families.parameters import ColumnInfo
 from tallybayes.model import Fitted, Recipe
 from tallybayes.schema import Numeric, Schema
@@ -180,8 +179,8 @@ def _together(before: Moments | Fitted | None, now: Tally) -> Moments:
 
 
 @left_out.register
-def _leave_out(family: ScikitLearnGaussian, leaving: LeaveOneOutTask) -> LeftOut | None:
+def _leave_out(family: ScikitLearnGaussian, task: LeaveOneOutTask) -> LeftOut | None:
     """Leave a row out: what is added to every variance depends on it."""
     if family.unweighted is not None or family.unseen:
         return None
-    return with_added_variance(leaving, family.var_smoothing, Gaussian(ddof=0.0))
+    return WidestLeftOut(task, 0.0, family.var_smoothing)

@@ -1,5 +1,7 @@
 """Families of distributions: they turn a tally's blocks into parameters."""
 
+# the closed forms say for which families they are
+from tallybayes.families import left_out_counts as _closed_forms  # noqa: F401
 from tallybayes.families.bernoulli import Bernoulli, BernoulliParameters
 from tallybayes.families.bins import Bins, BinsParameters
 from tallybayes.families.categorical import Categorical, CategoricalParameters

@@ -82,6 +82,12 @@ class Bernoulli(Family):
             self.threshold, np.where(used, safe_log(off.p), 0.0), log_present, on
         )
 
+    def classes_apart(self, counted: Counts, info: ColumnInfo, heaviest: float) -> Mask:
+        """Mark the columns in which no class is left without values, or that does not matter."""
+        rows = np.broadcast_to(counted.rows, counted.sums.shape)
+        added = alpha_of_each(self.alpha, info.names) > 0.0
+        return np.asarray((rows > 1).all(axis=0) | (added & (rows.sum(axis=0) > 1)))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BernoulliParameters(Parameters):

@@ -18,6 +18,7 @@ from tallybayes.families.parameters import (
     Entries,
     Family,
     Floats,
+    Mask,
     Parameters,
     Ratios,
     every,
@@ -293,6 +294,11 @@ class Poisson(Family):
         sums = np.where(own, counted.sums, counted.sums.sum(axis=0))
         events = Ratios(sums, alpha, np.where(own, n, everywhere), 0.0)
         return PoissonParameters(np.where(everywhere > 0.0, events.p, np.nan), events=events)
+
+    def classes_apart(self, counted: Counts, info: ColumnInfo, heaviest: float) -> Mask:
+        """Mark the columns in which no class is left without values."""
+        rows = np.broadcast_to(counted.rows, counted.sums.shape)
+        return np.asarray((rows > 1).all(axis=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -42,6 +42,8 @@ from tallybayes.tallies.blocks import ROUNDING
 from tallybayes.tallies.moments import not_finite
 
 LIMITS = np.finfo(np.float64)
+FAR_ABOVE = 100.0  # times the floor: no row takes a variance from there to the floor
+TINY = 1e-280  # squares below are too near to the least number to be taken apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,21 @@ class Gaussian(Family):
         used = (everything.rows > 0) & (variance > 0.0).all(0) & np.isfinite(variance).all(0)
         mean = np.where(everything.rows > 0, mean, np.nan)
         return NormalParameters(mean, variance, used, log=self.kind.log)
+
+    def classes_apart(self, counted: Moments, info: ColumnInfo, heaviest: float) -> Mask:
+        """Mark the columns in which a row changes only its own class, far from any floor."""
+        everything = all_rows(counted)
+        spread = _ratio(everything.m2, everything.weight)
+        floor: Any = 0.0
+        if isinstance(self.floor, RelativeFloor):
+            floor = self.floor.fraction * spread
+        elif self.floor.of is None:
+            return np.zeros(len(spread), bool)
+        left = counted.weight - heaviest - self.ddof
+        enough = (counted.rows > 2) & (left > 1e-6 * counted.weight)
+        far = (_ratio(counted.m2, counted.weight) > FAR_ABOVE * floor) & (counted.m2 > TINY)
+        varies = spread > FAR_ABOVE * (ROUNDING * everything.mean) ** 2
+        return np.asarray((enough & far).all(axis=0) & varies)
 
 
 @register("log_normal", default_for=Numeric(log=True))

@@ -326,8 +326,20 @@ class Family(ABC):
         """Return the family that knows what to count, from values and the classes of their rows."""
         return self
 
-    def classes_apart(self, counted: Any, info: ColumnInfo) -> Mask:
-        """Mark the units in which a row changes nothing but the parameters of its own class."""
+    def repeated(self, unit: int, n: int) -> Family:
+        """Return the family that estimates n units that are all like one."""
+        alpha: Any = getattr(self, "alpha", None)
+        if not isinstance(alpha, tuple):
+            return self
+        family: Any = self
+        changed: Family = replace(family, alpha=(alpha[unit],) * n)
+        return changed
+
+    def classes_apart(self, counted: Any, info: ColumnInfo, heaviest: float) -> Mask:
+        """Mark the units in which a row changes nothing but the parameters of its own class.
+
+        `heaviest` is the largest weight of a row.
+        """
         return np.zeros(len(info.names), bool)
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Sparse, take_columns, take_rows
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import Text
-from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, WholeLeftOut, left_out
+from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.counting import members
 from tallybayes.model import Model, Recipe
@@ -72,7 +72,7 @@ class LeaveOneOut:
 
     def _parts(
         self, recipe: Recipe, some: Array | None = None
-    ) -> list[tuple[FactorPlan, LeftOut | WholeLeftOut]] | None:
+    ) -> list[tuple[FactorPlan, LeftOut]] | None:
         """Return the terms of all families; None if one of them has no closed form."""
         found = []
         of = self.of
@@ -88,12 +88,8 @@ class LeaveOneOut:
                 block = take_rows(block, some)
             if plan.units:
                 block = take_columns(block, plan.units)
-            # (a text needs no model of all documents, which might have no word left)
-            text = isinstance(plan.family, Text)
-            parameters = None if text else plan.family.estimate(plan.counted, plan.info)
-            complete = of is self.of and not self._part
-            leaving = LeaveOneOutTask(plan.counted, plan.info, parameters, block, of, complete)
-            part = left_out(plan.family, leaving)
+            task = LeaveOneOutTask(plan.family, plan.counted, plan.info, plan.kind, block, of)
+            part = left_out(plan.family, task)
             if part is None:
                 return None
             found.append((plan, part))
@@ -130,8 +126,8 @@ class LeaveOneOut:
         joint = prior.copy()
         doubtful = (self.of.rows == 1)[self.of.y] | self._heavy
         for _, part in parts:
-            part.add(joint)
-            doubtful |= part.doubtful
+            joint += part.scores()
+            doubtful |= part.inexact
         if self._part:
             doubtful |= np.isnan(joint).any(axis=1)
         if recount:
@@ -179,8 +175,8 @@ class LeaveOneOut:
         exact = (self.of.rows > 1)[self.y[some]] & ~self._idle[some]
         for plan, part in parts:
             found.append(part.terms())
-            exact &= ~part.doubtful
-            names += plan.names if isinstance(part, LeftOut) else [plan.title]
+            exact &= ~part.inexact
+            names += [plan.title] if part.joint else plan.names
         terms = np.concatenate(found, axis=1)
         exact &= ~np.isnan(terms).any(axis=(1, 2)) & ~self._heavy[some]
         return names, terms, self.log_prior(recipe.prior)[some], exact

@@ -1,0 +1,366 @@
+"""What each row scores under the parameters of the other rows: leave-one-out, exactly.
+
+The default is an engine that asks the family itself. For each unit it hands the family as many
+units as there are rows, each of them the unit without one row, and asks each about its row: what
+comes out is what estimating anew without the row gives, with all the family's rules. That holds for
+every family that estimates each unit by itself, of which a family of one's own is tried once.
+
+Where a row changes nothing but its own class (`Family.classes_apart`), only that class is estimated
+without it. Numbers of weight 1 have a closed form on top: with W the number of a class's rows, d =
+x - mean and t = d^2 W / ((W - 1) M2), the density of a row without itself needs only sums of
+t / (1 - t) and of log(1 - t). The rows for which that cancels are left to the engine.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, singledispatch
+from typing import Any
+
+import numpy as np
+
+from tallybayes.batches import Block, Coded, Sparse, n_rows, take_columns, take_rows
+from tallybayes.families.gaussian import AdditiveFloor, Gaussian, NormalParameters, all_rows
+from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, Parameters
+from tallybayes.kernels import leaving_out
+from tallybayes.kernels.counting import RowClasses
+from tallybayes.schema import Kind
+from tallybayes.tallies.blocks import ROUNDING
+
+CELLS_AT_ONCE = 4_000_000  # rows times classes
+MOST = 0.6  # of M2: where a row holds more, digits cancel
+SETTLED = 1e-12  # a change of a variance, relative to it, that changes no posterior
+TRIED = 50  # rows that a family of one's own is tried with
+
+
+@dataclass(frozen=True)
+class LeaveOneOutTask:
+    """What there is to leave rows out of.
+
+    `counted` is the block of the tally of all rows that the `family` estimates from, `info` names
+    its units, `kind` says what was counted, `block` holds the rows, and `of` says of which class
+    they are. If these are not all rows that were counted, what would have to be counted anew is
+    NaN.
+    """
+
+    family: Family
+    counted: Any
+    info: ColumnInfo
+    kind: Kind
+    block: Block
+    of: RowClasses
+
+    @cached_property
+    def parameters(self) -> Any:
+        """The parameters of all rows."""
+        return self.family.estimate(self.counted, self.info)
+
+    @cached_property
+    def weights(self) -> Array:
+        """The weight of each row."""
+        return np.ones(len(self.of.y)) if self.of.w is None else self.of.w
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.of.rows)
+
+
+class LeftOut(ABC):
+    """The terms of every row without it; `inexact` marks the rows for which they are not that."""
+
+    inexact: Mask
+
+    @property
+    def joint(self) -> bool:
+        """Whether the units are one piece of evidence, so that there is one term for all."""
+        return False
+
+    @abstractmethod
+    def scores(self) -> Floats:
+        """Return the sums of the terms, by row and class."""
+
+    @abstractmethod
+    def terms(self) -> Floats:
+        """Return the terms by row, unit and class."""
+
+
+@dataclass(frozen=True)
+class JointLeftOut(LeftOut):
+    """The terms of every row without it, of units that stand for one: a bag, a text."""
+
+    made: Callable[[], Floats]
+    inexact: Mask
+
+    @property
+    def joint(self) -> bool:
+        """Whether the units are one piece of evidence: they are."""
+        return True
+
+    def scores(self) -> Floats:
+        """Return the terms, by row and class."""
+        return self.made()
+
+    def terms(self) -> Floats:
+        """Return the terms by row, the one unit, and class."""
+        return self.made()[:, None, :]
+
+
+@singledispatch
+def left_out(family: Any, task: LeaveOneOutTask) -> LeftOut | None:
+    """Return the terms of every row without it; None if only refitting tells."""
+    if family.joint or isinstance(task.block, Sparse) or not _estimates_units_alone(task):
+        return None
+    return UnitsLeftOut(task)
+
+
+def _estimates_units_alone(task: LeaveOneOutTask) -> bool:
+    """Try whether a unit that is estimated alone has the terms that it has among the others."""
+    units = len(task.info.names)
+    if units < 2:
+        return True
+    rows = take_rows(task.block, np.arange(min(TRIED, n_rows(task.block))))
+    together = task.parameters.log_prob(rows)
+    for unit in {0, units - 1}:
+        family = task.family.repeated(unit, 1)
+        alone = family.estimate(task.counted.take([unit]), task.info.select([unit]))
+        terms = alone.log_prob(take_columns(rows, [unit]))[:, 0]
+        if not np.allclose(terms, together[:, unit], rtol=1e-12, atol=1e-12, equal_nan=True):
+            return False
+    return True
+
+
+class UnitsLeftOut(LeftOut):
+    """Units one by one, each estimated as often as there are rows."""
+
+    def __init__(self, task: LeaveOneOutTask) -> None:
+        self.task = task
+        self.inexact = np.zeros(len(task.of.y), bool)
+        heaviest = float(task.weights.max(initial=0.0))
+        self.apart = task.family.classes_apart(task.counted, task.info, heaviest)
+
+    @property
+    def parameters(self) -> Parameters:
+        """What scores the classes that rows do not belong to, in the units that stand apart."""
+        parameters: Parameters = self.task.parameters
+        return parameters
+
+    def _family(self, unit: int, rows: Array) -> Family:
+        """Return the family that estimates a unit without each of some rows."""
+        return self.task.family.repeated(unit, len(rows))
+
+    def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
+        """Return the terms of some rows in one unit, by row and class, or of their own class."""
+        task = self.task
+        info = task.info.repeated(unit, len(rows))
+        if own:
+            info = replace(info, classes=info.classes[:1])
+        without = task.counted.without_each(
+            task.block, task.of, unit, task.kind, rows=rows, own=own
+        )
+        unknown = np.zeros(len(rows), bool)
+        for part in without.to_arrays().values():
+            if part.dtype.kind == "f" and part.shape[1] == len(rows):
+                unknown |= np.isnan(part).any(axis=0)
+        if unknown.any():
+            without = without.each(np.nan_to_num)
+        terms: Floats = (
+            self._family(unit, rows)
+            .estimate(without, info)
+            .log_prob(_as_row(task.block, unit, rows))[0]
+        )
+        terms[unknown] = np.nan
+        return terms
+
+    def unit(self, unit: int, rows: Array | None = None) -> Floats:
+        """Return the terms of all rows, or some, in one unit, by row and class."""
+        task = self.task
+        rows = np.arange(len(task.of.y)) if rows is None else rows
+        out = np.empty((len(rows), task.n_classes))
+        step = max(1, CELLS_AT_ONCE // max(task.n_classes, 1))
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            out[start : start + step] = self._estimated(unit, some, own=False)
+        return out
+
+    def own(self, unit: int) -> Floats:
+        """Return the term of each row's own class, in a unit that stands apart."""
+        return self._estimated(unit, np.arange(len(self.task.of.y)), own=True)[:, 0]
+
+    def _own_sum(self, units: list[int]) -> Floats:
+        """Return the sums of the terms of each row's own class."""
+        total = np.zeros(len(self.task.of.y))
+        for unit in units:
+            total += self.own(unit)
+        return total
+
+    def scores(self) -> Floats:
+        """Return the sums of the terms, by row and class."""
+        task, units = self.task, np.flatnonzero(self.apart).tolist()
+        out = np.zeros((len(task.of.y), task.n_classes))
+        if units:
+            every = len(units) == len(self.apart)
+            parameters = self.parameters if every else self.parameters.select(units)
+            block = task.block if every else take_columns(task.block, units)
+            parameters.add_log_likelihood(block, out)
+            out[np.arange(len(out)), task.of.y] = self._own_sum(units)
+            self._amend(units, out)
+        for unit in np.flatnonzero(~self.apart).tolist():
+            out += self.unit(unit)
+        return out
+
+    def _amend(self, units: list[int], out: Floats) -> None:
+        """Put in the sums of rows that could not be told by their own class alone."""
+
+    def terms(self) -> Floats:
+        """Return the terms by row, unit and class."""
+        y = self.task.of.y
+        terms = self.parameters.log_prob(self.task.block)
+        for unit, apart in enumerate(self.apart.tolist()):
+            if apart:
+                terms[np.arange(len(y)), unit, y] = self.own(unit)
+            else:
+                terms[:, unit] = self.unit(unit)
+        return terms
+
+
+def _as_row(block: Block, unit: int, rows: Array) -> Block:
+    """Return the values of some rows in one unit as one row of as many units."""
+    if isinstance(block, Coded):
+        labels = None if block.labels is None else (block.labels[unit],) * len(rows)
+        return Coded(np.ascontiguousarray(block.codes[rows, unit][None]), labels)
+    assert isinstance(block, np.ndarray)
+    return np.ascontiguousarray(block[rows, unit][None])
+
+
+@left_out.register
+def _gaussian(family: Gaussian, task: LeaveOneOutTask) -> LeftOut:
+    if isinstance(family.floor, AdditiveFloor):
+        if family.floor.of is None:
+            return WidestLeftOut(task, family.ddof, family.floor.fraction)
+        return NormalsLeftOut(task)
+    return NormalsLeftOut(task) if task.of.w is not None else PlainNormalsLeftOut(task, family.ddof)
+
+
+class NormalsLeftOut(UnitsLeftOut):
+    """Bell curves: a class that loses nearly all of its spread with a row comes near the floor."""
+
+    @property
+    def parameters(self) -> NormalParameters:
+        """What scores the classes that rows do not belong to, in the units that stand apart."""
+        parameters: NormalParameters = self.task.parameters
+        return parameters
+
+    def own(self, unit: int) -> Floats:
+        """Return the term of each row's own class, in a unit that stands apart."""
+        terms = super().own(unit)
+        task, y, w = self.task, self.task.of.y, self.task.weights
+        n, mean, m2 = (
+            part[y, unit] for part in (task.counted.weight, task.counted.mean, task.counted.m2)
+        )
+        with np.errstate(invalid="ignore"):
+            held = w * (np.asarray(task.block)[:, unit] - mean) ** 2 * n / ((n - w) * m2)
+            unsure = np.flatnonzero(held > MOST)
+        if len(unsure):
+            terms[unsure] = self.unit(unit, unsure)[np.arange(len(unsure)), y[unsure]]
+        return terms
+
+
+class PlainNormalsLeftOut(NormalsLeftOut):
+    """Bell curves of rows of weight 1: the sums of the own class have a closed form."""
+
+    def __init__(self, task: LeaveOneOutTask, ddof: float) -> None:
+        super().__init__(task)
+        self._ddof = ddof
+        self._unsure = np.zeros(0, np.int64)
+
+    def _own_sum(self, units: list[int]) -> Floats:
+        """Return the sums of the terms of each row's own class; mark where they cancel."""
+        task, counted, used = self.task, self.task.counted, self.apart
+        n, m2 = counted.weight, np.where(used, counted.m2, 1.0)
+        left = np.where(used, n - 1.0, 1.0)
+        freedom = np.where(used, n - 1.0 - self._ddof, 1.0)
+        block = np.asarray(task.block)
+        total, self._unsure = leaving_out.normals(
+            block,
+            task.of.y,
+            np.where(used, counted.mean, 0.0),
+            np.where(used, n / (left * m2), 0.0),
+            np.where(used, n * freedom / left, 0.0),
+            np.where(used, -0.5 * np.log(2.0 * np.pi * m2 / freedom), 0.0),
+            MOST,
+        )
+        if self.parameters.log:  # the density of x is that of log x divided by x
+            total -= np.where(used & ~np.isnan(block), block, 0.0).sum(axis=1)
+        return total
+
+    def _amend(self, units: list[int], out: Floats) -> None:
+        """Put in the sums of rows that hold most of the spread of their class."""
+        if len(self._unsure):
+            out[self._unsure] = sum(self.unit(unit, self._unsure) for unit in units)
+
+
+@dataclass(frozen=True, slots=True)
+class _AddedToUnits(AdditiveFloor):
+    """Something else is added to the variances of each unit."""
+
+    of: Any = None
+
+    def __post_init__(self) -> None:
+        """Check nothing: what is added was computed."""
+
+
+class WidestLeftOut(NormalsLeftOut):
+    """Bell curves to whose variances a fraction of the largest variance of all units is added.
+
+    Every row may change what is added, and with it all classes. Where it changes too little for any
+    posterior to notice, a unit stands apart as if the same were added without any row.
+    """
+
+    def __init__(self, task: LeaveOneOutTask, ddof: float, fraction: float) -> None:
+        super().__init__(task)
+        everything = all_rows(task.counted)
+        self._ddof, self._fraction = ddof, fraction
+        self._largest = _largest(everything.mean, everything.m2, everything.weight).max(initial=0.0)
+        self._without = np.zeros(len(task.of.y))
+        together = everything.each(lambda part: part[None])
+        of = task.of._replace(y=np.zeros(len(task.of.y), np.int64))
+        for unit in range(len(task.info.names)):
+            left = together.without_each(task.block, of, unit, task.kind, own=True)
+            found = _largest(left.mean[0], left.m2[0], left.weight[0])
+            np.maximum(self._without, found, out=self._without)  # (NaN stays)
+        constant = Gaussian(ddof, AdditiveFloor(fraction, of=float(self._largest)))
+        self._constant = constant
+        normals = constant.estimate(task.counted, task.info)
+        moved = fraction * np.abs(self._without - self._largest).max(initial=0.0)
+        heaviest = float(task.weights.max(initial=0.0))
+        self.apart = constant.classes_apart(task.counted, task.info, heaviest) & (
+            moved <= SETTLED * normals.variance.min(axis=0, initial=np.inf)
+        )
+        self._normals = normals
+
+    @property
+    def parameters(self) -> NormalParameters:
+        """What scores the classes that rows do not belong to, in the units that stand apart."""
+        return self._normals
+
+    def _family(self, unit: int, rows: Array) -> Family:
+        """Return the family that estimates a unit without each of some rows."""
+        if self.apart[unit]:
+            return self._constant
+        return Gaussian(self._ddof, _AddedToUnits(self._fraction, self._without[rows]))
+
+    def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
+        """Return the terms of some rows in one unit, by row and class, or of their own class."""
+        terms = super()._estimated(unit, rows, own)
+        if not self.apart[unit]:
+            terms[np.isnan(self._without[rows])] = np.nan
+        return terms
+
+
+def _largest(mean: Floats, m2: Floats, weight: Floats) -> Floats:
+    """Return the variances; spread in the last digits of the mean is left by rounding."""
+    variance = np.divide(m2, weight, out=np.zeros(m2.shape), where=weight > 0.0)
+    return np.where(variance <= (ROUNDING * mean) ** 2, 0.0, variance)
