@@ -86,16 +86,16 @@ def test_options_of_columns_reach_the_model(done):
     )
     fitted = load("a.tally").fitted
     assert list(fitted.tally.schema.names) == ["status", "income"]
-    assert fitted.columns["status"].alpha == 0.5
+    assert fitted.recipe.columns["status"].alpha == 0.5
     assert fitted.tally.schema.edges["income"] == (80.0, 100.0)
-    assert fitted.positive == "Yes"
+    assert fitted.recipe.positive == "Yes"
     assert fitted.model.prior.tolist() == [0.9, 0.1]
 
 
 def test_best_families_leave_stated_ones_alone(done):
     said = ("--families", "best", "--column", "income=log_normal")
     done("fit", "loan.csv", "-t", "cheat", "-o", "a.tally", "-q", "--no-scores", *said)
-    family = load("a.tally").fitted.columns["income"]
+    family = load("a.tally").fitted.recipe.columns["income"]
     assert type(family).__name__ == "LogNormal"
 
 
@@ -443,7 +443,7 @@ def test_tuning_tries_values_and_saves_the_best(done):
     assert sorted(alphas) == pytest.approx([0.01, 0.1, 1.0, 10.0, 100.0])
     best = min(facts["candidates"], key=lambda each: each["score"])
     assert facts["best_params"] == best["params"]
-    prior = type(load("t.tally").fitted.prior).__name__
+    prior = type(load("t.tally").fitted.recipe.prior).__name__
     assert prior.lower() == best["params"]["prior"]
 
 

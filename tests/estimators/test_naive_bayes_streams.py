@@ -111,14 +111,14 @@ def test_a_thread_that_predicts_while_another_learns_sees_one_model(monkeypatch)
     table = {"a": [1.0, 1.1, 9.0, 9.1]}
     model = NaiveBayes().partial_fit(table, ["b", "b", "c", "c"])
     inside, learned = threading.Event(), threading.Event()
-    estimate = tb.model.fitted.estimate
+    model_of = tb.model.Recipe.model
 
-    def slow_estimate(*args, **kwargs):
+    def slow_model(recipe, tally):
         inside.set()
         learned.wait(5)
-        return estimate(*args, **kwargs)
+        return model_of(recipe, tally)
 
-    monkeypatch.setattr(tb.model.fitted, "estimate", slow_estimate)
+    monkeypatch.setattr(tb.model.Recipe, "model", slow_model)
     found = []
     thread = threading.Thread(target=lambda: found.append(model.predict(table).tolist()))
     thread.start()

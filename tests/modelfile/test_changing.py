@@ -23,7 +23,7 @@ def grown(before, n=1):
     """Return a model that has seen more rows."""
     rows = {"x": [1.0] * n, "c": ["r"] * n}
     more = tb.Tally.of(rows, ["y"] * n, schema=before.fitted.tally.schema)
-    fitted = Fitted(before.fitted.tally + more, Recipe(prior=before.fitted.prior))
+    fitted = Fitted(before.fitted.tally + more, Recipe(prior=before.fitted.recipe.prior))
     return Stored(fitted, before.provenance.then(f"update: {n} rows", n))
 
 
@@ -149,7 +149,7 @@ for k in range(int(sys.argv[2])):
     with changing(sys.argv[1]) as change:
         fitted, provenance = change.stored.fitted, change.stored.provenance
         more = tb.Tally.of({"x": [k / 8], "c": [sys.argv[3]]}, ["y"], schema=fitted.tally.schema)
-        grown = Fitted(fitted.tally + more, prior=fitted.prior)
+        grown = Fitted(fitted.tally + more, fitted.recipe)
         change.save(Stored(grown, provenance.then(f"update {sys.argv[3]} {k}", 1)))
 """
 

@@ -55,9 +55,9 @@ def test_the_loans_of_format_1():
     assert fitted.tally.classes == ("No", "Yes")
     assert fitted.tally.rows.tolist() == [7, 3]
     assert fitted.labels.tolist() == ["No", "Yes"]
-    assert fitted.positive == "Yes"
-    assert fitted.reasons == {"income": "declared"}
-    assert fitted.prior == tb.Fixed({"Yes": 0.25, "No": 0.75})
+    assert fitted.recipe.positive == "Yes"
+    assert fitted.recipe.reasons == {"income": "declared"}
+    assert fitted.recipe.prior == tb.Fixed({"Yes": 0.25, "No": 0.75})
     # P(owner = No | c), the m-estimate of P(status = Single | c), and the incomes
     no = Fraction(3, 4) * Fraction(4, 7) * (2 + 3 * Fraction(2, 3)) / (7 + 3)
     yes = Fraction(1, 4) * Fraction(3, 3) * (2 + 3 * Fraction(1, 3)) / (3 + 3)
@@ -84,7 +84,7 @@ def test_the_mails_of_format_1():
     calibrated = sqrt(odds)  # the exponent is 1/2
     posterior = fitted.model.posterior_of({"mail": "Lottery, you lottery!"})
     assert posterior[True] == near(calibrated / (1 + calibrated))
-    assert (fitted.calibration.loss, fitted.calibration.loss_before) == (0.25, 0.75)
+    assert (fitted.recipe.calibration.loss, fitted.recipe.calibration.loss_before) == (0.25, 0.75)
 
 
 def test_the_numbers_of_format_1():
@@ -93,7 +93,7 @@ def test_the_numbers_of_format_1():
     assert fitted.labels.dtype == np.int16
     assert fitted.tally.rows.tolist() == [2, 2]
     assert fitted.tally.weight.tolist() == [2.0, 2.5]
-    assert fitted.positive == 300
+    assert fitted.recipe.positive == 300
     model = fitted.model
     assert model.prior.tolist() == near_list(
         Fraction(3), Fraction(7, 2), Fraction(1), of=Fraction(15, 2)

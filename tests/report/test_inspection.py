@@ -327,7 +327,7 @@ class Fits:
 
 def family_of(fitted, name):
     kind = fitted.tally.schema.kind(name)
-    return fitted.columns.get(name) or family_for(kind, fitted.families)
+    return fitted.recipe.columns.get(name) or family_for(kind, fitted.recipe.families)
 
 
 NOBODY = "nobody"  # a class without a row
@@ -461,7 +461,7 @@ def test_priors_show_how_they_come_about(prior, expected):
 
 
 def test_a_class_that_was_announced_has_no_rows():
-    found = look(loan.loans(), announced=("Maybe",))
+    found = look(loan.loans(), declared_classes=("Maybe",))
     assert [(each.label, each.rows) for each in found.classes] == [
         ("Maybe", 0), ("No", 7), ("Yes", 3),
     ]  # fmt: skip

@@ -409,7 +409,7 @@ def test_a_model_of_one_class_has_a_report():
 
 
 def test_a_class_without_rows_has_a_report():
-    fitted = loan(announced=("Maybe", "No", "Yes"))
+    fitted = loan(declared_classes=("Maybe", "No", "Yes"))
     read(model_report(fitted, **judged(fitted, LOAN, CHEAT)))
 
 

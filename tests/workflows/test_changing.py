@@ -259,9 +259,9 @@ class TestProvenance:
     def test_smoothing_prior_and_calibration_stay(self, tmp_path):
         spec = Spec(calibration="temperature", alpha=0.3, positive="yes", drop=("mail",))
         path = saved(tmp_path, FRAME, spec)
-        before = load(path).fitted
+        before = load(path).fitted.recipe
         update(path, FRAME.head(10))
-        after = load(path).fitted
+        after = load(path).fitted.recipe
         assert (after.families, after.positive) == (before.families, before.positive)
         assert after.calibration.exponents == before.calibration.exponents
 

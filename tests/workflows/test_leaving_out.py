@@ -40,8 +40,10 @@ def by_refits(frame, stored, weight=None, target="label"):
     """Return what `refits` returns, which takes a while."""
     fitted = stored.fitted
     hashed = tuple(pd.util.hash_pandas_object(frame, index=False))
-    how = repr((fitted.tally.schema, fitted.families, fitted.columns, fitted.prior))
-    asked = hashed, how, fitted.positive, weight, target
+    how = repr(
+        (fitted.tally.schema, fitted.recipe.families, fitted.recipe.columns, fitted.recipe.prior)
+    )
+    asked = hashed, how, fitted.recipe.positive, weight, target
     if asked not in REFITS:
         REFITS[asked] = refits(frame, fitted, weight, target)
     return REFITS[asked]
@@ -64,10 +66,10 @@ def refits(frame, fitted, weight, target):
         tally = tb.Tally.of(rest, y[others], None if w is None else w[others], schema=schema)
         model = tb.estimate(
             tally,
-            *fitted.families,
-            columns=fitted.columns,
-            prior=fitted.prior,
-            positive=fitted.positive,
+            *fitted.recipe.families,
+            columns=fitted.recipe.columns,
+            prior=fitted.recipe.prior,
+            positive=fitted.recipe.positive,
         )
         asked = X.slice(row, 1)
         proba = dict(zip(model.classes, model.posterior(asked)[0], strict=True))

@@ -86,7 +86,7 @@ def test_smoothing_and_prior_are_those_of_the_first():
     first = fitted(PARTS[0], alpha=0.1, prior="uniform", positive="yes")
     merged = merge([first, fitted(PARTS[1], alpha=5.0)], NAMES[:2])
     wanted = fitted(pd.concat(PARTS[:2]), alpha=0.1, prior="uniform", positive="yes")
-    assert merged.fitted.positive == "yes"
+    assert merged.fitted.recipe.positive == "yes"
     X = features(FRAME)
     np.testing.assert_allclose(
         merged.fitted.model.posterior(X), wanted.fitted.model.posterior(X), rtol=1e-10
@@ -97,7 +97,7 @@ def test_the_family_of_a_column_that_only_the_other_has_goes_with_it():
     less = PARTS[0].drop(columns="age")
     columns = {**COLUMNS, "age": tb.Gaussian(ddof=0)}
     merged = merge([fitted(less), fitted(PARTS[1], columns)], NAMES[:2])
-    assert merged.fitted.columns["age"] == tb.Gaussian(ddof=0)
+    assert merged.fitted.recipe.columns["age"] == tb.Gaussian(ddof=0)
 
 
 def test_a_side_without_values_leaves_it_to_the_other_what_a_column_is():
@@ -110,7 +110,7 @@ def test_a_side_without_values_leaves_it_to_the_other_what_a_column_is():
 
 def test_classes_that_were_announced_on_either_side_stay_so():
     models = [fitted(PARTS[0], positive="yes"), fitted(PARTS[1], positive="no")]
-    assert merge(models, NAMES[:2]).fitted.announced == ("no", "yes")
+    assert merge(models, NAMES[:2]).fitted.recipe.declared_classes == ("no", "yes")
 
 
 def test_models_are_not_changed_by_merging():

@@ -81,10 +81,10 @@ def assert_as_fitted(stored, model, X):
     """Compare a stored model with an estimator: what was counted, how it is estimated, answers."""
     fitted, state = stored.fitted, model._state()
     assert_same_tally(fitted.tally, model.tally_)
-    assert fitted.families == state.families
-    assert dict(fitted.columns) == dict(state.columns)
-    assert (fitted.prior, fitted.positive) == (state.prior, state.positive)
-    assert fitted.reasons == state.reasons
+    assert fitted.recipe.families == state.families
+    assert dict(fitted.recipe.columns) == dict(state.columns)
+    assert (fitted.recipe.prior, fitted.recipe.positive) == (state.prior, state.positive)
+    assert fitted.recipe.reasons == state.reasons
     assert fitted.model.classes == tuple(model.classes_.tolist())
     np.testing.assert_allclose(fitted.model.posterior(X), model.predict_proba(X), rtol=1e-11)
     assert fitted.model.predict(X).tolist() == model.predict(X).tolist()
@@ -296,7 +296,7 @@ class TestThroughTheEstimator:
         model = tb.NaiveBayes(calibration=how).fit(X, FRAME["label"])
         spec = Spec(calibration=how, drop=("mail", "times"))
         trained = train(files["csv"], "label", spec)
-        assert trained.stored.fitted.calibration.how == how
+        assert trained.stored.fitted.recipe.calibration.how == how
         assert_as_fitted(trained.stored, model, X)
         assert trained.scores is None
         assert "leaving rows out" in trained.no_scores

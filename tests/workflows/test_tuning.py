@@ -86,7 +86,7 @@ def test_the_best_model_survives_its_file(tmp_path):
     )
     assert back.fitted.tally.schema.target == "label"
     assert back.provenance.history == (f"tune a table: {len(FRAME)} rows",)
-    (family,) = {each for each in back.fitted.families if isinstance(each, tb.Categorical)}
+    (family,) = {each for each in back.fitted.recipe.families if isinstance(each, tb.Categorical)}
     assert family.alpha == tuned.best_params["alpha"]
 
 

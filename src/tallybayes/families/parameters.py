@@ -312,7 +312,7 @@ class Family(ABC):
         changes: dict[str, Any] = {}
         if getattr(self, "alpha", 0.0) is None and getattr(self, "m", None) is None:
             changes["alpha"] = alpha
-        if getattr(self, "unseen", "") is None:
+        if getattr(self, "unseen", "") is None and unseen != "ignore":  # which None means
             changes["unseen"] = unseen
         family: Any = self.unbound()
         changed: Family = replace(family, **changes) if changes else family

@@ -17,8 +17,9 @@ from tallybayes.errors import TallyBayesError, number
 from tallybayes.families import Family
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.registry import default_family, family_named
+from tallybayes.kinds import Intervals, is_kind
 from tallybayes.model.recipe import family_for
-from tallybayes.schema import KINDS, Intervals, Schema
+from tallybayes.schema import Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix
 from tallybayes.sources.labels import Encoded
 
@@ -48,7 +49,7 @@ def column_spec(columns: Any, names: Sequence[str], *, later: bool = False) -> C
         return ColumnSpec(None, {})
     if not isinstance(columns, Mapping):
         meant = _meaning(columns, "columns")
-        if meant is not BEST and not isinstance(getattr(meant, "kind", meant), KINDS):
+        if meant is not BEST and not is_kind(getattr(meant, "kind", meant)):
             raise TallyBayesError(
                 f"columns is {columns!r}; expected 'auto', a family, or a mapping of columns to "
                 "families"
