@@ -81,10 +81,13 @@ def assert_as_fitted(stored, model, X):
     """Compare a stored model with an estimator: what was counted, how it is estimated, answers."""
     fitted, state = stored.fitted, model._state()
     assert_same_tally(fitted.tally, model.tally_)
-    assert fitted.recipe.families == state.families
-    assert dict(fitted.recipe.columns) == dict(state.columns)
-    assert (fitted.recipe.prior, fitted.recipe.positive) == (state.prior, state.positive)
-    assert fitted.recipe.reasons == state.reasons
+    assert fitted.recipe.families == state.recipe.families
+    assert dict(fitted.recipe.columns) == dict(state.recipe.columns)
+    assert (fitted.recipe.prior, fitted.recipe.positive) == (
+        state.recipe.prior,
+        state.recipe.positive,
+    )
+    assert fitted.recipe.reasons == state.recipe.reasons
     assert fitted.model.classes == tuple(model.classes_.tolist())
     np.testing.assert_allclose(fitted.model.posterior(X), model.predict_proba(X), rtol=1e-11)
     assert fitted.model.predict(X).tolist() == model.predict(X).tolist()

@@ -193,7 +193,7 @@ def parse_column(text: str) -> tuple[str, Any]:
     Examples
     --------
     >>> parse_column("status=categorical:alpha=1,unseen=smooth")
-    ('status', Categorical(alpha=1.0, m=None, p=None, unseen='smooth'))
+    ('status', Categorical(alpha=1.0, unseen='smooth'))
     """
     name, rest = _cut(text)
     if not name or not rest:
