@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.batches import Block
+from tallybayes.batches import Block, not_finite
 from tallybayes.errors import TallyBayesError, number
 from tallybayes.families.parameters import (
     CONSTANT,
@@ -39,7 +39,6 @@ from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
 from tallybayes.tallies.blocks import ROUNDING
-from tallybayes.tallies.moments import not_finite
 
 LIMITS = np.finfo(np.float64)
 FAR_ABOVE = 100.0  # times the floor: no row takes a variance from there to the floor
