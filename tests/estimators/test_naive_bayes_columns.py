@@ -88,6 +88,11 @@ def test_several_columns_are_meant_by(selector):
     assert chosen({selector: "bernoulli"}) == expected
 
 
+def test_all_columns_that_are_not_named_have_a_key_of_their_own():
+    got = chosen({...: "poisson", "colour": "categorical", ("width",): "bernoulli"})
+    assert got == {"weight": "Poisson", "width": "Bernoulli", "height": "Poisson"}
+
+
 FAMILY = {
     "a name": "bernoulli",
     "a family": tb.Bernoulli(),

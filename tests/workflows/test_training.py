@@ -240,7 +240,7 @@ class TestPriors:
         wanted = tb.Tally.of(features(frame), frame["label"])
         found = train(path, "label", Spec(positive="1.5"), scores=False).stored.fitted
         assert_same_tally(found.tally, wanted)
-        assert (found.classes, found.positive) == ((0.5, 1.5), 1.5)
+        assert (found.classes, found.recipe.positive) == ((0.5, 1.5), 1.5)
 
     def test_labels_of_one_family_for_all_columns_may_be_typed_too(self):
         frame = mixed(60, labels=(0, 1))[["status", "rooms", "label"]]

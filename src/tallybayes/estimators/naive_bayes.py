@@ -19,7 +19,8 @@ class NaiveBayes(TableClassifier):
         "auto" goes by the type: text, booleans and categoricals are categorical, decimal numbers
         Gaussian, sparse matrices multinomial; integers are categorical if they have at most 20
         values, ten times each on average, and Gaussian otherwise. A mapping overrules that for some
-        columns: its keys are names, numbers, or tuples of those; its values are families
+        columns: its keys are names, numbers, tuples of those, or ``...`` for all
+        columns that are not named; its values are families
         (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds (``Categories()``).
         ``Bins()`` without edges is cut where the labels of the first rows tell the classes apart,
         and later rows keep to those edges.

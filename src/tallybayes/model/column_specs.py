@@ -1,7 +1,7 @@
 """What the user says of the columns: which ones, and what they are.
 
-A column is named by its name or number, several by a tuple of those. What it is, is a family, the
-name of one, or a kind.
+A column is named by its name or number, several by a tuple of those, and all that are not named by
+``...``. What it is, is a family, the name of one, or a kind.
 """
 
 from __future__ import annotations
@@ -55,10 +55,14 @@ def column_spec(columns: Any, names: Sequence[str], *, later: bool = False) -> C
                 "families"
             )
         return ColumnSpec(meant, {})
+    rest: Any = None
     together: dict[str, Any] = {}
     by_name: dict[str, Any] = {}
     for key, word in columns.items():
         meant = _meaning(word, f"columns[{key!r}]")
+        if key is ...:
+            rest = meant
+            continue
         if isinstance(key, str | int | np.integer) and not isinstance(key, bool):
             name = _name(key, names)
             if name in names or not later:
@@ -71,7 +75,8 @@ def column_spec(columns: Any, names: Sequence[str], *, later: bool = False) -> C
                     "name it on its own to say which"
                 )
             together[name] = meant
-    return ColumnSpec(None, {**together, **by_name})
+    others = {} if rest is None else dict.fromkeys(names, rest)
+    return ColumnSpec(None, {**others, **together, **by_name})
 
 
 def without_numbers(columns: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -15,8 +14,6 @@ from tallybayes.model.calibration import How
 from tallybayes.model.column_specs import BEST
 from tallybayes.sources.labels import Label
 from tallybayes.tokenizer import Words
-
-EVERY = re.compile(".")  # column that is not named
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ class Spec:
         if isinstance(self.columns, Mapping):
             return {**dict.fromkeys(self.text, "text"), **self.columns}
         # one word for all columns: those of text come first
-        return {**dict.fromkeys(self.text, "text"), EVERY: self.columns}
+        return {**dict.fromkeys(self.text, "text"), ...: self.columns}
 
     def chosen(self, names: tuple[str, ...], target: str, weight: str | None) -> tuple[str, ...]:
         """Return the columns to use, of all that there are."""
@@ -124,12 +121,12 @@ class Spec:
     def with_families(self, word: Any) -> Spec:
         """Return the specification with a word for all columns of which nothing is declared."""
         declared = dict(self.columns) if isinstance(self.columns, Mapping) else {}
-        declared.pop(EVERY, None)
+        declared.pop(..., None)
         if isinstance(word, Mapping):
             return replace(self, columns={**declared, **word})
         if isinstance(word, str) and word == "auto":
             return replace(self, columns=declared or "auto")
-        return replace(self, columns={EVERY: word, **declared} if declared else word)
+        return replace(self, columns={...: word, **declared} if declared else word)
 
     def without_choices(self) -> Spec:
         """Return what is known of the columns before families are chosen for them."""
