@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import tiers  # noqa: F401 - sets how many examples are tried
+from tallybayes.kernels import choice
+
+choice.WORTH_COMPILING = 0  # what a test wants compiled is compiled here and now
 
 
 def pytest_configure(config):

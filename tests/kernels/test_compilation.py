@@ -10,6 +10,7 @@ import sys
 import textwrap
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -111,6 +112,36 @@ def test_loops_that_came_with_an_image_are_used_by_those_who_may_not_write(loop,
     monkeypatch.setattr(compilation.caching.os, "replace", refuse)
     with pytest.warns(TallyBayesWarning, match="NUMBA_CACHE_DIR"):
         loop()(ONES.astype(np.float32))
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """List what processes would have been started."""
+    found = []
+
+    def start(command, **options):
+        found.append(command)
+        return SimpleNamespace(returncode=None)
+
+    monkeypatch.setattr(compilation.subprocess, "Popen", start)
+    return found
+
+
+def test_loops_that_were_never_compiled_are_compiled_elsewhere_once(loop, started):
+    for _ in range(2):
+        assert not compilation.kept_or_compiling([loop()], "pass")
+    assert started == [[sys.executable, "-c", "pass"]]
+    loop()(ONES)
+    assert compilation.kept_or_compiling([loop()], "pass")
+
+
+def test_no_process_compiles_what_cannot_be_kept(loop, started, tmp_path, monkeypatch):
+    (tmp_path / "__pycache__").write_text("a file, where a folder is wanted")
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "/dev/null")
+    with pytest.warns(TallyBayesWarning, match="NUMBA_CACHE_DIR"):
+        assert not compilation.kept_or_compiling([loop()], "pass")
+    assert started == []
 
 
 class Terminal(io.StringIO):

@@ -7,9 +7,11 @@ numba's registries of everything that could be compiled, which takes two thirds 
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
@@ -49,10 +51,45 @@ def loop(*fastmath: str) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
+def kept_or_compiling(loops: Sequence[Any], script: str) -> bool:
+    """Tell whether loops were compiled on this machine; if not, a process runs a script that does.
+
+    It is started once, and not where its work would be lost.
+    """
+    if not all(isinstance(each._cache, _Kept) for each in loops):
+        return False
+    if all(each._cache.holds_something() for each in loops):
+        return True
+    if script not in _told and sys.executable and not getattr(sys, "frozen", False):
+        _told.add(script)
+        _say("compiling loops in the background, once on this machine; later it is faster")
+        here = Path(__file__).parents[2]
+        path = os.pathsep.join([str(here), *filter(None, [os.environ.get("PYTHONPATH")])])
+        with suppress(OSError):
+            compiler = subprocess.Popen(
+                [sys.executable, "-c", script],
+                env={**os.environ, "PYTHONPATH": path},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # it may end after this process
+            )
+            compiler.returncode = 0  # nobody waits for it
+    return False
+
+
+def _say(what: str) -> bool:
+    """Say what takes long, if there is a terminal, and no program that says such things itself."""
+    listening = not terminal.silent and sys.stderr is not None and sys.stderr.isatty()
+    if listening:
+        print(f"tallybayes: {what} ...", file=sys.stderr)
+    return listening
+
+
 def _tell(why: str) -> None:
     """Warn, once in a process."""
-    if not _told:
-        _told.add(why)
+    if REMEDY not in _told:
+        _told.add(REMEDY)
         warn(f"{why}, so every process compiles them anew; {REMEDY}", TallyBayesWarning)
 
 
@@ -74,10 +111,8 @@ class _Wait:
         _Wait.spent += time.perf_counter() - self._start
 
     def _say(self) -> None:
-        listening = not terminal.silent and sys.stderr is not None and sys.stderr.isatty()
-        if listening and not _Wait.said:
-            _Wait.said = True
-            print("tallybayes: compiling loops, once on this machine ...", file=sys.stderr)
+        if not _Wait.said:
+            _Wait.said = _say("compiling loops, once on this machine")
 
 
 class _Forgetful(caching.NullCache):  # type: ignore[misc]
@@ -123,6 +158,12 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._compiling = _Forgetful()
+
+    def holds_something(self) -> bool:
+        """Tell whether the loop was compiled for some type of data."""
+        with suppress(Exception):  # a damaged file is seen to when the loop is needed
+            return bool(self._cache_file._load_index())
+        return False
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the loop, or None for numba to compile it."""

@@ -25,7 +25,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from tallybayes.kernels.compilation import loop
+from tallybayes.kernels.compilation import kept_or_compiling, loop
 
 Array = Any
 
@@ -465,3 +465,11 @@ def add_bags(
             of_term[1] += weight
             of_term[2] += weight * data[k]
     return n
+
+
+def are_kept() -> bool:
+    """Tell whether the loops were compiled on this machine; if not, they are from now on."""
+    return kept_or_compiling(
+        (bags, merge, enter_all, add_bags),
+        "from tallybayes.workflows.warmup import STEPS; STEPS['text in ASCII']()",
+    )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.kernels.choice import load_text, text_is_loaded
+from tallybayes.kernels.choice import load_text, prepare_text, text_is_loaded
 from tallybayes.kernels.threads import over_rows
 from tallybayes.tokenizer.documents import Documents, Letters
 from tallybayes.tokenizer.terms import Buckets, Terms, Vocabulary
@@ -291,7 +291,7 @@ def fixed_terms(words: Words) -> Terms | Buckets | None:
 def expect_text(n_bytes: int) -> None:
     """Prepare for so many bytes in all, even if they arrive in small batches."""
     if n_bytes >= WORTH_LOADING:
-        load_text()
+        prepare_text(n_bytes)
 
 
 class Reading:
@@ -302,7 +302,7 @@ class Reading:
         self.n_bytes = int(self.sizes.sum())
         worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
         self.compiled = self.n_bytes >= worth and not callable(words.tokens)
-        self.compiled = self.compiled and load_text() is not None
+        self.compiled = self.compiled and prepare_text(self.n_bytes)
         self._documents: Any = documents if self.compiled else documents.strings()
 
     def reader(self, known: Known) -> PlainReader | CompiledReader:
