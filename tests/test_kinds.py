@@ -10,9 +10,12 @@ import tallybayes as tb
 from laws.conftest import assert_same
 from tallybayes.batches import Coded, encoded
 from tallybayes.kinds import KINDS, Kind, is_kind, register_kind
+from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.tallies import Codes, Counts
 from tallybayes.tallies.folds import FoldTallies
+from tallybayes.validation.each_row import LeaveOneOut
+from tallybayes.validation.encoded import Encoded
 
 NAN = float("nan")
 
@@ -238,6 +241,18 @@ class TestScored:
             record = {"income": income, "status": "Single", "refund": True}
             expected = model.posterior([record])[0]
             assert list(model.posterior_of(record).values()) == pytest.approx(expected)
+
+    @pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
+    def test_a_row_is_left_out_of_them_too(self, weights):
+        recipe = Recipe((Whether(), Pairs()))
+        rows = LeaveOneOut(Encoded.of(as_source(TABLE), SCHEMA, Y, weights))
+        joint, _ = rows.joint(recipe)
+        for row in range(len(Y)):
+            w = np.ones(len(Y)) if weights is None else np.array(weights)
+            w[row] = 0.0
+            others = recipe.model(tb.Tally.of(TABLE, Y, w, schema=SCHEMA))
+            scores = others.joint_log_likelihood(TABLE)[row]
+            assert joint[row] - joint[row, 0] == pytest.approx(scores - scores[0], abs=1e-9)
 
     def test_records_are_drawn_by_the_kinds_of_their_columns(self):
         drawn = self.model.sample(5, seed=0)

@@ -99,7 +99,7 @@ def same(ours, expected, tolerance=1e-12, probe=EVERYTHING):
     assert ours.classes_.tolist() == expected.classes_.tolist()
     assert sorted(ours.schema_.names) == sorted(expected.schema_.names)
     a, b = ours.tally_, expected.tally_
-    b = b.under(a.schema) if list(a.schema.names) != list(b.schema.names) else b
+    b = b.with_schema(a.schema) if list(a.schema.names) != list(b.schema.names) else b
     np.testing.assert_array_equal(a.rows, b.rows)
     np.testing.assert_array_equal(a.weight, b.weight)
     for mine, theirs in zip(a.blocks, b.blocks, strict=True):

@@ -49,7 +49,7 @@ class Case:
 def fitted(setting, rows, how="uncalibrated", **options):
     """Estimate a model from rows of a setting."""
     X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
-    tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema).among(CLASSES)
+    tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema).with_classes(CLASSES)
     calibration = CALIBRATIONS[how](setting)
     model = tb.estimate(
         tally, *setting.families, columns=setting.columns, calibration=calibration, **options

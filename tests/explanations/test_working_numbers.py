@@ -26,7 +26,7 @@ IMPOSSIBLE = pytest.mark.filterwarnings("ignore:row 0 is impossible")
 
 def fitted(setting, rows, how="uncalibrated", **options):
     X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
-    tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema).among(CLASSES)
+    tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema).with_classes(CLASSES)
     calibration = CALIBRATIONS[how](setting)
     return Fitted(
         tally, Recipe(setting.families, setting.columns, calibration=calibration, **options)

@@ -310,11 +310,11 @@ def test_counts_do_not_move_to_other_edges():
         tuple(EDGES), [tb.Intervals((0.0,)), tb.Intervals((10,)), tb.Intervals(())]
     )
     with pytest.raises(tb.TallyBayesError, match=r"no column 'a' of Intervals\(edges=\(0.0, 2.5\)"):
-        tally.under(moved)
+        tally.with_schema(moved)
     wider = tb.Schema.of(("d", *EDGES), [tb.Intervals((7,)), *map(tb.Intervals, EDGES.values())])
-    assert tb.estimate(tally.under(wider)).posterior({**TABLE, "d": [9.0] * 8}) == pytest.approx(
-        tb.estimate(tally).posterior(TABLE)
-    )
+    assert tb.estimate(tally.with_schema(wider)).posterior(
+        {**TABLE, "d": [9.0] * 8}
+    ) == pytest.approx(tb.estimate(tally).posterior(TABLE))
 
 
 def test_edges_must_be_stated_where_there_are_no_labels_to_find_them():

@@ -374,7 +374,7 @@ def test_what_could_not_be_read_again_is_not_written():
         return replace(fitted, recipe=replace(fitted.recipe, **options))
 
     wrong = {
-        "without a row": replace(fitted, tally=fitted.tally.among(("maybe", "no", "yes"))),
+        "without a row": replace(fitted, tally=fitted.tally.with_classes(("maybe", "no", "yes"))),
         "the reasons": said(reasons={"age": 5}),
         "ddof of Gaussian": said(columns={"income": tb.Gaussian(ddof=np.array(1.0))}),
         "not sound": said(calibration=Calibration("weights", {"age": -1.0})),

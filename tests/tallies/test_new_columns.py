@@ -75,7 +75,7 @@ def test_new_columns_were_missing_before(data):
     rows = data.draw(ROWS)
     names = data.draw(SOME)
     wider = data.draw(st.permutations(sorted({*names, *data.draw(SOME)})))
-    ours = tally(rows, names).under(schema(wider))
+    ours = tally(rows, names).with_schema(schema(wider))
     assert_same(ours, tally(rows, names, of=wider))
     assert tb.Tally.from_bytes(ours.to_bytes()) == ours
 
@@ -85,7 +85,7 @@ def test_under_one_schema_tallies_add_up_to_the_tally_of_the_completed_tables(da
     parts = [(data.draw(ROWS), data.draw(SOME)) for _ in range(2)]
     (some, mine), (others, theirs) = parts
     joined = schema(mine).joined(schema(theirs))
-    ours = tally(some, mine).under(joined) + tally(others, theirs).under(joined)
+    ours = tally(some, mine).with_schema(joined) + tally(others, theirs).with_schema(joined)
     expected = tally(some, mine, joined.names) + tally(others, theirs, joined.names)
     assert_same(ours, expected)
     for name in joined.names:
@@ -100,8 +100,8 @@ def test_the_order_of_merging_leaves_no_trace_but_the_order_of_columns(data):
         total = tally(*order[0])
         for rows, names in order[1:]:
             joined = total.schema.joined(schema(names))
-            total = total.under(joined) + tally(rows, names).under(joined)
-        found.append(total.under(schema(sorted(total.schema.names))))
+            total = total.with_schema(joined) + tally(rows, names).with_schema(joined)
+        found.append(total.with_schema(schema(sorted(total.schema.names))))
     for each in found[1:]:
         assert_same(each, found[0])
 
@@ -111,8 +111,8 @@ def test_more_and_more_columns_are_as_good_as_all_at_once(data):
     rows, names = data.draw(ROWS), data.draw(SOME)
     more = [*names, *(n for n in data.draw(SOME) if n not in names)]
     most = [*more, *(n for n in data.draw(SOME) if n not in more)]
-    step_by_step = tally(rows, names).under(schema(more)).under(schema(most))
-    assert step_by_step == tally(rows, names).under(schema(most))
+    step_by_step = tally(rows, names).with_schema(schema(more)).with_schema(schema(most))
+    assert step_by_step == tally(rows, names).with_schema(schema(most))
 
 
 @draws
@@ -121,13 +121,13 @@ def test_what_was_added_in_new_columns_can_be_taken_away_again(data):
     rows, more = data.draw(ROWS), data.draw(ROWS)
     names = data.draw(st.lists(st.sampled_from(whole), min_size=1, unique=True))
     wider = schema([*names, *(name for name in whole if name not in names)])
-    before = tally(rows, names).under(wider)
+    before = tally(rows, names).with_schema(wider)
     assert (before + tally(more, wider.names)) - tally(more, wider.names) == before
 
 
 def test_by_hand():
     small = tb.Tally.of({"n": [1.0, 3.0], "c": ["x", "y"]}, ["p", "q"], [1, 2])
-    wide = small.under(
+    wide = small.with_schema(
         tb.Schema.of(
             ("b", "c", "d", "m", "n"),
             [tb.Count(), tb.Categories(), tb.Categories(), tb.Numeric(), tb.Numeric()],
@@ -149,10 +149,10 @@ def test_by_hand():
 def test_the_tally_itself_stays_as_it_was():
     small = tb.Tally.of({"c": ["x", "y"]}, ["p", "q"])
     before = small.to_bytes()
-    wide = small.under(tb.Schema.of(("c", "d"), [tb.Categories()] * 2))
+    wide = small.with_schema(tb.Schema.of(("c", "d"), [tb.Categories()] * 2))
     wide.update({"c": ["z"], "d": ["u"]}, ["r"])
     assert small.to_bytes() == before
-    assert small.under(small.schema) == small
+    assert small.with_schema(small.schema) == small
 
 
 def test_columns_in_another_order_keep_their_counts():
@@ -160,13 +160,13 @@ def test_columns_in_another_order_keep_their_counts():
     forward = tb.Tally.of(table, ["p", "q", "q"])
     backward = tb.Tally.of(dict(reversed(table.items())), ["p", "q", "q"])
     assert forward != backward
-    assert forward.under(backward.schema) == backward
-    assert backward.under(forward.schema) == forward
+    assert forward.with_schema(backward.schema) == backward
+    assert backward.with_schema(forward.schema) == forward
 
 
 def test_declared_values_may_join_later():
     small = tb.Tally.of({"c": ["x", "y", "x"]}, ["p", "q", "p"])
-    more = small.under(tb.Schema.of(("c",), [tb.Categories(("x", "y", "z"))]))
+    more = small.with_schema(tb.Schema.of(("c",), [tb.Categories(("x", "y", "z"))]))
     expected = np.array([[3 / 5, 1 / 4], [1 / 5, 2 / 4], [1 / 5, 1 / 4]]) * [2 / 3, 1 / 3]
     got = tb.estimate(more).scores({"c": ["x", "y", "z"]})
     np.testing.assert_allclose(got, expected)
@@ -179,7 +179,7 @@ def test_a_matrix_grows_at_its_end(form):
     x = np.array([[1, 0, 2], [0, 3, 1]])
     few = tb.Tally.of(form(x[:, :2]), ["p", "q"], columns=tb.Count())
     many = tb.Tally.of(form(x), ["p", "q"], columns=tb.Count())
-    grown = few.under(many.schema)
+    grown = few.with_schema(many.schema)
     assert grown.blocks[0].sums.tolist() == [[1, 0, 0], [0, 3, 0]]
     assert (grown + many).blocks[0].sums.tolist() == [[2, 0, 2], [0, 6, 1]]
     assert (grown + many).blocks[0].rows.tolist() == [[2, 2, 1], [2, 2, 1]]
@@ -187,8 +187,8 @@ def test_a_matrix_grows_at_its_end(form):
 
 def test_an_empty_tally_takes_any_columns():
     empty = tb.Tally(schema(["height", "colour"]))
-    assert empty.under(schema(list(KINDS))) == tb.Tally(schema(list(KINDS)))
-    grown = empty.under(schema(list(KINDS)))
+    assert empty.with_schema(schema(list(KINDS))) == tb.Tally(schema(list(KINDS)))
+    grown = empty.with_schema(schema(list(KINDS)))
     assert [type(block) for block in grown.blocks].count(Codes) == 1
     assert sum(isinstance(block, Counts) for block in grown.blocks) == 4
 
@@ -204,7 +204,7 @@ def test_an_empty_tally_takes_any_columns():
 def test_a_schema_that_lacks_a_column_is_refused(names, kinds):
     small = tb.Tally.of({"c": ["x", "y"]}, ["p", "q"])
     with pytest.raises(tb.TallyBayesError, match=r"no column 'c' of Categories"):
-        small.under(tb.Schema.of(names, kinds))
+        small.with_schema(tb.Schema.of(names, kinds))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_schema_that_lacks_a_column_is_refused(names, kinds):
 def test_a_schema_with_another_threshold_or_bag_is_refused(mine, theirs):
     small = tb.Tally.of({"c": [1, 2]}, ["p", "q"], columns={"c": mine})
     with pytest.raises(tb.TallyBayesError, match="'c'"):
-        small.under(tb.Schema.of(("c",), [theirs]))
+        small.with_schema(tb.Schema.of(("c",), [theirs]))
 
 
 def test_a_schema_that_forgets_declared_values_is_refused_or_keeps_them():
@@ -225,7 +225,7 @@ def test_a_schema_that_forgets_declared_values_is_refused_or_keeps_them():
     small = tb.Tally.of(
         {"c": ["x", "y"]}, ["p", "q"], columns={"c": tb.Categories(("x", "y", "z"))}
     )
-    plain = small.under(tb.Schema.of(("c",), [tb.Categories()]))
+    plain = small.with_schema(tb.Schema.of(("c",), [tb.Categories()]))
     assert plain.blocks[0].labels == (("x", "y"),)
 
 

@@ -235,13 +235,15 @@ def test_a_tally_under_more_columns_of_text_had_none_there(rows, more):
     narrow, one = tally(rows, words), tb.Schema.of(("mail",), [words])
     new = tb.Schema.of(("body", "mail", "subject"), [words, words, other])
     wide = one.joined(new)
-    got = narrow.under(wide)
+    got = narrow.with_schema(wide)
     empty = [None] * len(rows)
     table = {"mail": [row[2] for row in rows], "body": empty, "subject": empty}
     weights = [row[1] for row in rows]
     expected = tb.Tally.of(table, [row[0] for row in rows], weights, schema=wide)
     assert got == expected
-    both = got + tally([(c, w, d, d) for c, w, d in more], words, ("mail", "body")).under(wide)
+    both = got + tally([(c, w, d, d) for c, w, d in more], words, ("mail", "body")).with_schema(
+        wide
+    )
     mails = wide.places["mail"][0]
     assert both.blocks[mails] == tally([*rows, *more], words).blocks[0]
     assert tb.Tally.from_bytes(both.to_bytes()) == both
@@ -251,7 +253,7 @@ def test_a_tally_under_more_columns_of_text_had_none_there(rows, more):
 def test_a_column_without_documents_may_go_and_the_others_keep_their_words(kept):
     table = {"body": [None], "mail": [None], kept: ["one two"]}
     schema = tb.Schema.of(("body", "mail"), [tb.Words()] * 2)
-    got = tb.Tally.of(table, ["a"], schema=schema).under(tb.Schema.of((kept,), [tb.Words()]))
+    got = tb.Tally.of(table, ["a"], schema=schema).with_schema(tb.Schema.of((kept,), [tb.Words()]))
     assert sorted(got.blocks[0].terms.texts) == ["one", "two"]
     assert got.blocks[0].rows.tolist() == [[1]]
 

@@ -55,7 +55,7 @@ def test_every_family_tells_what_its_own_factor_says_of_each_row(setting, monkey
     rows = setting.examples(12)
     X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
     w = [w for _, w, _ in rows]
-    tally = tb.Tally.of(X, y, w, schema=setting.schema).among(CLASSES)
+    tally = tb.Tally.of(X, y, w, schema=setting.schema).with_classes(CLASSES)
     fitted = Fitted(tally, Recipe(setting.families, setting.columns))
     expected = by_brute_force(fitted.model, setting, rows)
     found = told(fitted, X, y, w)

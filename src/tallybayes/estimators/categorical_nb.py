@@ -179,7 +179,7 @@ n_features_in_, feature_names_in_
         """Return the counts and the probabilities of every category from 0 on."""
         fitted = self._state()
         family, tables = fitted.recipe.families[0], fitted.model.factors[0].parameters
-        block = fitted.tally.among(fitted.classes).blocks[0]
+        block = fitted.tally.with_classes(fitted.classes).blocks[0]
         assert isinstance(family, ScikitLearnCategorical)
         assert isinstance(block, Codes)
         assert isinstance(tables, CategoricalParameters)

@@ -35,7 +35,7 @@ class Discrete(Smoothed):
 
     def _sums(self) -> Counts:
         fitted = self._state()
-        block = fitted.tally.among(fitted.classes).blocks[0]
+        block = fitted.tally.with_classes(fitted.classes).blocks[0]
         assert isinstance(block, Counts)
         return block
 

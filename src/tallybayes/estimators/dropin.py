@@ -90,7 +90,7 @@ class DropIn(TallyClassifier):
         if reason:
             return to_refit(labels, matrix.shape[0], reason)
         classes, _ = coded(labels, matrix.shape[0])
-        tally = Tally(fresh._schema()).among(classes)
+        tally = Tally(fresh._schema()).with_classes(classes)
         source = as_source(fresh._checked_rows(X))
         fitted = fresh._fitted_from(tally, ())
         return fresh._prepared(fitted, source, labels, weights, known)
@@ -187,7 +187,7 @@ class DropIn(TallyClassifier):
     def class_count_(self) -> Floats:
         """The weight of each class."""
         fitted = self._state()
-        return shown(fitted.tally.among(fitted.classes).weight)
+        return shown(fitted.tally.with_classes(fitted.classes).weight)
 
     def _tally(self, X: Any, y: Array, weights: NDArray[np.float64] | None) -> Tally:
         return Tally.of(X, y, weights, schema=self._schema())

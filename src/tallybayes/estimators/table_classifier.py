@@ -124,7 +124,7 @@ class TableClassifier(TableReader):
             mine_open = set(mine.tally.empty_columns()).intersection(b.names)
             theirs_open = set(theirs.tally.empty_columns()).intersection(a.names) - mine_open
             schema = a.joined(b.without(theirs_open), overruled=mine_open)
-            tally = mine.tally.under(schema) + theirs.tally.under(schema)
+            tally = mine.tally.with_schema(schema) + theirs.tally.with_schema(schema)
             theirs_alone = [name for name in b.names if name not in a.places]
             of_theirs = {**dict.fromkeys(theirs_alone, other._spec.of_all), **other._spec.by_name}
             of_theirs = {name: word for name, word in of_theirs.items() if word is not None}

@@ -257,7 +257,7 @@ class TableReader(TallyClassifier):
         said, of_new = self._settled(of_new, table, y, sample_weight)
         more = Schema.infer(table, said, target=schema.target)
         self._spec = ColumnSpec(spec.of_all, {**before, **of_new.by_name})
-        grown = tally.under(schema.joined(more, overruled=open_))
+        grown = tally.with_schema(schema.joined(more, overruled=open_))
         self._set_names(grown.schema.names, named=True)
         return grown
 

@@ -54,7 +54,7 @@ def of_values(
     """Return P(value | class) of some values, or intervals, of column j."""
     assert isinstance(share.counted, Codes)
     labels = tables.labels[j]
-    block = share.counted.take([j]).with_labels((labels,))
+    block = share.counted.select([j]).with_labels((labels,))
     start = sum(map(len, tables.labels[:j]))
     p = np.exp(tables.log_probabilities[:, start : start + len(labels)])
     extra, more = _added(share, j, labels, bool(block.rows.any()))

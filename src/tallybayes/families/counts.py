@@ -235,7 +235,7 @@ class MultinomialParameters(Parameters):
     def select(self, units: Sequence[int]) -> MultinomialParameters:
         """Return the parameters of some words; their shares are still those of the whole bag."""
         some = list(units)
-        weights, counted = self.weights[:, some], self.counted.take(some)
+        weights, counted = self.weights[:, some], self.counted.select(some)
         return replace(self, weights=weights, counted=counted, alpha=self.alpha[some])
 
     def term(self, unit: int) -> Linear:

@@ -125,7 +125,7 @@ def _estimates_units_alone(task: LeaveOneOutTask) -> bool:
     together = task.parameters.log_prob(rows)
     for unit in {0, units - 1}:
         family = task.family.repeated(unit, 1)
-        alone = family.estimate(task.counted.take([unit]), task.info.select([unit]))
+        alone = family.estimate(task.counted.select([unit]), task.info.select([unit]))
         terms = alone.log_prob(take_columns(rows, [unit]))[:, 0]
         if not np.allclose(terms, together[:, unit], rtol=1e-12, atol=1e-12, equal_nan=True):
             return False

@@ -17,7 +17,7 @@ from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor, FactorPlan
 from tallybayes.model.model import Model
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
-from tallybayes.schema import Categories, Count, Group, Intervals, Kind, Schema
+from tallybayes.schema import Count, Group, Intervals, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
 
@@ -75,7 +75,7 @@ class Recipe:
         classes = self.classes(tally)
         if not classes:
             raise TallyBayesError("the tally is empty: count some labelled rows before estimating")
-        tally = tally.among(classes)
+        tally = tally.with_classes(classes)
         factors = []
         for plan in self.plan(tally):
             parameters, exponents = plan.family.estimate(plan.counted, plan.info), None
@@ -105,19 +105,19 @@ class Recipe:
         for place, family in enumerate(self.families):
             _check_family(family, "a default")
             for other in self.families[:place]:
-                if same_kind(family.kind, other.kind):
+                if family.kind.fits(other.kind):
                     raise TallyBayesError(
                         f"{other} and {family} are for the same columns; give one of them, or say "
                         "which column takes which with columns={name: family}"
                     )
-            if not any(same_kind(family.kind, group.kind) for group in schema.groups):
+            if not any(family.kind.fits(group.kind) for group in schema.groups):
                 raise TallyBayesError(
                     f"{family} applies to no column: none was counted as {family.kind}; declare it "
                     f"before counting, for example Tally.of(X, y, columns={{name: {family}}})"
                 )
             for name in schema.names if isinstance(family.kind, Intervals) else ():
                 kind = schema.kind(name)
-                other_edges = isinstance(kind, Intervals) and not same_kind(family.kind, kind)
+                other_edges = isinstance(kind, Intervals) and not family.kind.fits(kind)
                 if other_edges and name not in self.columns:
                     raise TallyBayesError(
                         f"column {name!r} was counted as {kind}, but {family} has other edges; "
@@ -126,7 +126,7 @@ class Recipe:
         for name, family in self.columns.items():
             _check_family(family, f"column {name!r}")
             kind = schema.kind(name)
-            if not same_kind(family.kind, kind):
+            if not family.kind.fits(kind):
                 raise TallyBayesError(
                     f"column {name!r} was counted as {kind}, but {type(family).__name__} needs "
                     f"{family.kind}; count it again with columns={{{name!r}: {family}}}"
@@ -219,28 +219,16 @@ def _check_family(family: Any, where: str) -> None:
         raise TallyBayesError(f"{where}: {family!r} is not a family; use for example {name}()")
 
 
-def same_kind(wanted: Kind, counted: Kind) -> bool:
-    """Tell whether a family's kind is the one that was counted, whatever values were declared.
-
-    Where no edges are wanted or known, any are right.
-    """
-    if isinstance(wanted, Categories):
-        return isinstance(counted, Categories)
-    if isinstance(wanted, Intervals) and isinstance(counted, Intervals):
-        return None in (wanted.edges, counted.edges) or wanted.edges == counted.edges
-    return wanted == counted
-
-
 def applicable(families: Sequence[Family], schema: Schema) -> tuple[Family, ...]:
     """Return the families that are for some column of a schema."""
     kinds = [group.kind for group in schema.groups]
-    return tuple(each for each in families if any(same_kind(each.kind, kind) for kind in kinds))
+    return tuple(each for each in families if any(each.kind.fits(kind) for kind in kinds))
 
 
 def family_for(kind: Kind, families: Sequence[Family]) -> Family:
     """Return the family for columns of a kind for which none is chosen by name."""
     for family in families:
-        if same_kind(family.kind, kind):
+        if family.kind.fits(kind):
             return family
     return default_family(kind)
 
@@ -272,7 +260,7 @@ def _plans_of_group(
     if schema.edges and schema.declared:
         said = {**schema.edges, **schema.declared}
     for family, units in members:
-        counted = tally.blocks[number].take(units) if units else tally.blocks[number]
+        counted = tally.blocks[number].select(units) if units else tally.blocks[number]
         of_these = [names[place] for place in units] if units else names
         declared = [said.get(name, ()) for name in of_these] if said else [()] * len(of_these)
         info = ColumnInfo(tally.classes, of_these, declared)

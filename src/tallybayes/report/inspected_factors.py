@@ -63,7 +63,7 @@ class Wish(NamedTuple):
 def tables_of(fitted: Fitted, wish: Wish) -> Iterator[InspectedTable]:
     """Go through the tables of a model."""
     model = fitted.model
-    tally = fitted.tally.among(fitted.classes)
+    tally = fitted.tally.with_classes(fitted.classes)
     every = fitted.recipe.plan(tally)
     for share, factor in zip(every, model.factors, strict=True):
         names = map(str, share.info.names)
@@ -99,7 +99,7 @@ def _values(
     lines = list(range(len(labels)))
     room = max(1, MOST_CELLS // max(1, len(share.info.classes)))
     if len(labels) > room and not wish.whole:
-        block: Any = share.counted.take([j])
+        block: Any = share.counted.select([j])
         total = dict(zip(block.labels[0], block.weight.sum(axis=0).tolist(), strict=True))
         lines = sorted(lines, key=lambda k: -total.get(labels[k], 0.0))[:room]
     ratios = likelihoods.of_values(share, tables, j, lines)

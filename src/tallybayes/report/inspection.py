@@ -206,7 +206,7 @@ def inspect_model(
 
 
 def _classes(fitted: Fitted) -> tuple[InspectedClass, ...]:
-    tally = fitted.tally.among(fitted.classes)
+    tally = fitted.tally.with_classes(fitted.classes)
     priors = of_prior(fitted.recipe.prior, tally, fitted.model.prior)
     rows, weight = tally.rows.tolist(), tally.weight.tolist()
     return tuple(map(InspectedClass, tally.classes, rows, weight, priors))
@@ -214,7 +214,7 @@ def _classes(fitted: Fitted) -> tuple[InspectedClass, ...]:
 
 def _columns(fitted: Fitted, wish: Wish) -> tuple[InspectedColumn, ...]:
     """Go through the columns, in the order of the schema."""
-    tally = fitted.tally.among(fitted.classes)
+    tally = fitted.tally.with_classes(fitted.classes)
     schema = tally.schema
     names = [str(name) for name in schema.names]
     listed = frozenset(names[:MOST_COLUMNS]) if wish.columns is None else wish.columns

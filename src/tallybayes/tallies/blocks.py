@@ -198,19 +198,6 @@ class TallyBlock(ABC):
         `kinds` are those of the units' columns, `rows` the number of rows of each class.
         """
 
-    # names that are on their way out
-    def take(self, columns: Sequence[int]) -> Self:
-        """Do what `select` does."""
-        return self.select(columns)
-
-    def keep(self, classes: Mask) -> Self:
-        """Do what `select_classes` does."""
-        return self.select_classes(classes)
-
-    def spread(self, places: Sequence[int], n_classes: int) -> Self:
-        """Do what `with_classes` does."""
-        return self.with_classes(places, n_classes)
-
     __hash__ = None  # type: ignore[assignment]
 
 

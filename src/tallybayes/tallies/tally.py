@@ -299,8 +299,6 @@ class Tally:
             [block.with_classes(places, n) for block in self.blocks],
         )
 
-    among, under = with_classes, with_schema  # names that are on their way out
-
     def empty_columns(self) -> list[str]:
         """Return the names of the columns of which no value was counted."""
         return [

@@ -193,6 +193,7 @@ class LeaveOneOut:
             prior[idle] = model.log_prior
         rows = np.flatnonzero(doubtful & ~self._idle)
         w = np.ones(len(data)) if data.w is None else data.w.copy()
+        place = {label: k for k, label in enumerate(self.tally.classes)}
         for row in progress(rows.tolist(), "leaving out row by row"):
             before, w[row] = w[row], 0.0
             tally = self._without(row) if self._part else data.tally(w)
@@ -201,7 +202,7 @@ class LeaveOneOut:
                 joint[row] = np.nan
                 continue
             model = recipe.model(tally)
-            places = [self.tally.classes.index(label) for label in model.classes]
+            places = [place[label] for label in model.classes]
             for out, found in ((joint, scores(model, data, [row])[0]), (prior, model.log_prior)):
                 out[row] = -np.inf
                 out[row, places] = found

@@ -97,7 +97,8 @@ def _among(
     """Return the scores among all classes; those that a model does not know have none."""
     if known == everything:
         return found
-    places = np.array([everything.index(label) for label in known])
+    place = {label: k for k, label in enumerate(everything)}
+    places = np.array([place[label] for label in known])
     wide = np.zeros((len(found.rows), len(everything)))
     wide[:, places] = found.proba
     return FoldScores(found.rows, wide, places[found.winners])

@@ -116,7 +116,7 @@ def _change(
         now = change.stored
         if now.fitted.tally.schema not in (known, schema):
             raise TallyBayesError(f"{path} has other columns by now; do it again")
-        tally = _sum(what, now.fitted.tally.under(schema), counted.tally)
+        tally = _sum(what, now.fitted.tally.with_schema(schema), counted.tally)
         families = applicable(now.fitted.recipe.families, schema)
         fitted = Fitted(tally, replace(now.fitted.recipe, families=families))
         if tally.classes:
@@ -219,7 +219,7 @@ def _merged(mine: Fitted, theirs: Fitted) -> Fitted:
     mine_open = set(mine.tally.empty_columns()).intersection(b.names)
     theirs_open = set(theirs.tally.empty_columns()).intersection(a.names) - mine_open
     schema = a.joined(b.without(theirs_open), overruled=mine_open)
-    tally = mine.tally.under(schema) + theirs.tally.under(schema)
+    tally = mine.tally.with_schema(schema) + theirs.tally.with_schema(schema)
     recipe, other = mine.recipe, theirs.recipe
     columns = dict(recipe.columns)
     for name in schema.names:

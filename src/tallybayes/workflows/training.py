@@ -269,7 +269,7 @@ def with_target(estimator: Any, target: str) -> Fitted:
     """Return what an estimator has fitted, with the name of what it predicts."""
     fitted: Fitted = estimator._state()
     schema = replace(fitted.tally.schema, target=target)
-    return replace(fitted, tally=fitted.tally.under(schema), labels=None)
+    return replace(fitted, tally=fitted.tally.with_schema(schema), labels=None)
 
 
 def source_name(data: Any) -> str:

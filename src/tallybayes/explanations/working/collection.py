@@ -57,7 +57,7 @@ def terms_of(
     classes = class_names(model.schema.target, model.classes)
     every: Sequence[FactorPlan | None] = [None] * len(model.factors)
     if fitted is not None:
-        tally = fitted.tally.among(fitted.classes)
+        tally = fitted.tally.with_classes(fitted.classes)
         every = list(fitted.recipe.plan(tally))
     found: dict[str, list[Term]] = {}
     for share, factor in zip(every, model.factors, strict=True):
@@ -133,7 +133,7 @@ def priors_of(model: Model, fitted: Fitted | None) -> tuple[tuple[Estimate, ...]
     if fitted is None:
         said = "The prior is stated: the model comes without its counts."
         return tuple(map(Estimate.stated, model.prior.tolist())), said
-    tally, prior = fitted.tally.among(fitted.classes), fitted.recipe.prior
+    tally, prior = fitted.tally.with_classes(fitted.classes), fitted.recipe.prior
     if isinstance(prior, Fixed):
         return tuple(map(Estimate.stated, model.prior.tolist())), "The prior is stated."
     estimates = tuple(Estimate.of(each) for each in of_prior(prior, tally, model.prior))

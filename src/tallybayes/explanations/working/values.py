@@ -78,7 +78,7 @@ def _of_unseen(share: FactorPlan, tables: CategoricalParameters, j: int) -> tupl
     assert isinstance(share.counted, Codes)
     family: Any = share.family
     labels, name = tables.labels[j], share.info.names[j]
-    total = share.counted.take([j]).with_labels((labels,)).weight.sum(axis=1)
+    total = share.counted.select([j]).with_labels((labels,)).weight.sum(axis=1)
     if family.m is None:
         alpha = float(alpha_of_each(family.alpha, share.info.names)[j])
         extra, more = np.full(len(total), alpha), alpha * len(labels)
@@ -109,7 +109,7 @@ def _how(share: FactorPlan, j: int, n_values: int, intervals: bool) -> str:
         return f"{said}; the m-estimate adds m p above and m = {_number(family.m)} below"
     alpha = float(alpha_of_each(family.alpha, share.info.names)[j])
     if not alpha:
-        block: Any = share.counted.take([j])
+        block: Any = share.counted.select([j])
         return f"{said}; nothing is added{pooled(block.weight.sum(axis=1))}"
     return f"{said}; alpha = {_number(alpha)} is added to each of {n_values} {what}s"
 
