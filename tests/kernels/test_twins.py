@@ -181,24 +181,12 @@ def left_out_counts(rng, n, k, c):
         yield inputs, [np.full(n, np.nan)]
 
 
-def lifted_normals(rng, n, k, c):
-    for dtype, fraction in product(FLOATS, (1e-9, 0.05, 0.5)):
-        size, mean, m2 = rng.integers(5, 9, c), rng.normal(size=(c, k)), rng.uniform(4, 30, (c, k))
-        m2[:, :1] *= 1e-6  # far below the floor of their column
-        of_all = np.array([size.sum()], float), mean.mean(axis=0), 3.0 * m2.sum(axis=0) + 20.0
-        y = labels(rng, n, c)
-        X = mean[y] + np.sqrt(m2[y]) * rng.uniform(-0.8, 0.8, (n, k))
-        variance = m2 / (size - 1.0)[:, None] * rng.uniform(0.5, 2.0, (c, k))
-        inputs = X.astype(dtype), y, size.astype(float), mean, m2, *of_all, variance
-        yield (*inputs, 1.0, fraction, 0.4), [rng.normal(size=(n, c)), np.zeros(n, bool)]
-
-
 CASES = {
     each.__name__: each
     for each in (
         moments, codes, counts, sparse_counts, score_normals, score_codes,
         score_binary, score_counts, score_sparse, log_sum_exp, shares, left_out_normals,
-        left_out_counts, lifted_normals,
+        left_out_counts,
     )
 }  # fmt: skip
 

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.batches import Block, cells_of, take_columns
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.explanations.explanation import Explanation, explain
 from tallybayes.explanations.subject import model_of
-from tallybayes.families.parameters import Floats
-from tallybayes.kernels.parts import as_places
+from tallybayes.families.parameters import Floats, Parameters
+from tallybayes.kernels.choice import part_of
 from tallybayes.model import Model
 from tallybayes.sources import Source, Table, as_source, record_at
 from tallybayes.sources.labels import Label
@@ -189,21 +190,35 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
             f"explaining {source.n_rows:,} records of {len(names):,} columns and {n_classes} "
             f"classes takes {numbers * 8 / 1e9:,.0f} GB; explain fewer at a time, or one by one"
         )
-    parts = np.empty((n_classes, source.n_rows, len(names)))
+    parts = np.zeros((n_classes, len(names), source.n_rows))
     joint = np.empty((source.n_rows, n_classes))
     for batch in model.joint_by_batch(source, joint):
         for factor in model.factors:
             group = schema.groups[factor.group]
             columns = [group.columns(unit)[0] for unit in factor.places]
-            places = as_places(columns, len(names))
-            factor.scored.write_parts(factor.block_of(batch), parts, batch.rows, places)
+            with part_of(cells_of(source)):
+                _add_terms(factor.scored, factor.block_of(batch), columns, parts[:, :, batch.rows])
     posterior = model.posterior_from(joint.copy())
     return Explanations(
         model,
         source,
         names,
         model.log_prior,
-        parts.transpose(1, 2, 0),
+        parts.transpose(2, 1, 0),
         joint,
         posterior,
     )
+
+
+def _add_terms(parameters: Parameters, block: Block, columns: list[int], out: Floats) -> None:
+    """Add what each unit says of some rows to out[class, column, row]."""
+    n_classes, _, n_rows = out.shape
+    if n_rows <= len(columns):
+        terms = parameters.log_prob(block).transpose(2, 1, 0)
+        for unit, column in enumerate(columns):
+            out[:, column] += terms[:, unit]
+        return
+    for unit, column in enumerate(columns):  # scored as a model of this unit alone
+        alone = np.zeros((n_rows, n_classes))
+        parameters.select([unit]).add_log_likelihood(take_columns(block, [unit]), alone)
+        out[:, column] += alone.T

@@ -20,7 +20,6 @@ from tallybayes.families.parameters import (
     Mask,
     Parameters,
     Ratios,
-    put,
     safe_log,
     times,
 )
@@ -28,7 +27,6 @@ from tallybayes.families.registry import register
 from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha
 from tallybayes.families.terms import Steps
 from tallybayes.kernels import scoring
-from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Binary
 from tallybayes.tallies import Counts
 
@@ -138,14 +136,6 @@ class BernoulliParameters(Parameters):
             scoring.binary(
                 dense(part), self.threshold, self.log_absent, self.log_present, out[rows]
             )
-
-    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
-        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
-        if isinstance(block, np.ndarray):
-            given = (self.threshold, self.log_absent, self.log_present)
-            write_parts("part_binary", block, given, out, rows.start, places)
-        else:
-            put(self.log_prob(block), out, rows, places)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""

@@ -37,7 +37,6 @@ from tallybayes.families.smoothing import (
 from tallybayes.families.terms import Lookup, UnitTerm
 from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import offsets_of
-from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Categories
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Codes
@@ -233,12 +232,6 @@ class CategoricalParameters(Parameters):
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, Coded)
         scoring.codes(*self._lookup(block), out)
-
-    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
-        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
-        assert isinstance(block, Coded)
-        codes, *lookup = self._lookup(block)
-        write_parts("part_codes", codes, tuple(lookup), out, rows.start, places)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""

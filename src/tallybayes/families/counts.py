@@ -21,9 +21,7 @@ from tallybayes.families.parameters import (
     Mask,
     Parameters,
     Ratios,
-    every,
     in_place_log,
-    put,
     safe_log,
     times,
 )
@@ -31,7 +29,6 @@ from tallybayes.families.registry import register
 from tallybayes.families.smoothing import LAPLACE, Alpha, alpha_of_each, checked_alpha
 from tallybayes.families.terms import Linear
 from tallybayes.kernels import scoring
-from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Count
 from tallybayes.tallies import Counts
 
@@ -207,13 +204,6 @@ class MultinomialParameters(Parameters):
         assert isinstance(block, np.ndarray)
         scoring.dense_counts(block, *self.line(), out)
 
-    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
-        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
-        if isinstance(block, np.ndarray):
-            write_parts("part_counts", block, self.line(), out, rows.start, places)
-        else:
-            put(self.log_prob(block), out, rows, places)
-
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
         weight = self.counted.weight.max(axis=1)
@@ -356,16 +346,6 @@ class PoissonParameters(Parameters):
         scoring.dense_counts(block, weights, base, out)
         with_rate = ~np.isnan(self.rate[0])
         out -= np.nansum(_log_factorial(block[:, with_rate]), axis=1, keepdims=True)
-
-    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
-        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
-        if not isinstance(block, np.ndarray):
-            put(self.log_prob(block), out, rows, places)
-            return
-        write_parts("part_counts", block, self.line(), out, rows.start, places)
-        there = ~(np.isnan(block) | np.isnan(self.rate[0]))
-        logs = _log_factorial(np.where(there, block, 0.0))
-        out[:, rows][:, :, every(places)] -= logs
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""

@@ -30,12 +30,10 @@ from tallybayes.families.parameters import (
     Floats,
     Mask,
     Parameters,
-    every,
 )
 from tallybayes.families.registry import register
 from tallybayes.families.terms import Quadratic
 from tallybayes.kernels import scoring
-from tallybayes.kernels.parts import write_parts
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
 from tallybayes.tallies.blocks import ROUNDING
@@ -269,13 +267,6 @@ class NormalParameters(Parameters):
         scoring.normals(block, *self.curves, out)
         if self.log:
             out -= self._stretch(block).sum(axis=1, keepdims=True)
-
-    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
-        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
-        assert isinstance(block, np.ndarray)
-        write_parts("part_normals", block, self.curves, out, rows.start, places)
-        if self.log:
-            out[:, rows][:, :, every(places)] -= self._stretch(block)
 
     def _stretch(self, block: Array) -> Floats:
         """Return log x where it is there and its column says something, and 0 elsewhere."""

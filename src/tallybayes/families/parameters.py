@@ -176,10 +176,6 @@ class Parameters(ABC):
             some = np.arange(start, min(start + step, rows))
             out[some] += self.log_prob(take_rows(block, some)).sum(axis=1)
 
-    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
-        """Write `log_prob` to out[class, row, place]; without places, units are in order."""
-        put(self.log_prob(block), out, rows, places)
-
     def _tables(self) -> dict[str, Array]:
         """Return the arrays by class and unit, by name."""
         parts: Any = self
@@ -377,11 +373,6 @@ def times(logs: Floats, exponents: Floats) -> Floats:
     """Return logarithms times exponents; 0 times -inf is 0."""
     with np.errstate(invalid="ignore"):
         return np.where(exponents == 0.0, 0.0, logs * exponents)
-
-
-def put(logs: Floats, out: Floats, rows: slice, places: Array | None) -> None:
-    """Write logarithms, by row, column and class, to out[class, row, place]."""
-    out[:, rows][:, :, every(places)] = logs.transpose(2, 0, 1)
 
 
 def every(places: Array | None) -> Array | slice:

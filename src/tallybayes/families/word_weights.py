@@ -22,7 +22,6 @@ from tallybayes.families.parameters import (
     Floats,
     Parameters,
     Ratios,
-    put,
     times,
 )
 from tallybayes.families.terms import Scored
@@ -269,10 +268,6 @@ class TextParameters(Parameters):
             indices = (np.cumsum(used, dtype=np.int32) - 1)[indices]
         threshold = PRESENT if self._once else None
         loops.score_sparse(bags.indptr, indices, bags.data, threshold, table, out)
-
-    def write_parts(self, block: Block, out: Floats, rows: slice, places: Array | None) -> None:
-        """Write `log_prob` to out[class, row, place]; without places, columns are in order."""
-        put(self.log_prob(block), out, rows, places)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a document for each row, whose classes are given as codes."""

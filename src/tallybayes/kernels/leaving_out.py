@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,41 +31,6 @@ def normals(
 
     run("left_out_normals", len(X), X.size, block)
     return out, np.flatnonzero(cancelled)
-
-
-class Spread(NamedTuple):
-    """Number, mean and M2 of some rows, by class (down) and column (across), or of all rows."""
-
-    n: Array
-    mean: Floats
-    m2: Floats
-
-
-def lifted_normals(
-    X: Array,
-    y: Array,
-    classes: Spread,
-    everything: Spread,
-    variance: Floats,
-    ddof: float,
-    fraction: float,
-    most: float,
-    out: Floats,
-) -> Array:
-    """Add the log densities of rows of weight 1 where a floor may hold variances up.
-
-    The floor is a fraction of the column's variance without the row; a variance below it becomes
-    that within the classes, or the floor if that is greater. `variance` is that of the model of all
-    rows. Returned are the rows where digits cancel, whose sums cannot be trusted.
-    """
-    unsure = np.zeros(len(X), bool)
-
-    def block(rows: slice) -> tuple[Any, ...]:
-        of_all = *classes, *everything, variance, ddof, fraction, most
-        return X[rows], y[rows], *of_all, out[rows], unsure[rows]
-
-    run("lifted_normals", len(X), X.size * out.shape[1], block)
-    return np.flatnonzero(unsure)
 
 
 def sparse_counts(

@@ -243,37 +243,3 @@ def left_out_counts(
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.log(np.maximum(sums[y[owner], j] - weight * x, 0.0) + alpha[j])
         out[:] = np.bincount(owner, np.where(x > 0.0, x * found, 0.0), len(y))
-
-
-def lifted_normals(
-    X: Array,
-    y: Array,
-    n: Array,
-    mean: Array,
-    m2: Array,
-    n_all: Array,
-    mean_all: Array,
-    m2_all: Array,
-    variance: Array,
-    ddof: float,
-    fraction: float,
-    most: float,
-    out: Array,
-    unsure: Array,
-) -> None:
-    """Add the log densities of rows without themselves, where a floor may hold variances up."""
-    x, here = X.astype(np.float64), np.arange(len(y))
-    m, total = n[y][:, None], float(n_all[0])
-    taken = (x - mean[y]) ** 2 * m / (m - 1.0)
-    taken_all = (x - mean_all) ** 2 * total / (total - 1.0)
-    unsure[:] = ~((taken <= most * m2[y]) & (taken_all <= most * m2_all)).all(axis=1)
-    floor = fraction * (m2_all - taken_all) / (total - 1.0)
-    within = (m2.sum(axis=0) - taken) / ((n - ddof).sum() - 1.0)
-    for c in range(len(n)):
-        mine = (y == c)[:, None]
-        v = np.where(mine, (m2[c] - taken) / (m - 1.0 - ddof), m2[c] / (n[c] - ddof))
-        v = np.where(v > floor, v, np.maximum(floor, within))
-        d = (x - mean[c]) * np.where(mine, m / (m - 1.0), 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = -0.5 * (np.log(2.0 * np.pi * v) + d * d / v)
-        out[here, c] += terms.sum(axis=1)

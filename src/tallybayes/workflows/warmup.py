@@ -21,7 +21,7 @@ from tallybayes.kernels.choice import LARGE, load_text, part_of
 ROWS = 2_400
 ASCII = ("The lottery is yours: win today", "see you at dinner tonight", "buy now and get rich")
 WORLD = ("Überweisung für das Straßenfest", "ужин сегодня вечером", "चलो खाना खाते हैं", "夕食 ΟΔΟΣ")
-LOOPS = tuple(f"compiled{part}" for part in ("", "_parts", "_text"))
+LOOPS = tuple(f"compiled{part}" for part in ("", "_text"))
 
 
 @dataclass(frozen=True, slots=True)
