@@ -190,35 +190,33 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
             f"explaining {source.n_rows:,} records of {len(names):,} columns and {n_classes} "
             f"classes takes {numbers * 8 / 1e9:,.0f} GB; explain fewer at a time, or one by one"
         )
-    parts = np.zeros((n_classes, len(names), source.n_rows))
+    parts = np.zeros((len(names), source.n_rows, n_classes))
     joint = np.empty((source.n_rows, n_classes))
     for batch in model.joint_by_batch(source, joint):
         for factor in model.factors:
             group = schema.groups[factor.group]
             columns = [group.columns(unit)[0] for unit in factor.places]
             with part_of(cells_of(source)):
-                _add_terms(factor.scored, factor.block_of(batch), columns, parts[:, :, batch.rows])
+                _add_terms(factor.scored, factor.block_of(batch), columns, parts[:, batch.rows])
     posterior = model.posterior_from(joint.copy())
     return Explanations(
         model,
         source,
         names,
         model.log_prior,
-        parts.transpose(2, 1, 0),
+        parts.transpose(1, 0, 2),
         joint,
         posterior,
     )
 
 
 def _add_terms(parameters: Parameters, block: Block, columns: list[int], out: Floats) -> None:
-    """Add what each unit says of some rows to out[class, column, row]."""
-    n_classes, _, n_rows = out.shape
-    if n_rows <= len(columns):
-        terms = parameters.log_prob(block).transpose(2, 1, 0)
+    """Add what each unit says of some rows to out[column, row, class]."""
+    if out.shape[1] <= len(columns):
+        terms = parameters.log_prob(block)
         for unit, column in enumerate(columns):
-            out[:, column] += terms[:, unit]
+            out[column] += terms[:, unit]
         return
     for unit, column in enumerate(columns):  # scored as a model of this unit alone
-        alone = np.zeros((n_rows, n_classes))
-        parameters.select([unit]).add_log_likelihood(take_columns(block, [unit]), alone)
-        out[:, column] += alone.T
+        alone = take_columns(block, [unit])
+        parameters.select([unit]).add_log_likelihood(alone, out[column])
