@@ -51,7 +51,7 @@ class Bins(Family):
     ['no', 'yes', 'yes', 'no']
     """
 
-    label: ClassVar[str] = "intervals"
+    label: ClassVar[str] = "bins"
 
     edges: tuple[float, ...] | None = None
     alpha: Alpha | None = None

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from tallybayes.batches import Batch, Block, take_columns
-from tallybayes.families import Parameters
+from tallybayes.families import Family, Parameters
 from tallybayes.families.parameters import ColumnInfo, Floats
 from tallybayes.schema import Count, Kind
 from tallybayes.tokenizer import Words
@@ -19,14 +19,14 @@ class FactorPlan:
     """The units of one group that one family estimates.
 
     `units` are their places in the group: none stands for all of them. Of parameters that were
-    stated there is neither a family nor anything counted.
+    stated nothing was counted.
     """
 
     group: int
     units: tuple[int, ...]
     kind: Kind
     info: ColumnInfo
-    family: Any  # a Family
+    family: Family
     counted: Any  # a TallyBlock
 
     def __getstate__(self) -> dict[str, Any]:
@@ -42,6 +42,12 @@ class FactorPlan:
     def places(self) -> Sequence[int]:
         """The places of the units in their group."""
         return self.units or range(len(self.info.names))
+
+    @property
+    def label(self) -> str:
+        """What the units are taken for, in a word."""
+        label: str = self.family.label or type(self.family).__name__
+        return label
 
     @property
     def title(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.families import BernoulliParameters, CategoricalParameters, NormalParameters
 from tallybayes.families.parameters import ColumnInfo, safe_log
+from tallybayes.families.registry import default_family
 from tallybayes.model.factors import Factor, FactorPlan
 from tallybayes.model.model import Model
 from tallybayes.priors import Fixed
@@ -75,7 +76,7 @@ def stated(
     for name, parameters in zip(columns, parts, strict=True):
         group, place = schema.place_of(str(name))
         kind, info = schema.groups[group].kind, ColumnInfo(classes, (str(name),))
-        plan = FactorPlan(group, (place,), kind, info, None, None)
+        plan = FactorPlan(group, (place,), kind, info, default_family(kind), None)
         factors.append(Factor.of(plan, parameters))
     probabilities = Fixed(prior).probabilities(classes, np.ones(len(classes)))
     return Model(schema, classes, probabilities, tuple(factors), positive)

@@ -29,6 +29,8 @@ from tallybayes.sources.labels import Label
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
 
+GRID = 513  # numbers among which values are drawn where a family says no more than log_prob
+
 
 class Model:
     """A naive Bayes model, estimated from a tally or stated by hand.
@@ -264,6 +266,29 @@ class Model:
         chosen: Array = np.array(list(losses))[expected.argmin(axis=1)]
         return chosen
 
+    def _drawn(self, factor: Factor, unit: int, rng: np.random.Generator, classes: Array) -> Array:
+        """Draw values of a unit among those that its counts know of, by their probabilities."""
+        name, support = str(factor.names[unit]), None
+        if factor.counted is not None:
+            support = factor.counted.support(unit, factor.kind)
+        if support is None or not (support.values or support.span):
+            raise TallyBayesError(
+                f"column {name!r} cannot be drawn: {type(factor.parameters).__name__} has no "
+                "sample(), and the counts do not tell which values there are"
+            )
+        values: Any = support.values
+        if support.span is not None:
+            low, high = support.span
+            grid = np.geomspace if support.log else np.linspace
+            values = np.arange(low, high + 1) if support.whole else grid(low, high, GRID)
+        row = {each: values if each == name else [None] * len(values) for each in self.schema.names}
+        (batch,) = batches(as_source(row), self.schema)
+        logs = factor.parameters.log_prob(factor.block_of(batch))[:, unit].T[classes]
+        ends = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+        at = (ends < rng.random((len(classes), 1)) * ends[:, -1:]).sum(axis=1)
+        chosen: Array = np.array(values)[at]
+        return chosen
+
     def sample(
         self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
     ) -> dict[str, Array]:
@@ -310,13 +335,13 @@ class Model:
             raise TallyBayesError(f"given: {label!r} is not a class; {hint}")
         drawn: dict[str, Array] = {}
         for factor in self.factors:
-            values = factor.parameters.sample(rng, classes)
-            if values is None:
-                raise TallyBayesError(
-                    f"{type(factor.parameters).__name__} has no sample(), so column "
-                    f"{factor.names[0]!r} cannot be drawn"
-                )
-            drawn.update(zip(factor.names, values, strict=True))
+            if factor.group < len(self.schema.groups) - len(self.schema.extra):
+                values = factor.parameters.sample(rng, classes)
+                if values is None:
+                    values = [
+                        self._drawn(factor, j, rng, classes) for j in range(len(factor.names))
+                    ]
+                drawn.update(zip(factor.names, values, strict=True))
         records = {
             name: np.full(n, fixed[name]) if name in fixed else drawn[name]
             for name in self.schema.names

@@ -22,10 +22,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, Coded, Sparse, take_rows, without_duplicates
 from tallybayes.families import (
     BernoulliParameters,
-    BinsParameters,
-    CategoricalParameters,
     MultinomialParameters,
-    NormalParameters,
     Parameters,
     PoissonParameters,
     TextParameters,
@@ -44,16 +41,6 @@ WORTH = 0.01  # share of what there is to know
 ERRORS = 2.0  # standard errors
 TIE = 1e-9  # what is equal but for rounding
 COUNT = "count"
-
-NAMES: tuple[tuple[type, str], ...] = (
-    (NormalParameters, "Gaussian"),
-    (BinsParameters, "bins"),
-    (CategoricalParameters, "categories"),
-    (BernoulliParameters, "yes or no"),
-    (PoissonParameters, "Poisson"),
-    (MultinomialParameters, COUNT),
-    (TextParameters, "text"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +112,7 @@ def information(rows: Rows) -> tuple[ColumnInformation, ...]:
         with np.errstate(invalid="ignore"):
             apart = second - 2.0 * bits * first + bits * bits * of_squares
             spread = np.sqrt(np.maximum(apart, 0.0)) / total
-        family = family_name(factor.parameters)
+        family = factor.label
         for j, name in enumerate(names_of(rows.model, factor)):
             share = float(bits[j]) / entropy if entropy > 0.0 else 0.0
             found[name] = ColumnInformation(
@@ -153,13 +140,6 @@ def greatest_first(values: Sequence[float]) -> list[int]:
         else:
             tied.append([k])
     return [k for equals in tied for k in sorted(equals)]
-
-
-def family_name(parameters: Parameters) -> str:
-    """Return what columns are taken for, in a word."""
-    if isinstance(parameters, NormalParameters) and parameters.log:
-        return "log-normal"
-    return next(name for kind, name in NAMES if isinstance(parameters, kind))
 
 
 def names_of(model: Model, factor: Factor) -> list[str]:
