@@ -81,10 +81,9 @@ class Bernoulli(Family):
         )
 
     def classes_apart(self, counted: Counts, info: ColumnInfo, heaviest: float) -> Mask:
-        """Mark the columns in which no class is left without values, or that does not matter."""
+        """Mark the columns in which no class is left without values: it takes what all have."""
         rows = np.broadcast_to(counted.rows, counted.sums.shape)
-        added = alpha_of_each(self.alpha, info.names) > 0.0
-        return np.asarray((rows > 1).all(axis=0) | (added & (rows.sum(axis=0) > 1)))
+        return np.asarray((rows > 1).all(axis=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
