@@ -81,7 +81,7 @@ class Bernoulli(Family):
         )
 
     def classes_apart(self, counted: Counts, info: ColumnInfo, heaviest: float) -> Mask:
-        """Mark the columns in which no class is left without values: it takes what all have."""
+        """Mark the columns in which no class is left without values: alone it would say nothing."""
         rows = np.broadcast_to(counted.rows, counted.sums.shape)
         return np.asarray((rows > 1).all(axis=0))
 
