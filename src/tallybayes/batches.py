@@ -24,6 +24,7 @@ from tallybayes.tokenizer import Bagged, Documents
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
+MOST_WEIGHT = 1e100  # beyond, what weights are multiplied with leaves the range of numbers
 ROWS_IN_A_BLOCK = 32_768
 CELLS_IN_A_BLOCK = 4_000_000
 
@@ -470,5 +471,12 @@ def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
         row = int(np.argmax(bad))
         raise TallyBayesError(
             f"the weight of row {row} is {array[row]}; weights must be finite and not negative"
+        )
+    far = (array > 0.0) & ((array < 1.0 / MOST_WEIGHT) | (array > MOST_WEIGHT))
+    if far.any():
+        row = int(np.argmax(far))
+        raise TallyBayesError(
+            f"the weight of row {row} is {array[row]}; products of weights beyond {MOST_WEIGHT:g} "
+            f"(or below {1.0 / MOST_WEIGHT:g}) are lost: rescale them"
         )
     return array

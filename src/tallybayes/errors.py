@@ -38,8 +38,14 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def number(value: object, what: str, least: float = -math.inf, above: float = -math.inf) -> float:
-    """Return the value as a finite float, at least so much and greater than so much.
+def number(
+    value: object,
+    what: str,
+    least: float = -math.inf,
+    above: float = -math.inf,
+    most: float = math.inf,
+) -> float:
+    """Return the value as a finite float, at least, greater than and at most so much.
 
     Examples
     --------
@@ -51,10 +57,11 @@ def number(value: object, what: str, least: float = -math.inf, above: float = -m
         found = math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         found = math.nan
-    if not math.isfinite(found) or found < least or found <= above:
+    if not math.isfinite(found) or found < least or found <= above or found > most:
         wanted = "a finite number" if max(least, above) == -math.inf else "a number"
         wanted += "" if least == -math.inf else f", at least {least:g}"
         wanted += "" if above == -math.inf else f", greater than {above:g}"
+        wanted += f", at most {most:g}" if found > most else ""
         raise TallyBayesError(f"{what} is {value!r}; it must be {wanted}")
     return found
 

@@ -29,11 +29,17 @@ class Empirical:
     alpha: float = 0.0
 
     def __post_init__(self) -> None:
-        number(self.alpha, "the prior's alpha", least=0.0)
+        number(self.alpha, "the prior's alpha", least=0.0, most=1e300)
 
     def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
         """Return the probability of each class."""
-        shares: Floats = (weight + self.alpha) / (weight.sum() + self.alpha * len(weight))
+        total = weight.sum() + self.alpha * len(weight)
+        if not total > 0.0:
+            raise TallyBayesError(
+                "no rows are counted, so there are no shares of classes to take for the prior; "
+                "count some rows, or state a prior"
+            )
+        shares: Floats = (weight + self.alpha) / total
         return shares
 
 

@@ -245,7 +245,7 @@ class NormalParameters(Parameters):
     def curves(self) -> tuple[Floats, Floats, Floats]:
         """Mean, scale and height: log f = height - (scale (x - mean))^2; 0 if not used."""
         variance = np.where(self.used, self.variance, 1.0)
-        scale = np.where(self.used, np.sqrt(0.5 / variance), 0.0)
+        scale = np.where(self.used, np.sqrt(0.5) / np.sqrt(variance), 0.0)
         # apart, so that the product cannot overflow
         height = np.where(self.used, -0.5 * (np.log(2.0 * np.pi) + np.log(variance)), 0.0)
         if self.exponents is not None:

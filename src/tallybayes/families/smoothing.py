@@ -38,6 +38,7 @@ PriorGuess = float | ByValue | ByClass
 
 
 LAPLACE = 1.0  # the alpha where nobody states one
+MOST = 1e200  # alphas of a great many columns still add up
 
 
 def checked_alpha(alpha: Any) -> Alpha | None:
@@ -45,13 +46,13 @@ def checked_alpha(alpha: Any) -> Alpha | None:
     if alpha is None:
         return None
     if isinstance(alpha, Sequence | np.ndarray) and not isinstance(alpha, str):
-        return tuple(number(each, "alpha", least=0.0) for each in alpha)
-    return number(alpha, "alpha", least=0.0)
+        return tuple(number(each, "alpha", least=0.0, most=MOST) for each in alpha)
+    return number(alpha, "alpha", least=0.0, most=MOST)
 
 
 def checked_m(m: Any) -> float | None:
     """Return m as a number that is not negative, or None."""
-    return None if m is None else number(m, "m", least=0.0)
+    return None if m is None else number(m, "m", least=0.0, most=MOST)
 
 
 def alpha_of_each(alpha: Alpha | None, names: Sequence[str]) -> Floats:

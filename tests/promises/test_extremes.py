@@ -1,0 +1,136 @@
+"""Numbers at the edge of what can be computed: right, or refused by name."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+from tallybayes.families.gaussian import all_rows
+
+ROWS = {"x": [0.0, 1.2e154, 1e153, 2e153]}
+
+
+def test_a_variance_near_the_largest_number_decides_as_a_small_one_does():
+    large = tb.NaiveBayes().fit(ROWS, list("aabb"))
+    small = tb.NaiveBayes().fit({"x": [v / 1e10 for v in ROWS["x"]]}, list("aabb"))
+    found = large.predict_proba({"x": [1.2e154]})
+    np.testing.assert_allclose(found, small.predict_proba({"x": [1.2e144]}), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: tb.Complement(alpha=1e308), "alpha is 1e"),
+        (lambda: tb.Categorical(m=1e308), "m is 1e"),
+        (lambda: tb.Empirical(alpha=1e308), "alpha is 1e"),
+        (lambda: tb.Tally.of(ROWS, list("aabb"), [5e-324, 1, 1, 1]), "weight of row 0 is 5e-324"),
+        (lambda: tb.Tally.of(ROWS, list("aabb"), [1, 1e308, 1e-308, 1]), "weight of row 1"),
+    ],
+)
+def test_what_would_give_no_probabilities_is_refused(make, message):
+    with pytest.raises(tb.TallyBayesError, match=message):
+        make()
+
+
+def test_a_model_that_has_forgotten_all_rows_says_so():
+    rows, labels = {"a": ["x", "y"]}, ["p", "q"]
+    model = tb.NaiveBayes().partial_fit(rows, labels, classes=labels)
+    model.forget(rows, labels)
+    with pytest.raises(tb.TallyBayesError, match="no rows are counted"):
+        model.predict_proba(rows)
+    stated = tb.NaiveBayes(prior={"p": 0.3, "q": 0.7}).partial_fit(rows, labels)
+    stated.forget(rows, labels)
+    np.testing.assert_allclose(stated.predict_proba(rows), [[0.3, 0.7]] * 2)
+
+
+# squares of the smallest have only a few binary digits, in new fits too
+@pytest.mark.parametrize(
+    ("size", "known"), [(1e-160, 1e-2), (1e-150, 1e-6), (1e-145, 1e-9), (1.0, 1e-9), (1e100, 1e-9)]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_of_tiny_numbers_is_that_of_new_fits(size, known, weighted):
+    rng = np.random.default_rng(7)
+    x, y = size * rng.normal(3.0, 1.0, 24), np.arange(24) % 2
+    x[y == 1] += size
+    w = np.where(np.arange(24) % 5 == 0, 100.0, 0.5) if weighted else None
+    held = tb.NaiveBayes("gaussian").cross_val({"x": x}, y, folds="loo", sample_weight=w)
+    for row in range(len(x)):
+        rest = np.delete(np.arange(24), row)
+        alone = tb.NaiveBayes("gaussian").fit(
+            {"x": x[rest]}, y[rest], sample_weight=None if w is None else w[rest]
+        )
+        np.testing.assert_allclose(
+            held.proba[row], alone.predict_proba({"x": x[[row]]})[0], rtol=known, atol=1e-9
+        )
+
+
+def test_an_error_of_leave_one_out_names_the_column():
+    table = {"income": [-1e154, 1.0, 1e150, 1.3e154, 0.0]}
+    try:
+        held = tb.NaiveBayes().cross_val(table, list("aabbb"), folds="loo")
+    except tb.TallyBayesError as error:
+        assert "'income'" in str(error)  # noqa: PT017
+    else:
+        np.testing.assert_allclose(held.proba.sum(axis=1), 1.0)
+
+
+def test_unstated_and_stated_smoothing_are_different():
+    assert tb.Categorical() != tb.Categorical(alpha=1.0)
+    rows, labels = {"c": ["r", "r", "b"]}, ["p", "p", "q"]
+    own, left = (
+        tb.NaiveBayes({"c": family}, alpha=5.0).fit(rows, labels).predict_proba({"c": ["r"]})[0, 0]
+        for family in (tb.Categorical(alpha=1.0), tb.Categorical())
+    )
+    # 2/3 x (2 + a) / (2 + 2a) against 1/3 x a / (1 + 2a)
+    for found, a in ((own, 1.0), (left, 5.0)):
+        p, q = 2 / 3 * (2 + a) / (2 + 2 * a), 1 / 3 * a / (1 + 2 * a)
+        assert found == pytest.approx(p / (p + q))
+    with pytest.raises(tb.TallyBayesError, match="either alpha or m"):
+        tb.Categorical(alpha=1.0, m=2)
+
+
+def test_the_moments_of_all_classes_together_are_those_of_all_rows():
+    rng = np.random.default_rng(2)
+    y = np.arange(4000) % 500
+    X = 1e6 + rng.normal(size=(4000, 3)) + y[:, None] * 1e-3
+    together = all_rows(tb.Tally.of(X, y).blocks[0])
+    one = tb.Tally.of(X, np.zeros(4000, int)).blocks[0]
+    np.testing.assert_allclose(together.mean, one.mean[0], rtol=1e-14)
+    np.testing.assert_allclose(together.m2, one.m2[0], rtol=1e-11)
+
+
+def test_a_record_of_a_wide_model_may_hold_its_label():
+    X = np.random.default_rng(0).normal(size=(40, 200))
+    tally = tb.Tally.of({f"x{k}": X[:, k] for k in range(200)}, np.arange(40) % 2, target="label")
+    model = tb.estimate(tally)
+    record = {f"x{k}": 0.1 for k in range(200)}
+    assert model._record_scorer({**record, "label": 1}) == model._record_scorer(record) is not None
+
+
+def test_classes_of_two_rows_are_left_out_as_new_fits_say():
+    rng = np.random.default_rng(3)
+    y = np.repeat(np.arange(12), 2)
+    x = rng.normal(size=24) + y
+    held = tb.NaiveBayes("gaussian").cross_val({"x": x}, y, folds="loo")
+    for row in (0, 7, 23):
+        rest = np.delete(np.arange(24), row)
+        alone = tb.NaiveBayes("gaussian").fit({"x": x[rest]}, y[rest])
+        expected = alone.predict_proba({"x": x[[row]]})[0]
+        np.testing.assert_allclose(held.proba[row], expected, rtol=1e-9)
+
+
+def test_poisson_leaves_rows_out_where_a_class_has_no_values():
+    rng = np.random.default_rng(4)
+    y = np.arange(30) % 3
+    x = rng.poisson(2.0 + y).astype(float)
+    x[y == 2] = np.nan
+    table = {"x": x, "z": rng.poisson(3.0, 30)}
+    columns = dict.fromkeys(table, "poisson")
+    held = tb.NaiveBayes(columns).cross_val(table, y, folds="loo")
+    for row in itertools.chain(range(6), (29,)):
+        rest = np.delete(np.arange(30), row)
+        part = {name: values[rest] for name, values in table.items()}
+        alone = tb.NaiveBayes(columns).fit(part, y[rest])
+        expected = alone.predict_proba({name: values[[row]] for name, values in table.items()})
+        np.testing.assert_allclose(held.proba[row], expected[0], rtol=1e-9)
