@@ -85,7 +85,7 @@ class TablesLeftOut(UnitsLeftOut):
         places, y, w = by_place(task.block, tables), task.of.y, task.weights
         alphas = alpha_of_each(family.alpha, task.info.names)
         self._own = np.zeros(places.shape)
-        self._all: dict[int, tuple[Array, Floats]] = {}  # rows, and their terms in all classes
+        self._all: list[tuple[int, Array, Floats]] = []  # column, rows, their terms in all classes
         asked = np.zeros(places.shape, bool) if unsure is None else unsure
         for j, here in enumerate(counted.columns()):
             n, rows = counted.weight[:, here], counted.rows[:, here]
@@ -110,14 +110,14 @@ class TablesLeftOut(UnitsLeftOut):
                 self._own[only, j] = 0.0
                 if family.unseen == "smooth" and len(tables.labels[j]) > 1:
                     terms = _one_more(family, task, j, n, only, float(alphas[j]))
-                    self._all[j] = np.flatnonzero(only), terms
+                    self._all.append((j, np.flatnonzero(only), terms))
                 elif family.unseen in ("smooth", "error"):
                     self.inexact |= only
             if asked[:, j].any():
                 some = np.flatnonzero(asked[:, j])
                 places[some, j] = -1
                 self._own[some, j] = 0.0
-                self._all[j] = some, self.unit(j, some)
+                self._all.append((j, some, self.unit(j, some)))
         self._tables, self._block = tables, Coded(places, tables.labels)
 
     def scores(self) -> Floats:
@@ -126,7 +126,7 @@ class TablesLeftOut(UnitsLeftOut):
         out = np.zeros((len(y), self.task.n_classes))
         self._tables.add_log_likelihood(self._block, out)
         out[np.arange(len(y)), y] = self._own.sum(axis=1)
-        for rows, terms in self._all.values():
+        for _, rows, terms in self._all:
             out[rows] += terms
         return out
 
@@ -135,7 +135,7 @@ class TablesLeftOut(UnitsLeftOut):
         y = self.task.of.y
         out = self._tables.log_prob(self._block)
         out[np.arange(len(y)), :, y] = self._own
-        for j, (rows, terms) in self._all.items():
+        for j, rows, terms in self._all:
             out[rows, j] += terms
         return out
 
