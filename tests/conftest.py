@@ -1,6 +1,7 @@
 """What holds for every test: how much is tried, and where chance begins."""
 
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -26,6 +27,15 @@ def same_chance_every_time():
     """Begin every test at the same random numbers, whatever the order of tests."""
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002 - scikit-learn draws from it
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    """Close the figures of a test: matplotlib warns of many, in whichever test comes then."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from tallybayes.tokenizer import Bagged, Documents
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
-MOST_WEIGHT = 1e100  # beyond, what weights are multiplied with leaves the range of numbers
+MOST_WEIGHT = 1e250  # beyond, what weights are multiplied with leaves the range of numbers
 ROWS_IN_A_BLOCK = 32_768
 CELLS_IN_A_BLOCK = 4_000_000
 

@@ -223,7 +223,7 @@ class TestLearning:
 
     def test_a_bag_that_grows_keeps_its_exponent(self):
         X, y = counts()
-        kinds = {tuple("uvwk"): "multinomial"}
+        kinds = {"n": "gaussian", ...: "multinomial"}
         model = NaiveBayes(kinds, calibration="weights").fit({"n": np.arange(120.0), **X}, y)
         (exponent,) = (f.exponents.tolist() for f in model.model_.factors if f.group == 1)
         more = {"n": np.arange(120.0), **X, "k": X["u"]}

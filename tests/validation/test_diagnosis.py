@@ -104,7 +104,7 @@ def test_rounded_numbers_have_no_spikes():
     found = diagnose(tb.NaiveBayes().fit(data.data, data.target), data.data, data.target)
     width = found.normality_of("sepal width (cm)")
     assert (width.top_value, width.top_share) == (3.0, pytest.approx(26 / 150))
-    assert width.value == "close to normal"
+    assert width.word == "close to normal"
 
 
 def test_rows_come_in_any_form(model):

@@ -129,7 +129,8 @@ def test_the_exponents_of_a_calibrated_model_make_no_difference():
     rng = np.random.default_rng(2)
     X, y = {"x": rng.normal(size=40), "c": rng.choice(["a", "b"], 40)}, rng.integers(0, 2, 40)
     plain = Fitted(tb.Tally.of(X, y))
-    weighted = replace(plain, calibration=Calibration("weights", {"x": 0.2, "c": 0.0}))
+    calibration = Calibration("weights", {"x": 0.2, "c": 0.0})
+    weighted = replace(plain, recipe=Recipe(calibration=calibration))
     assert told(weighted, X, y) == told(plain, X, y)
 
 

@@ -52,7 +52,7 @@ SHAPES = {
 def test_the_shape_is_said_in_a_word(shape, seed):
     draw, word = SHAPES[shape]
     _, found = found_in(*two_classes(draw, seed=seed))
-    assert found.value == word
+    assert found.word == word
     assert found.normal is (word == "close to normal")
     assert found.tried is not found.normal
 
@@ -63,18 +63,18 @@ def test_one_row_far_out_makes_heavy_tails_but_no_skew(n, far, seed):
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=n), np.arange(n) % 2
     x[7] = far
-    assert found_in(x, y)[1].value == "heavy tails"
+    assert found_in(x, y)[1].word == "heavy tails"
 
 
 def test_a_heavy_row_is_one_row():
     rng = np.random.default_rng(3)
     x, y = rng.exponential(size=20), np.arange(20) % 2
-    assert found_in(x, y, w=np.full(20, 1000.0))[1].value == "too few rows to tell"
+    assert found_in(x, y, w=np.full(20, 1000.0))[1].word == "too few rows to tell"
     X, y = {"x": rng.exponential(size=2000)}, np.arange(2000) % 2
     fitted = Fitted(tb.Tally.of(X, y))
     weights = None, np.full(2000, 1 / 2000)
     plain, equal = (diagnose(fitted, X, y, w).normality_of("x") for w in weights)
-    assert equal.value == plain.word == "skewed to the right: a long tail of large values"
+    assert equal.word == plain.word == "skewed to the right: a long tail of large values"
     assert equal.correlation == pytest.approx(plain.correlation, rel=1e-9)
     assert equal.better == plain.better
 
@@ -84,7 +84,7 @@ def test_a_spike_and_few_values_are_named():
     y = np.arange(1000) % 2
     spiked = np.where(rng.random(1000) < 0.4, 0.0, rng.normal(10.0, 1.0, 1000))
     _, found = found_in(spiked, y)
-    assert found.value == "a spike at 0"
+    assert found.word == "a spike at 0"
     assert found.top_value == 0.0
     assert found.top_share == pytest.approx((spiked == 0.0).mean())
     assert found.distinct == (spiked != 0.0).sum() + 1
@@ -106,7 +106,7 @@ def test_the_logarithm_of_a_log_normal_column_is_looked_at():
     assert found.skewness == pytest.approx(stats.skew(z), abs=1e-9)
     spiked = np.where(rng.random(800) < 0.4, 7.0, x)
     _, found = found_in(spiked, y, {"x": tb.LogNormal()})
-    assert found.value == "a spike at 7"
+    assert found.word == "a spike at 7"
 
 
 def test_the_measures_are_those_of_scipy_with_the_models_own_mean_and_spread():

@@ -85,15 +85,16 @@ def _families() -> str:
     from tallybayes.families import FAMILIES as KNOWN
     from tallybayes.tokenizer import Words
 
-    rows = []
-    for name, family in KNOWN.items():
-        parts = [family(), *([Words()] if name == "text" else [])]
+    rows, meant = [], {"unseen": "ignore"}
+    for name, family in sorted(KNOWN.items()):
+        parts = [family().with_defaults(1.0, "ignore"), *([Words()] if name == "text" else [])]
         options = [
-            f"`{each.name}={_typed(getattr(part, each.name))}`".replace("=`", "`")
+            f"`{each.name}={_typed(meant.get(each.name, getattr(part, each.name)))}`"
             for part in parts
             for each in fields(part)  # type: ignore[arg-type]
             if each.name not in ("words", "idf")
         ]
+        options = [each.replace("=`", "`") for each in options]
         rows.append((f"`{name}`", ", ".join(options)))
     return _rows("family", rows).replace(
         "| |", "| options, with what they are if not stated, if anything |", 1

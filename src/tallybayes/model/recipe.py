@@ -13,6 +13,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.families import Family
 from tallybayes.families.parameters import ColumnInfo
 from tallybayes.families.registry import default_family
+from tallybayes.families.smoothing import LAPLACE
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor, FactorPlan
 from tallybayes.model.model import Model
@@ -95,9 +96,9 @@ class Recipe:
         """Go through what each family estimates of a tally."""
         self._check(tally.schema)
         # the schema has the edges of bins, and columns of equal families go together
-        chosen = {name: family.unbound() for name, family in self.columns.items()}
+        chosen = {name: _stated(family) for name, family in self.columns.items()}
         for number, group in enumerate(tally.schema.groups):
-            default = family_for(group.kind, self.families).unbound()
+            default = _stated(family_for(group.kind, self.families))
             yield from _plans_of_group(tally, number, group, default, chosen)
 
     def _check(self, schema: Schema) -> None:
@@ -217,6 +218,11 @@ def _check_family(family: Any, where: str) -> None:
     if isinstance(family, type) or not hasattr(family, "estimate"):
         name = getattr(family, "__name__", "Gaussian")
         raise TallyBayesError(f"{where}: {family!r} is not a family; use for example {name}()")
+
+
+def _stated(family: Family) -> Family:
+    """Return the family with the smoothing that is meant where nobody states one."""
+    return family.with_defaults(LAPLACE, "ignore")
 
 
 def applicable(families: Sequence[Family], schema: Schema) -> tuple[Family, ...]:

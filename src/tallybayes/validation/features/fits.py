@@ -62,7 +62,7 @@ class Fits:
         of_families = list(state.recipe.plan(state.tally))
         units = units_of(of_families, hasattr(X, "tocsr"))
         self.units = in_order(units, state.tally.schema.names)[0]
-        self._prior = state.prior
+        self._prior = state.recipe.prior
         self._alone = isinstance(folds, EachRow)
         held = [np.arange(len(self._all))] if self._alone else [np.sort(test) for _, test in folds]
         # rows of weight 0 have no part in any score

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from tallybayes.model.column_specs import column_spec
 from tallybayes.sources import as_source
 
 
@@ -48,40 +46,12 @@ def kept(X: Any, names: Sequence[str]) -> Any:
 def said_of_kept(columns: Any, X: Any, names: Sequence[str]) -> Any:
     """Return the parameter `columns` of an estimator for the columns that are kept.
 
-    Selectors are resolved against all columns of X, and arrays number their columns anew.
+    What is said of columns together is said of each, and arrays number their columns anew.
     """
     if not isinstance(columns, Mapping):
         return columns
     everything = as_source(X).names
-    wanted = set(names)
-    old = [name for name in everything if name in wanted]
+    old = [name for name in everything if name in set(names)]
     now = dict(zip(old, as_source(kept(X, names)).names, strict=True))
-    said: dict[str, Any] = {}
-    single = {key for key in columns if isinstance(key, str | int | np.integer)}
-    for key in sorted(columns, key=lambda key: key in single):  # names overrule selectors
-        for name in [key] if key in single else _selected(key, X, everything):
-            name = _name(name, everything)
-            if name in now:
-                said[now[name]] = columns[key]
-    return said or "auto"
-
-
-def _name(key: Any, names: Sequence[str]) -> str:
-    """Return the name of a column that is given by its name or number."""
-    if isinstance(key, str) or str(key) in names:
-        return str(key)
-    return str(names[key])
-
-
-def _selected(key: Any, X: Any, names: Sequence[str]) -> Sequence[Any]:
-    """Return the names or numbers of the columns that a selector means."""
-    if isinstance(key, re.Pattern):
-        return [name for name in names if key.search(name)]
-    if not callable(key):
-        return list(key)
-    answer = key(X)
-    if isinstance(answer, str | int | np.integer):
-        return [answer]
-    if len(answer) == len(names) and all(isinstance(each, bool | np.bool_) for each in answer):
-        return [name for name, chosen in zip(names, answer, strict=True) if chosen]
-    return list(answer)
+    by_name = column_spec(columns, everything).by_name
+    return {now[name]: word for name, word in by_name.items() if name in now} or "auto"
