@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from tallybayes.batches import Batch, Block, Coded, dense
 from tallybayes.explanations.contribution import Contribution
 from tallybayes.explanations.plain import plain_value
@@ -21,22 +19,17 @@ from tallybayes.families import (
     BinsParameters,
     CategoricalParameters,
     MultinomialParameters,
-    NormalParameters,
     Parameters,
     PoissonParameters,
     TextParameters,
 )
 from tallybayes.families.bins import interval
+from tallybayes.families.parameters import NEVER_SEEN
 from tallybayes.model import Factor, Model
 from tallybayes.tokenizer import Documents
 
 MISSING = "missing"
-NEVER_COUNTED = "no value of it was counted"
-NEVER_SEEN = "never seen before"
-CONSTANT = "the same in every row that was counted"
-NO_LOGARITHM = "not above 0, so it has no logarithm"
 NO_WEIGHT = "its exponent is 0"
-NO_WORDS = "no words are known"
 
 
 def contributions(
@@ -62,11 +55,10 @@ def _of_factor(
         if isinstance(scored, MultinomialParameters | PoissonParameters)
         else None
     )
-    names = model.schema.names_of(model.schema.groups[factor.group])
-    for j, place in enumerate(factor.places):
-        name, exponent = str(names[place]), exponent_of(factor, j)
+    for j, name in enumerate(map(str, factor.names)):
+        exponent = exponent_of(factor, j)
         value = plain_value(record.get(name))
-        reason = MISSING if value is None else _left_out(factor.parameters, block, j, value)
+        reason = MISSING if value is None else factor.parameters.left_out(j, value)
         reason = reason or (NO_WEIGHT if exponent == 0.0 else None)
         times = 1.0 if counts is None or reason else counts[j]
         yield Contribution(
@@ -87,29 +79,6 @@ def exponent_of(factor: Factor, j: int) -> float:
     if factor.exponents is None:
         return 1.0
     return float(factor.exponents[j if len(factor.exponents) > 1 else 0])
-
-
-def _left_out(parameters: Parameters, block: Block, j: int, value: Any) -> str | None:
-    """Say why the factor of a value that is there is left out, if it is."""
-    if isinstance(parameters, NormalParameters):
-        if not parameters.used[j]:
-            return NEVER_COUNTED if np.isnan(parameters.mean[:, j]).any() else CONSTANT
-        return NO_LOGARITHM if parameters.log and value <= 0 else None
-    if isinstance(parameters, BinsParameters):
-        return None
-    if isinstance(parameters, CategoricalParameters):
-        if not parameters.labels[j]:
-            return NEVER_COUNTED
-        ignored = parameters.unseen == "ignore" and not _seen(parameters, block, j)
-        return NEVER_SEEN if ignored else None
-    if isinstance(parameters, BernoulliParameters):
-        silent = not (parameters.log_present[:, j].any() or parameters.log_absent[:, j].any())
-        return NEVER_COUNTED if silent else None
-    if isinstance(parameters, PoissonParameters):
-        return NEVER_COUNTED if np.isnan(parameters.rate[:, j]).any() else None
-    if isinstance(parameters, TextParameters):
-        return None if len(parameters.terms) else NO_WORDS
-    return None
 
 
 def _seen(tables: CategoricalParameters, block: Block, j: int) -> bool:

@@ -32,7 +32,6 @@ Mask = NDArray[np.bool_]
 
 CELLS_AT_ONCE = 4_000_000
 
-MISSING_VALUE = "missing"
 NEVER_COUNTED = "no value of it was counted"
 NEVER_SEEN = "never seen before"
 CONSTANT = "the same in every row that was counted"

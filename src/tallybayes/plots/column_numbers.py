@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import check_weights, dense
 from tallybayes.errors import TallyBayesError
-from tallybayes.explanations.columns import CONSTANT, NEVER_COUNTED
 from tallybayes.families import (
     BernoulliParameters,
     BinsParameters,
@@ -21,6 +20,7 @@ from tallybayes.families import (
     PoissonParameters,
     TextParameters,
 )
+from tallybayes.families.parameters import CONSTANT, NEVER_COUNTED
 from tallybayes.model import Model
 from tallybayes.plots.base import source_of
 from tallybayes.plots.single_column import (

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, Coded, encode_classes
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import (
-    BernoulliParameters,
     BinsParameters,
     CategoricalParameters,
     MultinomialParameters,
@@ -78,18 +77,7 @@ class SingleColumn:
 
     def leaves_out(self, value: Any) -> bool:
         """Tell whether the model leaves a value out that is there."""
-        parameters = self.parameters
-        if isinstance(parameters, NormalParameters):
-            no_logarithm = parameters.log and value <= 0.0
-            return not parameters.used[0] or no_logarithm
-        if isinstance(parameters, CategoricalParameters) and not isinstance(
-            parameters, BinsParameters
-        ):
-            unknown = value not in parameters.labels[0]
-            return unknown and (parameters.unseen == "ignore" or not parameters.labels[0])
-        if isinstance(parameters, BernoulliParameters):
-            return not (parameters.log_absent.any() or parameters.log_present.any())
-        return isinstance(parameters, PoissonParameters) and bool(np.isnan(parameters.rate).any())
+        return self.parameters.left_out(0, value) is not None
 
     def span(self, deviations: float, places: Sequence[int]) -> tuple[float, float]:
         """Return the least and greatest number within so many standard deviations of the means."""

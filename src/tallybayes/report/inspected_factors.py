@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.explanations import likelihoods
-from tallybayes.explanations.columns import CONSTANT, NEVER_COUNTED
 from tallybayes.families import (
     BernoulliParameters,
     BinsParameters,
@@ -23,6 +22,7 @@ from tallybayes.families import (
     TextParameters,
 )
 from tallybayes.families.bins import interval
+from tallybayes.families.parameters import CONSTANT, NEVER_COUNTED
 from tallybayes.model import Fitted, Model, most_informative
 from tallybayes.model.factors import FactorPlan
 from tallybayes.report.inspected_tables import (

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from tallybayes.families import (
-    BernoulliParameters,
-    CategoricalParameters,
-    MultinomialParameters,
-    NormalParameters,
-    PoissonParameters,
-    TextParameters,
-)
 from tallybayes.report.blocks import Section, axes, note, paragraph, picture, pictures
 from tallybayes.report.html import Html, joined, label, listed
 from tallybayes.report.material import MOST_PICTURES, Material
@@ -54,28 +44,14 @@ def drawable(material: Material) -> Drawable:
     told = {each.column: place for place, each in enumerate(material.information)}
     found = Drawable([], [])
     for factor in material.model.factors:
-        if isinstance(factor.parameters, MultinomialParameters | TextParameters):
+        if factor.family.joint:
             continue
-        names = schema.names_of(schema.groups[factor.group])
-        for place, silent in zip(factor.places, _silent(factor.parameters), strict=True):
-            (found.silent if silent else found.names).append(str(names[place]))
+        for j, name in enumerate(map(str, factor.names)):
+            (found.silent if factor.parameters.silence(j) else found.names).append(name)
     order = {str(name): place for place, name in enumerate(schema.names)}
     found.names.sort(key=lambda name: (told.get(name, len(told)), order[name]))
     found.silent.sort(key=order.__getitem__)
     return found
-
-
-def _silent(parameters: Any) -> list[bool]:
-    """Tell of each column whether the model leaves it out: nothing was seen, or nothing differs."""
-    if isinstance(parameters, NormalParameters):
-        return [not used for used in parameters.used]
-    if isinstance(parameters, CategoricalParameters):
-        return [not labels for labels in parameters.labels]
-    if isinstance(parameters, PoissonParameters):
-        return [bool(np.isnan(rates).any()) for rates in parameters.rate.T]
-    assert isinstance(parameters, BernoulliParameters)
-    logs = zip(parameters.log_absent.T, parameters.log_present.T, strict=True)
-    return [not absent.any() and not present.any() for absent, present in logs]
 
 
 def _opening(material: Material, found: Drawable, drawn: int) -> Html:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from tallybayes.batches import Coded, Sparse, dense, take_columns
 from tallybayes.families import BinsParameters, MultinomialParameters, TextParameters
 from tallybayes.model import Factor
-from tallybayes.validation.diagnosis.information import names_of
 from tallybayes.validation.diagnosis.rows import Rows
 
 Array = NDArray[Any]
@@ -46,7 +45,7 @@ def columns_of(rows: Rows, wanted: set[str]) -> dict[str, tuple[Array, bool]]:
     """
     found: dict[str, tuple[Array, bool]] = {}
     for factor in rows.model.factors:
-        names = names_of(rows.model, factor)
+        names = factor.names
         places = [j for j, name in enumerate(names) if name in wanted]
         if not places:
             continue
@@ -76,10 +75,7 @@ def lengths(rows: Rows) -> Floats | None:
     In a bag of few, each of them is much of the length itself.
     """
     for factor in rows.model.factors:
-        if (
-            isinstance(factor.parameters, MultinomialParameters)
-            and len(names_of(rows.model, factor)) >= WIDE
-        ):
+        if isinstance(factor.parameters, MultinomialParameters) and len(factor.names) >= WIDE:
             block = factor.block_of(rows.batch)
             if isinstance(block, Sparse):
                 return np.asarray(block.as_matrix().sum(axis=1), np.float64).ravel()

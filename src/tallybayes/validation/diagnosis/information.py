@@ -29,7 +29,7 @@ from tallybayes.families import (
 )
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp
-from tallybayes.model import Factor, Model
+from tallybayes.model import Factor
 from tallybayes.tokenizer import Bagged
 from tallybayes.validation.diagnosis.rows import Rows
 
@@ -113,7 +113,7 @@ def information(rows: Rows) -> tuple[ColumnInformation, ...]:
             apart = second - 2.0 * bits * first + bits * bits * of_squares
             spread = np.sqrt(np.maximum(apart, 0.0)) / total
         family = factor.label
-        for j, name in enumerate(names_of(rows.model, factor)):
+        for j, name in enumerate(factor.names):
             share = float(bits[j]) / entropy if entropy > 0.0 else 0.0
             found[name] = ColumnInformation(
                 name, family, float(bits[j]), share, float(spread[j]), int(present[j])
@@ -142,18 +142,12 @@ def greatest_first(values: Sequence[float]) -> list[int]:
     return [k for equals in tied for k in sorted(equals)]
 
 
-def names_of(model: Model, factor: Factor) -> list[str]:
-    """Return the names of a factor's columns."""
-    names = model.schema.names_of(model.schema.groups[factor.group])
-    return [str(names[place]) for place in factor.places]
-
-
 def _of_factor(factor: Factor, rows: Rows) -> tuple[Floats, NDArray[np.int64]]:
     """Return the sums of w b, w^2 b and w^2 b^2 and the rows with a value, of each column."""
     block = factor.block_of(rows.batch)
     if isinstance(block, Sparse):
         return _of_sparse(factor.parameters, without_duplicates(block), rows)
-    n_columns = len(names_of(rows.model, factor))
+    n_columns = len(factor.names)
     sums = np.zeros((3, n_columns))
     for some, terms in _terms(factor.parameters, block, rows, n_columns):
         bits = _bits(terms, rows.y[some], rows.shares)

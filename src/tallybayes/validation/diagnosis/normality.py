@@ -19,7 +19,6 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.families import NormalParameters
 from tallybayes.sources import Matrix, Table
 from tallybayes.sources.labels import Label
-from tallybayes.validation.diagnosis.information import names_of
 from tallybayes.validation.diagnosis.rows import Rows, in_rows
 from tallybayes.validation.diagnosis.shapes import NORMAL, TOO_FEW, places_of, shape_of, word_for
 from tallybayes.validation.family_choice import FEWEST_ROWS, FamilyChoice, best_families
@@ -122,7 +121,7 @@ def normality(
         (name, factor, j)
         for factor in rows.model.factors
         if isinstance(factor.parameters, NormalParameters)
-        for j, name in enumerate(names_of(rows.model, factor))
+        for j, name in enumerate(factor.names)
         if factor.parameters.used[j]
     ]
     columns.sort(key=lambda each: place[each[0]])
