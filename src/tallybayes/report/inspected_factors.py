@@ -102,7 +102,7 @@ def _values(
         block: Any = share.counted.select([j])
         total = dict(zip(block.labels[0], block.weight.sum(axis=0).tolist(), strict=True))
         lines = sorted(lines, key=lambda k: -total.get(labels[k], 0.0))[:room]
-    ratios = likelihoods.of_values(share, tables, j, lines)
+    ratios = likelihoods.of_values(tables, j, lines)
     head, named = "value", [labels[k] for k in lines]
     if isinstance(tables, BinsParameters):
         head, named = "interval", [interval(tables.edges[j], k) for k in lines]
@@ -160,14 +160,14 @@ def _columns(
         telling = _telling(parameters, model.prior)
         chosen = sorted(places, key=lambda j: -telling[j])[: wish.words]
     if isinstance(parameters, BernoulliParameters):
-        ratios = likelihoods.of_switches(share, parameters, chosen)
+        ratios = likelihoods.of_columns(parameters, chosen)
         title = f"P(above {parameters.threshold:g} | {target})"
         silent = (parameters.log_present == 0.0).all(0) & (parameters.log_absent == 0.0).all(0)
     elif isinstance(parameters, PoissonParameters):
-        ratios = likelihoods.of_rates(share, parameters, chosen)
+        ratios = likelihoods.of_columns(parameters, chosen)
         title, silent = "events a row", np.isnan(parameters.rate).any(axis=0)
     else:
-        ratios = likelihoods.of_bag(share, parameters, chosen)
+        ratios = likelihoods.of_columns(parameters, chosen)
         title, silent = f"P(column | {target})", np.zeros(len(names), bool)
         if isinstance(share.family, Complement):
             title = f"P(column | any other {target}), whose -log is the score"

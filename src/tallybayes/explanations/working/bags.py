@@ -31,11 +31,9 @@ from tallybayes.explanations.working.terms import (
     one_line,
 )
 from tallybayes.explanations.working.values import pooled
-from tallybayes.families import Complement, Multinomial, MultinomialParameters
-from tallybayes.families.counts import log_shares, log_shares_elsewhere
-from tallybayes.families.parameters import ColumnInfo
+from tallybayes.families import MultinomialParameters
+from tallybayes.families.counts import log_shares_elsewhere
 from tallybayes.model.factors import FactorPlan
-from tallybayes.schema import Count
 
 Floats = NDArray[np.float64]
 
@@ -49,16 +47,6 @@ NORMALISED = (
 )
 
 
-def family_of(bag: MultinomialParameters) -> Multinomial | Complement:
-    """Return the family of a bag that comes without it: its weights tell."""
-    sums, alpha = bag.counted.sums, bag.alpha
-    totals = sums.sum(axis=1), float(alpha.sum())
-    if np.allclose(bag.weights, log_shares(sums, alpha, *totals), equal_nan=True):
-        return Multinomial()
-    elsewhere = log_shares_elsewhere(sums, alpha, *totals)
-    return Complement(norm=not np.allclose(bag.weights, -elsewhere))
-
-
 def of_bag(
     share: FactorPlan | None,
     bag: MultinomialParameters,
@@ -66,18 +54,16 @@ def of_bag(
     classes: Sequence[str],
 ) -> Iterator[Term]:
     """Go through the terms of columns that are there, each with its place in the bag."""
-    if share is None:
-        share = FactorPlan(0, (), Count(), ColumnInfo((), ()), family_of(bag), bag.counted)
-    family: Any = share.family
     columns = [j for j, _ in there]
-    ratios = likelihoods.of_bag(share, bag, columns)
+    ratios = likelihoods.of_columns(bag, columns)
     sums, alpha = bag.counted.sums, bag.alpha
-    elsewhere = isinstance(family, Complement)
+    elsewhere = bag.complement
     totals, n_columns = sums.sum(axis=1), bag.weights.shape[1]
     how = of_shares(n_columns, alpha.tolist(), totals, classes, "columns", elsewhere)
     logs: Floats | None = None
-    if elsewhere and family.norm:
+    if elsewhere:
         logs = log_shares_elsewhere(sums, alpha, totals, float(alpha.sum()))
+        logs = None if np.allclose(bag.weights, -logs) else logs  # these were normalised
     for (j, what), line in zip(there, ratios, strict=True):
         title = f"{one_line(what.column)}, {often(what.times)}"
         name = one_line(what.column)

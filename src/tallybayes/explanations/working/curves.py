@@ -162,7 +162,7 @@ def of_events(
     if share is None:
         estimates = [Estimate.stated(rate) for rate in rates.rate[:, j].tolist()]
     else:
-        (ratios,) = likelihoods.of_rates(share, rates, [j])
+        (ratios,) = likelihoods.of_columns(rates, [j])
         estimates = [Estimate.of(each) for each in ratios]
         how = "P(x) = rate^x exp(-rate)/x!, where the rate is the class's events over its rows"
         how += pooled(share.counted.weight)

@@ -64,7 +64,7 @@ def of_category(
         if place is None:
             ratios = _of_unseen(share, tables, j)
         else:
-            (ratios,) = likelihoods.of_values(share, tables, j, [place])
+            (ratios,) = likelihoods.of_values(tables, j, [place])
         extras = _extras(share, ratios)
         estimates = [Estimate.of(r, extra) for r, extra in zip(ratios, extras, strict=True)]
         how = _how(share, j, len(labels), isinstance(tables, BinsParameters))
@@ -128,7 +128,7 @@ def of_switch(
     if share is None:
         estimates = [Estimate.stated(p) for p in present.tolist()]
     else:
-        (ratios,) = likelihoods.of_switches(share, switches, [j])
+        (ratios,) = likelihoods.of_columns(switches, [j])
         estimates = [Estimate.of(each) for each in ratios]
         family: Any = share.family
         alpha = float(alpha_of_each(family.alpha, share.info.names)[j])
