@@ -49,19 +49,21 @@ class Lookup(UnitTerm):
     def function(self) -> Score:
         """Return the function of a value that gives one number a class."""
         nothing = (0.0,) * self.n_classes
-        get = {**self.rows, None: nothing}.get
-        known: Any = type(next(iter(self.rows), None)) if self.rows else object
-        of_type, ignores = (object if known is type(None) else known), self.ignores_unseen
+        known: Any = type(next(iter(self.rows))) if self.rows else object
+        return _Rows({**self.rows, None: nothing}, known if self.ignores_unseen else ()).__getitem__
 
-        def score(value: Any) -> Scores:
-            found = get(value)
-            if found is not None:
-                return found
-            if ignores and isinstance(value, of_type):
-                return nothing
-            raise LookupError
 
-        return score
+class _Rows(dict[Any, Scores]):
+    """Rows of scores by value; values never seen that are of the ignored type say nothing."""
+
+    def __init__(self, rows: Mapping[Any, Scores], ignored: Any) -> None:
+        super().__init__(rows)
+        self._nothing, self._ignored = rows[None], ignored
+
+    def __missing__(self, value: Any) -> Scores:
+        if isinstance(value, self._ignored):
+            return self._nothing
+        raise LookupError
 
 
 @dataclass(frozen=True, slots=True)
