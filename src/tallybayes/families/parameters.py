@@ -372,8 +372,3 @@ def times(logs: Floats, exponents: Floats) -> Floats:
     """Return logarithms times exponents; 0 times -inf is 0."""
     with np.errstate(invalid="ignore"):
         return np.where(exponents == 0.0, 0.0, logs * exponents)
-
-
-def every(places: Array | None) -> Array | slice:
-    """Return the places as an index."""
-    return slice(None) if places is None else places
