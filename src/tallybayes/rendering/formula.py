@@ -1,0 +1,419 @@
+r"""Formulas that know their exact value and can be written as text, LaTeX and MathML.
+
+They are put together with Python's own operators, so that code reads like the lecture:
+
+>>> estimate = (number(0) + number(1)) / (number(3) + number(3))
+>>> write(equation("P(Married | Yes)", estimate))
+'P(Married | Yes) = (0 + 1)/(3 + 3) = 1/6 = 0.1667'
+>>> write(estimate, LATEX)
+'\\frac{0 + 1}{3 + 3}'
+>>> off, variance = number(120) - number(90), number(25)
+>>> write(1 / sqrt(2 * PI * variance) * exp(-(off**2 / (2 * variance))))
+'1/sqrt(2 pi 25) exp(-(120 - 90)^2/(2 x 25))'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import NamedTuple
+
+# How tightly an operation holds together; a part that is looser than its place gets brackets.
+EQUAL, SUM, PRODUCT, FRACTION, POWER, ATOM = range(6)
+LEVELS = {
+    "=": EQUAL, "+": SUM, "-": SUM, "neg": SUM, "*": PRODUCT, " ": PRODUCT, "e": PRODUCT,
+    "/": FRACTION, "^": POWER, "(": ATOM,
+}  # fmt: skip
+LONGEST = 24  # digits of a fraction that is still shown
+LARGEST = 10**1000  # denominator of an exact value that is still kept
+MOST_POWER = 1000
+JOINED = ("=", "+", "-", "*", " ")  # operations written between any number of parts
+MINUS = "\N{MINUS SIGN}"
+SIMPLE = 1000  # the largest denominator of a number that is taken for a fraction
+ROUNDING = 4e-16
+WRITTEN_OUT = range(-6, 7)  # powers of ten of numbers that are written without one
+LOG_10 = math.log(10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """An operation with its parts; or a leaf: a number, a name, a symbol.
+
+    Parameters
+    ----------
+    op
+        "+", "-", "*", "/", "^", "neg", "=", " " (a product without a sign), "e" (a mantissa and
+        a power of ten), "(" (brackets around a rounded number beside a shorter one), "call",
+        "number", "name" or "symbol".
+    parts
+        What the operation is done with.
+    text
+        What a leaf or a function is called.
+    exact
+        The value; None where it is irrational or not known.
+    """
+
+    op: str
+    parts: tuple[Formula, ...] = ()
+    text: str = ""
+    exact: Fraction | None = None
+
+    def __add__(self, other: Formula | int) -> Formula:
+        return _operation("+", self, other, lambda a, b: a + b)
+
+    def __sub__(self, other: Formula | int) -> Formula:
+        return _operation("-", self, other, lambda a, b: a - b)
+
+    def __mul__(self, other: Formula | int) -> Formula:
+        return _operation("*", self, other, lambda a, b: a * b)
+
+    def __truediv__(self, other: Formula | int) -> Formula:
+        return _operation("/", self, other, lambda a, b: a / b if b else None)
+
+    def __pow__(self, other: Formula | int) -> Formula:
+        return _operation("^", self, other, _power)
+
+    def __rmul__(self, other: int) -> Formula:
+        return number(other) * self
+
+    def __rtruediv__(self, other: int) -> Formula:
+        return number(other) / self
+
+    def __neg__(self) -> Formula:
+        return Formula("neg", (self,), exact=None if self.exact is None else -self.exact)
+
+    @property
+    def level(self) -> int:
+        """How tightly it holds together."""
+        return SUM if self.text.startswith("-") else LEVELS.get(self.op, ATOM)
+
+    def __str__(self) -> str:
+        return write(self)
+
+
+def _operation(
+    op: str,
+    a: Formula,
+    b: Formula | int,
+    value: Callable[[Fraction, Fraction], Fraction | None],
+) -> Formula:
+    """Put two formulas together; products with functions and symbols need no sign."""
+    b = b if isinstance(b, Formula) else number(b)
+    if op == "*" and any(part.op in ("call", "symbol") for part in (a, b, *a.parts, *b.parts)):
+        op = " "
+    exact = None
+    if a.exact is not None and b.exact is not None:
+        exact = value(a.exact, b.exact)
+        if exact is not None and exact.denominator > LARGEST:
+            exact = None
+    parts = (*a.parts, b) if op in JOINED and a.op == op else (a, b)
+    return Formula(op, parts, exact=exact)
+
+
+def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    """Return a power if it is rational and not endlessly long."""
+    if exponent.denominator != 1 or (not base and exponent < 0) or abs(exponent) > MOST_POWER:
+        return None
+    return base ** int(exponent)
+
+
+def number(x: float | Fraction, digits: int = 6) -> Formula:
+    """Return a number: exact if it is whole, has few digits or is a simple fraction.
+
+    Examples
+    --------
+    >>> [str(number(x)) for x in (3.0, 0.25, 1 / 3, 0.123456789, 1e-9)]
+    ['3', '0.25', '1/3', '0.123457', '1 x 10^-9']
+    """
+    near = simple(x)
+    if near is None:
+        return _leaf(f"{float(x):.{digits}g}")
+    if near.denominator == 1:
+        return Formula("number", text=str(near.numerator), exact=near)
+    text = f"{float(x):.{digits}g}"
+    if "e" not in text and Fraction(text) == near:
+        return Formula("number", text=text, exact=near)
+    return number(near.numerator) / number(near.denominator)
+
+
+def simple(x: float | Fraction) -> Fraction | None:
+    """Return the fraction that a number is meant to be, None if it is none of few digits.
+
+    Examples
+    --------
+    >>> simple(3.0), simple(0.1), simple(1 / 3), simple(0.1234567)
+    (Fraction(3, 1), Fraction(1, 10), Fraction(1, 3), None)
+    """
+    if isinstance(x, Fraction | int):
+        return Fraction(x)
+    if not math.isfinite(x):
+        return None
+    exact = Fraction(x)
+    if exact.denominator == 1:
+        return exact if abs(x) < 1e16 else None
+    near = exact.limit_denominator(SIMPLE)
+    return near if near and abs(float(near) - x) <= ROUNDING * abs(x) else None
+
+
+def _leaf(text: str) -> Formula:
+    """Return a rounded number."""
+    mantissa, e, power = text.partition("e")
+    if not e:
+        return Formula("number", text=text)
+    ten = Formula("number", text=str(int(power)))
+    return Formula("e", (Formula("number", text=mantissa), ten))
+
+
+def rounded(log: float, digits: int = 4, zeros: bool = False) -> Formula:
+    """Return the number with this logarithm, however small it is; `zeros` at its end may stay.
+
+    Examples
+    --------
+    >>> str(rounded(math.log(0.0000296), 3)), str(rounded(-1000.0, 3))
+    ('0.0000296', '5.08 x 10^-435')
+    >>> str(rounded(math.log(9.9996e-9), 3)), str(rounded(-math.inf))
+    ('1.00 x 10^-8', '0')
+    """
+    if log == -math.inf:
+        return number(0)
+    power = math.floor(log / LOG_10)
+    mantissa = math.exp(log - power * LOG_10)
+    if round(mantissa, digits - 1) >= 10.0:  # 9.99996 is 10.000
+        power, mantissa = power + 1, mantissa / 10.0
+    if power not in WRITTEN_OUT:
+        return _leaf(f"{mantissa:.{digits - 1}f}e{power}")
+    text = f"{math.exp(log):.{max(digits - 1 - power, 0)}f}"
+    if not zeros and "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return Formula("number", text=text)
+
+
+def density(log: float) -> Formula:
+    """Return a number that is no fraction: rounded as the lectures do, more digits beside.
+
+    Examples
+    --------
+    >>> str(density(math.log(0.0157803)))
+    '0.016 (0.015780)'
+    """
+    brief, long = rounded(log, 2), rounded(log, 5, zeros=True)
+    if str(brief) == str(rounded(log, 5)):
+        return brief
+    return Formula("(", (brief, long))
+
+
+def name(text: object) -> Formula:
+    """Return words, which may be a user's."""
+    return Formula("name", text=str(text))
+
+
+def factorial(n: float) -> Formula:
+    """Return the factorial of a number, as it is written."""
+    return Formula("name", text=f"{n:g}!")
+
+
+def sqrt(x: Formula) -> Formula:
+    """Return a square root."""
+    return Formula("call", (x,), "sqrt")
+
+
+def exp(x: Formula) -> Formula:
+    """Return a power of e."""
+    return Formula("call", (x,), "exp")
+
+
+def log(x: Formula) -> Formula:
+    """Return a natural logarithm."""
+    return Formula("call", (x,), "log")
+
+
+PI = Formula("symbol", text="pi")
+
+
+def product(factors: Sequence[Formula]) -> Formula:
+    """Return the product of some factors, of which there may be one or none, with its signs."""
+    return _gathered("*", factors, number(1), lambda a, b: a * b)
+
+
+def total(terms: Sequence[Formula]) -> Formula:
+    """Return the sum of some terms, of which there may be one or none."""
+    return _gathered("+", terms, number(0), lambda a, b: a + b)
+
+
+def _gathered(
+    op: str,
+    parts: Sequence[Formula],
+    nothing: Formula,
+    value: Callable[[Fraction, Fraction], Fraction],
+) -> Formula:
+    """Put many formulas together."""
+    if len(parts) < 2:
+        return parts[0] if parts else nothing
+    exact = nothing.exact
+    for part in parts:
+        exact = None if exact is None or part.exact is None else value(exact, part.exact)
+        if exact is not None and exact.denominator > LARGEST:
+            exact = None
+    return Formula(op, tuple(parts), exact=exact)
+
+
+def chain(*parts: Formula) -> Formula:
+    """Return formulas that are equal; one that is written like the one before it is left out."""
+    kept = [p for k, p in enumerate(parts) if not k or write(p) != write(parts[k - 1])]
+    return Formula("=", tuple(kept), exact=parts[-1].exact)
+
+
+def equation(what: str, *steps: Formula, log: float | None = None) -> Formula:
+    """Return what = its working = the exact fraction = the decimal, each only if it says more."""
+    last = steps[-1]
+    parts = [name(what), *steps]
+    if last.exact is None:
+        parts += [] if log is None else [rounded(log)]
+    elif last.exact.denominator == 1:
+        parts.append(number(last.exact))
+    elif last.parts:
+        if len(f"{last.exact}") <= LONGEST:
+            parts.append(number(last.exact.numerator) / number(last.exact.denominator))
+        parts.append(_decimal(last.exact))
+    return chain(*parts)
+
+
+def _decimal(exact: Fraction) -> Formula:
+    """Return a fraction as a decimal, though it may be too small for a float."""
+    if exact <= 0:
+        return number(float(f"{float(exact):.4g}"))
+    return rounded(math.log(exact.numerator) - math.log(exact.denominator))
+
+
+class Notation(NamedTuple):
+    """How formulas are written.
+
+    Operations are signs between any number of parts, or templates in which {0:3} is a part, in
+    brackets if it is looser than 3.
+    """
+
+    operations: Mapping[str, str]
+    leaves: Mapping[str, Callable[[str], str]]
+    brackets: str = "({})"
+    row: str = "{}"
+
+
+class _Part(NamedTuple):
+    """A part of a formula, to be filled into a template of a notation."""
+
+    formula: Formula
+    notation: Notation
+
+    def __format__(self, least: str) -> str:
+        return write(self.formula, self.notation, int(least or EQUAL))
+
+
+def write(formula: Formula, notation: Notation | None = None, least: int = EQUAL) -> str:
+    """Write a formula, as text if no notation is given; in brackets if it is looser than this."""
+    notation = notation or TEXT
+    if not formula.parts:
+        written = notation.leaves[formula.op](formula.text)
+    elif formula.op in JOINED:
+        # behind the first part stands what is tighter, so that a - (b - c) keeps its brackets
+        first, *others = formula.parts
+        parts = [write(first, notation, max(formula.level, SUM))]
+        parts += [write(part, notation, formula.level + 1) for part in others]
+        written = notation.row.format(notation.operations[formula.op].join(parts))
+    else:
+        op = formula.text if formula.text in notation.operations else formula.op
+        filled = (_Part(part, notation) for part in formula.parts)
+        written = notation.operations[op].format(*filled, name=formula.text)
+    return notation.brackets.format(written) if formula.level < least else written
+
+
+def pieces(formula: Formula) -> Iterator[tuple[str, Formula, int]]:
+    """Go through the parts between which a long line may break.
+
+    Each comes with the operation before it ("=", "*", "+" or none), and how tightly it must
+    hold together to stand without brackets.
+    """
+    for k, part in enumerate(formula.parts if formula.op == "=" else (formula,)):
+        sign = "=" if k else ""
+        if part.op not in ("*", "+"):
+            yield sign, part, SUM
+            continue
+        for j, piece in enumerate(part.parts):
+            yield part.op if j else sign, piece, part.level + bool(j)
+
+
+SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''",
+}  # fmt: skip
+
+
+def latex_text(text: str) -> str:
+    r"""Write words so that LaTeX takes none of them for a command.
+
+    Examples
+    --------
+    >>> print(latex_text("50% of R&D_{x}"))
+    50\% of R\&D\_\{x\}
+    """
+    return "".join(SPECIAL.get(each, each) for each in text)
+
+
+def _mathml_leaf(tag: str) -> Callable[[str], str]:
+    """Return how a leaf is written between tags."""
+    return lambda text: f"<{tag}>{escape(text)}</{tag}>"
+
+
+# In a document that takes *, [ and ` for signs of its own, words of a user must not become any.
+_MARKDOWN = str.maketrans({"*": "\N{ASTERISK OPERATOR}", "[": "{[}", "]": "{]}", "`": "'"})
+
+TEXT = Notation(
+    {
+        "=": " = ", "+": " + ", "-": " - ", "*": " x ", " ": " ", "neg": "-{0:3}",
+        "/": "{0:4}/{1:4}", "^": "{0:5}^{1:5}", "e": "{0} x 10^{1}", "(": "{0} ({1})",
+        "call": "{name}({0})",
+    },
+    {"number": str, "name": str, "symbol": str},
+)  # fmt: skip
+LATEX = Notation(
+    {
+        **TEXT.operations,
+        "*": r" \times ", " ": r" \, ", "/": r"\frac{{{0}}}{{{1}}}", "^": "{0:5}^{{{1}}}",
+        "e": r"{0} \times 10^{{{1}}}", "(": r"{0} \; ({1})", "sqrt": r"\sqrt{{{0}}}",
+        "call": r"\{name}\left({0}\right)",
+    },
+    {
+        "number": str,
+        "name": lambda text: rf"\text{{{latex_text(text)}}}",
+        "symbol": lambda text: rf"\{text}",
+    },
+    r"\left({}\right)",
+)  # fmt: skip
+MARKDOWN = LATEX._replace(
+    leaves={
+        **LATEX.leaves,
+        "name": lambda text: rf"\text{{{latex_text(text).translate(_MARKDOWN)}}}",
+    }
+)
+MATHML = Notation(
+    {
+        "=": "<mo>=</mo>", "+": "<mo>+</mo>", "-": "<mo>\N{MINUS SIGN}</mo>",
+        "*": "<mo>&#xD7;</mo>", " ": '<mspace width="0.2em"/>',
+        "neg": "<mrow><mo>\N{MINUS SIGN}</mo>{0:3}</mrow>",
+        "/": "<mfrac>{0}{1}</mfrac>", "^": "<msup>{0:5}{1}</msup>",
+        "e": "<mrow>{0}<mo>&#xD7;</mo><msup><mn>10</mn>{1}</msup></mrow>",
+        "(": "<mrow>{0}<mspace width='0.3em'/><mo>(</mo>{1}<mo>)</mo></mrow>",
+        "sqrt": "<msqrt>{0}</msqrt>",
+        "call": "<mrow><mi>{name}</mi><mo>(</mo>{0}<mo>)</mo></mrow>",
+    },
+    {
+        "number": lambda text: f"<mn>{text.replace('-', MINUS)}</mn>",
+        "name": _mathml_leaf("mtext"),
+        "symbol": lambda text: "<mi>π</mi>",
+    },
+    "<mrow><mo>(</mo>{}<mo>)</mo></mrow>",
+    "<mrow>{}</mrow>",
+)  # fmt: skip

@@ -1,0 +1,174 @@
+"""Documents: one description, shown as text, Markdown, LaTeX, HTML and data."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallybayes.rendering import Column, Formulas, Heading, Part, Renderable, Table
+from tallybayes.rendering.formula import equation, number, product
+from tallybayes.rendering.words import FORMATS, label, listed, plain
+
+HOSTILE = "<b>&_$%#{}|*`[x](y)\\\x1b[41m\n"
+
+
+@dataclass(frozen=True)
+class Scores(Renderable):
+    """A result of a few parts."""
+
+    name: str
+    values: tuple[float, ...]
+    memo: object = field(default=None, repr=False)
+
+    def document(self) -> Iterator[Part]:
+        yield Heading(f"Scores of {label(self.name)}", 1)
+        yield "They were held out."
+        yield Table.of(
+            "scores",
+            [("score", "label"), ("value", "score"), ("working", "text")],
+            [(self.name, value, equation("P", number(1) / number(3))) for value in self.values],
+            most=3,
+            foot=[("mean", float(np.mean(self.values)), None)],
+            name="scores",
+        )
+        yield Formulas((equation("P", number(1) / number(3)),))
+        yield "note: that is all"
+
+
+RESULT = Scores("a", (0.5, math.nan, -math.inf, 1.0))
+
+
+def test_text() -> None:
+    assert str(RESULT).splitlines() == [
+        "Scores of a",
+        "They were held out.",
+        "",
+        "scores",
+        "score   value  working",
+        "a      0.5000  P = 1/3 = 0.3333",
+        "a           -  P = 1/3 = 0.3333",
+        "a        -inf  P = 1/3 = 0.3333",
+        "mean        -",
+        "... 1 more",
+        "",
+        "  P = 1/3 = 0.3333",
+        "",
+        "note: that is all",
+    ]
+
+
+def test_markdown() -> None:
+    lines = RESULT.to_markdown().splitlines()
+    assert lines[0] == "## Scores of a"
+    assert "| score | value | working |" in lines
+    assert "| --- | ---: | --- |" in lines
+    assert r"| a | 0.5000 | $\text{P} = \frac{1}{3} = 0.3333$ |" in lines
+    assert "... 1 more" in lines
+
+
+def test_latex() -> None:
+    written = RESULT.to_latex()
+    assert r"\begin{tabular}{lrl}" in written
+    assert r"a & 0.5000 & $\text{P} = \frac{1}{3} = 0.3333$ \\" in written
+    assert r"\item[] $\displaystyle \text{P} = \frac{1}{3} = 0.3333$" in written
+
+
+def test_html_is_a_section_with_headings_for_rows_and_columns() -> None:
+    page = ElementTree.fromstring(RESULT.to_html())
+    assert page.tag == "section"
+    assert page.find(".//table").get("data-name") == "scores"
+    assert [cell.text for cell in page.findall(".//thead//th[@scope='col']")] == [
+        "score",
+        "value",
+        "working",
+    ]
+    assert len(page.findall(".//tbody//th[@scope='row']")) == 3
+    assert page.find(".//tbody//math").get("alttext") == "P"
+    assert "style" not in {
+        element.tag for element in ElementTree.fromstring(RESULT.__html__()).iter()
+    }
+
+
+def test_data_has_the_fields_that_the_repr_shows() -> None:
+    assert RESULT.to_dict() == {"name": "a", "values": [0.5, None, "-inf", 1.0]}
+    json.dumps(RESULT.to_dict(), allow_nan=False)
+
+
+def test_what_users_wrote_stays_text_in_every_form() -> None:
+    result = Scores(HOSTILE, (0.5,))
+    page = ElementTree.fromstring(result.to_html())
+    assert "b" not in {element.tag for element in page.iter()}
+    assert "\x1b" not in str(result) + result.to_markdown() + result.to_latex() + result.to_html()
+    assert r"\<b\>" in result.to_markdown()
+    assert r"\textless{}b\textgreater{}\&\_\$\%\#\{\}" in result.to_latex()
+
+
+def test_a_table_too_wide_for_its_working_shows_the_values() -> None:
+    working = equation("P", product([number(1) / number(3)] * 12))
+    table = Table("t", (Column("a"), Column("b", "text")), (("x", working),))
+
+    class Wide(Renderable):
+        def document(self) -> Iterator[Part]:
+            yield table
+
+    assert str(Wide()).splitlines()[-1] == "x  0.000001882"
+    assert "1/3 x 1/3" in Wide().to_text(width=200)
+
+
+def test_long_formulas_break_before_a_sign() -> None:
+    class Long(Renderable):
+        def document(self) -> Iterator[Part]:
+            yield Formulas((equation("P", product([number(1) / number(3)] * 30)),))
+
+    lines = str(Long()).splitlines()
+    assert max(map(len, lines)) <= 96
+    assert all(line.lstrip()[0] in "x=" for line in lines[1:])
+
+
+@given(st.text(max_size=80), st.integers(3, 40))
+def test_a_label_is_one_printable_line_of_bounded_length(text: str, most: int) -> None:
+    written = label(text, most)
+    assert written.isprintable()
+    assert 0 < len(written) <= max(most, 2)
+
+
+def test_long_names_that_differ_at_their_end_stay_apart() -> None:
+    names = [label("x" * 100 + str(k)) for k in range(10)]
+    assert len(set(names)) == 10
+
+
+def test_lists() -> None:
+    assert listed([]) == ""
+    assert listed(["a"]) == "a"
+    assert listed(range(10), most=2) == "0, 1 and 8 more"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_writes_usual_numbers(name: str) -> None:
+    for x in (0, 1, 0.5, 1e-9, 12345.678, math.inf):
+        if not (name in ("probability", "p") and x > 1):
+            assert FORMATS[name](x)
+
+
+def test_no_score_is_minus_zero() -> None:
+    assert FORMATS["score"](-1e-9) == "0.0000"
+    assert FORMATS["bits"](-0.0) == "+0.00"
+
+
+def test_plain_keeps_what_json_knows() -> None:
+    assert plain([None, True, 3, "a", np.float64(0.5), np.arange(2)]) == [
+        None,
+        True,
+        3,
+        "a",
+        0.5,
+        [0, 1],
+    ]
