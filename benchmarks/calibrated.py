@@ -31,13 +31,11 @@ MODELS: dict[str, dict[str, Any]] = {
     "weights": {"calibration": "weights"},
     "chosen": {"columns": "best", "calibration": "weights"},
 }
-ISOTONIC = {"isotonic": {"calibration": "isotonic"}}
 CALLED = {
     "as is": "`NaiveBayes()`",
     "temperature": '`calibration="temperature"`',
     "weights": '`calibration="weights"`',
     "chosen": '`columns="best", calibration="weights"`',
-    "isotonic": '`calibration="isotonic"`',
 }
 WEKA = ("NB", "NB-K", "NB-D", "AODE")
 BESIDE = ("NB-D", "AODE")
@@ -45,7 +43,7 @@ SEEDS = tuple(int(seed) for seed in os.environ.get("TALLYBAYES_SEEDS", "0,1,2").
 ONLY = tuple(filter(None, os.environ.get("TALLYBAYES_TABLES", "").split(",")))
 FRESH = ("adult", "online_shoppers", "telco_churn")
 AGAIN = "german_credit"  # the rows of credit.g under other names
-LARGE = "adult"  # rows enough for curves
+LARGE = "adult"
 TRIED = 130  # settings, roughly, before these were taken
 CLEAR = 1.0  # points of accuracy
 CLIPPED = -np.log(1e-15)
@@ -91,9 +89,8 @@ def everything(problems: Sequence[Problem], wanted: Sequence[str]) -> Found:
     """Measure all models on all tables, with a process for each processor."""
     jobs = []
     for problem in problems:
-        models = {**MODELS, **(ISOTONIC if problem.name == LARGE else {})}
         seeds = SEEDS if problem.name in wanted else SEEDS[:1]
-        jobs += [(problem, name, options, s) for name, options in models.items() for s in seeds]
+        jobs += [(problem, name, options, s) for name, options in MODELS.items() for s in seeds]
     jobs.sort(
         key=lambda job: -job[0].X.size
     )  # long ones first, so that no process waits at the end
@@ -246,7 +243,7 @@ def confidence(found: Found) -> list[str]:
     lines = heading(
         f"{LARGE}, ten-fold", "mean confidence", "right", "calibration error", "log-loss"
     )
-    for model in (*MODELS, *ISOTONIC):
+    for model in MODELS:
         each = found[LARGE, model][0]
         shares = [f"{value:.1f} %" for value in (each.confidence, each.accuracy, each.error)]
         lines.append(row(CALLED[model], *shares, f"{each.log_loss:.3f}"))
@@ -280,8 +277,7 @@ def section(problems: Sequence[Problem], weka: pd.DataFrame) -> list[str]:
             "### How over-confident",
             "",
             "Confidence is the mean probability of the predicted class; a calibrated model is right as often "
-            "as that. Calibration error is the expected one, in 15 bins of equal width. Isotonic curves "
-            "need many rows, so they are shown on a large table only.",
+            "as that. Calibration error is the expected one, in 15 bins of equal width.",
             "",
             *confidence(found),
             "",

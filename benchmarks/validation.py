@@ -212,7 +212,7 @@ def calibration() -> list[str]:
         f"| fit, {name}, {len(y):,} x {X.shape[1]} | time | of the plain fit |",
         "|---|---:|---:|",
     ]
-    hows: Any = None, "temperature", "weights", "isotonic"
+    hows: Any = None, "temperature", "weights"
     models = [tb.NaiveBayes(calibration=how) for how in hows]
     fits = [partial(model.fit, X, y) for model in models]
     for fit in fits:

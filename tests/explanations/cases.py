@@ -9,11 +9,6 @@ import tallybayes as tb
 from tallybayes.model.calibration import Calibration
 from validation.registry import CLASSES, Setting
 
-CURVES = {
-    label: (np.array([0.0, 0.4, 1.0]), np.array([0.05, 0.2 + 0.1 * k, 0.9]))
-    for k, label in enumerate(CLASSES)
-}
-
 
 def weights(setting):
     """Exponents of the columns by name, one of them 0, and of what stands for several."""
@@ -25,7 +20,6 @@ CALIBRATIONS = {
     "temperature": lambda setting: Calibration("temperature", default=0.37),
     "weights": lambda setting: Calibration("weights", weights(setting), 0.7),
     "no weight": lambda setting: Calibration("temperature", default=0.0),
-    "isotonic": lambda setting: Calibration("isotonic", curves=CURVES),
 }
 
 

@@ -9,10 +9,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import tallybayes as tb
-from explanations.cases import CURVES
 from lectures import test_loan as loan
 from tallybayes.explanations.counterfactuals import Change, Counterfactual, counterfactuals
-from tallybayes.model.calibration import Calibration
 
 APPLICANT = {name: column[0] for name, column in loan.NEW.items()}
 
@@ -340,23 +338,6 @@ def test_a_word_is_added_once():
     assert pair.record == {"mail": "see you buy lottery"}
     assert pair.size == 2.0
     assert str(pair) == "if 'buy' were in mail and 'lottery' were in mail: spam (0.6038)"
-
-
-def test_isotonic_curves_are_searched_and_that_is_said():
-    rng = np.random.default_rng(0)
-    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
-    X = {"x": rng.normal(size=60) + (y == "b") * 2.0, "z": rng.normal(size=60) - (y == "c")}
-    tally = tb.Tally.of(X, y.tolist())
-    model = tb.estimate(tally, calibration=Calibration("isotonic", curves=CURVES))
-    record = {"x": 0.0, "z": 0.0}
-    found = counterfactuals(model, record)
-    assert any("grid" in note for note in found.notes)
-    assert len(found) > 0
-    grid = np.linspace(-4, 4, 4001)
-    answers = model.predict({"x": grid, "z": np.zeros(len(grid))})
-    nearest = np.abs(grid[answers != found.decision]).min()
-    (alone,) = (each for each in found if columns_of([each]) == [("x",)])
-    assert abs(alone.changes[0].after) == pytest.approx(nearest, rel=0.015, abs=0.003)
 
 
 def test_an_estimator_and_what_it_was_fitted_from_will_do():

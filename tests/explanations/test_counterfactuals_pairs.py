@@ -2,15 +2,12 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from explanations.cases import CURVES
 from tallybayes.explanations.counterfactuals import counterfactuals
-from tallybayes.model.calibration import Calibration
 from tiers import scaled
 
 NUMBER = st.integers(-30, 30).map(lambda n: n / 4)
@@ -132,18 +129,3 @@ def test_integers_of_log_normal_columns_never_become_0():
     assert columns_of([pair]) == [("x", "y")]
     assert all(0.0 < change.after < 0.5 for change in pair.changes)
     assert list(counterfactuals(model, {"x": 1, "y": 1})) == []
-
-
-def test_an_integer_stays_one_where_curves_are_searched():
-    rng = np.random.default_rng(0)
-    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 90)]
-    X = {"n": np.round(rng.normal(size=90) * 5 + (y == "b") * 20), "z": rng.normal(size=90)}
-    tally = tb.Tally.of(X, y.tolist())
-    model = tb.estimate(tally, calibration=Calibration("isotonic", curves=CURVES))
-    record = {"n": 0, "z": 0.0}
-    found = counterfactuals(model, record)
-    (alone,) = (each for each in found if columns_of([each]) == [("n",)])
-    whole = np.arange(-60, 61)
-    said = model.predict({"n": whole, "z": np.zeros(len(whole))})
-    nearest = np.abs(whole[said != found.decision]).min()
-    assert (abs(alone.changes[0].after), type(alone.changes[0].after)) == (nearest, int)

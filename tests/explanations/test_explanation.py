@@ -112,36 +112,6 @@ def test_a_bag_has_one_contribution_a_column_as_often_as_it_counts():
     assert lunch.left_out is None
 
 
-def test_isotonic_curves_come_after_the_sum():
-    curves = {
-        "a": (np.array([0.0, 1.0]), np.array([0.5, 0.5])),
-        "b": (np.array([0.0, 1.0]), np.array([0.1, 0.3])),
-    }
-    table, labels = {"x": ["red", "red", "green"]}, ["a", "b", "b"]
-    plain = explain(model_of(table, labels), {"x": "green"})
-    calibration = Calibration("isotonic", curves=curves)
-    mended = explain(model_of(table, labels, calibration=calibration), {"x": "green"})
-    assert mended.uncalibrated == plain.posterior
-    assert plain.uncalibrated is None
-    b = 0.1 + 0.2 * plain.posterior[1]
-    assert mended.posterior == pytest.approx([0.5 / (0.5 + b), b / (0.5 + b)])
-    assert (plain.decision, mended.decision) == ("b", "a")
-    assert any("isotonic" in note for note in mended.notes)
-    assert "uncalibrated" in str(mended)
-
-
-def test_the_runner_up_is_the_one_of_the_calibrated_posterior():
-    level = np.array([0.0, 1.0])
-    curves = {
-        label: (level, np.full(2, p)) for label, p in zip("abc", (0.6, 0.1, 0.3), strict=True)
-    }
-    table, labels = {"x": ["red"] * 3 + ["green"] * 2 + ["blue"]}, list("aaabbc")
-    plain = explain(model_of(table, labels), {"x": "red"})
-    calibration = Calibration("isotonic", curves=curves)
-    mended = explain(model_of(table, labels, calibration=calibration), {"x": "red"})
-    assert (plain.runner_up, mended.runner_up) == ("b", "c")
-
-
 def test_a_record_that_no_class_allows_keeps_the_prior_and_says_so():
     table = {"x": ["red", "green"], "y": ["wet", "dry"]}
     model = model_of(

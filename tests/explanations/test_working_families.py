@@ -3,8 +3,6 @@
 import re
 from fractions import Fraction
 
-import numpy as np
-
 import tallybayes as tb
 from explanations.test_working import assert_says, lines, of_loan, of_mail
 from lectures import test_mails as mails
@@ -144,22 +142,6 @@ def test_a_whole_exponent_keeps_the_score_exact():
             for each in (None, squared)
         )
         assert twice == prior * (plain / prior) ** 2
-
-
-def test_curves_come_after_the_normalisation():
-    curves = {c: (np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.4, 0.8])) for c in ("No", "Yes")}
-    found = of_loan(
-        tb.Categorical(), {"status": "Single"}, calibration=Calibration("isotonic", curves=curves)
-    )
-    # scores 7/10 x 3/10 and 3/10 x 3/6
-    assert_says(
-        found,
-        "P(No | record) = s(No)/(s(No) + s(Yes)) = (21/100)/(21/100 + 3/20) = 7/12 = 0.5833",
-        "curve(No) = 0.4 + (0.8 - 0.4) x (0.58333 - 0.5)/(1 - 0.5) = 0.46667",
-        "curve(Yes) = 0.2 + (0.4 - 0.2) x (0.41667 - 0)/(0.5 - 0) = 0.36667",
-        "calibrated P(No | record) = 0.46667/0.83333 = 0.56",
-    )
-    assert found.posterior == {"No": None, "Yes": None}
 
 
 def test_columns_of_a_bag_that_count_nothing_are_not_shown():

@@ -1,4 +1,4 @@
-"""A calibrated model: exponents of the evidence, and curves for posteriors."""
+"""A calibrated model: exponents of the evidence."""
 
 import copy
 import math
@@ -191,7 +191,7 @@ def test_samples_and_parameters_are_those_of_the_distributions_themselves(settin
     assert model.table_entries == plain.table_entries
 
 
-@pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
+@pytest.mark.parametrize("how", ["temperature", "weights"])
 @pytest.mark.parametrize(
     "copied",
     [lambda model: pickle.loads(pickle.dumps(model)), copy.copy, copy.deepcopy],
@@ -209,114 +209,10 @@ def test_copies_score_the_same(how, copied):
     assert again.calibration.how == how
 
 
-CURVES = {
-    "p": (np.array([0.1, 0.5, 0.9]), np.array([0.2, 0.4, 0.7])),
-    "q": (np.array([0.2, 0.6, 1.0]), np.array([0.1, 0.6, 0.8])),
-}
 CALIBRATIONS = {
     "temperature": Calibration("temperature", default=0.6),
     "weights": Calibration("weights", {"a": 0.3, "t": 1.4, "c": 0.0}),
-    "isotonic": Calibration("isotonic", curves=CURVES),
 }
-
-
-def straight(x, places, values):
-    """Interpolate between two places by hand; beyond them the curve is flat."""
-    if x <= places[0]:
-        return values[0]
-    if x >= places[-1]:
-        return values[-1]
-    k = max(j for j in range(len(places) - 1) if places[j] <= x)
-    share = (x - places[k]) / (places[k + 1] - places[k])
-    return values[k] + share * (values[k + 1] - values[k])
-
-
-class TestCurves:
-    """Curves map posteriors, class by class, and are normalised."""
-
-    table = {"a": [0.0, 1.0, 2.0, 4.0, 2.5, 1.25, None]}  # noqa: RUF012
-    y = tuple("ppqqqpp")
-
-    @property
-    def models(self):
-        tally = tb.Tally.of(self.table, self.y)
-        return tb.estimate(tally), tb.estimate(tally, calibration=CALIBRATIONS["isotonic"])
-
-    @property
-    def expected(self):
-        plain, _ = self.models
-        mapped = [
-            [straight(x, *CURVES[label]) for x, label in zip(row, "pq", strict=True)]
-            for row in plain.posterior(self.table).tolist()
-        ]
-        return np.array([[x / sum(row) for x in row] for row in mapped])
-
-    def test_posteriors_are_interpolated_and_normalised(self):
-        _, model = self.models
-        np.testing.assert_allclose(model.posterior(self.table), self.expected, rtol=1e-12)
-
-    def test_log_posteriors_predictions_and_records_agree(self):
-        _, model = self.models
-        expected = self.expected
-        np.testing.assert_allclose(model.log_posterior(self.table), np.log(expected), rtol=1e-12)
-        assert model.predict(self.table).tolist() == ["pq"[k] for k in expected.argmax(axis=1)]
-        for value, row in zip(self.table["a"], expected, strict=True):
-            found = model.posterior_of({"a": value})
-            np.testing.assert_allclose(list(found.values()), row, rtol=1e-12)
-
-    def test_predictions_follow_the_curves_where_these_turn_the_order_round(self):
-        plain, model = self.models
-        lies = {"p": ([0.0, 1.0], [0.1, 0.1]), "q": ([0.0, 1.0], [0.6, 0.6])}
-        tally = tb.Tally.of(self.table, self.y)
-        other = tb.estimate(tally, calibration=Calibration("isotonic", curves=lies))
-        assert "p" in plain.predict(self.table)
-        assert set(other.predict(self.table).tolist()) == {"q"}
-        assert (
-            other.decide(self.table, {"yes": {"p": 0, "q": 1}, "no": {"p": 1, "q": 0}})[0] == "no"
-        )
-        assert model.winners(self.table).tolist() == self.expected.argmax(axis=1).tolist()
-
-    def test_a_tie_of_curves_does_not_go_to_the_positive_class(self):
-        flat = Calibration("isotonic", curves=dict.fromkeys("pq", ([0.0, 1.0], [0.5, 0.5])))
-        tally = tb.Tally.of(self.table, self.y)
-        for positive, winner in ((None, "p"), ("p", "q"), ("q", "p")):
-            model = tb.estimate(tally, calibration=flat, positive=positive)
-            assert set(model.predict(self.table).tolist()) == {winner}
-
-    def test_a_class_without_a_curve_keeps_its_posterior(self):
-        plain, _ = self.models
-        only_p = Calibration("isotonic", curves={"p": CURVES["p"]})
-        model = tb.estimate(tb.Tally.of(self.table, self.y), calibration=only_p)
-        p, q = plain.posterior(self.table).T
-        mapped = np.array([straight(x, *CURVES["p"]) for x in p])
-        np.testing.assert_allclose(
-            model.posterior(self.table)[:, 0], mapped / (mapped + q), rtol=1e-12
-        )
-
-    def test_where_all_curves_are_at_0_the_posterior_stays(self):
-        nothing = Calibration("isotonic", curves=dict.fromkeys("pq", ([0.0, 1.0], [0.0, 0.0])))
-        plain, _ = self.models
-        model = tb.estimate(tb.Tally.of(self.table, self.y), calibration=nothing)
-        expected = plain.posterior(self.table)
-        np.testing.assert_allclose(model.posterior(self.table), expected, rtol=1e-9)
-
-    def test_an_impossible_row_has_the_prior_as_the_curves_map_it(self):
-        table = {"c": ["x", "x", "y", "y"]}
-        tally = tb.Tally.of(table, list("ppqq"))
-        model = tb.estimate(
-            tally,
-            tb.Categorical(alpha=0, unseen="smooth"),
-            calibration=CALIBRATIONS["isotonic"],
-        )
-        p, q = (straight(0.5, *CURVES[label]) for label in "pq")
-        with pytest.warns(tb.TallyBayesWarning, match="row 1 is impossible"):
-            posterior = model.posterior({"c": ["x", "never"]})
-        assert posterior[1].tolist() == pytest.approx([p / (p + q), q / (p + q)])
-
-    def test_joint_scores_are_those_of_the_model_itself(self):
-        plain, model = self.models
-        expected = plain.joint_log_likelihood(self.table)
-        np.testing.assert_allclose(model.joint_log_likelihood(self.table), expected, rtol=1e-9)
 
 
 def test_a_calibration_says_what_it_gains():

@@ -131,14 +131,8 @@ def assert_same_stored(ours, expected):
 
 
 CALIBRATIONS = {
-    "temperature": Calibration("temperature", {}, 1 / 3, {}, 0.1, 0.2, 100),
-    "weights": Calibration("weights", {"income": 0.1 + 0.2, "bag 'a'": 0.0, "mail": 2.0}),
-    "isotonic": Calibration(
-        "isotonic",
-        curves={
-            "no": (np.array([0.1, 0.5, 1 / 3 + 0.5]), np.array([0.0, 0.25, 1.0])),
-            "yes": (np.array([0.5]), np.array([1 / 7])),
-        },
-        loss_before=float("inf"),
+    "temperature": Calibration("temperature", {}, 1 / 3, 0.1, 0.2, 100),
+    "weights": Calibration(
+        "weights", {"income": 0.1 + 0.2, "bag 'a'": 0.0, "mail": 2.0}, loss_before=float("inf")
     ),
 }

@@ -214,7 +214,6 @@ def test_labels_of_every_type_come_back_exactly(name):
     assert len(classes) == len(set(LABEL_TYPES[name]))
     by_value = tb.ByValue(dict.fromkeys(classes, 1 / 3))
     guess = tb.ByClass(dict.fromkeys(classes, by_value))
-    curve = (np.array([0.2, 0.8]), np.array([0.1, 0.9]))
     before = Fitted(
         tally,
         Recipe(
@@ -222,7 +221,6 @@ def test_labels_of_every_type_come_back_exactly(name):
             prior=tb.Fixed({label: 1 / len(classes) for label in classes}),
             positive=classes[0],
             declared_classes=classes[::-1],
-            calibration=Calibration("isotonic", curves=dict.fromkeys(classes, curve)),
         ),
         labels=np.fromiter(classes, object, len(classes)),
     )

@@ -102,8 +102,7 @@ def test_ticks_are_where_the_evidence_of_their_values_is(setting, undrawn):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("how", [None, "temperature", "weights", "isotonic"])
-@pytest.mark.filterwarnings("ignore:calibration='isotonic' has 200 rows")
+@pytest.mark.parametrize("how", [None, "temperature", "weights"])
 def test_it_equals_predict_proba_for_any_number_of_classes(n_classes, how, undrawn):
     rng = np.random.default_rng(n_classes)
     y = np.array(list("abcde"))[rng.integers(0, n_classes, 200)]

@@ -121,7 +121,7 @@ def rows():
     return {"a": x, "a again": x, "b": rng.normal(size=1200)}, y
 
 
-@pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
+@pytest.mark.parametrize("how", ["temperature", "weights"])
 def test_a_calibrated_model_is_drawn_before_and_after(rows, how):
     X, y = rows
     mended = NaiveBayes(calibration=how).fit(X, y)

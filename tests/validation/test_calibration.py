@@ -1,15 +1,11 @@
-"""Exponents and curves are what brute force finds on models fitted anew without each row."""
+"""Exponents are what brute force finds on models fitted anew without each row."""
 
-import warnings
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import softmax
-from sklearn.isotonic import IsotonicRegression
-from sklearn.metrics import log_loss
 
 import tallybayes as tb
 from tallybayes.batches import Sparse, encoded
@@ -360,7 +356,7 @@ def test_many_columns_are_calibrated_like_few(how):
         assert found.default == pytest.approx(known.temperature, rel=1e-3)
 
 
-@pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
+@pytest.mark.parametrize("how", ["temperature", "weights"])
 def test_options_without_a_closed_form_are_refused_with_a_remedy(how):
     for setting in EVERY_SETTING:
         if setting.closed[0] and setting.closed[1]:
@@ -369,70 +365,6 @@ def test_options_without_a_closed_form_are_refused_with_a_remedy(how):
         data = encode(setting, setting.examples(24), weighted)
         with pytest.raises(tb.TallyBayesError, match=r"closed form.*CalibratedClassifierCV"):
             calibrated(data, setting.recipe(), how)
-
-
-@pytest.mark.filterwarnings("ignore:calibration='isotonic' has:tallybayes.TallyBayesWarning")
-class TestIsotonic:
-    """Curves are scikit-learn's, fitted on the posteriors of models without each row."""
-
-    @staticmethod
-    def posteriors(setting, rows, weighted):
-        known = Terms(setting, rows, weighted)
-        return known, softmax(known.prior + known.terms.sum(axis=1), axis=1)
-
-    @pytest.mark.parametrize("weighted", [False, True])
-    @pytest.mark.parametrize(
-        "name", ["gaussian, high floor", "categories", "text, event=multinomial", "mixed"]
-    )
-    def test_curves_are_those_of_scikit_learn(self, name, weighted):
-        setting = setting_of(name)
-        rows = setting.examples(40, seed=1)
-        known, posterior = self.posteriors(setting, rows, weighted)
-        found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "isotonic")
-        assert list(found.curves) == known.classes
-        least = 0.5 / len(known.y)
-        mapped = np.empty(posterior.shape)
-        for c, label in enumerate(known.classes):
-            curve = IsotonicRegression(y_min=least, y_max=1.0 - least, out_of_bounds="clip")
-            curve.fit(posterior[:, c], known.y == c, sample_weight=known.w)
-            at = np.linspace(0.0, 1.0, 201)
-            np.testing.assert_allclose(
-                np.interp(at, *found.curves[label]), curve.predict(at), atol=1e-7
-            )
-            mapped[:, c] = curve.predict(posterior[:, c])
-        mapped /= mapped.sum(axis=1, keepdims=True)
-        every = list(range(len(known.classes)))
-        loss = log_loss(known.y, mapped, sample_weight=known.w, labels=every)
-        assert found.loss == pytest.approx(loss, rel=1e-9)
-        before = known.loss(np.ones(known.terms.shape[1]))
-        assert found.loss_before == pytest.approx(before, rel=1e-9)
-        assert found.rows == len(known.y)
-
-    def test_a_class_of_one_row_takes_no_part(self):
-        rows = [*numbers(40, [[0.0], [1.0]]), ("z", 1.0, (0.5,))]
-        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), "isotonic")
-        assert found.rows == 40
-        assert found.curves["z"][1].max() <= 0.5 / 40
-
-    def test_no_curve_is_surer_than_the_rows_can_tell(self):
-        rows = numbers(30, [[0.0], [50.0]])
-        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), "isotonic")
-        for places, values in found.curves.values():
-            assert (np.diff(places) > 0.0).all()
-            assert (np.diff(values) >= 0.0).all()
-            assert values.min() == pytest.approx(0.5 / 30)
-            assert values.max() == pytest.approx(1.0 - 0.5 / 30)
-
-
-def test_few_rows_for_curves_are_warned_of(monkeypatch):
-    rows = numbers(40, [[0.0], [1.0]])
-    data, recipe = encode(gaussian(1), rows), gaussian(1).recipe()
-    with pytest.warns(tb.TallyBayesWarning, match="40 rows to learn its curves from, which is few"):
-        calibrated(data, recipe, "isotonic")
-    monkeypatch.setattr(module, "FEW_ROWS", 40)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        calibrated(data, recipe, "isotonic")
 
 
 class TestHugeInputs:
@@ -527,7 +459,7 @@ class TestRowsWithoutAClosedForm:
         return {"colour": colour, "size": rng.normal(size=90) + 2.0 * (y == "b")}, y
 
     @pytest.mark.filterwarnings("ignore::tallybayes.TallyBayesWarning")
-    @pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
+    @pytest.mark.parametrize("how", ["temperature", "weights"])
     def test_a_calibration_is_not_of_one_class_alone(self, how):
         X, y = self.data()
         plain = tb.NaiveBayes(alpha=0).fit(X, y)
@@ -625,7 +557,7 @@ def test_given_terms_of_rows_that_are_impossible_have_no_part():
 def test_what_is_no_calibration_is_refused():
     assert checked_how(None) is None
     assert checked_how("weights") == "weights"
-    for wrong in ("weight", "Isotonic", True, 1, ["weights"], np.array([1, 2])):
+    for wrong in ("weight", "isotonic", True, 1, ["weights"], np.array([1, 2])):
         with pytest.raises(tb.TallyBayesError, match="calibration is"):
             checked_how(wrong)
     with pytest.raises(tb.TallyBayesError, match="did you mean 'temperature'"):

@@ -374,16 +374,6 @@ def test_fitting_for_every_set_knows_leave_one_out_and_weights(iris):
     assert begun == pytest.approx(same, abs=1e-12)
 
 
-def test_isotonic_curves_are_fitted_for_every_set(iris):
-    X, y = iris
-    model = NaiveBayes(calibration="isotonic")
-    with pytest.warns(TallyBayesWarning, match="few"):
-        chosen = choose_features(model, X, y, folds=3, most=1, nested=None)
-    with pytest.warns(TallyBayesWarning, match="few"):
-        held = model.cross_val(X[list(chosen.columns)], y, folds=3).report()
-    assert chosen.score == pytest.approx(held.log_loss, abs=1e-9)
-
-
 def test_more_rows_than_fit_into_memory_are_judged_by_some(iris, monkeypatch):
     X, y = iris
     monkeypatch.setattr(feature_terms, "MOST_CELLS", 700)

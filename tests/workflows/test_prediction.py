@@ -201,8 +201,7 @@ class TestColumnsThatAreKept:
 
 
 class TestModels:
-    @pytest.mark.filterwarnings("ignore:calibration='isotonic' has 150 rows")
-    @pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
+    @pytest.mark.parametrize("how", ["temperature", "weights"])
     def test_a_calibrated_model_gives_its_calibrated_probabilities(self, tmp_path, how):
         model = tb.NaiveBayes(calibration=how).fit(features(FRAME, "mail"), FRAME["label"])
         stored = train(FRAME, "label", Spec(calibration=how, drop=("mail",))).stored

@@ -292,8 +292,7 @@ class TestWeights:
 class TestThroughTheEstimator:
     """Families that are chosen and calibrations take all rows at once."""
 
-    @pytest.mark.filterwarnings("ignore:calibration='isotonic' has 120 rows")
-    @pytest.mark.parametrize("how", ["temperature", "weights", "isotonic"])
+    @pytest.mark.parametrize("how", ["temperature", "weights"])
     def test_a_calibrated_model_is_the_estimators(self, files, how):
         X = features(FRAME, "mail", "times")
         model = tb.NaiveBayes(calibration=how).fit(X, FRAME["label"])

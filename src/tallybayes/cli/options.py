@@ -210,8 +210,8 @@ SPECIFICATION = (
     ),
     option(
         "--calibration",
-        type=click.Choice(("temperature", "weights", "isotonic")),
-        help="Mend over-confident probabilities: one exponent, one a column, or curves.",
+        type=click.Choice(("temperature", "weights")),
+        help="Mend over-confident probabilities: one exponent, or one a column.",
         section=MODEL,
     ),
 )

@@ -130,7 +130,7 @@ class Grid(Typed):
         "alpha": (),
         "prior": ("empirical", "uniform"),
         "unseen": ("ignore", "smooth", "error"),
-        "calibration": ("none", "temperature", "weights", "isotonic"),
+        "calibration": ("none", "temperature", "weights"),
         "families": ("auto", "best"),
     }
 

@@ -33,9 +33,9 @@ class NaiveBayes(TableClassifier):
         no row has, or be refused. For every column whose family does not ask for more.
     positive : label, optional
         A class that wins only when it is strictly more probable than all others.
-    calibration : {"temperature", "weights", "isotonic"}, optional
+    calibration : {"temperature", "weights"}, optional
         What mends over-confidence, fitted on leave-one-out posteriors: one exponent for all
-        evidence, one a column, or a curve for each class.
+        evidence, or one a column.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class NaiveBayes(TableClassifier):
     model_ : Model
         The model estimated from it: parameters, single records, decisions by loss.
     calibration_ : Calibration or None
-        The exponents or curves, and what they gain; ``print(model.calibration_)``.
+        The exponents, and what they gain; ``print(model.calibration_)``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

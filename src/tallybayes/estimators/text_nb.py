@@ -59,10 +59,9 @@ class TextNB(TableClassifier):
         of the first fit.
     positive : label, optional
         A class that wins only when it is strictly more probable than all others.
-    calibration : {"temperature", "weights", "isotonic"}, optional
+    calibration : {"temperature", "weights"}, optional
         What mends over-confidence, fitted on leave-one-out posteriors: one exponent for the
-        evidence of the words (with one column, the first two are the same), or a curve for each
-        class.
+        evidence of the words (with one column, the two are the same).
 
     Attributes
     ----------

@@ -2,8 +2,7 @@
 
 log s_c = log P(c) + sum_j log P(x_j | c), and the posterior is s_c over the sum of all s. What
 `explain` shows are those terms as the model itself computes them, so they add up to the model's
-joint log-likelihood to within rounding, for every family and with a calibration's exponents. Curves
-of an isotonic calibration come after the sum: the posterior before them is shown as well.
+joint log-likelihood to within rounding, for every family and with a calibration's exponents.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ IMPOSSIBLE = (
     "no class allows this record, so the posterior is the prior; where a probability of zero is "
     "the reason, smooth with alpha > 0"
 )
-CURVES = "isotonic calibration maps the posterior by its curves, after everything is added up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,6 @@ class Explanation:
         The model's joint log-likelihood: log prior and contributions added up.
     posterior
         The probability of each class.
-    uncalibrated
-        The posterior before an isotonic calibration's curves map it; None without such curves.
     decision
         The class that the model predicts.
     notes
@@ -75,7 +71,6 @@ class Explanation:
     contributions: tuple[Contribution, ...]
     joint: tuple[float, ...]
     posterior: tuple[float, ...]
-    uncalibrated: tuple[float, ...] | None
     decision: Label
     notes: tuple[str, ...] = ()
 
@@ -172,7 +167,6 @@ class Explanation:
             "running_totals": [plain_numbers(each) for each in self.running_totals],
             "joint": plain_numbers(self.joint),
             "posterior": plain_numbers(self.posterior),
-            "uncalibrated": None if self.uncalibrated is None else plain_numbers(self.uncalibrated),
             "decision": self.decision,
             "against": self.against(one, other).to_dict() if several else None,
             "notes": list(self.notes),
@@ -253,9 +247,7 @@ def explain(
         posterior[0] = model.prior
     else:
         shares(posterior)
-    mended = model.mended(posterior)
-    curved = mended is not posterior
-    score = mended if curved or impossible else joint
+    score = posterior if impossible else joint
     winner = int(winners_of(score, model.prior, model.classes, model.positive)[0])
     return Explanation(
         schema.target,
@@ -264,10 +256,9 @@ def explain(
         _numbers(model.log_prior),
         contributions(model, batch, record),
         _numbers(joint[0]),
-        _numbers(mended[0]),
-        _numbers(posterior[0]) if curved else None,
+        _numbers(posterior[0]),
         model.classes[winner],
-        tuple([IMPOSSIBLE] * impossible + [CURVES] * curved),
+        (IMPOSSIBLE,) if impossible else (),
     )
 
 

@@ -72,20 +72,13 @@ def _cells(explanation: Explanation, contrast: Contrast) -> list[list[str]]:
     if len(used) > MOST_LINES:
         lines.append(_rest(used[MOST_LINES:], len(classes)))
     lines.append(line("joint", "", "", explanation.joint, contrast.total))
-    for name, values in _posteriors(explanation):
-        numbers = [probability(values[c]) for c in classes]
-        lines.append([name, "", "", *numbers, "", ""])
+    numbers = [probability(explanation.posterior[c]) for c in classes]
+    lines.append(["posterior", "", "", *numbers, "", ""])
     cells = [[*head, "bits", "odds"], *lines]
     # counts and words only have something to say here
     if all(each.contribution.times == 1.0 for each in used[:MOST_LINES]):
         cells = [[*row[:2], *row[3:]] for row in cells]
     return cells
-
-
-def _posteriors(explanation: Explanation) -> list[tuple[str, tuple[float, ...]]]:
-    if explanation.uncalibrated is None:
-        return [("posterior", explanation.posterior)]
-    return [("uncalibrated", explanation.uncalibrated), ("posterior", explanation.posterior)]
 
 
 def _aligned(cells: list[list[str]]) -> str:

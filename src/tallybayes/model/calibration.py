@@ -3,7 +3,7 @@
 Columns that say the same thing twice count twice, so posteriors come out too sure. With an exponent
 w_j for the evidence of each column, the score is P(c) prod_j P(x_j | c)^w_j: the prior is never
 tempered, explanations stay additive, and w_j = 1 is naive Bayes. One exponent for all columns is
-the *temperature*. *Isotonic* curves map posteriors themselves, for each class, and are normalised.
+the *temperature*.
 """
 
 from __future__ import annotations
@@ -15,26 +15,22 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.sources.labels import Label
-
 Floats = NDArray[np.float64]
-How = Literal["temperature", "weights", "isotonic"]
+How = Literal["temperature", "weights"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
-    """Exponents of the evidence, or curves for the posterior.
+    """Exponents of the evidence.
 
     Parameters
     ----------
-    how : {"temperature", "weights", "isotonic"}
+    how : {"temperature", "weights"}
         What was fitted.
     exponents
         The exponent of each column; a bag of counts and a sparse matrix have one together.
     default
         The exponent of columns that came later.
-    curves
-        For each class the places and the values between which posteriors are interpolated.
     loss, loss_before
         The mean leave-one-out log-loss with this, and without.
     rows
@@ -44,7 +40,6 @@ class Calibration:
     how: How
     exponents: Mapping[str, float] = field(default_factory=dict)
     default: float = 1.0
-    curves: Mapping[Label, tuple[Floats, Floats]] = field(default_factory=dict)
     loss: float = float("nan")
     loss_before: float = float("nan")
     rows: int = 0
@@ -54,17 +49,6 @@ class Calibration:
         if whole in self.exponents:
             return np.array([self.exponents[whole]])
         return np.array([self.exponents.get(name, self.default) for name in names], np.float64)
-
-    def mend(self, posterior: Floats, classes: Sequence[Label]) -> Floats:
-        """Map posteriors by the curves and normalise them."""
-        if not self.curves:
-            return posterior
-        mended = posterior.copy()
-        for c, label in enumerate(classes):
-            if label in self.curves:
-                mended[:, c] = np.interp(posterior[:, c], *self.curves[label])
-        total = mended.sum(axis=1, keepdims=True)
-        return np.where(total > 0.0, mended / np.where(total > 0.0, total, 1.0), posterior)
 
     @property
     def headline(self) -> str:

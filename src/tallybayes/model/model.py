@@ -138,8 +138,6 @@ class Model:
 
     def log_posterior(self, X: Any) -> Floats:
         """Return log P(c | x) for each row and class."""
-        if self._curved:
-            return safe_log(self.posterior(X))
         joint = self.joint_log_likelihood(X)
         total = log_sum_exp(joint)
         impossible = np.isneginf(total)
@@ -160,20 +158,7 @@ class Model:
             impossible = joint.max(axis=1) == 0.0
             _warn_of_impossible(impossible)
             joint[impossible] = self.prior
-        return self.mended(joint)
-
-    @property
-    def _curved(self) -> bool:
-        """Whether posteriors are mapped by curves."""
-        return self.calibration is not None and bool(self.calibration.curves)
-
-    def mended(self, posterior: Floats) -> Floats:
-        """Return posteriors as the calibration's curves map them, if it has any."""
-        return (
-            posterior
-            if self.calibration is None
-            else self.calibration.mend(posterior, self.classes)
-        )
+        return joint
 
     def posterior_of(self, record: Mapping[str, Any]) -> dict[Label, float]:
         """Return P(c | x) of one record, in microseconds.
@@ -181,8 +166,7 @@ class Model:
         Columns that the record does not have are missing: their factors are left out. The target
         may be in the record and is not looked at.
         """
-        quick = self.schema.takes_plain_values and not self._curved
-        found = self._record_scorer(record) if quick else None
+        found = self._record_scorer(record) if self.schema.takes_plain_values else None
         if found is not None:
             return found
         # something is unusual: the careful path knows all the rules and has all the errors
@@ -217,7 +201,7 @@ class Model:
 
     def winners(self, X: Any) -> NDArray[np.intp]:
         """Return the place of the most probable class of each row: see `predict`."""
-        scores = self.posterior(X) if self._curved else self.joint_log_likelihood(X)
+        scores = self.joint_log_likelihood(X)
         return winners_of(scores, self.prior, self.classes, self.positive)
 
     def judged(self, X: Any) -> tuple[Floats, NDArray[np.intp]]:
@@ -226,9 +210,6 @@ class Model:
 
     def judged_from(self, scores: Floats) -> tuple[Floats, NDArray[np.intp]]:
         """Return the same from log scores, which are overwritten."""
-        if self._curved:
-            scores = self.posterior_from(scores)
-            return scores, winners_of(scores, self.prior, self.classes, self.positive)
         winners = winners_of(scores, self.prior, self.classes, self.positive)
         return self.posterior_from(scores), winners
 

@@ -80,7 +80,7 @@ class Recipe:
         factors = []
         for plan in self.plan(tally):
             parameters, exponents = plan.family.estimate(plan.counted, plan.info), None
-            if self.calibration is not None and self.calibration.how != "isotonic":
+            if self.calibration is not None:
                 exponents = self.calibration.exponents_of(plan.info.names, plan.title)
             factors.append(Factor.of(plan, parameters, exponents))
         if not isinstance(self.prior, Empirical | Uniform | Fixed):
@@ -159,7 +159,7 @@ def estimate(
     positive
         A class that wins only when its score is strictly greater than all others.
     calibration
-        Exponents of the columns, or curves for the posterior, that were fitted before.
+        Exponents of the columns that were fitted before.
 
     Examples
     --------

@@ -47,8 +47,6 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, Mapping) and all(
             fits(k, key) and fits(v, item) for k, v in value.items()
         )
-    if origin is np.ndarray:
-        return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 1
     if hint is float:
         return isinstance(value, int | float)
     return isinstance(value, origin or hint)

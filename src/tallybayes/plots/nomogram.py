@@ -7,8 +7,7 @@ sum is no sum. Here the class has one panel against each other class, each of th
 
     P(a | x) = 1 / (1 + sum_b odds(b : a)),  odds(b : a) = exp(-log-odds of the panel of b),
 
-which is what `predict_proba` returns. Isotonic calibration maps probabilities by a curve: the
-rulers show what comes before it, and `probability` applies the curve to what was read.
+which is what `predict_proba` returns.
 """
 
 from __future__ import annotations
@@ -220,7 +219,7 @@ class NomogramDisplay:
         """Return the probability of the class, read off the rulers: see the formula above.
 
         It equals `predict_proba`; if only some classes have panels, it is the probability of the
-        class among those. A calibration's curve is applied at the end.
+        class among those.
 
         Parameters
         ----------
@@ -234,24 +233,7 @@ class NomogramDisplay:
             places = [self.panels[0].places[0], *(panel.places[1] for panel in self.panels)]
             prior = self.model.prior[places]
             p = float(prior[0] / prior.sum())
-        if len(self.panels) < len(self.model.classes) - 1:
-            return p
-        return self._mended(p, log_odds, explanation)
-
-    def _mended(self, p: float, log_odds: list[float], explanation: Explanation) -> float:
-        """Apply a calibration's curves, if it has any, to what was read."""
-        if self.model.calibration is None or not self.model.calibration.curves:
-            return p
-        posterior = np.zeros((1, len(self.model.classes)))
-        posterior[0, self.panels[0].places[0]] = p
-        for panel, each in zip(self.panels, log_odds, strict=True):
-            if p > 0.0 and math.isfinite(each):
-                posterior[0, panel.places[1]] = math.exp(math.log(p) - each)
-        if p == 0.0 or not all(map(math.isfinite, log_odds)):
-            # against an impossible class the others' rulers say nothing of each other
-            assert explanation.uncalibrated is not None
-            posterior[0] = explanation.uncalibrated
-        return float(self.model.mended(posterior)[0, self.panels[0].places[0]])
+        return p
 
     @property
     def alt_text(self) -> str:

@@ -234,7 +234,7 @@ def _columns(fitted: Fitted, wish: Wish) -> tuple[InspectedColumn, ...]:
 
 
 def _calibration(calibration: Calibration | None) -> dict[str, Any] | None:
-    """Return a calibration as JSON can hold it, without the points of its curves."""
+    """Return a calibration as JSON can hold it."""
     if calibration is None:
         return None
     return {

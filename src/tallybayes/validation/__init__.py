@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tallybayes.validation.calibrated import Calibrated, calibrate
     from tallybayes.validation.comparisons.comparison import compare, compared
     from tallybayes.validation.comparisons.outcome import Comparison, Pair
     from tallybayes.validation.comparisons.significance import (
@@ -31,15 +30,10 @@ if TYPE_CHECKING:
     from tallybayes.validation.family_choice import ChosenFamilies, FamilyChoice, choose_families
     from tallybayes.validation.features.chosen import ChosenFeatures
     from tallybayes.validation.features.features import choose_features
-    from tallybayes.validation.locked import Locked, lock_away
     from tallybayes.validation.reports.report import Report
     from tallybayes.validation.tuning.tuning import Tuned, tune
 
 _HOMES = {
-    "tallybayes.validation.calibrated": (
-        "Calibrated",
-        "calibrate",
-    ),
     "tallybayes.validation.comparisons.comparison": (
         "compare",
         "compared",
@@ -75,10 +69,6 @@ _HOMES = {
     ),
     "tallybayes.validation.features.chosen": ("ChosenFeatures",),
     "tallybayes.validation.features.features": ("choose_features",),
-    "tallybayes.validation.locked": (
-        "Locked",
-        "lock_away",
-    ),
     "tallybayes.validation.reports.report": ("Report",),
     "tallybayes.validation.tuning.tuning": (
         "Tuned",
@@ -88,7 +78,6 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Calibrated",
     "ChosenFamilies",
     "ChosenFeatures",
     "Comparison",
@@ -97,13 +86,11 @@ __all__ = [
     "FamilyChoice",
     "FoldPredictions",
     "HeldOut",
-    "Locked",
     "McNemar",
     "Pair",
     "PairedT",
     "Report",
     "Tuned",
-    "calibrate",
     "choose_families",
     "choose_features",
     "compare",
@@ -114,7 +101,6 @@ __all__ = [
     "holm",
     "k_fold",
     "leave_one_out",
-    "lock_away",
     "mcnemar",
     "paired_t",
     "tune",

@@ -19,18 +19,16 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration, How
-from tallybayes.sources.labels import Label
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
-HOWS: tuple[How, ...] = ("temperature", "weights", "isotonic")
+HOWS: tuple[How, ...] = ("temperature", "weights")
 PENALTY = 10.0
 START = 0.7
 MOST_CELLS = 40_000_000  # rows x columns x classes that are fitted on; beyond, some rows are
-FEW_ROWS = 1000  # on which isotonic curves follow chance
 FAR = 1e6  # nats that stand for an infinite difference
 
 
@@ -59,13 +57,11 @@ def calibrated(
         return Calibration(how)
     joint, prior, y, w = joint[fits], prior[fits], y[fits], w[fits]
     loss = _loss(joint, y, w)
-    if how == "isotonic":
-        return _isotonic(joint, y, w, rows.tally.classes, loss)
     with np.errstate(invalid="ignore"):
         evidence = np.where(np.isneginf(joint), -np.inf, joint - prior)
     exponent = fitted_exponent(evidence, prior, y, w)
     after = _Problem(evidence[:, None], prior, y, w, PENALTY).loss(np.array([exponent]))
-    return Calibration(how, {}, exponent, {}, after, loss, len(y))
+    return Calibration(how, {}, exponent, after, loss, len(y))
 
 
 def no_closed_form(how: str) -> TallyBayesError:
@@ -94,9 +90,7 @@ def _weights(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
     weights = problem.solved()
     before, after = problem.loss(np.ones(len(names))), problem.loss(weights)
     exponents = dict(zip(names, weights.tolist(), strict=True))
-    return Calibration(
-        "weights", exponents, float(weights.mean()), {}, after, before, int(fits.sum())
-    )
+    return Calibration("weights", exponents, float(weights.mean()), after, before, int(fits.sum()))
 
 
 def _one_sided(fits: NDArray[np.bool_], y: Array, able: NDArray[np.bool_]) -> bool:
@@ -183,31 +177,6 @@ class _Problem:
         )
         solution: Floats = found.x * scale
         return solution
-
-
-def _isotonic(
-    joint: Floats, y: Array, w: Floats, classes: tuple[Label, ...], loss: float
-) -> Calibration:
-    """Fit a curve for each class that maps its posterior to how often it is right."""
-    from scipy.special import softmax
-    from sklearn.isotonic import IsotonicRegression
-
-    if len(y) < FEW_ROWS:
-        warn(
-            f"calibration='isotonic' has {len(y)} rows to learn its curves from, which is few; "
-            "'weights' and 'temperature' need fewer",
-            TallyBayesWarning,
-        )
-    posterior = softmax(joint, axis=1)
-    curves: dict[Label, tuple[Floats, Floats]] = {}
-    least = 0.5 / len(y)  # no curve may be surer than the rows can tell
-    for c, label in enumerate(classes):
-        curve = IsotonicRegression(y_min=least, y_max=1.0 - least, out_of_bounds="clip")
-        curve.fit(posterior[:, c], (y == c).astype(np.float64), sample_weight=w)
-        curves[label] = (curve.X_thresholds_, curve.y_thresholds_)
-    found = Calibration("isotonic", {}, 1.0, curves, float("nan"), loss, len(y))
-    mended = np.log(np.maximum(found.mend(posterior, classes), 1e-300))
-    return Calibration("isotonic", {}, 1.0, curves, _loss(mended, y, w), loss, len(y))
 
 
 def fitted_exponents(

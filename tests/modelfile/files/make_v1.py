@@ -64,13 +64,13 @@ def loan():
 def mails():
     """Text, booleans as classes, and a temperature."""
     tally = tb.Tally.of({"mail": MAILS}, SPAM, columns={"mail": tb.Text()}, target="spam")
-    calibration = Calibration("temperature", {}, 0.5, {}, 0.25, 0.75, 5)
+    calibration = Calibration("temperature", {}, 0.5, 0.25, 0.75, 5)
     fitted = Fitted(tally, Recipe((tb.Text(alpha=0.5),), {}, tb.Uniform(), calibration=calibration))
     return Stored(fitted, provenance("mails.jsonl", 5), {"name": "TextNB", "alpha": 0.5})
 
 
 def numbers():
-    """The other kinds and families, whole numbers as classes, weights, and curves."""
+    """The other kinds and families, whole numbers as classes, and weights."""
     kinds = {
         "on": tb.Binary(0.5),
         "age": tb.Intervals((18, 65)),
@@ -81,7 +81,6 @@ def numbers():
         "note": tb.Words(tokens="whitespace", buckets=8),
     }
     tally = tb.Tally.of(NUMBERS, LABELS, [1.0, 1.0, 0.5, 2.0], columns=kinds)
-    curve = np.array([0.25, 0.75]), np.array([0.125, 1.0])
     fitted = Fitted(
         tally,
         Recipe(
@@ -96,8 +95,7 @@ def numbers():
             },
             tb.Empirical(alpha=1),
             300,
-            Calibration("isotonic", curves={7: curve, 300: curve, 1000: curve}),
-            (7, 300, 1000),
+            declared_classes=(7, 300, 1000),
         ),
         labels=np.array([7, 300, 1000], np.int16),
     )

@@ -31,10 +31,6 @@ from tallybayes.model import Fitted, Model
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
 
-CURVES = (
-    "isotonic calibration maps the posterior by curves, so numbers were searched on a grid: one "
-    "that is nearer may be missed"
-)
 ONE_CLASS = "there is only one class"
 
 
@@ -134,7 +130,7 @@ def counterfactuals(
     posterior, winners = judged(model, joint)
     now = int(winners[0])
     goal = Goal(model, now, _place(model, to, now))
-    notes = [IMPOSSIBLE] * bool(np.isneginf(joint).all()) + [CURVES] * goal.curved
+    notes = [IMPOSSIBLE] if np.isneginf(joint).all() else []
     findings: list[Finding] = []
     if len(model.classes) > 1:
         asked = Asked(goal, record)

@@ -28,9 +28,8 @@ def judged(model: Model, joint: Floats) -> tuple[Floats, NDArray[np.intp]]:
     possible = joint.max(axis=1) > -np.inf
     shares(posterior)
     posterior[~possible] = model.prior
-    mended = model.mended(posterior)
-    score = mended if mended is not posterior else np.where(possible[:, None], joint, posterior)
-    return mended, winners_of(score, model.prior, model.classes, model.positive)
+    score = np.where(possible[:, None], joint, posterior)
+    return posterior, winners_of(score, model.prior, model.classes, model.positive)
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what is asked often is kept
@@ -42,11 +41,6 @@ class Goal:
     to: int | None
 
     @cached_property
-    def curved(self) -> bool:
-        """Whether curves come after the sum, so that classes cannot be compared by log scores."""
-        return self.model.calibration is not None and bool(self.model.calibration.curves)
-
-    @cached_property
     def others(self) -> NDArray[np.intp]:
         """The classes of which any must beat the present one, or all be beaten by the new one."""
         fixed = self.now if self.to is None else self.to
@@ -55,16 +49,14 @@ class Goal:
     def margins(self, joint: Floats) -> Floats:
         """Say of each row of log scores by how much it reaches the goal: not at all below 0.
 
-        A row that no class allows does not reach it. With curves the margin is one of
-        probabilities.
+        A row that no class allows does not reach it.
         """
-        scores = judged(self.model, joint)[0] if self.curved else joint
-        others: Floats = scores[:, self.others].max(axis=1, initial=-np.inf)
+        others: Floats = joint[:, self.others].max(axis=1, initial=-np.inf)
         with np.errstate(invalid="ignore"):
             if self.to is None:
-                margins: Floats = others - scores[:, self.now]
+                margins: Floats = others - joint[:, self.now]
             else:
-                margins = scores[:, self.to] - others
+                margins = joint[:, self.to] - others
         margins[np.isneginf(joint).all(axis=1) | np.isnan(margins)] = -np.inf
         return margins
 
@@ -79,8 +71,6 @@ class Goal:
         return marked
 
     def _slack(self, joint: Floats) -> Any:
-        if self.curved:
-            return CLOSE
         return CLOSE * (1.0 + np.abs(np.where(np.isfinite(joint), joint, 0.0)).max(axis=1))
 
     def reached(self, winners: NDArray[np.intp], joint: Floats) -> Truths:

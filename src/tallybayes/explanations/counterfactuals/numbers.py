@@ -2,8 +2,7 @@
 
 Along a line, one class leads another by a quadratic a t^2 + b t + k of the distance t. Its roots
 cut the line into stretches in which the answer stays the same, so the nearest stretch with another
-answer is found exactly. With the curves of an isotonic calibration there is no such formula: points
-on a grid are tried instead, and the end of a stretch is found by dividing ever more finely.
+answer is found exactly.
 """
 
 from __future__ import annotations
@@ -29,10 +28,6 @@ Floats = NDArray[np.float64]
 Stretch = tuple[float, float]
 
 ROUNDING = 1e-13
-FARTHEST = 12.0  # standard deviations that the grid reaches to either side
-GRID = 200
-PARTS, ROUNDS = 33, 8  # into how many points a step of the grid is divided, and how often
-MOST_STRETCHES = 2  # on either side
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,8 +139,6 @@ def reach(goal: Goal, square: Floats, slope: Floats, level: Floats) -> Floats:
 
 def stretches(line: Line, rest: Floats, goal: Goal) -> list[Stretch]:
     """Return where the goal is reached along a line; `rest` are the scores without the column."""
-    if goal.curved:
-        return _by_grid(line, rest, goal)
     a, b, k = leads(goal, line.square, line.slope, rest + line.level)
     found = roots(a, b, k)
     ends = np.unique(found[~np.isnan(found)])
@@ -164,34 +157,6 @@ def stretches(line: Line, rest: Floats, goal: Goal) -> list[Stretch]:
         low = merged.pop()[0] if adjoins else bounds[m]
         merged.append((low, bounds[m + 1]))
     return merged
-
-
-def grid(line: Line, n: int) -> Floats:
-    """Return distances for a search: denser near the record."""
-    steps: Floats = np.linspace(0.0, 1.0, n + 1)[1:] ** 2 * FARTHEST * line.spread
-    return steps
-
-
-def _by_grid(line: Line, rest: Floats, goal: Goal) -> list[Stretch]:
-    """Look for such stretches at points of a grid, and divide to where they begin."""
-    found: list[Stretch] = []
-    for side in (1.0, -1.0):
-        points = np.concatenate([[0.0], side * grid(line, GRID)])
-        there = goal.margins(rest + line.logs(points)) > 0.0
-        lasts = np.flatnonzero(there & ~np.append(there[1:], False))
-        for m in np.flatnonzero(there[1:] & ~there[:-1]).tolist()[:MOST_STRETCHES]:
-            end, inside = float(points[lasts[lasts > m][0]]), points[m : m + 2]
-            for _ in range(ROUNDS):
-                inside = np.linspace(inside[0], inside[-1], PARTS)
-                reached = goal.margins(rest + line.logs(inside)) > 0.0
-                first = max(int(np.argmax(reached)), 1)
-                inside = inside[first - 1 : first + 1]
-            near = float(inside[1])
-            found.append((near, end) if side > 0.0 else (end, near))
-        if there[0]:
-            end = float(points[lasts[0]])
-            found.append((0.0, end) if side > 0.0 else (end, 0.0))
-    return found
 
 
 def nearest(line: Line, rest: Floats, goal: Goal, alone: Floats | None = None) -> list[float]:

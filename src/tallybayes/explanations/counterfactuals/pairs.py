@@ -17,7 +17,7 @@ from tallybayes.explanations.counterfactuals.documents import (
 )
 from tallybayes.explanations.counterfactuals.drafts import Draft, Slot
 from tallybayes.explanations.counterfactuals.goal import Goal, judged
-from tallybayes.explanations.counterfactuals.numbers import Line, grid, nearest, reach
+from tallybayes.explanations.counterfactuals.numbers import Line, nearest, reach
 from tallybayes.explanations.counterfactuals.options import Moves
 from tallybayes.explanations.counterfactuals.sharing import (
     allowed,
@@ -32,10 +32,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MOST_COLUMNS = 30
-MOST_CURVED = 8  # columns, where numbers have to be searched for
 MOST_CELLS = 4_000_000  # pairs of values, times classes, that are looked at
 FEWEST_VALUES = 6
-STEPS, FINE = 24, 72  # to each side
+STEPS = 72  # to each side
 ZOOMS = 3
 TRIED = 6
 LESS = 0.9  # how large a number's change may be at most, of what it takes without the other one
@@ -86,12 +85,11 @@ class Pairs:
         can[self._moves.columns] = True
         can[lines.column] = True
         columns = np.flatnonzero(can)
-        most = MOST_CURVED if self.goal.curved else MOST_COLUMNS
-        if len(columns) > most:
+        if len(columns) > MOST_COLUMNS:
             self.notes.append(
-                f"two values together were tried of the {most} most telling columns only"
+                f"two values together were tried of the {MOST_COLUMNS} most telling columns only"
             )
-            columns = columns[np.argsort(-best[columns], kind="stable")[:most]]
+            columns = columns[np.argsort(-best[columns], kind="stable")[:MOST_COLUMNS]]
         return [int(column) for column in np.sort(columns)]
 
     def _most_telling_values(self, columns: list[int]) -> dict[int, Moves]:
@@ -166,16 +164,9 @@ class Pairs:
 
     def _reach(self, line: Line, rests: Floats) -> Floats:
         """Return for several rests how large the change along a line must be at least."""
-        if not self.goal.curved:
-            found = reach(self.goal, line.square, line.slope, rests + line.level) / line.spread
-            if np.isneginf(line.level).any():
-                found = np.zeros(len(found))
-        else:
-            steps = grid(line, STEPS)
-            steps = np.concatenate([steps, -steps])
-            joint = rests[:, None, :] + line.logs(steps)[None, :, :]
-            margins = self.goal.margins(joint.reshape(-1, joint.shape[2])).reshape(joint.shape[:2])
-            found = np.where(margins > 0.0, np.abs(steps), np.inf).min(axis=1) / line.spread
+        found = reach(self.goal, line.square, line.slope, rests + line.level) / line.spread
+        if np.isneginf(line.level).any():
+            found = np.zeros(len(found))
         return np.maximum(found, line.least)
 
     def _value_and_number(
@@ -188,7 +179,7 @@ class Pairs:
         rests = rest + moves.logs
         reaches = self._reach(line, rests)
         most, sizes = np.broadcast_to(most, len(rests)), np.broadcast_to(sizes, len(rests))
-        near = np.isfinite(reaches) & (self.goal.curved | (reaches <= most))
+        near = np.isfinite(reaches) & (reaches <= most)
         bounds = sizes + reaches
         order = np.lexsort((moves.rank, bounds))
         order = order[near[order]][:TRIED]
@@ -220,11 +211,10 @@ class Pairs:
             if line.adrift:
                 moves, sizes = given(line)
                 return self._value_and_number(rest, moves, then, LESS * least - sizes, sizes)
-        steps = STEPS if self.goal.curved else FINE
-        step = min(least * first.spread, farthest(first)) / steps
-        points = np.concatenate([np.arange(-steps, 0), np.arange(1, steps + 1)]) * step
+        step = min(least * first.spread, farthest(first)) / STEPS
+        points = np.concatenate([np.arange(-STEPS, 0), np.arange(1, STEPS + 1)]) * step
         best, size = 0.0, np.inf
-        for _ in range(1 if self.goal.curved else ZOOMS):
+        for _ in range(ZOOMS):
             points = allowed(first, points)
             if not len(points):
                 return None

@@ -32,8 +32,6 @@ def singles(space: Space, goal: Goal) -> Iterator[Slot]:
 
 def line_bounds(lines: Lines, rests: Floats, goal: Goal) -> Floats:
     """Return a size for each line below which it does not change the answer: inf if nowhere."""
-    if goal.curved:
-        return np.zeros(len(lines))
     level = rests[lines.column] + lines.level
     bounds = reach(goal, lines.square, lines.slope, level) / lines.spread
     # a count may jump between 0 and 1, where a class is possible only at 0

@@ -164,7 +164,7 @@ def notes_of(model: Model, explanation: Explanation) -> tuple[str, ...]:
                 them = "column that counts 0 is" if len(idle) == 1 else "columns that count 0 are"
                 notes.append(f"{len(idle)} {them} not shown: a factor to the power 0 is 1.")
     calibration = model.calibration
-    if calibration is not None and not calibration.curves:
+    if calibration is not None:
         notes.append(
             f"Each factor is raised to its exponent ({calibration.how} calibration); the prior is "
             "not."

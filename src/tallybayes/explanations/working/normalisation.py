@@ -1,4 +1,4 @@
-"""The fourth step: from scores to probabilities, and through an isotonic calibration's curves."""
+"""The fourth step: from scores to probabilities."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tallybayes.explanations.working.formula import (
     Chain,
     Formula,
-    Minus,
     Name,
     Of,
     Over,
-    Product,
     Sum,
     added,
     chain,
@@ -27,14 +22,11 @@ from tallybayes.explanations.working.numbers import (
     in_a_product,
     kept,
     log_sum,
-    measured,
     probability,
     short_decimal,
 )
 from tallybayes.explanations.working.pages import Formulas, Part, Sentence, Step
 from tallybayes.explanations.working.steps import Scene
-
-Floats = NDArray[np.float64]
 
 FEW = 3  # classes whose scores are added up in each line
 SHORT = 26  # digits of the exact scores that are added up in a line
@@ -44,14 +36,10 @@ IMPOSSIBLE = (
     "the probabilities are those of the prior. Where a probability of zero is the reason, smooth "
     "with alpha > 0."
 )
-CURVED = (
-    "Isotonic calibration maps the probabilities by curves, between whose points lie straight "
-    "lines, and divides what comes out by its sum."
-)
 
 
 def exact_posterior(scene: Scene) -> list[Fraction | None]:
-    """Return the exact probabilities, before any curves; None where there are none."""
+    """Return the exact probabilities; None where there are none."""
     scores = list(scene.scores)
     if _impossible(scene):
         return [each.exact for each in scene.priors]
@@ -75,8 +63,6 @@ def normalisation_step(scene: Scene, exact: list[Fraction | None]) -> Step:
 
 
 def _parts(scene: Scene, exact: list[Fraction | None]) -> Iterator[Part]:
-    found = scene.explanation
-    before = found.posterior if found.uncalibrated is None else found.uncalibrated
     if _impossible(scene):
         yield Sentence(IMPOSSIBLE)
         yield Formulas(
@@ -89,14 +75,11 @@ def _parts(scene: Scene, exact: list[Fraction | None]) -> Iterator[Part]:
         yield Sentence("The probability of a class is its score over the sum of all scores.")
         few = len(scene.names) <= FEW
         lines = [] if few else [_total(scene)]
-        shares = scene.shares(curved=False)
+        shares = scene.shares()
         for c in scene.shown:
             last = fraction(exact[c]), probability(*shares[c])
             lines.append(chain(_posterior(scene, c), *_divided(scene, c, few), *last))
         yield Formulas(tuple(lines))
-    if found.uncalibrated is not None:
-        yield Sentence(CURVED)
-        yield Formulas(tuple(_curves(scene, before)))
 
 
 def _posterior(scene: Scene, c: int) -> Of:
@@ -141,40 +124,3 @@ def _sum(scene: Scene) -> Formula:
         if short is not None:
             return short
     return in_a_product(log_sum(list(scene.explanation.joint)))
-
-
-def _curves(scene: Scene, before: tuple[float, ...]) -> Iterator[Formula]:
-    """Show what the curves make of each probability."""
-    calibration, found = scene.model.calibration, scene.explanation
-    assert calibration is not None
-    mapped = [
-        float(np.interp(p, *calibration.curves[label])) if label in calibration.curves else p
-        for p, label in zip(before, found.classes, strict=True)
-    ]
-    for c in scene.shown:
-        label = found.classes[c]
-        line = None
-        if label in calibration.curves:
-            line = _line(*calibration.curves[label], before[c], mapped[c])
-        yield chain(Of("curve", scene.names[c]), line, _number(mapped[c]))
-    total, after = math.fsum(mapped), scene.shares()
-    for c in scene.shown:
-        ratio = Over(_number(mapped[c]), _number(total)) if total > 0.0 else None
-        name = Of("calibrated P", scene.names[c], scene.record)
-        yield chain(name, ratio, probability(*after[c]))
-
-
-def _line(x: Floats, y: Floats, p: float, value: float) -> Formula | None:
-    """Write the straight line between the two points of a curve that p lies between."""
-    k = int(np.searchsorted(x, p, side="left"))
-    if k == 0 or k == len(x):
-        return None
-    x0, x1, y0, y1 = (float(each) for each in (x[k - 1], x[k], y[k - 1], y[k]))
-    if not math.isclose(y0 + (y1 - y0) * (p - x0) / (x1 - x0), value, rel_tol=1e-9, abs_tol=1e-12):
-        return None  # at a step of the curve
-    share = Over(Minus(_number(p), _number(x0)), Minus(_number(x1), _number(x0)))
-    return Sum((_number(y0), Product((Minus(_number(y1), _number(y0)), share))))
-
-
-def _number(p: float) -> Formula:
-    return measured(p, LONG)

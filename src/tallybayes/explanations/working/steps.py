@@ -79,11 +79,11 @@ class Scene:
         ]
         return checked(found, self.explanation.joint)
 
-    def shares(self, curved: bool = True) -> list[tuple[float, float]]:
+    def shares(self) -> list[tuple[float, float]]:
         """Return the logarithms of each probability, and of what is left for the others."""
         found = self.explanation
         logs = list(found.joint)
-        if (found.uncalibrated is not None and curved) or log_sum(logs) == -math.inf:
+        if log_sum(logs) == -math.inf:
             logs = [math.log(p) if p > 0.0 else -math.inf for p in found.posterior]
         total = log_sum(logs)
         return [
@@ -203,7 +203,7 @@ def _answer(scene: Scene, exact: list[Fraction | None]) -> Iterator[Part]:
         yield Sentence(f"{said}, the only class.")
     else:
         ties = [c for c in range(len(names)) if found.posterior[c] >= value and c != winner]
-        same = [c for c in ties if found.uncalibrated or found.joint[c] == found.joint[winner]]
+        same = [c for c in ties if found.joint[c] == found.joint[winner]]
         yield Sentence(f"{said}{_because(scene, same)}.")
     shares = scene.shares()
     lines: list[tuple[str | Formula, ...]] = [

@@ -209,9 +209,7 @@ def working(subject: Fitted | Model, record: Mapping[str, Any]) -> Working:
     scene = Scene(
         model, explanation, *priors_of(model, fitted), shown, len(terms) + len(others), notes
     )
-    before = exact_posterior(scene)
-    curved = explanation.uncalibrated is not None
-    after = [None if curved else each for each in before]
+    posterior = exact_posterior(scene)
     return Working(
         _title(explanation),
         explanation,
@@ -220,11 +218,11 @@ def working(subject: Fitted | Model, record: Mapping[str, Any]) -> Working:
             prior_step(scene),
             likelihood_step(scene),
             score_step(scene),
-            normalisation_step(scene, before),
-            answer_step(scene, after),
+            normalisation_step(scene, posterior),
+            answer_step(scene, posterior),
         ),
         dict(zip(model.classes, scene.scores, strict=True)),
-        dict(zip(model.classes, after, strict=True)),
+        dict(zip(model.classes, posterior, strict=True)),
     )
 
 

@@ -135,7 +135,6 @@ def _ruler(material: Material) -> Html | None:
         often = np.argsort(-material.model.prior, kind="stable")[:2].tolist()
         one, other = (material.classes[place] for place in often)
     display = NomogramDisplay.from_estimator(material.fitted, one, other)
-    calibration = material.model.calibration
     return joined(
         element("h3", "Nomogram"),
         paragraph(
@@ -143,12 +142,6 @@ def _ruler(material: Material) -> Html | None:
             "probability below the total.",
             _of_two(material, one is not None),
         ),
-        paragraph(
-            "The model is calibrated by curves. Its rulers show what comes before these, so the "
-            "probability that it gives in the end is another one."
-        )
-        if calibration is not None and calibration.curves
-        else None,
         picture(display),
     )
 

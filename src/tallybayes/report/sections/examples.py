@@ -130,9 +130,6 @@ def _table(explanation: Explanation, contrast: Contrast, number: int) -> Html:
         lines.append(_rest(used[LINES_SHOWN:], len(classes)))
     foot = [line("together", "", explanation.joint, contrast.total)]
     shares = [minus(probability(explanation.posterior[c])) for c in classes]
-    if explanation.uncalibrated is not None:
-        before = [minus(probability(explanation.uncalibrated[c])) for c in classes]
-        foot.append(["posterior, uncalibrated", "", *before, "", ""])
     foot.append(["posterior", "", *shares, "", ""])
     names = [joined("log ", label(explanation.classes[c], 20)) for c in classes]
     caption = joined("Evidence for ", label(contrast.one), " against ", label(contrast.other))

@@ -78,7 +78,7 @@ def choose_features(
 
     What each column says of the held-out rows is worked out once, and every set of columns is
     judged by adding up: exactly what fitting a model on each set gives. Sets for which that does
-    not hold (columns cut into `Bins()` by their labels, isotonic calibration) are fitted.
+    not hold (columns cut into `Bins()` by their labels) are fitted.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def ground_of(
     from sklearn.base import clone
 
     labels, reason = prepared.labels[prepared.y], prepared.reason
-    if model.calibration in ("temperature", "weights"):
+    if model.calibration is not None:
         prepared = clone(model).set_params(calibration=None)._encoded(X, labels, w)
         reason = prepared.reason
     data, recipe = prepared.data, prepared.recipe
