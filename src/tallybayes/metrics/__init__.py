@@ -1,34 +1,28 @@
-"""How good predictions are: confusion matrices, scores of probabilities, and scores by name."""
+"""How good predictions are: `Predictions`, scores by name, confusion matrices, intervals."""
 
+from tallybayes.metrics.classification_report import ClassificationReport
 from tallybayes.metrics.confusion import Confusion
 from tallybayes.metrics.intervals import class_intervals, score_intervals
-from tallybayes.metrics.probabilities import (
+from tallybayes.metrics.predictions import Predictions
+from tallybayes.metrics.scores import (
+    GREATER_IS_BETTER,
+    NAMES,
+    RANKING,
+    Ranked,
     Reliability,
-    brier,
-    calibration_error,
-    impossible,
-    log_loss,
-    pr_area,
-    reliability,
-    roc_area,
+    scores,
 )
-from tallybayes.metrics.scores import GREATER_IS_BETTER, NAMES, RANKING, score, scores
 
 __all__ = [
     "GREATER_IS_BETTER",
     "NAMES",
     "RANKING",
+    "ClassificationReport",
     "Confusion",
+    "Predictions",
+    "Ranked",
     "Reliability",
-    "brier",
-    "calibration_error",
     "class_intervals",
-    "impossible",
-    "log_loss",
-    "pr_area",
-    "reliability",
-    "roc_area",
-    "score",
     "score_intervals",
     "scores",
 ]

@@ -22,7 +22,7 @@ What comes to 0/0 is undefined, and NaN: the precision of a class that was never
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,23 +30,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.metrics.checks import (
-    Floats,
-    Label,
-    as_codes,
-    as_labels,
-    as_weights,
-    codes_of,
-    plain,
-)
-from tallybayes.metrics.tables import amount, shown, text_table
+from tallybayes.rendering import Part, Renderable, Table
+from tallybayes.rendering.words import label as shown
+from tallybayes.sources.labels import Label, encode, sorted_labels
+
+Floats = NDArray[np.float64]
 
 MEASURES = ("precision", "recall", "specificity", "f1")
 MOST_CLASSES = 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Confusion:
+class Confusion(Renderable):
     r"""How often each class was predicted for each true class.
 
     Confusion matrices of several folds add up with ``+`` and `sum`.
@@ -61,12 +56,12 @@ class Confusion:
 
     Examples
     --------
-    >>> table = Confusion.of(["No", "No", "Yes", "Yes"], ["No", "Yes", "Yes", "Yes"])
+    >>> table = Confusion.of(["No", "Yes", "Yes", "Yes"], ["No", "No", "Yes", "Yes"])
     >>> print(table)
     confusion matrix (rows: predicted class, columns: true class)
-    predicted \ true  No  Yes
-    No                 1    1
-    Yes                0    2
+    predicted  No  Yes
+    No          1    1
+    Yes         0    2
     >>> table.accuracy
     0.75
     >>> table.precision.tolist()
@@ -96,52 +91,44 @@ class Confusion:
 
     @classmethod
     def of(
-        cls,
-        predicted: Iterable[Any],
-        true: Iterable[Any],
-        classes: Sequence[Label] | None = None,
-        weights: Any = None,
+        cls, true: Any, predicted: Any, classes: Sequence[Label] | None = None, weights: Any = None
     ) -> Confusion:
         """Count pairs of labels.
 
         Parameters
         ----------
-        predicted, true
-            One label a row. Mind the order: scikit-learn's functions take the truth first.
+        true, predicted
+            One label a row, the truth first, as in scikit-learn's functions.
         classes
             The classes in order; those that occur, sorted, unless given.
         weights
             One number a row, not negative.
         """
-        found, wanted = as_labels(predicted, "predicted"), as_labels(true, "true")
-        if classes is None:
-            try:
-                classes = sorted(set(found) | set(wanted))
-            except TypeError:
-                raise TallyBayesError(
-                    "the labels mix types; convert them to one type, for example text"
-                ) from None
-        classes = plain(classes)
-        return cls.of_codes(
-            codes_of(found, classes, "predicted"),
-            codes_of(wanted, classes, "true"),
-            classes,
-            weights,
-        )
+        from tallybayes.metrics.predictions import codes_of, plain_labels, weights_of
 
-    @classmethod
-    def of_codes(
-        cls, predicted: Any, true: Any, classes: Sequence[Label], weights: Any = None
-    ) -> Confusion:
-        """Count pairs of codes: places in `classes`."""
-        n = len(classes)
-        rows, columns = as_codes(predicted, n, "predicted"), as_codes(true, n, "true")
+        if classes is None:
+            found = (*encode(true, "true").labels, *encode(predicted, "predicted").labels)
+            classes = sorted_labels(found, "the labels")
+        names = plain_labels(classes)
+        columns, rows = codes_of(true, names, "true"), codes_of(predicted, names, "predicted")
         if len(rows) != len(columns):
             raise TallyBayesError(
                 f"there are {len(rows)} predictions for {len(columns)} true labels; give one each "
                 "a row"
             )
-        cells = np.bincount(rows * n + columns, as_weights(weights, len(rows)), n * n)
+        return cls.of_codes(columns, rows, names, weights_of(weights, len(rows)))
+
+    @classmethod
+    def of_codes(
+        cls,
+        true: NDArray[Any],
+        predicted: NDArray[Any],
+        classes: Sequence[Label],
+        weights: Floats | None = None,
+    ) -> Confusion:
+        """Count pairs of codes: places in `classes`."""
+        n = len(classes)
+        cells = np.bincount(predicted * n + true, weights, n * n)
         return cls(tuple(classes), cells.reshape(n, n))
 
     @property
@@ -210,7 +197,7 @@ class Confusion:
         return float(recall.mean()) if len(recall) else math.nan
 
     @property
-    def matthews(self) -> float:
+    def matthews_corrcoef(self) -> float:
         """The correlation of predictions and truth, Matthews' for two classes, Gorodkin's for more.
 
         It is 0 if all rows are of one class or all predictions are, as in scikit-learn.
@@ -283,19 +270,24 @@ class Confusion:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def lines(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the lines of the table."""
-        names = [shown(label) for label in self.classes]
-        rows = [
-            [name, *map(amount, row)] for name, row in zip(names, self.counts.tolist(), strict=True)
-        ]
-        return ["predicted \\ true", *names], rows
+    def table(self) -> Table:
+        """Return the counts as a table."""
+        return Table.of(
+            "confusion matrix (rows: predicted class, columns: true class)",
+            [("predicted", "label"), *((shown(label), "count") for label in self.classes)],
+            [(label, *row) for label, row in zip(self.classes, self.counts.tolist(), strict=True)],
+            name="confusion",
+        )
+
+    def document(self) -> Iterator[Part]:
+        """Show the counts, unless there are too many."""
+        if len(self.classes) > MOST_CLASSES:
+            yield f"confusion matrix: {len(self.classes)} classes, too many to print; see counts"
+        else:
+            yield self.table()
 
     def __str__(self) -> str:
-        title = "confusion matrix (rows: predicted class, columns: true class)"
-        if len(self.classes) > MOST_CLASSES:
-            return f"{title}: {len(self.classes)} classes, too many to print; see counts"
-        return f"{title}\n{text_table(*self.lines())}"
+        return self.to_text()
 
     def _wrong(self) -> NDArray[Any]:
         """Return the counts with nothing on the diagonal."""

@@ -1,121 +1,93 @@
-"""Every overall score by its name."""
+"""Every score by its name.
+
+With p the probabilities of a row and t its true class, (weighted) means over rows of:
+
+- log_loss, -log p_t in nats; p_t is taken as at least `CLIP`, or one row could make it infinite.
+- brier_score, the sum over classes c of (p_c - [c = t])^2, in 0..2; for two classes it is halved
+  to (1 - p_t)^2, in 0..1. Both are what scikit-learn's ``brier_score_loss`` returns.
+- expected_calibration_error (Naeini et al. 2015, Guo et al. 2017): in bins of equal width of the
+  probability of the winner, the distance of its mean from the share of rows where it is right.
+
+roc_auc is the chance that a row of a class outranks another one, ties counting half;
+average_precision the mean precision over the rows of the class, each taken as the threshold. Both
+compare rows with each other, so they are means over folds, in each of which one model scored all
+rows; and they are undefined for leave-one-out, where each row has a model of its own: leaving a row
+out makes its class a little rarer and ranks it a little lower.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.metrics.checks import Rows, as_rows
 from tallybayes.metrics.confusion import MEASURES, Confusion
-from tallybayes.metrics.probabilities import (
-    brier_of,
-    log_loss_of,
-    pr_area_of,
-    reliability_of,
-    roc_area_of,
-)
+from tallybayes.rendering import Part, Renderable, Table
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tallybayes.metrics.predictions import Predictions
+
+Floats = NDArray[np.float64]
+
+CLIP = 1e-15
+BINS = 15
+LOSSES = ("log_loss", "brier_score", "expected_calibration_error")
+RANKING = ("roc_auc", "average_precision")
 NAMES = (
     "accuracy",
     "balanced_accuracy",
     *MEASURES,
-    "macro_precision",
-    "macro_recall",
-    "macro_f1",
-    "micro_precision",
-    "micro_recall",
-    "micro_f1",
-    "matthews",
-    "log_loss",
-    "brier",
-    "calibration_error",
-    "roc_area",
-    "pr_area",
+    *(f"macro_{name}" for name in ("precision", "recall", "f1")),
+    *(f"micro_{name}" for name in ("precision", "recall", "f1")),
+    "matthews_corrcoef",
+    *LOSSES,
+    *RANKING,
 )
-RANKING = ("roc_area", "pr_area")
-GREATER_IS_BETTER: dict[str, bool] = {
-    name: name not in ("log_loss", "brier", "calibration_error") for name in NAMES
-}
-
-_OF_PROBABILITIES: dict[str, Callable[[Rows, int | None], float]] = {
-    "log_loss": lambda rows, positive: log_loss_of(rows),
-    "brier": lambda rows, positive: brier_of(rows),
-    "calibration_error": lambda rows, positive: reliability_of(rows).error,
-    "roc_area": roc_area_of,
-    "pr_area": pr_area_of,
-}
+GREATER_IS_BETTER = {name: name not in LOSSES for name in NAMES}
 
 
-def score(
-    name: str,
-    proba: Any,
-    predictions_codes: Any,
-    true_codes: Any,
-    weights: Any = None,
-    positive: int | None = None,
-) -> float:
-    """Return one score.
+def check_score(name: str) -> None:
+    """Refuse a name that is no score."""
+    if name not in NAMES:
+        raise TallyBayesError(f"{name!r} is not a score; {did_you_mean(name, NAMES)}")
 
-    Parameters
-    ----------
-    name
-        One of `NAMES`. "precision", "recall", "specificity" and "f1" are those of the positive
-        class if there are two classes, and macro averages otherwise.
-    proba
-        Probabilities, rows x classes.
-    predictions_codes, true_codes
-        The column of the predicted and of the true class of each row.
-    weights
-        One number a row.
-    positive
-        The column of the positive one of two classes; the last unless given. With more classes it
-        has no part in any score.
 
-    Returns
-    -------
-    float
-        NaN where the score is undefined, such as the precision of a class never predicted.
-        `GREATER_IS_BETTER` says which way is up.
+def scores(rows: Predictions, names: Sequence[str] = NAMES) -> dict[str, float]:
+    """Return several scores by name; NaN where one is undefined.
+
+    "precision", "recall", "specificity" and "f1" are those of the positive class if there are
+    two classes, and macro averages otherwise.
 
     Examples
     --------
-    >>> proba = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]
-    >>> score("recall", proba, [0, 1, 0], [0, 1, 1])
-    0.5
-    >>> score("acuracy", proba, [0, 1, 0], [0, 1, 1])
+    >>> from tallybayes.metrics import Predictions
+    >>> rows = Predictions.of(["n", "y", "y"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+    >>> rows.scores(["recall", "brier_score"])
+    {'recall': 0.5, 'brier_score': 0.136666...}
+    >>> rows.score("acuracy")
     Traceback (most recent call last):
     tallybayes.errors.TallyBayesError: 'acuracy' is not a score; did you mean 'accuracy'?
     """
-    return scores(proba, predictions_codes, true_codes, weights, positive, (name,))[name]
-
-
-def scores(
-    proba: Any,
-    predictions_codes: Any,
-    true_codes: Any,
-    weights: Any = None,
-    positive: int | None = None,
-    names: Sequence[str] = NAMES,
-) -> dict[str, float]:
-    """Return several scores by name; see `score`."""
     for name in names:
-        if name not in NAMES:
-            raise TallyBayesError(f"{name!r} is not a score; {did_you_mean(name, NAMES)}")
-    rows = as_rows(proba, true_codes, weights)
-    n = rows.proba.shape[1]
-    if positive is not None:
-        whole(positive, "positive", 0, n - 1)
-    found = {name: of(rows, positive) for name, of in _OF_PROBABILITIES.items() if name in names}
-    if len(found) < len(set(names)):
-        confusion = Confusion.of_codes(predictions_codes, rows.true, range(n), rows.weights)
-        rest = [name for name in names if name not in found]
-        found |= {name: _of_confusion(name, confusion, positive) for name in rest}
-    return {name: found[name] for name in names}
+        check_score(name)
+    confusion = rows.confusion
+    return {name: _score(name, rows, confusion) for name in names}
 
 
-def _of_confusion(name: str, confusion: Confusion, positive: int | None) -> float:
-    """Return a score that needs no probabilities."""
+def _score(name: str, rows: Predictions, confusion: Confusion) -> float:
+    if name in MEANS:
+        return mean(MEANS[name](rows), rows.weights)
+    if name in RANKING:
+        return _ranking(name, rows)
+    if name == "expected_calibration_error":
+        return rows.reliability().error
     kind, _, measure = name.partition("_")
     if kind in ("macro", "micro"):
         return float(getattr(confusion, kind)(measure))
@@ -123,4 +95,236 @@ def _of_confusion(name: str, confusion: Confusion, positive: int | None) -> floa
         return float(getattr(confusion, name))
     if len(confusion.classes) != 2:
         return confusion.macro(name)
-    return float(getattr(confusion, name)[1 if positive is None else positive])
+    return float(getattr(confusion, name)[rows.positive_place])
+
+
+def _of_true(rows: Predictions) -> Floats:
+    """Return the probability of each row's true class."""
+    return rows.proba[np.arange(len(rows)), rows.true]
+
+
+def _right(rows: Predictions) -> Floats:
+    return (rows.predicted == rows.true).astype(np.float64)
+
+
+def _log_losses(rows: Predictions) -> Floats:
+    losses: Floats = -np.log(np.maximum(_of_true(rows), CLIP)) + 0.0
+    return losses
+
+
+def _squares(rows: Predictions) -> Floats:
+    distance = rows.proba.copy()
+    distance[np.arange(len(rows)), rows.true] -= 1.0
+    squares: Floats = np.einsum("ij,ij->i", distance, distance)
+    return squares / (2.0 if rows.proba.shape[1] == 2 else 1.0)
+
+
+# What each row adds to the scores that are means over rows.
+MEANS: dict[str, Callable[[Predictions], Floats]] = {
+    "accuracy": _right,
+    "log_loss": _log_losses,
+    "brier_score": _squares,
+}
+
+
+def n_zero_probability(rows: Predictions) -> int:
+    """Return the number of rows whose true class had probability 0."""
+    return int(np.count_nonzero(_of_true(rows) == 0.0))
+
+
+def mean(values: Floats, weights: Floats | None = None) -> float:
+    """Return the weighted mean; NaN of nothing."""
+    total = float(len(values) if weights is None else weights.sum())
+    if total <= 0.0:
+        return math.nan
+    return float(values.mean() if weights is None else values @ weights / total)
+
+
+def standard_error(rows: Predictions, name: str) -> float:
+    """Return s / sqrt(n) of a mean over rows, in which a weight counts as that many rows.
+
+    Other scores have the standard error of their mean over folds; NaN where there are none.
+    """
+    check_score(name)
+    if name in MEANS:
+        values, weights = MEANS[name](rows), rows.weights
+        n = float(len(values) if weights is None else weights.sum())
+        variance = mean((values - mean(values, weights)) ** 2, weights)
+        return math.sqrt(variance / (n - 1.0)) if n > 1.0 else math.nan
+    values = fold_scores(rows, name)
+    values = values[~np.isnan(values)]
+    if len(values) < 2:
+        return math.nan
+    return float(values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def fold_scores(rows: Predictions, name: str) -> Floats:
+    """Return the score of each validation set."""
+    return np.array([part.score(name) for part in rows.folds()])
+
+
+def _ranking(name: str, rows: Predictions) -> float:
+    """Return the mean over folds, and over the classes against the rest if there are several."""
+    if rows.held_out == "leave-one-out":
+        return math.nan
+    if rows.fold is not None:
+        return _mean_of_defined(fold_scores(rows, name).tolist())
+    classes = rows.classes
+    if len(classes) == 2:
+        classes = (classes[rows.positive_place],)
+    return _mean_of_defined([getattr(rows.ranked(label), name) for label in classes])
+
+
+def _mean_of_defined(values: Sequence[float]) -> float:
+    defined = [value for value in values if not math.isnan(value)]
+    return math.fsum(defined) / len(defined) if defined else math.nan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranked:
+    """Rows in the order of a score, those of equal score together.
+
+    Parameters
+    ----------
+    thresholds
+        The distinct scores, from high to low.
+    hits, others
+        The weight of the rows of the class, and of all others, that have each score.
+    places
+        For each row that counts, the place of its score among the thresholds.
+    """
+
+    thresholds: Floats
+    hits: Floats
+    others: Floats
+    places: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls, scores: Floats, of_class: NDArray[np.bool_], weights: Floats | None = None
+    ) -> Ranked:
+        """Sort rows by their score, and add up those of equal score.
+
+        Examples
+        --------
+        >>> order = Ranked.of(np.array([0.1, 0.6, 0.4, 0.6]), np.array([0, 0, 1, 1]) > 0)
+        >>> order.thresholds.tolist(), order.found.tolist(), order.false.tolist()
+        ([0.6, 0.4, 0.1], [1.0, 2.0, 2.0], [1.0, 1.0, 2.0])
+        >>> order.roc_auc
+        0.625
+        """
+        if weights is not None and not weights.all():
+            counted = weights > 0.0
+            scores, of_class, weights = scores[counted], of_class[counted], weights[counted]
+        scores = np.ascontiguousarray(scores)  # a column of a table takes several times as long
+        order = np.argsort(scores)[::-1]
+        fallen = scores[order]
+        starts = np.flatnonzero(np.diff(fallen, prepend=np.inf)) if len(order) else order
+        places = np.empty(len(order), np.intp)
+        places[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+        one = np.ones(len(order)) if weights is None else weights[order]
+        hits = np.where(of_class[order], one, 0.0)
+        if not len(starts):
+            return cls(fallen, hits, hits, places)
+        hits, others = (np.add.reduceat(part, starts) for part in (hits, one - hits))
+        return cls(fallen[starts], hits, others, places)
+
+    @property
+    def found(self) -> Floats:
+        """The true positives at each threshold."""
+        total: Floats = self.hits.cumsum()
+        return total
+
+    @property
+    def false(self) -> Floats:
+        """The false positives at each threshold."""
+        total: Floats = self.others.cumsum()
+        return total
+
+    @property
+    def precision(self) -> Floats:
+        """Of the rows at least at a threshold, the share of the class."""
+        share: Floats = self.found / (self.found + self.false)
+        return share
+
+    @property
+    def below(self) -> Floats:
+        """The weight of others below each score, and half of that beside it."""
+        beneath: Floats = self.others[::-1].cumsum()[::-1] - self.others / 2.0
+        return beneath
+
+    @property
+    def roc_auc(self) -> float:
+        """The area under the ROC curve; NaN without rows of the class or without others."""
+        pairs = self.hits.sum() * self.others.sum()
+        return float(self.hits @ self.below / pairs) if pairs > 0.0 else math.nan
+
+    @property
+    def average_precision(self) -> float:
+        """The area under the precision-recall curve; NaN without rows of the class."""
+        total = self.hits.sum()
+        return float(self.hits @ self.precision / total) if total > 0.0 else math.nan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reliability(Renderable):
+    """How sure the predictions were, and how often they were right, in bins of equal width.
+
+    Parameters
+    ----------
+    edges
+        The limits of the bins, one more than there are. A bin includes its upper limit.
+    confidence
+        The mean probability in each bin; NaN in an empty one.
+    right
+        The share of rows in each bin for which the prediction is right; NaN in an empty one.
+    rows
+        The number of rows in each bin, or their weights added up.
+
+    Examples
+    --------
+    >>> from tallybayes.metrics import Predictions
+    >>> table = [[0.6, 0.4], [0.3, 0.7], [0.1, 0.9]]
+    >>> print(Predictions.of([1, 1, 1], table, classes=[0, 1]).reliability(bins=2))
+    how often predictions of so high a probability are right
+    probability     rows    mean   right
+    0.500 to 1.000     3  0.7333  0.6667
+    """
+
+    edges: Floats
+    confidence: Floats
+    right: Floats
+    rows: Floats
+
+    @classmethod
+    def of(cls, rows: Predictions, bins: int = BINS, place: int | None = None) -> Reliability:
+        """Put rows into bins by the probability of the winner, or of the class of this place."""
+        edges = np.arange(whole(bins, "bins", 1) + 1) / bins
+        column = rows.predicted if place is None else np.full(len(rows), place)
+        sure = rows.proba[np.arange(len(rows)), column]
+        at = np.searchsorted(edges[1:-1], sure, side="left")
+        total: Floats = np.bincount(at, rows.weight, bins).astype(np.float64)
+
+        def share(values: NDArray[Any]) -> Floats:
+            summed = np.bincount(at, values * rows.weight, bins)
+            part: Floats = np.divide(summed, total, out=np.full(bins, np.nan), where=total > 0.0)
+            return part
+
+        return cls(edges, share(sure), share(column == rows.true), total)
+
+    @property
+    def error(self) -> float:
+        """The mean distance of confidence from the share right, weighted by rows."""
+        filled = self.rows > 0.0
+        return mean(abs(self.confidence - self.right)[filled], self.rows[filled])
+
+    def document(self) -> Iterator[Part]:
+        """Show the bins that have rows."""
+        columns = ("probability", "text"), ("rows", "count"), ("mean", "score"), ("right", "score")
+        bins = zip(self.edges, self.edges[1:], self.rows, self.confidence, self.right, strict=False)
+        yield Table.of(
+            "how often predictions of so high a probability are right",
+            columns,
+            [(f"{low:.3f} to {high:.3f}", *rest) for low, high, *rest in bins if rest[0]],
+            name="reliability",
+        )

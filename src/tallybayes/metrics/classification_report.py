@@ -1,0 +1,292 @@
+"""All scores of held-out predictions, beside those of the training rows.
+
+The overall scores are those of all held-out rows together. A row that was held out several times
+counts once in all, each of its predictions in part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.metrics.confusion import MEASURES, MOST_CLASSES, Confusion
+from tallybayes.metrics.predictions import HeldOut, Predictions
+from tallybayes.metrics.scores import (
+    CLIP,
+    GREATER_IS_BETTER,
+    NAMES,
+    Reliability,
+    n_zero_probability,
+)
+from tallybayes.rendering import Part, Renderable, Table, plain
+from tallybayes.rendering.words import counted
+from tallybayes.sources.labels import Label
+
+MOST_OF_ONE_CLASS = 0.8
+NO_RANKING = (
+    "roc_auc and average_precision are left out: in leave-one-out each row is scored by a model of "
+    "its own, and ranking such scores together is biased; use folds"
+)
+FOUR = {
+    "true_positives": "TP",
+    "false_positives": "FP",
+    "false_negatives": "FN",
+    "true_negatives": "TN",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassificationReport(Renderable):
+    r"""The scores of held-out predictions; made by `Predictions.report`.
+
+    It prints as tables. Each overall score is an attribute (``report.log_loss``) and an item
+    (``report["log_loss"]``); a score that is undefined is NaN, and None in `to_dict`.
+
+    Parameters
+    ----------
+    confusion
+        The confusion matrix of all held-out rows: rows predicted, columns true.
+    scores
+        The overall scores by name. "precision", "recall", "specificity" and "f1" are those of the
+        positive class if there are two classes, and macro averages otherwise.
+    folds
+        The same scores of each fold; none for one validation set and for leave-one-out.
+    reliability
+        How often predictions are right where they are so sure.
+    rows, n_zero_probability
+        How many rows were held out, and how many predictions gave their own class probability 0.
+    positive
+        The positive one of two classes; None if there are more.
+    held_out
+        How the rows were kept from the models.
+    training
+        The overall scores of the training rows.
+    notes
+        What a reader should know.
+
+    Examples
+    --------
+    >>> proba = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.7, 0.3]]
+    >>> report = Predictions.of(["n", "y", "y", "n"], proba).report()
+    >>> report.accuracy, report["recall"]
+    (0.75, 0.5)
+    >>> print(report.confusion)
+    confusion matrix (rows: predicted class, columns: true class)
+    predicted  n  y
+    n          2  1
+    y          0  1
+    """
+
+    confusion: Confusion
+    scores: dict[str, float]
+    folds: tuple[dict[str, float], ...]
+    reliability: Reliability
+    rows: int
+    n_zero_probability: int
+    positive: Label | None
+    held_out: HeldOut
+    training: dict[str, float] | None
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Predictions, notes: Sequence[str] = ()) -> ClassificationReport:
+        """Score predictions."""
+        folds = tuple(part.scores() for part in rows.folds())
+        zero = n_zero_probability(rows)
+        confusion = rows.confusion
+        remarks = [*notes, *rows.notes, *_misleading(confusion), *_undefined(folds)]
+        if rows.held_out == "leave-one-out":
+            remarks.append(NO_RANKING)
+        if zero:
+            remarks.append(
+                f"{counted(zero, 'row')} had probability 0 for the true class, an infinite "
+                f"log-loss; it is computed as if each had probability {CLIP:g}"
+            )
+        return cls(
+            confusion,
+            rows.scores(),
+            folds,
+            rows.reliability(),
+            rows.n_rows,
+            zero,
+            rows.classes[rows.positive_place] if len(rows.classes) == 2 else None,
+            rows.held_out,
+            None if rows.training is None else rows.training().scores(),
+            tuple(remarks),
+        )
+
+    def __getattr__(self, name: str) -> float:
+        if name in GREATER_IS_BETTER:
+            return self.scores[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self.scores:
+            raise TallyBayesError(f"{name!r} is not a score; {did_you_mean(name, NAMES)}")
+        return self.scores[name]
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes, in the order of the confusion matrix."""
+        return self.confusion.classes
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The mean of each score over the folds in which it is defined."""
+        return {
+            name: math.fsum(values) / len(values) if values else math.nan
+            for name, values in _defined(self.folds).items()
+        }
+
+    @property
+    def sd(self) -> dict[str, float]:
+        """The sample standard deviation of each score over the folds in which it is defined."""
+        return {
+            name: float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
+            for name, values in _defined(self.folds).items()
+        }
+
+    @property
+    def per_class(self) -> dict[Label, dict[str, float]]:
+        """For each class its true rows, true and false positives and negatives, and measures."""
+        rows = self.confusion.counts.sum(0).tolist()
+        return {
+            label: {"rows": n, **self.confusion.of_class(label)}
+            for label, n in zip(self.classes, rows, strict=True)
+        }
+
+    @property
+    def title(self) -> str:
+        """What was held out, and how."""
+        how = {
+            "leave-one-out": "each left out on its own",
+            "folds": f"in {counted(len(self.folds), 'fold')}",
+            "test set": "in one validation set",
+            "training rows": "which the model has seen",
+        }[self.held_out]
+        return f"{counted(self.rows, 'held-out row')}, {how}"
+
+    def overall(self) -> Table:
+        """Return the scores beside their means over folds and beside those of the training rows."""
+        whose = "macro averages over the classes"
+        if self.positive is not None:
+            whose = f"those of class {self.positive!r}"
+        columns = {"held out": self.scores}
+        if self.folds:
+            columns |= {"mean of folds": self.mean, "sd of folds": self.sd}
+        if self.training is not None:
+            columns["training"] = self.training
+        rows = [
+            (
+                name if GREATER_IS_BETTER[name] else f"{name} (less is better)",
+                *(values.get(name, math.nan) for values in columns.values()),
+            )
+            for name in NAMES
+        ]
+        return Table.of(
+            f"scores (precision, recall, specificity and f1 are {whose})",
+            [("score", "text"), *((name, "score") for name in columns)],
+            rows,
+            name="scores",
+        )
+
+    def by_class(self) -> Table:
+        """Return the classes below each other, each as the positive one."""
+        counts = ("rows", *FOUR)
+        return Table.of(
+            "each class against the others",
+            [
+                ("class", "label"),
+                ("rows", "count"),
+                *((short, "count") for short in FOUR.values()),
+                *((name, "score") for name in MEASURES),
+            ],
+            [
+                (label, *(numbers[name] for name in (*counts, *MEASURES)))
+                for label, numbers in self.per_class.items()
+            ],
+            name="classes",
+        )
+
+    def document(self) -> Iterator[Part]:
+        """Show the scores, and those of each class if they are not too many."""
+        yield self.title
+        yield self.overall()
+        if len(self.classes) <= MOST_CLASSES:
+            yield self.by_class()
+            yield self.confusion.table()
+        yield from (f"note: {note}" for note in self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it; what is undefined is None."""
+        found: dict[str, Any] = plain(
+            {
+                "rows": self.rows,
+                "classes": self.classes,
+                "positive": self.positive,
+                "held_out": self.held_out,
+                "scores": self.scores,
+                "mean": self.mean,
+                "sd": self.sd,
+                "folds": self.folds,
+                "training": self.training,
+                "per_class": [
+                    {"class": label, **numbers} for label, numbers in self.per_class.items()
+                ],
+                "confusion": {
+                    "rows": "predicted",
+                    "columns": "true",
+                    "counts": self.confusion.counts,
+                },
+                "reliability": self.reliability,
+                "n_zero_probability": self.n_zero_probability,
+                "notes": self.notes,
+            }
+        )
+        return found
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return (
+            f"<ClassificationReport of {counted(self.rows, 'held-out row')}: "
+            f"accuracy {self.scores['accuracy']:.4f}>"
+        )
+
+
+def _defined(folds: Sequence[dict[str, float]]) -> dict[str, list[float]]:
+    """Return for each score its values in the folds in which it is defined."""
+    return {
+        name: [each[name] for each in folds if not math.isnan(each[name])]
+        for name in (NAMES if folds else ())
+    }
+
+
+def _undefined(folds: Sequence[dict[str, float]]) -> list[str]:
+    """Say which means are over fewer folds than there are."""
+    return [
+        f"{name} is undefined in {len(folds) - len(values)} of {len(folds)} folds, which its mean "
+        "leaves out"
+        for name, values in _defined(folds).items()
+        if len(values) < len(folds)
+    ]
+
+
+def _misleading(confusion: Confusion) -> list[str]:
+    """Say so if accuracy misleads because nearly all rows are of one class."""
+    rows = confusion.counts.sum(0)
+    share = float(rows.max() / rows.sum()) if rows.sum() else 0.0
+    if share <= MOST_OF_ONE_CLASS:
+        return []
+    label = confusion.classes[int(rows.argmax())]
+    return [
+        f"accuracy misleads: {100 * share:.1f} % of the rows are of class {label!r}, so always "
+        "answering that would be right as often; look at precision and recall, F1 or balanced "
+        "accuracy"
+    ]
