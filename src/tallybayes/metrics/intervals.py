@@ -113,10 +113,11 @@ def wilson(share: float, trials: float, z: float) -> Interval:
 
 def _scaled(rows: Predictions) -> Predictions:
     """Return the rows that count, the greatest weight 1: squares of tiny weights are no numbers."""
-    if rows.weights is None or not rows.weights.any():
+    shares = rows.shares
+    if shares is None or not shares.any():
         return rows
-    weights = rows.weights / rows.weights.max()
-    return replace(rows, weights=weights).take(weights > LEAST)
+    weights = shares / shares.max()
+    return replace(rows, weights=weights, fold=None).take(weights > LEAST)
 
 
 def _tables(rows: Predictions) -> tuple[Floats, Floats]:
@@ -139,7 +140,7 @@ def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: 
         most = -math.log(CLIP) if name == "log_loss" else 1.0 if n == 2 else 2.0
         return _of_mean(MEANS[name](rows), rows.weight, z, most)
     if name == "roc_auc":
-        return UNKNOWN if rows.fold is not None else _of_roc_auc(rows, z)
+        return _of_roc_auc(rows, z)
     if name in MEASURES and n == 2:
         return _of_class(name, counts, squares, rows.positive_place, z)
     return _of_all_classes(name.removeprefix("macro_"), counts, squares, z)

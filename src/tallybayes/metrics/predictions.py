@@ -40,8 +40,7 @@ class Predictions:
     proba
         The posterior, rows x classes; a class that a model does not know has 0.
     weights
-        How often each row counts; None if once each. A row that was held out several times counts
-        once in all.
+        How often each row counts; None if once each.
     rows
         The number of each row in the data; None if they are 0, 1, 2, ...
     fold
@@ -190,9 +189,20 @@ class Predictions:
         return len(self) if self.rows is None else len(np.unique(self.rows))
 
     @property
+    def shares(self) -> Floats | None:
+        """The weight of each prediction among all: a row held out twice counts half each time."""
+        if self.fold is None or self.rows is None:
+            return self.weights
+        times = np.bincount(self.rows)[self.rows]
+        if times.max(initial=1) == 1:
+            return self.weights
+        return 1.0 / times if self.weights is None else self.weights / times
+
+    @property
     def weight(self) -> Floats:
-        """The weight of each row, 1 unless given."""
-        return np.ones(len(self)) if self.weights is None else self.weights
+        """The weight of each prediction among all, 1 unless given."""
+        shares = self.shares
+        return np.ones(len(self)) if shares is None else shares
 
     @property
     def positive_place(self) -> int:
@@ -251,7 +261,7 @@ class Predictions:
     @property
     def confusion(self) -> Confusion:
         """The confusion matrix."""
-        return Confusion.of_codes(self.true, self.predicted, self.classes, self.weights)
+        return Confusion.of_codes(self.true, self.predicted, self.classes, self.shares)
 
     def score(self, name: str) -> float:
         """Return one score, NaN where it is undefined; see `metrics.NAMES`."""
@@ -268,7 +278,7 @@ class Predictions:
     def ranked(self, label: Label | None = None) -> Ranked:
         """Return the rows in the order of the probability of a class, the positive one's."""
         place = self.positive_place if label is None else self.place(label)
-        return Ranked.of(self.proba[:, place], self.true == place, self.weights)
+        return Ranked.of(self.proba[:, place], self.true == place, self.shares)
 
     def reliability(self, bins: int = 15, positive: Label | None = None) -> Reliability:
         """Return how often the winner is right where it is so sure; or one class, if named."""

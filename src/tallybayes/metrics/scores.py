@@ -83,7 +83,7 @@ def scores(rows: Predictions, names: Sequence[str] = NAMES) -> dict[str, float]:
 
 def _score(name: str, rows: Predictions, confusion: Confusion) -> float:
     if name in MEANS:
-        return mean(MEANS[name](rows), rows.weights)
+        return mean(MEANS[name](rows), rows.shares)
     if name in RANKING:
         return _ranking(name, rows)
     if name == "expected_calibration_error":
@@ -108,8 +108,8 @@ def _right(rows: Predictions) -> Floats:
 
 
 def _log_losses(rows: Predictions) -> Floats:
-    losses: Floats = -np.log(np.maximum(_of_true(rows), CLIP)) + 0.0
-    return losses
+    logs: Floats = np.log(np.maximum(_of_true(rows), CLIP))
+    return -logs + 0.0
 
 
 def _squares(rows: Predictions) -> Floats:
@@ -147,7 +147,7 @@ def standard_error(rows: Predictions, name: str) -> float:
     """
     check_score(name)
     if name in MEANS:
-        values, weights = MEANS[name](rows), rows.weights
+        values, weights = MEANS[name](rows), rows.shares
         n = float(len(values) if weights is None else weights.sum())
         variance = mean((values - mean(values, weights)) ** 2, weights)
         return math.sqrt(variance / (n - 1.0)) if n > 1.0 else math.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import take_rows
 from tallybayes.kernels.scoring import shares
 from tallybayes.kernels.threads import over_rows
+from tallybayes.metrics import Predictions
 from tallybayes.model import Model, Recipe
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
@@ -27,16 +28,7 @@ Floats = NDArray[np.float64]
 ROWS_AT_ONCE = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class FoldScores:
-    """What one fold's model says of the rows held out: posteriors and the place of the winner."""
-
-    rows: NDArray[np.int64]
-    proba: Floats
-    winners: NDArray[np.intp]
-
-
-def held_out_folds(data: Encoded, recipe: Recipe, folds: Sequence[Fold]) -> list[FoldScores]:
+def held_out_folds(data: Encoded, recipe: Recipe, folds: Sequence[Fold]) -> list[Predictions]:
     """Score the rows of each fold by a model of the rows to learn from, from tallies alone."""
     found = {number: scores for number, _, scores in held_out_many(data, [recipe], folds)}
     return [found[number] for number in range(len(folds))]
@@ -44,7 +36,7 @@ def held_out_folds(data: Encoded, recipe: Recipe, folds: Sequence[Fold]) -> list
 
 def held_out_many(
     data: Encoded, recipes: Sequence[Recipe], folds: Sequence[Fold]
-) -> Iterator[tuple[int, int, FoldScores]]:
+) -> Iterator[tuple[int, int, Predictions]]:
     """Go through folds and recipes: the number of the fold, that of the recipe, and the scores.
 
     Folds that hold out different rows and learn from all others are counted together, in one pass,
@@ -73,7 +65,7 @@ def held_out_many(
                 yield number, k, _scored(data, recipe.model(tally), rows)
 
 
-def _scored(data: Encoded, model: Model, rows: Array) -> FoldScores:
+def _scored(data: Encoded, model: Model, rows: Array) -> Predictions:
     """Score some rows by a model."""
     joint = np.empty((len(rows), len(model.classes)))
     cells = len(rows) * len(model.classes) * max(len(data.schema.names), 1)
@@ -88,20 +80,26 @@ def _scored(data: Encoded, model: Model, rows: Array) -> FoldScores:
     over_rows(work, len(rows), cells)
     winners = winners_of(joint, model.prior, model.classes, model.positive, rows)
     proba = posterior_of(joint, model.log_prior)
-    return _among(data.classes, model.classes, FoldScores(rows, proba, winners))
+    return _predictions(data, model.classes, proba, winners, model.positive, rows)
 
 
-def _among(
-    everything: tuple[Label, ...], known: tuple[Label, ...], found: FoldScores
-) -> FoldScores:
-    """Return the scores among all classes; those that a model does not know have none."""
-    if known == everything:
-        return found
-    place = {label: k for k, label in enumerate(everything)}
-    places = np.array([place[label] for label in known])
-    wide = np.zeros((len(found.rows), len(everything)))
-    wide[:, places] = found.proba
-    return FoldScores(found.rows, wide, places[found.winners])
+def _predictions(
+    data: Encoded,
+    known: tuple[Label, ...],
+    proba: Floats,
+    winners: NDArray[np.intp],
+    positive: Label | None,
+    rows: Array,
+) -> Predictions:
+    """Put what was said beside the truth; classes that a model does not know have nothing."""
+    if known != data.classes:
+        place = {label: k for k, label in enumerate(data.classes)}
+        places = np.array([place[label] for label in known])
+        wide = np.zeros((len(rows), len(data.classes)))
+        wide[:, places] = proba
+        proba, winners = wide, places[winners]
+    weights = None if data.w is None else data.w[rows]
+    return Predictions(data.classes, data.y[rows], winners, proba, weights, rows, positive=positive)
 
 
 def posterior_of(joint: Floats, log_prior: Floats) -> Floats:
@@ -114,14 +112,16 @@ def posterior_of(joint: Floats, log_prior: Floats) -> Floats:
 
 def left_out_each(
     data: Encoded, recipe: Recipe, rows: LeaveOneOut | None = None
-) -> FoldScores | None:
+) -> Predictions | None:
     """Score every row by the model of all others; None if there is no closed form."""
     rows = LeaveOneOut(data) if rows is None else rows
-    found = rows.joint(recipe)
-    if found is None:
+    terms = rows.joint(recipe)
+    if terms is None:
         return None
-    joint, log_prior = found
+    joint, log_prior = terms
     classes = rows.tally.classes
     winners = winners_of(joint, log_prior, classes, recipe.positive)
     proba = posterior_of(joint, log_prior)
-    return _among(data.classes, classes, FoldScores(np.arange(len(data)), proba, winners))
+    everything = np.arange(len(data))
+    found = _predictions(data, classes, proba, winners, recipe.positive, everything)
+    return replace(found, rows=None, held_out="leave-one-out")
