@@ -15,11 +15,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tallybayes.estimators.explaining import Explaining
+from tallybayes.metrics import Predictions
 from tallybayes.model import Fitted, Model
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-from tallybayes.validation.cross_validation import HeldOut, Prepared, cross_val
+from tallybayes.validation.cross_validation import Prepared, cross_val
 from tallybayes.validation.encoded import Encoded, coded
 
 Array = NDArray[Any]
@@ -78,7 +79,7 @@ class TallyClassifier(Explaining, ClassifierMixin, BaseEstimator, ABC):
         groups: Any = None,
         seed: int = 0,
         sample_weight: Any = None,
-    ) -> HeldOut:
+    ) -> Predictions:
         """Predict every row from a model that never saw it.
 
         The rows are counted once, and the models of all folds follow from that: exactly what
@@ -105,8 +106,8 @@ class TallyClassifier(Explaining, ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        HeldOut
-            ``held.proba``, ``held.predictions``, ``held.report()``.
+        Predictions
+            ``held.proba``, ``held.labels``, ``held.score("f1")``, ``held.report()``.
         """
         return cross_val(
             self,

@@ -18,19 +18,11 @@ if TYPE_CHECKING:
         mcnemar,
         paired_t,
     )
-    from tallybayes.validation.cross_validation import (
-        FoldPredictions,
-        HeldOut,
-        cross_val,
-        hold_out,
-        k_fold,
-        leave_one_out,
-    )
+    from tallybayes.validation.cross_validation import cross_val
     from tallybayes.validation.diagnosis.diagnosis import Diagnosis, diagnose
     from tallybayes.validation.family_choice import ChosenFamilies, FamilyChoice, choose_families
     from tallybayes.validation.features.chosen import ChosenFeatures
     from tallybayes.validation.features.features import choose_features
-    from tallybayes.validation.reports.report import Report
     from tallybayes.validation.tuning.tuning import Tuned, tune
 
 _HOMES = {
@@ -50,14 +42,7 @@ _HOMES = {
         "mcnemar",
         "paired_t",
     ),
-    "tallybayes.validation.cross_validation": (
-        "FoldPredictions",
-        "HeldOut",
-        "cross_val",
-        "hold_out",
-        "k_fold",
-        "leave_one_out",
-    ),
+    "tallybayes.validation.cross_validation": ("cross_val",),
     "tallybayes.validation.diagnosis.diagnosis": (
         "Diagnosis",
         "diagnose",
@@ -69,7 +54,6 @@ _HOMES = {
     ),
     "tallybayes.validation.features.chosen": ("ChosenFeatures",),
     "tallybayes.validation.features.features": ("choose_features",),
-    "tallybayes.validation.reports.report": ("Report",),
     "tallybayes.validation.tuning.tuning": (
         "Tuned",
         "tune",
@@ -84,12 +68,9 @@ __all__ = [
     "Corrected",
     "Diagnosis",
     "FamilyChoice",
-    "FoldPredictions",
-    "HeldOut",
     "McNemar",
     "Pair",
     "PairedT",
-    "Report",
     "Tuned",
     "choose_families",
     "choose_features",
@@ -97,10 +78,7 @@ __all__ = [
     "compared",
     "cross_val",
     "diagnose",
-    "hold_out",
     "holm",
-    "k_fold",
-    "leave_one_out",
     "mcnemar",
     "paired_t",
     "tune",

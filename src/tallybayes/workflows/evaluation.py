@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
+from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.modelfile import Stored
-from tallybayes.report.blocks import count
-from tallybayes.report.evaluated import Evaluation
+from tallybayes.rendering.words import counted
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
-from tallybayes.validation.reports.report import Report
+from tallybayes.sources.labels import Label
 from tallybayes.workflows.counting import cells_in_all, source_of
 from tallybayes.workflows.prediction import (
     check_columns,
@@ -28,35 +29,11 @@ from tallybayes.workflows.streams import Aside, Progress, worked
 from tallybayes.workflows.tables import read_labelled
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged(Evaluation):
-    """What a stored model says of labelled rows, and which rows were set aside."""
-
-    aside: Aside = field(default_factory=Aside)
-
-    @classmethod
-    def of(cls, parts: list[Any], aside: Aside) -> Judged:
-        """Put together what was said piece by piece."""
-        true, winners, proba, weights, numbers = zip(*parts, strict=True)
-        return cls(
-            np.concatenate(true),
-            np.concatenate(winners),
-            np.concatenate(proba),
-            None if weights[0] is None else np.concatenate(weights),
-            np.concatenate(numbers) if aside.rows else None,
-            aside,
-        )
-
-    @property
-    def notes(self) -> list[str]:
-        """What is to be said of the rows that were set aside."""
-        return _notes(self.aside)
-
-
-def _notes(aside: Aside) -> list[str]:
+def _notes(aside: Aside) -> tuple[str, ...]:
+    """Say how many rows were set aside."""
     if not aside.rows:
-        return []
-    return [f"{count(aside.rows, 'bad row')} {'was' if aside.rows == 1 else 'were'} set aside"]
+        return ()
+    return (f"{counted(aside.rows, 'bad row')} {'was' if aside.rows == 1 else 'were'} set aside",)
 
 
 def judge(
@@ -69,7 +46,7 @@ def judge(
     progress: Progress | None = None,
     aside: Aside | None = None,
     shown: Callable[[Any], None] | None = None,
-) -> Judged:
+) -> Predictions:
     """Let a stored model judge labelled rows, in a stream; `shown` is shown each table of them."""
     read = read or ReadOptions()
     rows = data if isinstance(data, Rows | FrameRows) else open_rows(data, read)
@@ -86,27 +63,16 @@ def judge(
     }
     if weight is not None:
         types[weight] = "number"
-    place = {label: k for k, label in enumerate(model.classes)}
 
     def work(table: Any) -> Any:
-        labels = ArrowColumn(label_column, table.column(label_column))
-        codes, names = labels.codes(slice(0, len(labels)))
-        places = np.array([place.get(name, -2) for name in names] + [-1], np.int64)
-        true = places[codes]
-        if len(true) and true.min() < 0:
-            row = int(np.argmax(true < 0))
-            if true[row] == -1:
-                missing = np.flatnonzero(true == -1).tolist()
-                raise TallyBayesError("the label is missing; drop the row or label it", missing)
-            label = names[codes[row]]
-            hint = did_you_mean(label, model.classes)
-            raise TallyBayesError(f"the class {label!r} is unknown to the model; {hint}")
+        true = _true(table, label_column, model.classes)
         posterior, winners = model.judged(source_of(table, schema.names))
         w = None
         if weight is not None:
             column = ArrowColumn(weight, table.column(weight))
             w = check_weights(column.numbers(slice(0, len(column))), len(column))
-        return (true, winners, posterior, w), table if shown is not None else None
+        found = Predictions(model.classes, true, winners, posterior, w, positive=model.positive)
+        return found, table if shown is not None else None
 
     aside = Aside() if aside is None else aside
     stream = worked(rows, types, work, read, aside, what="evaluating", progress=progress)
@@ -114,12 +80,31 @@ def judge(
     with part_of(cells_in_all(rows, schema)):
         for done in stream:
             part, table = done.result
-            parts.append((*part, done.numbers))
+            parts.append(replace(part, rows=done.numbers))
             if shown is not None:
                 shown(table)
-    if not sum(len(part[0]) for part in parts):
+    if not sum(map(len, parts)):
         raise TallyBayesError(f"{rows.files[0]} has no rows to score")
-    return Judged.of(parts, aside)
+    found = replace(Predictions.joined(parts, folds=False), notes=_notes(aside))
+    return found if aside.rows else replace(found, rows=None)
+
+
+def _true(table: Any, column: str, classes: tuple[Label, ...]) -> NDArray[np.intp]:
+    """Return the places of the labels of a table; those that are missing or unknown raise."""
+    labels = ArrowColumn(column, table.column(column))
+    codes, names = labels.codes(slice(0, len(labels)))
+    place = {label: k for k, label in enumerate(classes)}
+    places = np.array([*(place.get(name, -2) for name in names), -1], np.intp)
+    true: NDArray[np.intp] = places[codes]
+    if len(true) and true.min() < 0:
+        row = int(np.argmax(true < 0))
+        if true[row] == -1:
+            missing = np.flatnonzero(true == -1).tolist()
+            raise TallyBayesError("the label is missing; drop the row or label it", missing)
+        label = names[codes[row]]
+        hint = did_you_mean(label, classes)
+        raise TallyBayesError(f"the class {label!r} is unknown to the model; {hint}")
+    return true
 
 
 def evaluate_model(
@@ -131,7 +116,7 @@ def evaluate_model(
     read: ReadOptions | None = None,
     progress: Progress | None = None,
     aside: Aside | None = None,
-) -> Report:
+) -> ClassificationReport:
     """Score a stored model on labelled rows that it has not seen.
 
     Parameters
@@ -152,16 +137,7 @@ def evaluate_model(
     judged = judge(
         stored, data, target=target, weight=weight, read=read, progress=progress, aside=aside
     )
-    model = stored.fitted.model
-    return Report.of_codes(
-        judged.true,
-        judged.proba,
-        judged.winners,
-        model.classes,
-        weights=judged.weights,
-        positive=model.positive,
-        notes=judged.notes,
-    )
+    return judged.report()
 
 
 def evaluate(
@@ -176,7 +152,7 @@ def evaluate(
     read: ReadOptions | None = None,
     progress: Progress | None = None,
     aside: Aside | None = None,
-) -> Report:
+) -> ClassificationReport:
     """Score a specification on rows that are held out in turn.
 
     Parameters
@@ -197,5 +173,5 @@ def evaluate(
     held = rows.spec.estimator().cross_val(
         rows.X, rows.y, folds=folds, repeats=repeats, seed=seed, sample_weight=rows.weights
     )
-    report: Report = held.report(_notes(rows.aside))
+    report: ClassificationReport = held.report(_notes(rows.aside))
     return report

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.metrics import Predictions
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.model import winners_of
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows
@@ -15,7 +16,6 @@ from tallybayes.tokenizer import Words
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.held_out import left_out_each, posterior_of
-from tallybayes.validation.reports.report import Report
 from tallybayes.workflows.counting import Counted, Counting
 from tallybayes.workflows.streams import Aside, Progress, worked
 
@@ -30,7 +30,7 @@ def leave_out(
     fitted: Fitted,
     options: ReadOptions,
     progress: Progress | None = None,
-) -> Report | str:
+) -> Predictions | str:
     """Return the scores of every row under the model of all others, or why there are none."""
     recipe = replace(fitted.recipe, calibration=None, declared_classes=())
     if len(counted.tally.classes) < 2 or counted.tally.rows.sum() < 3:
@@ -44,7 +44,7 @@ def leave_out(
     return _in_stream(rows, counting, counted, recipe, options, progress)
 
 
-def _at_once(counting: Counting, counted: Counted, recipe: Recipe) -> Report | str:
+def _at_once(counting: Counting, counted: Counted, recipe: Recipe) -> Predictions | str:
     """Leave out rows that are in memory."""
     import pyarrow
 
@@ -56,17 +56,7 @@ def _at_once(counting: Counting, counted: Counted, recipe: Recipe) -> Report | s
         found = left_out_each(data, recipe, LeaveOneOut(data, counted.tally))
     except TallyBayesError as error:
         return _refused(error)
-    if found is None:
-        return NO_FORMULA
-    return Report.of_codes(
-        data.y,
-        found.proba,
-        found.winners,
-        data.classes,
-        leave_one_out=True,
-        weights=data.w,
-        positive=recipe.positive,
-    )
+    return NO_FORMULA if found is None else found
 
 
 def _refused(error: TallyBayesError) -> str:
@@ -87,7 +77,7 @@ def _in_stream(
     recipe: Recipe,
     options: ReadOptions,
     progress: Progress | None,
-) -> Report | str:
+) -> Predictions | str:
     """Leave out rows in a second pass over them."""
     tally = counted.tally
     classes = tally.classes
@@ -106,7 +96,9 @@ def _in_stream(
         joint, prior, y = joint[sound], prior[sound], each.y[sound]
         winners = winners_of(joint, prior, classes, recipe.positive)
         w = None if data.w is None else data.w[sound]
-        return y, winners, posterior_of(joint, prior), w, int((~sound).sum())
+        proba = posterior_of(joint, prior)
+        part = Predictions(classes, y, winners, proba, w, positive=recipe.positive)
+        return part, int((~sound).sum())
 
     most = MOST_CELLS // len(classes)
     n, parts, lost = 0, [], 0
@@ -116,9 +108,10 @@ def _in_stream(
     for done in stream:
         if isinstance(done.result, str):
             return done.result
-        parts.append(done.result[:4])
-        lost += done.result[4]
-        n += len(done.result[0])
+        part, without = done.result
+        parts.append(part)
+        lost += without
+        n += len(part)
         if n >= most:
             break
     total = int(tally.rows.sum())
@@ -129,14 +122,5 @@ def _in_stream(
         notes.append(f"{lost:,} rows with extreme values could not be left out in a stream")
     if not n:
         return "no row could be left out in a stream"
-    y, winners, proba, w = zip(*parts, strict=True)
-    return Report.of_codes(
-        np.concatenate(y),
-        np.concatenate(proba),
-        np.concatenate(winners),
-        classes,
-        leave_one_out=True,
-        weights=None if w[0] is None else np.concatenate(w),
-        positive=recipe.positive,
-        notes=notes,
-    )
+    found = Predictions.joined(parts, folds=False)
+    return replace(found, held_out="leave-one-out", notes=tuple(notes))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.column_specs import ColumnSpec, families_for
 from tallybayes.modelfile import Provenance, Stored
@@ -15,7 +16,6 @@ from tallybayes.priors import Fixed, prior_of
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
 from tallybayes.sources.labels import sorted_labels
 from tallybayes.tallies import Tally
-from tallybayes.validation.reports.report import Report
 from tallybayes.workflows.counting import count, labels_of, settled
 from tallybayes.workflows.first_rows import FirstRows
 from tallybayes.workflows.leaving_out import leave_out
@@ -44,7 +44,7 @@ class Trained:
     """
 
     stored: Stored
-    scores: Report | None
+    scores: ClassificationReport | None
     no_scores: str
     aside: Aside
     seconds: float
@@ -159,12 +159,12 @@ def train(
     _check_classes(rows, tally, target)
     fitted = fitted_from(tally, wish, spec)
     fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
-    report: Report | str = ""
+    held: Predictions | str = ""
     if scores:
-        report = leave_out(rows, counting, counted, fitted, read, progress)
+        held = leave_out(rows, counting, counted, fitted, read, progress)
     provenance = Provenance.now(source_name(data), int(tally.rows.sum()), counted.aside.rows)
-    said = report if isinstance(report, str) else ""
-    found = None if isinstance(report, str) else report
+    said = held if isinstance(held, str) else ""
+    found = None if isinstance(held, str) else held.report()
     seconds = time.perf_counter() - start
     return Trained(Stored(fitted, provenance), found, said, counted.aside, seconds)
 

@@ -1,1 +1,0 @@
-"""Reports: every score of held-out predictions, as tables, text and HTML."""
