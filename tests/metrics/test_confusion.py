@@ -26,8 +26,12 @@ weighted = st.lists(
 ).filter(lambda rows: sum(row[2] for row in rows) > 0)
 
 
+def counted(predicted, true, **options):
+    return Confusion.of(true, predicted, **options)
+
+
 def table(rows, **options):
-    return Confusion.of([row[0] for row in rows], [row[1] for row in rows], **options)
+    return counted([row[0] for row in rows], [row[1] for row in rows], **options)
 
 
 def exact(rows, label):
@@ -54,7 +58,7 @@ def exact(rows, label):
 
 
 def test_rows_are_predicted_and_columns_true():
-    confusion = Confusion.of(["x", "x", "x", "y"], ["x", "y", "y", "x"])
+    confusion = counted(["x", "x", "x", "y"], ["x", "y", "y", "x"])
     assert confusion.counts.tolist() == [[1, 2], [1, 0]]
     assert confusion.counts.dtype.kind == "i"
 
@@ -111,9 +115,9 @@ def test_balanced_accuracy_and_matthews_are_scikit_learns(rows):
     assert confusion.balanced_accuracy == pytest.approx(np.mean(recalls), rel=1e-12)
     if min(len(set(predicted)), len(set(true))) > 1:
         expected = sk.matthews_corrcoef(true, predicted, sample_weight=weights)
-        assert confusion.matthews == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert confusion.matthews_corrcoef == pytest.approx(expected, rel=1e-9, abs=1e-12)
     else:
-        assert confusion.matthews == 0.0
+        assert confusion.matthews_corrcoef == 0.0
 
 
 @given(weighted)
@@ -124,7 +128,7 @@ def test_nothing_leaves_its_range_by_rounding(rows):
         assert ((values >= 0) & (values <= 1) | np.isnan(values)).all()
     assert confusion.true_negatives.min() >= 0
     assert 0 <= confusion.accuracy <= 1
-    assert -1 <= confusion.matthews <= 1
+    assert -1 <= confusion.matthews_corrcoef <= 1
 
 
 @given(weighted)
@@ -135,7 +139,7 @@ def test_all_right_is_exactly_one(rows):
 
 def test_specificity_is_the_recall_of_the_rest():
     predicted, true = list("aabbccab"), list("abbbcaac")
-    confusion = Confusion.of(predicted, true)
+    confusion = counted(predicted, true)
     for label, found in zip("abc", confusion.specificity, strict=True):
         rest = ([each != label for each in values] for values in (true, predicted))
         assert found == pytest.approx(sk.recall_score(*rest), rel=1e-14)
@@ -143,13 +147,13 @@ def test_specificity_is_the_recall_of_the_rest():
 
 
 def test_micro_specificity_counts_every_class_in_turn():
-    confusion = Confusion.of(list("aabbc"), list("abbcc"))
+    confusion = counted(list("aabbc"), list("abbcc"))
     # each of the 2 wrong rows is one false positive; each row is negative for 2 classes
     assert confusion.micro("specificity") == pytest.approx(8 / 10, rel=1e-14)
 
 
 def test_what_is_zero_by_zero_is_not_a_number():
-    confusion = Confusion.of(["a", "a"], ["a", "b"], classes=["a", "b", "c"])
+    confusion = counted(["a", "a"], ["a", "b"], classes=["a", "b", "c"])
     assert np.isnan(confusion.precision).tolist() == [False, True, True]
     assert np.isnan(confusion.recall).tolist() == [False, False, True]
     assert np.isnan(confusion.f1).tolist() == [False, False, True]
@@ -157,30 +161,30 @@ def test_what_is_zero_by_zero_is_not_a_number():
 
 
 def test_a_class_that_occurs_nowhere_has_no_part_in_macro_averages():
-    with_it = Confusion.of(["a", "a"], ["a", "b"], classes=["a", "b", "c"])
-    without = Confusion.of(["a", "a"], ["a", "b"])
+    with_it = counted(["a", "a"], ["a", "b"], classes=["a", "b", "c"])
+    without = counted(["a", "a"], ["a", "b"])
     for name in MEASURES:
         assert with_it.macro(name) == without.macro(name)
     assert without.macro("precision") == 0.25  # that of b is undefined and counts as 0
 
 
 def test_specificity_is_undefined_if_all_rows_are_of_the_class():
-    confusion = Confusion.of(["a", "b"], ["a", "a"], weights=[0.1, 0.7])
+    confusion = counted(["a", "b"], ["a", "a"], weights=[0.1, 0.7])
     assert np.isnan(confusion.specificity).tolist() == [True, False]
 
 
 def test_counts_too_large_for_64_bits_when_multiplied():
     confusion = Confusion(("a", "b"), [[4_000_000_000, 0], [0, 5_000_000_000]])
-    assert confusion.matthews == 1.0
+    assert confusion.matthews_corrcoef == 1.0
     mixed = Confusion(("a", "b"), [[4 * 10**9, 10**9], [2 * 10**9, 5 * 10**9]])
     expected = (4 * 5 - 1 * 2) / math.sqrt(5 * 7 * 6 * 6)
-    assert mixed.matthews == pytest.approx(expected, rel=1e-14)
+    assert mixed.matthews_corrcoef == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1e60])
 def test_matthews_does_not_depend_on_the_unit_of_weights(unit):
     confusion = Confusion(("a", "b"), np.array([[4, 1], [2, 5]]) * unit)
-    assert confusion.matthews == pytest.approx(18 / math.sqrt(5 * 7 * 6 * 6), rel=1e-12)
+    assert confusion.matthews_corrcoef == pytest.approx(18 / math.sqrt(5 * 7 * 6 * 6), rel=1e-12)
 
 
 @given(pairs, pairs)
@@ -191,91 +195,77 @@ def test_folds_add_up(one, two):
 
 
 def test_matrices_of_different_counts_or_classes_are_not_equal():
-    one = Confusion.of(["a"], ["a"])
-    assert one != Confusion.of(["b"], ["b"])
+    one = counted(["a"], ["a"])
+    assert one != counted(["b"], ["b"])
     assert one != one + one
     assert one != 3
 
 
 def test_a_weight_is_as_many_rows():
-    once = Confusion.of(["a", "b"], ["b", "b"], weights=[3, 2])
-    assert once == Confusion.of(["a"] * 3 + ["b"] * 2, ["b"] * 5)
+    once = counted(["a", "b"], ["b", "b"], weights=[3, 2])
+    assert once == counted(["a"] * 3 + ["b"] * 2, ["b"] * 5)
 
 
 def test_labels_of_numpy_and_of_pandas_are_the_same_as_lists():
     pd = pytest.importorskip("pandas")
-    expected = Confusion.of([1, 2, 2], [1, 1, 2])
-    assert Confusion.of(np.array([1, 2, 2]), pd.Series([1, 1, 2])) == expected
-    assert [type(label) for label in Confusion.of(np.array([1]), [2]).classes] == [int, int]
-    assert Confusion.of([1, 2], [1, 1], classes=np.array([1, 2])).classes == (1, 2)
+    expected = counted([1, 2, 2], [1, 1, 2])
+    assert counted(np.array([1, 2, 2]), pd.Series([1, 1, 2])) == expected
+    assert [type(label) for label in counted(np.array([1]), [2]).classes] == [int, int]
+    assert counted([1, 2], [1, 1], classes=np.array([1, 2])).classes == (1, 2)
 
 
 def test_it_prints_which_is_which():
-    confusion = Confusion.of(["no"] * 12 + ["yes"], ["no"] * 10 + ["yes"] * 3)
+    confusion = counted(["no"] * 12 + ["yes"], ["no"] * 10 + ["yes"] * 3)
     assert str(confusion).splitlines() == [
         "confusion matrix (rows: predicted class, columns: true class)",
-        "predicted \\ true  no  yes",
-        "no                10    2",
-        "yes                0    1",
+        "predicted  no  yes",
+        "no         10    2",
+        "yes         0    1",
     ]
 
 
-def test_a_long_label_is_cut_and_its_line_breaks_are_gone():
-    text = str(Confusion.of(["a\nb", "c" * 50], ["a\nb", "a\nb"]))
-    assert "a b" in text
-    assert "c" * 21 + "..." in text
-    assert "c" * 22 not in text
-
-
 def test_very_many_classes_are_not_printed():
-    assert "40 classes" in str(Confusion.of(range(40), range(40)))
+    assert "40 classes" in str(counted(range(40), range(40)))
 
 
 def test_counts_cannot_be_changed():
-    confusion = Confusion.of(["a"], ["a"])
+    confusion = counted(["a"], ["a"])
     with pytest.raises(ValueError, match="read-only"):
         confusion.counts[0, 0] = 2
 
 
 def test_no_rows_have_no_scores():
-    nothing = Confusion.of([], [], classes=["a", "b"])
+    nothing = counted([], [], classes=["a", "b"])
     assert nothing.counts.tolist() == [[0, 0], [0, 0]]
     assert math.isnan(nothing.accuracy)
     assert math.isnan(nothing.balanced_accuracy)
     assert math.isnan(nothing.macro("f1"))
-    assert nothing.matthews == 0.0
+    assert nothing.matthews_corrcoef == 0.0
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Confusion.of(["a"], ["a", "b"]), "1 predictions for 2 true labels"),
-        (lambda: Confusion.of("a", ["a"]), "predicted must be a list or array"),
-        (lambda: Confusion.of(["a"], [["a"]]), "true must have one dimension"),
+        (lambda: counted(["a"], ["a", "b"]), "1 predictions for 2 true labels"),
+        (lambda: counted("a", ["a"]), "predicted must be a list or array"),
+        (lambda: counted(["a"], np.array([["a", "b"]])), "true must have one dimension"),
+        (lambda: counted(["a"], [1]), "mixes whole numbers and text"),
         (
-            lambda: Confusion.of([[["a"]]], ["a"], classes=["a"]),
-            "predicted must have one dimension",
-        ),
-        (lambda: Confusion.of(["a"], [1]), "mix types"),
-        (
-            lambda: Confusion.of(["spam"], ["spma"], classes=["spam", "ham"]),
+            lambda: counted(["spam"], ["spma"], classes=["spam", "ham"]),
             r"true holds 'spma' in row 0, which is not a class; did you mean 'spam'\?",
         ),
-        (lambda: Confusion.of(["a"], [None], classes=["a"]), "holds None in row 0"),
-        (lambda: Confusion.of(["a"], ["a"], weights=[-1]), "weight of row 0 is -1.0"),
-        (lambda: Confusion.of(["a"], ["a"], weights=[np.nan]), "weight of row 0 is nan"),
-        (lambda: Confusion.of(["a"], ["a"], weights=[1, 2]), "give one a row, 1 in all"),
-        (lambda: Confusion.of_codes([0, 2], [0, 1], ["a", "b"]), "predicted holds 2 in row 1"),
-        (lambda: Confusion.of_codes([0, 1], [0, -1], ["a", "b"]), "true holds -1 in row 1"),
-        (lambda: Confusion.of_codes([0.0], [0], ["a"]), "predicted is a float64 array"),
+        (lambda: counted(["a"], [None], classes=["a"]), "the label of row 0 is missing"),
+        (lambda: counted(["a"], ["a"], weights=[-1]), "weight of row 0 is -1.0"),
+        (lambda: counted(["a"], ["a"], weights=[np.nan]), "weight of row 0 is nan"),
+        (lambda: counted(["a"], ["a"], weights=[1, 2]), "give one number a row, 1 in all"),
         (lambda: Confusion(("a", "b"), [[1, 2]]), r"shape \(1, 2\)"),
         (lambda: Confusion(("a", "a"), np.zeros((2, 2))), "names a class twice"),
         (lambda: Confusion(("a",), [[-1]]), "negative"),
         (lambda: Confusion(("a",), [[np.inf]]), "not finite"),
-        (lambda: Confusion.of(["a"], ["a"]) + Confusion.of([1], [1]), "different types"),
-        (lambda: Confusion.of(["a"], ["a"]).macro("recal"), "did you mean 'recall'"),
-        (lambda: Confusion.of(["a"], ["a"]).micro("accuracy"), "no measure of a class"),
-        (lambda: Confusion.of(["spam"], ["spam"]).of_class("spma"), "did you mean 'spam'"),
+        (lambda: counted(["a"], ["a"]) + counted([1], [1]), "different types"),
+        (lambda: counted(["a"], ["a"]).macro("recal"), "did you mean 'recall'"),
+        (lambda: counted(["a"], ["a"]).micro("accuracy"), "no measure of a class"),
+        (lambda: counted(["spam"], ["spam"]).of_class("spma"), "did you mean 'spam'"),
     ],
 )
 def test_what_cannot_be_is_refused(make, message):
@@ -285,4 +275,4 @@ def test_what_cannot_be_is_refused(make, message):
 
 def test_only_confusion_matrices_add_up():
     with pytest.raises(TypeError):
-        Confusion.of(["a"], ["a"]) + 1
+        counted(["a"], ["a"]) + 1

@@ -1,56 +1,74 @@
-"""Scores by name."""
+"""Scores by name, against scikit-learn, fractions and their definitions row by row."""
 
 import math
+import subprocess
+import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.metrics import GREATER_IS_BETTER, NAMES, RANKING, score, scores
+from tallybayes.metrics import GREATER_IS_BETTER, NAMES, RANKING, Predictions, Ranked
+from tallybayes.metrics.scores import n_zero_probability
+
+
+def of(proba, true, predicted=None, weights=None, positive=None):
+    """Predictions of classes 0, 1, ..."""
+    classes = tuple(range(np.shape(proba)[1]))
+    return Predictions.of(
+        true, proba, predicted, classes=classes, sample_weight=weights, positive=positive
+    )
 
 
 def held(classes, n=80, seed=0):
     random = np.random.default_rng(seed)
     proba = random.dirichlet(np.ones(classes), n)
     true = np.where(random.random(n) < 0.5, proba.argmax(1), random.integers(0, classes, n))
-    return proba, proba.argmax(1), true, random.integers(1, 4, n)
+    return proba, true, random.integers(1, 4, n)
 
 
-def of_scikit_learn(proba, predicted, true, weights, average, positive):
+@st.composite
+def rows(draw, classes=(2, 3, 5), zeros=False):
+    """Probabilities of ninths and the like, true codes, and weights."""
+    n, width = draw(st.integers(1, 25)), draw(st.sampled_from(classes))
+    part = st.lists(st.integers(0 if zeros else 1, 9), min_size=width, max_size=width).filter(any)
+    table = np.array(draw(st.lists(part, min_size=n, max_size=n)), float)
+    true = draw(st.lists(st.integers(0, width - 1), min_size=n, max_size=n))
+    weights = draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=n, max_size=n))
+    return table / table.sum(1, keepdims=True), np.array(true), np.array(weights)
+
+
+def of_scikit_learn(proba, true, weights, average, positive):
+    predicted = proba.argmax(1)
     options = {"sample_weight": weights}
     chosen = options | ({"average": average} if average else {"pos_label": positive})
     two = average is None
     against = (true == positive, proba[:, positive]) if two else (true, proba)
-    every = [true == k for k in range(proba.shape[1])]
+    every = [(true == k, proba[:, k]) for k in range(proba.shape[1])]
     specificities = [
         sk.recall_score(true != k, predicted != k, **options) for k in range(proba.shape[1])
     ]
+    functions = {"precision": sk.precision_score, "recall": sk.recall_score, "f1": sk.f1_score}
+    areas = [against] if two else every
     return {
         "accuracy": sk.accuracy_score(true, predicted, **options),
         "balanced_accuracy": sk.balanced_accuracy_score(true, predicted, **options),
-        "precision": sk.precision_score(true, predicted, **chosen),
-        "recall": sk.recall_score(true, predicted, **chosen),
+        **{name: function(true, predicted, **chosen) for name, function in functions.items()},
         "specificity": specificities[positive] if two else np.mean(specificities),
-        "f1": sk.f1_score(true, predicted, **chosen),
         **{
             f"{kind}_{name}": function(true, predicted, average=kind, **options)
             for kind in ("macro", "micro")
-            for name, function in (
-                ("precision", sk.precision_score),
-                ("recall", sk.recall_score),
-                ("f1", sk.f1_score),
-            )
+            for name, function in functions.items()
         },
-        "matthews": sk.matthews_corrcoef(true, predicted, **options),
+        "matthews_corrcoef": sk.matthews_corrcoef(true, predicted, **options),
         "log_loss": sk.log_loss(true, proba, **options),
-        "brier": sk.brier_score_loss(true, proba, **options),
-        "roc_area": sk.roc_auc_score(*against, **options)
-        if two
-        else np.mean(
-            [sk.roc_auc_score(t, p, **options) for t, p in zip(every, proba.T, strict=True)]
-        ),
-        "pr_area": sk.average_precision_score(*against, **options),
+        "brier_score": sk.brier_score_loss(true, proba, **options),
+        "roc_auc": np.mean([sk.roc_auc_score(*each, **options) for each in areas]),
+        "average_precision": sk.average_precision_score(*against, **options),
     }
 
 
@@ -60,74 +78,175 @@ def of_scikit_learn(proba, predicted, true, weights, average, positive):
 )
 @pytest.mark.parametrize("weigh", [False, True])
 def test_every_score_but_calibration_is_scikit_learns(classes, positive, average, weigh):
-    proba, predicted, true, weights = held(classes)
+    proba, true, weights = held(classes)
     given = weights if weigh else None
-    expected = of_scikit_learn(proba, predicted, true, given, average, positive)
-    assert {*expected, "calibration_error"} == set(NAMES)
+    expected = of_scikit_learn(proba, true, given, average, positive)
+    assert {*expected, "expected_calibration_error"} == set(NAMES)
+    found = of(proba, true, weights=given, positive=positive).scores()
+    assert tuple(found) == NAMES
     for name, value in expected.items():
-        found = score(name, proba, predicted, true, given, positive)
-        assert type(found) is float
-        assert found == pytest.approx(value, rel=1e-12), name
+        assert type(found[name]) is float
+        assert found[name] == pytest.approx(value, rel=1e-12), name
 
 
-def test_the_positive_class_is_the_last_unless_given():
-    proba, predicted, true, _ = held(2)
-    assert scores(proba, predicted, true) == scores(proba, predicted, true, positive=1)
-    assert scores(proba, predicted, true) != scores(proba, predicted, true, positive=0)
+@given(rows(zeros=True))
+def test_losses_are_scikit_learns_on_any_rows(drawn):
+    proba, true, weights = drawn
+    labels = range(proba.shape[1])
+    for each in (None, weights):
+        found = of(proba, true, weights=each)
+        expected = sk.brier_score_loss(true, proba, labels=labels, sample_weight=each)
+        assert found.score("brier_score") == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        clipped = np.maximum(proba[np.arange(len(true)), true], 1e-15)
+        expected = np.average(-np.log(clipped), weights=each)
+        assert found.score("log_loss") == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        assert n_zero_probability(found) == (clipped < 1e-14).sum()
 
 
-def test_with_more_classes_the_positive_one_changes_nothing():
-    proba, predicted, true, _ = held(3)
-    assert scores(proba, predicted, true) == scores(proba, predicted, true, positive=0)
+def test_certainty_that_is_right_costs_nothing():
+    assert str(of([[1.0, 0.0]], [0]).score("log_loss")) == "0.0"  # and not -0.0
 
 
-@pytest.mark.parametrize("classes", [2, 4])
-def test_several_scores_are_the_single_ones(classes):
-    proba, predicted, true, weights = held(classes)
-    together = scores(proba, predicted, true, weights)
-    assert tuple(together) == NAMES
-    assert together == {name: score(name, proba, predicted, true, weights) for name in NAMES}
+def test_a_row_of_weight_zero_counts_nothing_however_wrong():
+    rows = of([[1.0, 0.0], [0.5, 0.5]], [1, 0], weights=[0, 2])
+    assert rows.score("log_loss") == pytest.approx(math.log(2), rel=1e-14)
 
 
-def test_predictions_need_not_be_the_most_probable_class():
-    proba, _, true, _ = held(2)
-    found = scores(proba, np.ones(len(true), int), true)
-    assert found["recall"] == 1.0
-    assert found["specificity"] == 0.0
+def calibration_error(proba, true, weights, bins):
+    """The definition in fractions, bin by bin; a bin holds its upper limit."""
+    total = gap = Fraction(0)
+    for k in range(bins):
+        inside = []
+        for row, t, w in zip(proba.tolist(), true.tolist(), weights.tolist(), strict=True):
+            sure = max(row)
+            if k / bins < sure <= (k + 1) / bins:
+                inside.append((Fraction(sure), row.index(sure) == t, Fraction(w)))
+        weight = sum(w for *_, w in inside)
+        if weight:
+            sure = sum(w * p for p, _, w in inside) / weight
+            right = sum(w for _, hit, w in inside if hit) / weight
+            gap += weight * abs(sure - right)
+            total += weight
+    return float(gap / total)
+
+
+@given(rows(zeros=True), st.integers(1, 20))
+def test_calibration_error_is_its_definition_in_fractions(drawn, bins):
+    proba, true, weights = drawn
+    for each in (weights, np.ones(len(true))):
+        found = of(proba, true, weights=each).reliability(bins).error
+        assert found == pytest.approx(calibration_error(proba, true, each, bins), abs=1e-12)
+
+
+def test_there_are_fifteen_bins_unless_said():
+    # 0.62 and 0.66 share the tenth of fifteen bins, and neither of ten nor of twenty
+    rows = of([[0.62, 0.38], [0.66, 0.34]], [0, 1])
+    assert rows.score("expected_calibration_error") == pytest.approx(0.64 - 0.5, rel=1e-12)
+
+
+def test_a_bin_holds_its_upper_limit_and_an_empty_one_nothing():
+    table = of([[0.5, 0.5], [0.25, 0.75], [0.0, 1.0]], [0, 0, 1]).reliability(bins=4)
+    assert table.edges.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert table.rows.tolist() == [0, 1, 1, 1]
+    np.testing.assert_array_equal(table.confidence, [np.nan, 0.5, 0.75, 1.0])
+    np.testing.assert_array_equal(table.right, [np.nan, 1.0, 0.0, 1.0])
+
+
+def test_reliability_is_that_of_the_class_that_was_decided_for():
+    # a tie goes to the class that is not positive; the confusion matrix says the same
+    rows = of([[0.5, 0.5]], [1], positive=0)
+    assert rows.predicted.tolist() == [1]
+    assert rows.reliability(bins=1).right.tolist() == [1.0]
+
+
+def test_reliability_of_one_class_is_scikit_learns():
+    from sklearn.calibration import calibration_curve
+
+    random = np.random.default_rng(3)
+    p = random.uniform(size=200)
+    true = (random.uniform(size=200) < p).astype(int)
+    table = of(np.c_[1 - p, p], true).reliability(bins=7, positive=1)
+    shares, means = calibration_curve(true, p, n_bins=7)
+    np.testing.assert_allclose(table.right, shares, rtol=1e-12)
+    np.testing.assert_allclose(table.confidence, means, rtol=1e-12)
+
+
+@st.composite
+def tied_rows(draw):
+    n = draw(st.integers(2, 25))
+    scores = draw(st.lists(st.integers(0, 6), min_size=n, max_size=n))
+    real = draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(lambda x: 0 < sum(x) < n))
+    weights = draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=n, max_size=n))
+    return np.array(scores) / 8, np.array(real), np.array(weights)
+
+
+@given(tied_rows())
+def test_areas_of_ranked_rows_are_scikit_learns(drawn):
+    scores, real, weights = drawn
+    for each in (None, weights):
+        order = Ranked.of(scores, real, each)
+        expected = sk.roc_auc_score(real, scores, sample_weight=each)
+        assert order.roc_auc == pytest.approx(expected, abs=1e-12)
+        expected = sk.average_precision_score(real, scores, sample_weight=each)
+        assert order.average_precision == pytest.approx(expected, abs=1e-12)
+
+
+@given(tied_rows())
+def test_ranked_rows_count_what_each_threshold_flags(drawn):
+    scores, real, weights = drawn
+    order = Ranked.of(scores, real, weights)
+    assert order.thresholds.tolist() == sorted(set(scores.tolist()), reverse=True)
+    for t, found, false in zip(order.thresholds, order.found, order.false, strict=True):
+        assert found == weights[(scores >= t) & real].sum()
+        assert false == weights[(scores >= t) & ~real].sum()
+    assert order.thresholds[order.places].tolist() == scores.tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_perfect_prediction_is_better_than_a_wrong_one(name):
     true = np.array([0, 1, 0, 1])
-    right, wrong = np.eye(2)[true], np.eye(2)[1 - true]
-    good, bad = score(name, right, true, true), score(name, wrong, 1 - true, true)
+    good = of(np.eye(2)[true], true).score(name)
+    bad = of(np.eye(2)[1 - true], true).score(name)
     assert (good > bad) == GREATER_IS_BETTER[name]
     assert good != bad
 
 
-def test_every_name_says_which_way_is_up():
-    assert set(GREATER_IS_BETTER) == set(NAMES)
-    assert set(RANKING) <= set(NAMES)
-
-
 def test_what_is_undefined_is_not_a_number():
-    proba = [[0.9, 0.1], [0.8, 0.2]]
-    assert math.isnan(score("precision", proba, [0, 0], [0, 1]))
-    assert math.isnan(score("recall", proba, [0, 0], [0, 0]))
-    assert math.isnan(score("roc_area", proba, [0, 0], [0, 0]))
+    rows = of([[0.9, 0.1], [0.8, 0.2]], [0, 1])
+    assert math.isnan(rows.score("precision"))
+    none = of([[0.9, 0.1], [0.8, 0.2]], [0, 0])
+    for name in ("recall", *RANKING):
+        assert math.isnan(none.score(name))
+    only_idle = of([[0.2, 0.8], [0.7, 0.3]], [1, 0], weights=[0, 1])
+    for name in RANKING:
+        assert math.isnan(only_idle.score(name))
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("f1_macro", "did you mean 'macro_f1'"), ("auc", "'auc' is not a score; known: 'accuracy'")],
+    [("f1_macro", "did you mean 'macro_f1'"), ("auc", "did you mean 'roc_auc'")],
 )
 def test_an_unknown_name_is_refused(name, message):
     with pytest.raises(TallyBayesError, match=message):
-        score(name, [[1.0]], [0], [0])
+        of([[1.0, 0.0]], [0]).score(name)
 
 
-def test_a_positive_class_out_of_range_is_refused():
-    with pytest.raises(
-        TallyBayesError, match="positive is 2; it must be a whole number from 0 to 1"
-    ):
-        score("f1", [[0.5, 0.5]], [0], [0], positive=2)
+@pytest.mark.parametrize("name", ["accuracy", "log_loss", "brier_score"])
+def test_the_standard_error_of_a_mean_over_rows_is_that_of_repeated_rows(name):
+    proba, true, weights = held(3)
+    again = np.repeat(np.arange(len(true)), weights)
+    found = of(proba, true, weights=weights).standard_error(name)
+    each = [of(proba[[k]], true[[k]]).score(name) for k in again]
+    assert found == pytest.approx(np.std(each, ddof=1) / math.sqrt(len(each)))
+
+
+def test_scores_load_neither_scikit_learn_nor_scipy():
+    code = """
+import sys
+from tallybayes.metrics import Predictions, score_intervals
+rows = Predictions.of([1, 0], [[0.4, 0.6], [0.7, 0.3]])
+str(rows.report()), score_intervals(rows)
+print("sklearn" in sys.modules, "scipy" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

@@ -1,0 +1,226 @@
+"""The report of held-out scores: what is in it, what it notes, and how it is written."""
+
+import copy
+import json
+import math
+import pickle
+import statistics
+import warnings
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.metrics import NAMES, RANKING, Predictions
+
+ROWS = 60
+FOLDS = np.arange(ROWS) % 5
+TWO, THREE = ("no", "yes"), ("a", "b", "c")
+
+
+def held(classes=TWO, *, folds=False, seed=0, **options):
+    """Predictions that are better than chance."""
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, len(classes), ROWS)
+    proba = random.dirichlet(np.ones(len(classes)), ROWS)
+    proba[np.arange(ROWS), codes] += 0.4
+    proba /= proba.sum(1, keepdims=True)
+    labels = [classes[code] for code in codes]
+    rows = Predictions.of(labels, proba, classes=classes, **options)
+    return replace(rows, fold=FOLDS, held_out="folds") if folds else rows
+
+
+def left_out(rows):
+    return replace(rows, held_out="leave-one-out")
+
+
+def with_training(rows):
+    return replace(rows, training=lambda: held(seed=1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_score_is_an_attribute_and_an_item(name):
+    found = held().report()
+    assert getattr(found, name) == found[name] == found.scores[name] == held().score(name)
+    assert tuple(found.scores) == NAMES
+
+
+@pytest.mark.parametrize("classes", [TWO, THREE])
+def test_folds_have_a_sample_mean_and_a_sample_standard_deviation(classes):
+    rows = held(classes, folds=True)
+    found = rows.report()
+    labels = np.array(classes)[rows.true]
+    for name, function in (
+        ("accuracy", lambda k: sk.accuracy_score(labels[k], rows.labels[k])),
+        ("log_loss", lambda k: sk.log_loss(labels[k], rows.proba[k], labels=classes)),
+        ("macro_f1", lambda k: sk.f1_score(labels[k], rows.labels[k], average="macro")),
+    ):
+        values = [function(k == FOLDS) for k in range(5)]
+        assert [fold[name] for fold in found.folds] == pytest.approx(values)
+        assert found.mean[name] == pytest.approx(statistics.mean(values))
+        assert found.sd[name] == pytest.approx(statistics.stdev(values))
+
+
+def test_overall_scores_are_those_of_all_rows_together():
+    found = held(folds=True).report()
+    assert found.f1 == held().score("f1")
+    assert found.f1 != pytest.approx(found.mean["f1"])
+
+
+def test_areas_come_from_the_folds_and_never_from_rows_of_different_models():
+    rows = held(folds=True)
+    found = rows.report()
+    per_fold = [
+        sk.roc_auc_score(rows.true[k == FOLDS], rows.proba[k == FOLDS, 1]) for k in range(5)
+    ]
+    assert found.roc_auc == pytest.approx(statistics.mean(per_fold))
+    assert found.roc_auc != pytest.approx(sk.roc_auc_score(rows.true, rows.proba[:, 1]))
+    assert found.sd["roc_auc"] == pytest.approx(statistics.stdev(per_fold))
+
+
+def test_leave_one_out_has_no_areas_and_says_why():
+    found = left_out(held()).report()
+    assert found.folds == ()
+    assert all(math.isnan(found[name]) for name in RANKING)
+    assert not any(math.isnan(found[name]) for name in NAMES if name not in RANKING)
+    assert [note for note in found.notes if "left out" in note and "biased" in note]
+    assert "each left out on its own" in str(found)
+
+
+def test_repeated_folds_tell_how_many_rows_there_are():
+    rows = held()
+    twice = Predictions.joined([rows, rows]).report()
+    assert twice.rows == ROWS
+    assert twice.confusion.counts.sum() == pytest.approx(ROWS)
+    assert twice.scores == pytest.approx(held().scores())
+    assert str(twice).startswith("60 held-out rows, in 2 folds")
+
+
+def test_weights_are_repetitions():
+    weights = np.random.default_rng(5).integers(1, 4, ROWS)
+    rows = held(THREE, sample_weight=weights)
+    again = replace(rows, weights=None).take(np.repeat(np.arange(ROWS), weights))
+    assert rows.report().scores == pytest.approx(again.report().scores)
+
+
+def test_the_positive_class_is_the_last_or_the_one_that_is_named():
+    assert held().report().positive == "yes"
+    named = held(positive="no").report()
+    assert named.positive == "no"
+    assert "those of class 'no'" in str(named)
+
+
+def test_many_classes_have_macro_averages():
+    found = held(THREE).report()
+    assert found.positive is None
+    assert found.precision == found.macro_precision
+    assert "macro averages" in str(found)
+
+
+def test_each_class_has_its_own_numbers():
+    rows = held(THREE)
+    numbers = rows.report().per_class
+    expected = sk.precision_recall_fscore_support(rows.true, rows.predicted)
+    for name, values in zip(("precision", "recall", "f1", "rows"), expected, strict=True):
+        assert [numbers[label][name] for label in THREE] == pytest.approx(values.tolist())
+
+
+def test_a_score_undefined_in_a_fold_is_left_out_of_the_mean_with_a_note():
+    proba = [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4], [0.9, 0.1], [0.4, 0.6], [0.3, 0.7]]
+    rows = Predictions.of(["no", "yes", "no", "no", "yes", "no"], proba)
+    found = replace(rows, fold=np.array([0, 0, 1, 1, 2, 2]), held_out="folds").report()
+    assert [fold["recall"] for fold in found.folds] == pytest.approx([1, math.nan, 1], nan_ok=True)
+    assert found.mean["recall"] == 1.0
+    assert found.mean["precision"] == pytest.approx(0.75)
+    assert "recall is undefined in 1 of 3 folds, which its mean leaves out" in found.notes
+    assert not [note for note in found.notes if note.startswith("accuracy")]
+
+
+def of_shares(n_no, n_yes, **options):
+    return Predictions.of(["no"] * n_no + ["yes"] * n_yes, [[0.5, 0.5]] * (n_no + n_yes), **options)
+
+
+def test_it_notes_that_accuracy_misleads_above_four_fifths_of_one_class():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it is a note of the report, not a warning to the caller
+        found = of_shares(81, 19).report()
+        assert of_shares(80, 20).report().notes == ()
+    assert "misleads: 81.0 % of the rows are of class 'no'" in str(found)
+    weighed = of_shares(2, 1, sample_weight=[1, 1, 18]).report()
+    assert "90.0 % of the rows are of class 'yes'" in weighed.notes[0]
+
+
+def test_rows_that_were_thought_impossible_are_counted():
+    rows = Predictions.of(["yes", "no", "no"], [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    found = rows.report()
+    assert found.n_zero_probability == 2
+    assert found.log_loss == pytest.approx((2 * 15 * math.log(10) + math.log(2)) / 3)
+    assert [note for note in found.notes if note.startswith("2 rows had probability 0")]
+
+
+def test_notes_of_the_caller_come_first():
+    found = replace(held(), notes=("refitted in each fold",)).report(["rows were set aside"])
+    assert found.notes == ("rows were set aside", "refitted in each fold")
+    assert "note: refitted in each fold" in str(found)
+
+
+def test_scores_are_printed_beside_means_and_those_of_training():
+    found = with_training(held(folds=True)).report()
+    lines = str(found).splitlines()
+    assert lines[0] == "60 held-out rows, in 5 folds"
+    for name in NAMES:
+        line = next(each for each in lines if each.split()[:1] == [name])
+        expected = [found[name], found.mean[name], found.sd[name], found.training[name]]
+        assert line.replace("(less is better)", "").split()[1:] == [f"{x:.4f}" for x in expected]
+
+
+def test_very_many_classes_are_printed_in_scores_only():
+    found = Predictions.of(range(40), np.eye(40)).report()
+    assert len(str(found).splitlines()) < 30
+    assert len(found.to_dict()["per_class"]) == 40
+
+
+@pytest.mark.parametrize("change", [lambda rows: rows, left_out, with_training])
+@pytest.mark.parametrize("folds", [False, True])
+@pytest.mark.parametrize("classes", [TWO, THREE, (1, 2), (False, True), (0.5, 1.5, 2.5)], ids=str)
+def test_the_dict_goes_through_json_unchanged(classes, folds, change):
+    kept = change(held(classes, folds=folds)).report().to_dict()
+    assert json.loads(json.dumps(kept, allow_nan=False)) == kept
+    assert kept["classes"] == list(classes)
+
+
+def test_the_dict_holds_what_the_report_holds():
+    found = with_training(held(folds=True)).report()
+    kept = found.to_dict()
+    for name in ("scores", "mean", "sd", "training", "rows", "held_out", "n_zero_probability"):
+        assert kept[name] == getattr(found, name)
+    assert kept["folds"] == list(found.folds)
+    assert kept["confusion"]["rows"] == "predicted"
+    assert kept["confusion"]["counts"] == found.confusion.counts.tolist()
+    assert sum(kept["reliability"]["rows"]) == ROWS
+    assert None in kept["reliability"]["confidence"]
+
+
+def test_html_has_captions_and_cannot_be_broken_by_labels():
+    bad = "<script>alert('x')</script>"
+    page = ElementTree.fromstring(held((bad, "b&b")).report([bad]).to_html())
+    assert len(page.findall(".//table")) == len(page.findall(".//caption")) == 3
+    assert not page.findall(".//script")
+
+
+def test_a_report_can_be_copied_and_kept():
+    found = held(folds=True).report()
+    for other in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert other.to_dict() == found.to_dict()
+        assert str(other) == str(found)
+    assert repr(found).startswith("<ClassificationReport of 60 held-out rows: accuracy 0.")
+
+
+def test_a_misspelt_score_is_named():
+    with pytest.raises(TallyBayesError, match="did you mean 'accuracy'"):
+        held().report()["acuracy"]
+    with pytest.raises(AttributeError, match="no attribute 'acuracy'"):
+        held().report().acuracy  # noqa: B018

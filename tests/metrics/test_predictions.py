@@ -1,0 +1,140 @@
+"""Predictions: one value for everything held out, and the one reader of labels and of weights."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from tallybayes import NaiveBayes
+from tallybayes.errors import TallyBayesError
+from tallybayes.metrics import Predictions
+
+HALF = [[0.5, 0.5]]
+
+
+def test_the_most_probable_class_is_decided_for_and_ties_never_go_to_the_positive_one():
+    proba = [[0.5, 0.5], [0.2, 0.8]]
+    assert Predictions.of(list("ab"), proba, classes="ab").labels.tolist() == ["a", "b"]
+    named = Predictions.of(list("ab"), proba, classes="ab", positive="a")
+    assert named.labels.tolist() == ["b", "b"]
+
+
+def test_of_two_classes_the_probabilities_of_one_are_enough():
+    found = Predictions.of(["n", "y"], [0.25, 0.75])
+    assert found.proba.tolist() == [[0.75, 0.25], [0.25, 0.75]]
+
+
+@pytest.mark.parametrize("kind", ["list", "numpy", "pandas", "polars", "arrow"])
+def test_labels_of_every_kind_are_read_alike(kind):
+    pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    make = {
+        "list": list,
+        "numpy": np.array,
+        "pandas": pandas.Series,
+        "polars": polars.Series,
+        "arrow": pyarrow.array,
+    }[kind]
+    found = Predictions.of(make(["b", "a", "b"]), HALF * 3)
+    assert found.classes == ("a", "b")
+    assert found.true.tolist() == [1, 0, 1]
+
+
+def test_one_weight_stands_for_all_rows():
+    found = Predictions.of(["a", "b"], HALF * 2, sample_weight=2.0)
+    assert found.weights.tolist() == [2.0, 2.0]
+
+
+def test_parts_joined_are_folds_in_their_order():
+    one = Predictions.of(["a", "b"], HALF * 2)
+    two = Predictions.of(["b"], HALF, classes="ab")
+    both = Predictions.joined([one, two])
+    assert both.held_out == "folds"
+    assert both.fold.tolist() == [0, 0, 1]
+    assert [len(part) for part in both.folds()] == [2, 1]
+    pieces = Predictions.joined([one, two], folds=False)
+    assert pieces.fold is None
+    assert pieces.held_out == "test set"
+
+
+def test_folds_need_not_stand_behind_each_other():
+    rows = Predictions.of(list("abab"), HALF * 4)
+    mixed = Predictions(
+        rows.classes, rows.true, rows.predicted, rows.proba, fold=np.array([1, 0, 1, 0])
+    )
+    assert [part.row_numbers.tolist() for part in mixed.folds()] == [[1, 3], [0, 2]]
+
+
+def test_a_row_held_out_twice_counts_half_each_time():
+    right = Predictions.of(["a", "b"], [[0.9, 0.1], [0.1, 0.9]])
+    wrong = Predictions.of(["a", "b"], [[0.3, 0.7], [0.1, 0.9]])
+    both = Predictions.joined([right, wrong])
+    assert both.n_rows == 2
+    assert both.confusion.counts.sum() == pytest.approx(2.0)
+    assert both.score("accuracy") == pytest.approx(0.75)
+    assert [part.score("accuracy") for part in both.folds()] == [1.0, 0.5]
+    averaged = both.averaged()
+    assert averaged.proba.tolist() == pytest.approx(np.array([[0.6, 0.4], [0.1, 0.9]]))
+    assert averaged.labels.tolist() == ["a", "b"]
+
+
+def test_averages_of_several_answers_never_tie_for_the_positive_class():
+    a = Predictions.of(["a"], [[0.2, 0.8]], classes="ab", positive="b")
+    b = Predictions.of(["a"], [[0.8, 0.2]], classes="ab", positive="b")
+    assert Predictions.joined([a, b]).averaged().labels.tolist() == ["a"]
+
+
+def test_some_rows_keep_their_numbers():
+    rows = Predictions.of(list("abab"), HALF * 4, sample_weight=[1, 2, 3, 4])
+    some = rows.take([3, 1])
+    assert some.row_numbers.tolist() == [3, 1]
+    assert some.weights.tolist() == [4.0, 2.0]
+    assert some.take([0]).row_numbers.tolist() == [3]
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), LogisticRegression()], ids=str)
+def test_any_classifier_can_be_asked(model):
+    X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "b"]
+    fitted = model.fit(X, y)
+    found = Predictions.from_estimator(fitted, X, y, classes=["c"])
+    assert found.classes == ("a", "b", "c")
+    assert found.proba[:, :2] == pytest.approx(fitted.predict_proba(X))
+    assert found.proba[:, 2].tolist() == [0.0] * 4
+    assert found.labels.tolist() == fitted.predict(X).tolist()
+
+
+def test_without_probabilities_the_prediction_counts_as_certain():
+    X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
+    found = Predictions.from_estimator(LinearSVC().fit(X, y), X, y)
+    assert found.proba.max(axis=1).tolist() == [1.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Predictions.of(["a"], HALF * 2, classes="ab"), r"the shape \(2, 2\)"),
+        (lambda: Predictions.of(["a"], HALF, classes="abc"), "each of 3 classes"),
+        (lambda: Predictions.of(["a"], [0.5], classes="abc"), r"the shape \(1,\)"),
+        (lambda: Predictions.of(["c"], HALF, classes="ab"), "y_true holds 'c' in row 0"),
+        (lambda: Predictions.of([None], HALF, classes="ab"), "label of row 0 is missing"),
+        (lambda: Predictions.of(["a"], HALF, ["c"], classes="ab"), "predicted holds 'c'"),
+        (lambda: Predictions.of(["a"], HALF, ["a", "b"], classes="ab"), "2 predictions for 1"),
+        (lambda: Predictions.of(["a"], [[0.5, 0.6]], classes="ab"), "row 0 .* add up to 1"),
+        (lambda: Predictions.of(["a"], [[-0.5, 1.5]], classes="ab"), "row 0 .* add up to 1"),
+        (lambda: Predictions.of(["a"], [[np.nan, 0.5]], classes="ab"), "row 0 .* add up to 1"),
+        (lambda: Predictions.of([], np.empty((0, 2)), classes="ab"), "no rows to score"),
+        (lambda: Predictions.of(list("ab"), HALF * 2, positive="x"), "'x' is not a class"),
+        (
+            lambda: Predictions.of(list("ab"), HALF * 2, sample_weight=[1]),
+            "one number a row, 2 in all",
+        ),
+        (
+            lambda: Predictions.of(list("ab"), HALF * 2, sample_weight=[1, -1]),
+            "weight of row 1 is -1",
+        ),
+        (lambda: Predictions.of(list("ab"), HALF * 2).ranked("c"), "'c' is not a class"),
+        (lambda: Predictions.of(list("ab"), HALF * 2).reliability(bins=0), "bins is 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(make, message):
+    with pytest.raises(TallyBayesError, match=message):
+        make()
