@@ -24,7 +24,6 @@ from tallybayes.tokenizer import Bagged, Documents
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
-MOST_WEIGHT = 1e250  # beyond, what weights are multiplied with leaves the range of numbers
 ROWS_IN_A_BLOCK = 32_768
 CELLS_IN_A_BLOCK = 4_000_000
 
@@ -449,34 +448,3 @@ def encode_classes(y: Any, n_rows: int) -> Encoded:
             f"the label of row {rows[0]} is missing; drop the row or label it", rows
         )
     return Encoded(encoded.codes.astype(np.int64, copy=False), encoded.labels)
-
-
-def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Return the weights as floats: one for every row, finite, not negative."""
-    if weights is None:
-        return None
-    try:
-        array = np.ascontiguousarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TallyBayesError("the weights must be numbers, one a row") from None
-    if array.shape != (n_rows,):
-        raise TallyBayesError(f"the weights have the shape {array.shape}, expected ({n_rows},)")
-    with np.errstate(over="ignore"):
-        if not np.isfinite(array.sum()) and np.isfinite(array).all():
-            raise TallyBayesError("the weights are too large to add up; rescale them")
-    if not array.flags.writeable:  # kernels are compiled for arrays that are
-        array = array.copy()
-    bad = ~(np.isfinite(array) & (array >= 0.0))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise TallyBayesError(
-            f"the weight of row {row} is {array[row]}; weights must be finite and not negative"
-        )
-    far = (array > 0.0) & ((array < 1.0 / MOST_WEIGHT) | (array > MOST_WEIGHT))
-    if far.any():
-        row = int(np.argmax(far))
-        raise TallyBayesError(
-            f"the weight of row {row} is {array[row]}; products of weights beyond {MOST_WEIGHT:g} "
-            f"(or below {1.0 / MOST_WEIGHT:g}) are lost: rescale them"
-        )
-    return array

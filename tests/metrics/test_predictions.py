@@ -125,7 +125,7 @@ def test_without_probabilities_the_prediction_counts_as_certain():
         (lambda: Predictions.of(list("ab"), HALF * 2, positive="x"), "'x' is not a class"),
         (
             lambda: Predictions.of(list("ab"), HALF * 2, sample_weight=[1]),
-            "one number a row, 2 in all",
+            "shape \\(1,\\), expected \\(2,\\)",
         ),
         (
             lambda: Predictions.of(list("ab"), HALF * 2, sample_weight=[1, -1]),

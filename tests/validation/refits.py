@@ -61,7 +61,7 @@ def assert_agree(found, oracle, classes):
         off = np.abs(fold.proba - proba)
         assert (off <= 1e-12 + known[:, None] * proba).all(), f"off by {off.max()}"
         clear = np.diff(np.sort(proba, axis=1), axis=1, prepend=-1.0)[:, -1] > known
-        predicted = np.array(classes)[fold.winners]
+        predicted = np.array(classes)[fold.predicted]
         assert (predicted == predictions)[clear].all()
 
 

@@ -24,7 +24,8 @@ from sklearn.model_selection import (
 )
 
 import tallybayes as tb
-from tallybayes.validation.cross_validation import HeldOut, cross_val
+from tallybayes.metrics import Predictions
+from tallybayes.validation import cross_val
 
 ROWS = 30
 RNG = np.random.default_rng(1)
@@ -47,7 +48,7 @@ TABLE = pd.DataFrame({
     "mail": DOCUMENTS,
 })  # fmt: skip
 STRATIFIED = StratifiedKFold(4, shuffle=True, random_state=0)
-ONCE = "counted once"
+ONCE = ""
 PRIORS = [0.2, 0.5, 0.3]
 
 # an estimator, its rows, scikit-learn's own, and how its models come about
@@ -74,21 +75,21 @@ CASES = {
     "BernoulliNB, sparse": (
         tb.BernoulliNB(binarize=1.0), csr_array(COUNTS), sk.BernoulliNB(binarize=1.0), ONCE),
     "MixedNB": (
-        tb.MixedNB(categorical_features=[0]), np.c_[CODES[:, 0], NUMBERS], None, "fitted anew"),
+        tb.MixedNB(categorical_features=[0]), np.c_[CODES[:, 0], NUMBERS], None, "refitted"),
     "NaiveBayes": (tb.NaiveBayes(columns={"mail": "text"}), TABLE, None, ONCE),
     "NaiveBayes, numbers": (tb.NaiveBayes(prior=tb.Uniform()), NUMBERS, None, ONCE),
     "NaiveBayes, unsmoothed": (
         tb.NaiveBayes(alpha=0.01, columns={"mail": "text"}), TABLE, None, ONCE),
     "NaiveBayes, poisson": (tb.NaiveBayes(columns="poisson"), csr_array(COUNTS), None, ONCE),
     "NaiveBayes, bernoulli": (tb.NaiveBayes(columns="bernoulli"), csr_array(COUNTS), None, ONCE),
-    "NaiveBayes, bins": (tb.NaiveBayes(columns="bins"), NUMBERS, None, "fitted anew"),
+    "NaiveBayes, bins": (tb.NaiveBayes(columns="bins"), NUMBERS, None, "refitted"),
     "NaiveBayes, temperature": (
-        tb.NaiveBayes(calibration="temperature"), NUMBERS[:, [0, 2]], None, "fitted anew"),
+        tb.NaiveBayes(calibration="temperature"), NUMBERS[:, [0, 2]], None, "refitted"),
     "TextNB": (tb.TextNB(), DOCUMENTS, None, ONCE),
     "TextNB, bernoulli": (tb.TextNB(event="bernoulli", min_df=2), DOCUMENTS, None, ONCE),
     "TextNB, complement": (tb.TextNB(event="complement", max_df=0.5), DOCUMENTS, None, ONCE),
     "TextNB, best": (tb.TextNB(best=5), DOCUMENTS, None, ONCE),
-    "TextNB, tf-idf": (tb.TextNB(idf=True, norm="l2"), DOCUMENTS, None, "fitted anew"),
+    "TextNB, tf-idf": (tb.TextNB(idf=True, norm="l2"), DOCUMENTS, None, "refitted"),
 }  # fmt: skip
 
 
@@ -111,7 +112,7 @@ def assert_same_predictions(held, predictions):
     """Where two classes come within rounding of each other, either may win."""
     clear = np.diff(np.sort(held.proba, axis=1), axis=1)[:, -1] > 1e-9
     assert clear.sum() > 0.8 * len(clear)
-    np.testing.assert_array_equal(held.predictions[clear], predictions[clear])
+    np.testing.assert_array_equal(held.labels[clear], predictions[clear])
 
 
 @pytest.mark.parametrize("folds", [STRATIFIED, LeaveOneOut()], ids=lambda each: type(each).__name__)
@@ -122,10 +123,10 @@ def test_cross_val_is_cross_val_predict(case, folds):
         X, y = X[:18], Y[:18]
     held = model.cross_val(X, y, folds=folds)
     proba, predictions = predicted(model, X, folds, y)
-    assert (held.classes_ == [0, 1, 2]).all()
+    assert held.classes == (0, 1, 2)
     np.testing.assert_allclose(held.proba, proba, rtol=1e-9, atol=1e-12)
     assert_same_predictions(held, predictions)
-    assert held.how.startswith(how) or isinstance(folds, LeaveOneOut)
+    assert "".join(held.notes).startswith(how) or isinstance(folds, LeaveOneOut)
     if theirs is not None:
         proba, predictions = predicted(theirs, X, folds, y)
         np.testing.assert_allclose(held.proba, proba, rtol=1e-9, atol=1e-10)
@@ -154,25 +155,26 @@ def test_any_splitter_holds_out_its_own_rows(splitter, name):
             X.iloc[test] if X is TABLE else X[test]
         )
     there = np.flatnonzero(total.sum(axis=1))
-    np.testing.assert_array_equal(held.rows, there)
+    np.testing.assert_array_equal(held.row_numbers, there)
     np.testing.assert_allclose(held.proba, total[there], rtol=1e-9, atol=1e-12)
 
 
 def test_every_pair_of_rows():
     X, y = NUMBERS[:9], np.arange(9) % 2
     held = tb.GaussianNB().cross_val(X, y, folds=LeavePOut(2))
-    assert len(held.folds) == 36
+    parts = list(held.folds())
+    assert len(parts) == 36
     by_fold = [
         tb.GaussianNB().fit(X[train], y[train]).predict_proba(X[test])
         for train, test in LeavePOut(2).split(X)
     ]
-    for fold, expected in zip(held.fold_predictions, by_fold, strict=True):
+    for fold, expected in zip(parts, by_fold, strict=True):
         np.testing.assert_allclose(fold.proba, expected, rtol=1e-9, atol=1e-12)
     mean = np.zeros((9, 2))
     for (_, test), expected in zip(LeavePOut(2).split(X), by_fold, strict=True):
         mean[test] += expected / 8  # every row is held out with each of the 8 others
-    np.testing.assert_allclose(held.proba, mean, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(held.predictions, mean.argmax(axis=1))
+    np.testing.assert_allclose(held.averaged().proba, mean, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(held.averaged().labels, mean.argmax(axis=1))
 
 
 # Folds that we draw
@@ -186,34 +188,38 @@ def test_each_fold_is_what_fitting_without_it_predicts(name, options):
     model, X, _, _ = CASES[name]
     held = model.cross_val(X, Y, **options)
     rows = np.arange(ROWS)
-    parts = held.fold_predictions
-    if held.leave_one_out:
-        (whole,) = parts
-        parts = [[part[[k]] for part in whole] for k in rows[:6]]
-    for test, proba, predictions in parts:
+    parts = list(held.folds()) or [held]
+    if held.held_out == "leave-one-out":
+        parts = [held.take([k]) for k in rows[:6]]
+    for part in parts:
+        test = part.row_numbers
         train = np.setdiff1d(rows, test)
         fitted = clone(model).fit(X.iloc[train] if X is TABLE else X[train], Y[train])
         asked = X.iloc[test] if X is TABLE else X[test]
-        np.testing.assert_allclose(proba, fitted.predict_proba(asked), rtol=1e-9, atol=1e-12)
-        np.testing.assert_array_equal(predictions, fitted.predict(asked))
+        np.testing.assert_allclose(part.proba, fitted.predict_proba(asked), rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(part.labels, fitted.predict(asked))
 
 
 def test_ten_folds_are_drawn_unless_said_otherwise():
     held = tb.GaussianNB().cross_val(NUMBERS, Y)
-    assert isinstance(held, HeldOut)
-    assert len(held.folds) == 10
-    assert held.rows.tolist() == list(range(ROWS))
-    assert sorted(row for fold in held.folds for row in fold.rows.tolist()) == list(range(ROWS))
+    assert isinstance(held, Predictions)
+    assert held.rows is None
+    assert held.true.tolist() == Y.tolist()
+    parts = list(held.folds())
+    assert len(parts) == 10
+    assert sorted(row for part in parts for row in part.rows.tolist()) == list(range(ROWS))
 
 
 def test_repeats_give_the_mean_of_several_models():
     held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=3, repeats=4, seed=9)
-    assert len(held.folds) == 12
+    parts = list(held.folds())
+    assert len(parts) == 12
     mean = np.zeros((ROWS, 3))
-    for fold in held.fold_predictions:
-        mean[fold.rows] += fold.proba / 4
-    np.testing.assert_allclose(held.proba, mean, rtol=1e-12)
-    np.testing.assert_array_equal(held.predictions, mean.argmax(axis=1))
+    for part in parts:
+        mean[part.rows] += part.proba / 4
+    np.testing.assert_allclose(held.averaged().proba, mean, rtol=1e-12)
+    np.testing.assert_array_equal(held.averaged().labels, mean.argmax(axis=1))
+    assert held.n_rows == held.report().rows == ROWS
 
 
 def test_the_seed_decides_which_folds_are_drawn():
@@ -224,8 +230,8 @@ def test_the_seed_decides_which_folds_are_drawn():
 
 def test_a_share_is_held_out_once_and_the_rows_say_which():
     held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=0.2)
-    assert len(held.folds) == 1
-    assert len(held.rows) == len(held.proba) == len(held.predictions) == 6
+    assert held.held_out == "test set"
+    assert len(held.rows) == len(held.proba) == len(held.labels) == 6
     assert (np.diff(held.rows) > 0).all()
 
 
@@ -272,10 +278,10 @@ def test_rows_of_weight_zero_are_predicted_and_never_learnt():
 def test_labels_come_back_as_they_were():
     names = np.array(["no", "yes", "maybe"])[Y]
     held = tb.NaiveBayes().cross_val(NUMBERS, names, folds=3)
-    assert held.classes_.tolist() == ["maybe", "no", "yes"]
-    assert set(held.predictions) <= {"maybe", "no", "yes"}
+    assert held.classes == ("maybe", "no", "yes")
+    assert set(held.labels) <= {"maybe", "no", "yes"}
     truths = tb.NaiveBayes().cross_val(NUMBERS, Y == 1, folds=3)
-    assert truths.classes_.tolist() == [False, True]
+    assert truths.classes == (False, True)
 
 
 @pytest.mark.parametrize("folds", [3, "loo", KFold(3)], ids=str)
@@ -283,7 +289,7 @@ def test_a_class_that_a_model_never_saw_has_no_chance(folds):
     y = Y.copy()
     y[11] = 9
     held = tb.NaiveBayes().cross_val(NUMBERS, y, folds=folds)
-    assert held.classes_.tolist() == [0, 1, 2, 9]
+    assert held.classes == (0, 1, 2, 9)
     assert held.proba[11, 3] == 0.0
     np.testing.assert_allclose(held.proba.sum(axis=1), 1.0)
 
@@ -296,7 +302,7 @@ def test_a_positive_class_wins_only_outright():
     np.testing.assert_allclose(plain.proba, 0.5)
     for positive, wins in (("yes", "no"), ("no", "yes"), (None, "no")):
         held = tb.NaiveBayes(positive=positive).cross_val(X, y, folds=folds)
-        assert held.predictions.tolist() == [wins, wins]
+        assert held.labels.tolist() == [wins, wins]
 
 
 def test_ties_are_broken_as_by_predict():
@@ -306,9 +312,7 @@ def test_ties_are_broken_as_by_predict():
     frame = pd.DataFrame(X)
     for folds in (KFold(3), LeaveOneOut()):
         held = model.cross_val(frame, y, folds=folds)
-        np.testing.assert_array_equal(
-            held.predictions, cross_val_predict(model, frame, y, cv=folds)
-        )
+        np.testing.assert_array_equal(held.labels, cross_val_predict(model, frame, y, cv=folds))
 
 
 # Rows in every form
@@ -341,7 +345,7 @@ def test_rows_may_come_in_any_form(form, folds, columns):
     expected = model.cross_val(TABLE, Y, folds=folds)
     held = model.cross_val(FORMS[form], Y, folds=folds)
     np.testing.assert_allclose(held.proba, expected.proba, rtol=1e-10, atol=1e-14)
-    np.testing.assert_array_equal(held.predictions, expected.predictions)
+    np.testing.assert_array_equal(held.labels, expected.labels)
 
 
 @pytest.mark.parametrize(
@@ -404,14 +408,11 @@ def test_the_data_stay_as_they_are():
 @pytest.mark.parametrize(
     ("model", "X", "folds", "says"),
     [
-        (tb.NaiveBayes(), NUMBERS, 3, "counted once"),
-        (tb.NaiveBayes(), NUMBERS, "loo", "counted once"),
         (tb.NaiveBayes(columns="bins"), NUMBERS, 3, "where bins are cut depends on the labels"),
         (tb.NaiveBayes(calibration="temperature"), NUMBERS, 3, "the calibration is fitted"),
         (tb.MixedNB(categorical_features=[]), NUMBERS, 3, "depends on all rows"),
         (tb.TextNB(idf=True), DOCUMENTS, 3, "idf and norm depend on the words"),
         (tb.TextNB(norm="l2"), DOCUMENTS, 3, "idf and norm depend on the words"),
-        (tb.TextNB(best=3), DOCUMENTS, 3, "counted once"),
         (tb.TextNB(best=3), DOCUMENTS, "loo", "counted anew for every row"),
         (tb.ComplementNB(norm=True), COUNTS, "loo", "counted anew for every row"),
     ],
@@ -419,46 +420,64 @@ def test_the_data_stay_as_they_are():
 )
 def test_it_says_how_the_models_came_about(model, X, folds, says):
     held = model.cross_val(X, Y, folds=folds)
-    assert says in held.how
-    assert held.how in repr(held)
-    assert f"{ROWS} rows" in repr(held)
-    assert held.how in held.report().notes
+    (note,) = held.notes
+    assert says in note
+    assert note in held.report().notes
 
 
 def test_weights_make_drop_ins_fit_anew():
     held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=3, sample_weight=np.ones(ROWS))
-    assert "fitted anew for every fold" in held.how
+    assert "refitted for every fold" in held.notes[0]
 
 
 def test_the_report_scores_what_was_held_out():
     held = tb.GaussianNB().cross_val(NUMBERS, Y, folds=5)
     report = held.report()
-    each = [np.mean(fold.predictions == Y[fold.rows]) for fold in held.fold_predictions]
+    each = [np.mean(part.labels == Y[part.rows]) for part in held.folds()]
     assert report.mean["accuracy"] == pytest.approx(np.mean(each))
     alone = tb.GaussianNB().cross_val(NUMBERS, Y, folds="loo")
-    assert alone.report().accuracy == pytest.approx(np.mean(alone.predictions == Y))
+    assert alone.report().accuracy == pytest.approx(np.mean(alone.labels == Y))
     model = tb.GaussianNB().fit(NUMBERS, Y)
-    assert held.training_scores()["accuracy"] == pytest.approx(model.score(NUMBERS, Y))
+    assert report.training["accuracy"] == pytest.approx(model.score(NUMBERS, Y))
 
 
 @pytest.mark.parametrize("folds", [3, "loo"])
 def test_the_report_weighs_rows_by_their_weights(folds):
     w = np.random.default_rng(4).integers(0, 3, ROWS).astype(float)
     held = tb.NaiveBayes().cross_val(NUMBERS, Y, folds=folds, sample_weight=w)
-    report, right = held.report(), held.predictions == Y
+    report, right = held.report(), held.labels == Y
     if folds == "loo":
         assert report.accuracy == pytest.approx(np.average(right, weights=w))
     else:
-        each = [np.average(right[fold.rows], weights=w[fold.rows]) for fold in held.folds]
+        each = [np.average(right[fold.rows], weights=w[fold.rows]) for fold in held.folds()]
         assert report.mean["accuracy"] == pytest.approx(np.mean(each))
 
 
 # What cannot be
 
 
-def test_what_is_no_estimator_of_ours_is_refused():
-    with pytest.raises(tb.TallyBayesError, match="cross_val_predict"):
-        cross_val(sk.GaussianNB(), NUMBERS, Y)
+def test_any_classifier_is_refitted_for_every_fold():
+    held = cross_val(sk.GaussianNB(), NUMBERS, Y, folds=STRATIFIED)
+    proba, predictions = predicted(sk.GaussianNB(), NUMBERS, STRATIFIED)
+    np.testing.assert_allclose(held.proba, proba, rtol=1e-12)
+    np.testing.assert_array_equal(held.labels, predictions)
+    mapping = {"a": NUMBERS[:, 0], "b": NUMBERS[:, 1]}
+    ours = cross_val(tb.GaussianNB(), pd.DataFrame(mapping), Y, folds=STRATIFIED)
+    theirs = cross_val(sk.GaussianNB(), pd.DataFrame(mapping), Y, folds=STRATIFIED)
+    np.testing.assert_allclose(ours.proba, theirs.proba, rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_no_estimator_is_refused():
+    with pytest.raises(tb.TallyBayesError, match="give an estimator such as NaiveBayes"):
+        cross_val("GaussianNB", NUMBERS, Y)
+    with pytest.raises(tb.TallyBayesError, match="give an estimator such as NaiveBayes"):
+        cross_val(tb.NaiveBayes, NUMBERS, Y)
+
+
+def test_more_refits_than_anybody_would_wait_for_are_refused():
+    X, y = np.arange(1200.0)[:, None], np.arange(1200) % 2
+    with pytest.raises(tb.TallyBayesError, match=r"means 1,200 models \(.*\); take folds=10"):
+        tb.NaiveBayes(columns="bins").cross_val(X, y, folds="loo")
 
 
 @pytest.mark.parametrize(

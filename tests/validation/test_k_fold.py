@@ -251,7 +251,7 @@ def test_many_rows_on_compiled_kernels_and_threads(family, number, monkeypatch):
     for fold, (train, test) in zip(found, folds, strict=True):
         model = tb.estimate(tb.Tally.of(X[train], y[train], schema=schema), family)
         np.testing.assert_allclose(fold.proba, model.posterior(X[test]), rtol=1e-9, atol=1e-12)
-        np.testing.assert_array_equal(fold.winners, model.predict(X[test]))
+        np.testing.assert_array_equal(fold.predicted, model.predict(X[test]))
 
 
 def test_more_folds_than_are_counted_at_once(monkeypatch):

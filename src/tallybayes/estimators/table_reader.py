@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from tallybayes.batches import check_weights, encode_classes
+from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean, number, warn
 from tallybayes.estimators.base import Array, TallyClassifier, to_refit
 from tallybayes.estimators.checks import (
@@ -39,6 +39,7 @@ from tallybayes.priors import Fixed, prior_of
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label, encode, sorted_labels
+from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
 from tallybayes.validation.cross_validation import Prepared
@@ -77,7 +78,7 @@ class TableReader(TallyClassifier):
         if not needs_labels(spec):
             return Resolved(spec.of_all or spec.by_name, spec)
         labels = encode_classes(checked_labels(self, y, source.n_rows), source.n_rows)
-        weights = check_weights(checked_weights(sample_weight, source.n_rows), source.n_rows)
+        weights = weights_of(checked_weights(sample_weight, source.n_rows), source.n_rows)
         return resolved(spec, source, labels, weights)
 
     def _with_best(

@@ -33,6 +33,7 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import label as shown
 from tallybayes.sources.labels import Label, encode, sorted_labels
+from tallybayes.sources.weights import weights_of
 
 Floats = NDArray[np.float64]
 
@@ -104,7 +105,7 @@ class Confusion(Renderable):
         weights
             One number a row, not negative.
         """
-        from tallybayes.metrics.predictions import codes_of, plain_labels, weights_of
+        from tallybayes.metrics.predictions import codes_of, plain_labels
 
         if classes is None:
             found = (*encode(true, "true").labels, *encode(predicted, "predicted").labels)

@@ -18,6 +18,7 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.metrics.confusion import Confusion
 from tallybayes.metrics.scores import NAMES, Ranked, Reliability, scores, standard_error
 from tallybayes.sources.labels import Label, encode, sorted_labels
+from tallybayes.sources.weights import weights_of
 
 if TYPE_CHECKING:
     from tallybayes.metrics.classification_report import ClassificationReport
@@ -352,22 +353,3 @@ def codes_of(labels: Any, classes: Sequence[Label], what: str) -> Codes:
             f"{what} holds {label!r} in row {row}, which is not a class; {hint}", [row]
         )
     return places
-
-
-def weights_of(weights: Any, n: int) -> Floats | None:
-    """Return one weight a row, finite and not negative; one number stands for all rows."""
-    if weights is None:
-        return None
-    array = np.asarray(weights, np.float64)
-    array = np.full(n, array) if array.ndim == 0 else array
-    if array.shape != (n,):
-        raise TallyBayesError(
-            f"sample_weight has the shape {array.shape}; give one number a row, {n} in all"
-        )
-    fine = np.isfinite(array) & (array >= 0.0)
-    if not fine.all():
-        row = int(np.argmin(fine))
-        raise TallyBayesError(
-            f"the weight of row {row} is {array[row]}; it must be a number, at least 0", [row]
-        )
-    return array

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import check_weights, dense
+from tallybayes.batches import dense
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import (
     BernoulliParameters,
@@ -32,6 +32,7 @@ from tallybayes.plots.single_column import (
 )
 from tallybayes.sources import Table
 from tallybayes.sources.numbers import interval_codes
+from tallybayes.sources.weights import weights_of
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -141,7 +142,7 @@ def seen_in(
     """Return what rows have in a column; None if they have no value of it."""
     source = source_of(estimator, X)
     of_class = classes_of(model, y, source.n_rows)
-    weights = check_weights(sample_weight, source.n_rows)
+    weights = weights_of(sample_weight, source.n_rows)
     weights = np.ones(source.n_rows) if weights is None else weights
     of_class = np.where(weights > 0.0, of_class, -1)  # what has no weight is not there
     n_classes, parameters = len(model.classes), column.parameters

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.subject import model_of
 from tallybayes.families import NormalParameters
@@ -34,6 +33,7 @@ from tallybayes.plots.base import (
 )
 from tallybayes.plots.single_column import SingleColumn, classes_of, numbers_in
 from tallybayes.sources.labels import Label
+from tallybayes.sources.weights import weights_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,7 +115,7 @@ class NormalQQDisplay:
         source = source_of(estimator, X)
         x = numbers_in(source, column, model)
         of_class = classes_of(model, y, source.n_rows)
-        weights = check_weights(sample_weight, source.n_rows)
+        weights = weights_of(sample_weight, source.n_rows)
         weights = np.ones(source.n_rows) if weights is None else weights
         log = normals.log
         if log:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.explanations.plain import plain_value
 from tallybayes.model import Fitted
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrayColumn, Matrix, Source, SparseMatrix, Table, record_at
 from tallybayes.sources.labels import Encoded, encode
+from tallybayes.sources.weights import weights_of
 from tallybayes.tokenizer import Words
 
 Array = NDArray[Any]
@@ -129,7 +129,7 @@ def judged_here(
     if not source.n_rows:
         raise TallyBayesError("there are no rows to score")
     true = _places(labels, fitted)
-    checked = None if weights is None else check_weights(weights, len(true))
+    checked = None if weights is None else weights_of(weights, len(true))
     posterior, winners = fitted.model.judged(source)
     rows = drawn(source.n_rows, seed)
     classes = np.array(fitted.classes, dtype=object)

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, batches, cells_of, check_weights, encode_classes
+from tallybayes.batches import Block, batches, cells_of, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.counting import RowClasses, members
 from tallybayes.schema import Group, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
+from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import container
 from tallybayes.tallies.blocks import (
     TallyBlock,
@@ -122,7 +123,7 @@ class Tally:
         elif columns is not None:
             raise TallyBayesError("give either a schema or columns, not both")
         encoded = encode_classes(y, source.n_rows)
-        w = check_weights(weights, source.n_rows)
+        w = weights_of(weights, source.n_rows)
         classes, codes = tuple(sorted(encoded.labels)), encoded.codes
         if classes != encoded.labels:
             place = {label: k for k, label in enumerate(classes)}

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
-from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels, weights_of
+from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
 from tallybayes.model import Recipe
+from tallybayes.sources.weights import weights_of
 from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, folds_of
 from tallybayes.validation.held_out import held_out_folds, left_out_each
@@ -102,8 +103,12 @@ def cross_val(
         return replace(seen[0], rows=None, held_out="training rows")
 
     found = Predictions.joined(parts)
+    if found.rows is not None:  # in the order of the data
+        found = found.take(np.argsort(found.rows, kind="stable"))
+        if np.array_equal(found.row_numbers, np.arange(len(prepared.y))):
+            found = replace(found, rows=None)
     if loo:
-        found = replace(found.averaged(), rows=None, fold=None, held_out="leave-one-out")
+        found = replace(found, fold=None, held_out="leave-one-out")
     return replace(
         found,
         classes=plain_labels(prepared.labels),
@@ -115,11 +120,11 @@ def cross_val(
 
 def prepare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Prepared:
     """Encode rows for an estimator of ours; those of another classifier it takes as they are."""
+    if not hasattr(model, "fit") or isinstance(model, type):
+        raise TallyBayesError(f"the model is {model!r}; give an estimator such as NaiveBayes()")
     if hasattr(model, "_encoded"):
         prepared: Prepared = model._encoded(X, y, sample_weight)
         return prepared
-    if not hasattr(model, "fit") or isinstance(model, type):
-        raise TallyBayesError(f"the model is {model!r}; give an estimator such as NaiveBayes()")
     labels = classes_of(y, "y")
     return Prepared(
         np.array(labels), codes_of(y, labels, "y"), None, None, f"{type(model).__name__} is fitted"

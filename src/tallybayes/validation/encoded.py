@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, check_weights, encode_classes, encoded
+from tallybayes.batches import Block, encode_classes, encoded
 from tallybayes.kernels.counting import members
 from tallybayes.schema import Schema
 from tallybayes.sources import Source
 from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
 
 Array = NDArray[Any]
@@ -35,7 +36,7 @@ class Encoded:
     def of(cls, source: Source, schema: Schema, labels: Any, weights: Any = None) -> Encoded:
         """Encode the rows of a source."""
         classes, y = coded(labels, source.n_rows)
-        w = check_weights(weights, source.n_rows)
+        w = weights_of(weights, source.n_rows)
         counted = np.ones(len(y), bool) if w is None else w > 0.0
         return cls(schema, classes, encoded(source, schema, counted), y, w)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import check_weights, encoded
+from tallybayes.batches import encoded
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import Bins, Categorical, Family, Gaussian, LogNormal, Poisson
 from tallybayes.families.entropy import entropy_edges
@@ -32,6 +32,7 @@ from tallybayes.schema import (
     Schema,
 )
 from tallybayes.sources import Matrix, Source, SparseMatrix, Table, as_source
+from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
 from tallybayes.validation.encoded import coded
 from tallybayes.validation.folds import Fold, folds_of
@@ -188,7 +189,7 @@ def best_families(
     if not names:
         return {}
     classes, codes = coded(y, source.n_rows)
-    w = check_weights(weights, source.n_rows)
+    w = weights_of(weights, source.n_rows)
     rows = np.arange(source.n_rows) if w is None else np.flatnonzero(w > 0.0)
     n_classes = len(np.unique(codes[rows]))
     if len(rows) < FEWEST_ROWS or n_classes < 2:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
 from tallybayes.metrics import ClassificationReport, Predictions
@@ -18,6 +17,7 @@ from tallybayes.rendering.words import counted
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.sources.labels import Label
+from tallybayes.sources.weights import weights_of
 from tallybayes.workflows.counting import cells_in_all, source_of
 from tallybayes.workflows.prediction import (
     check_columns,
@@ -70,7 +70,7 @@ def judge(
         w = None
         if weight is not None:
             column = ArrowColumn(weight, table.column(weight))
-            w = check_weights(column.numbers(slice(0, len(column))), len(column))
+            w = weights_of(column.numbers(slice(0, len(column))), len(column))
         found = Predictions(model.classes, true, winners, posterior, w, positive=model.positive)
         return found, table if shown is not None else None
 

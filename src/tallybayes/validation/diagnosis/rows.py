@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from tallybayes.batches import (
     Batch,
     Block,
-    check_weights,
     encode_classes,
     encoded,
     not_finite,
@@ -31,6 +30,7 @@ from tallybayes.schema import Count
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, Table, arrow_memory, as_source
 from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.labels import Encoded, Label
+from tallybayes.sources.weights import weights_of
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ class Rows:
         labels = encode_classes(y, source.n_rows)
         place = {label: k for k, label in enumerate(model.classes)}
         codes = np.array([place.get(label, -1) for label in labels.labels], np.int64)[labels.codes]
-        given = check_weights(weights, source.n_rows)
+        given = weights_of(weights, source.n_rows)
         w = np.ones(source.n_rows) if given is None else given / max(given.max(initial=0.0), TINY)
         known = (codes >= 0) & (w > 0.0)
         notes = []

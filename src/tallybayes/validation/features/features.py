@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import check_weights
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn, whole
 from tallybayes.metrics import GREATER_IS_BETTER, NAMES, RANKING
 from tallybayes.metrics import score as score_of
+from tallybayes.sources.weights import weights_of
 from tallybayes.validation.cross_validation import HeldOut, Prepared, is_leave_one_out, rows_of
 from tallybayes.validation.features.chosen import ChosenFeatures
 from tallybayes.validation.features.fits import Fits, ground_of, narrowed
@@ -124,7 +124,7 @@ def choose_features(
     [0, 0, 0]
     """
     wish = _checked(model, Wish(direction, folds, score, most, one_standard_error, seed))
-    w = check_weights(sample_weight, len(y))
+    w = weights_of(sample_weight, len(y))
     prepared: Prepared = model._encoded(X, y, w)
     labels = prepared.labels[prepared.y]
     choice = _chosen(model, X, prepared, w, groups, wish, first=True)

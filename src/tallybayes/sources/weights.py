@@ -1,0 +1,57 @@
+"""How often each row counts: the one reader of weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError
+
+MOST_WEIGHT = 1e250  # beyond, what weights are multiplied with leaves the range of numbers
+
+
+def weights_of(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return one weight a row, finite and not negative; one number stands for all rows.
+
+    Examples
+    --------
+    >>> weights_of(2, 3).tolist()
+    [2.0, 2.0, 2.0]
+    >>> weights_of([1.0, -1.0], 2)
+    Traceback (most recent call last):
+    tallybayes.errors.TallyBayesError: the weight of row 1 is -1.0; weights must be finite and \
+not negative
+    """
+    if weights is None:
+        return None
+    try:
+        array = np.ascontiguousarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TallyBayesError("the weights must be numbers, one for each row") from None
+    if np.ndim(weights) == 0:
+        array = np.full(n_rows, array)
+    if array.shape != (n_rows,):
+        raise TallyBayesError(f"the weights have the shape {array.shape}, expected ({n_rows},)")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(array.sum()) and np.isfinite(array).all():
+            raise TallyBayesError("the weights are too large to add up; rescale them")
+    if not array.flags.writeable:  # kernels are compiled for arrays that are
+        array = array.copy()
+    fine = np.isfinite(array) & (array >= 0.0)
+    if not fine.all():
+        row = int(np.argmin(fine))
+        raise TallyBayesError(
+            f"the weight of row {row} is {array[row]}; weights must be finite and not negative",
+            [row],
+        )
+    far = (array > 0.0) & ((array < 1.0 / MOST_WEIGHT) | (array > MOST_WEIGHT))
+    if far.any():
+        row = int(np.argmax(far))
+        raise TallyBayesError(
+            f"the weight of row {row} is {array[row]}; products of weights beyond {MOST_WEIGHT:g} "
+            f"(or below {1.0 / MOST_WEIGHT:g}) are lost: rescale them",
+            [row],
+        )
+    return array
