@@ -104,7 +104,8 @@ def _of_true(rows: Predictions) -> Floats:
 
 
 def _right(rows: Predictions) -> Floats:
-    return (rows.predicted == rows.true).astype(np.float64)
+    right: Floats = (rows.predicted == rows.true).astype(np.float64)
+    return right
 
 
 def _log_losses(rows: Predictions) -> Floats:
