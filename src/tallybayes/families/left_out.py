@@ -24,7 +24,7 @@ import numpy as np
 from tallybayes.batches import Block, Coded, Sparse, n_rows, take_columns, take_rows
 from tallybayes.families.gaussian import AdditiveFloor, Gaussian, NormalParameters, all_rows
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, Parameters
-from tallybayes.kernels import leaving_out
+from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import RowClasses
 from tallybayes.schema import Kind
 from tallybayes.tallies.blocks import ROUNDING
@@ -283,7 +283,7 @@ class PlainNormalsLeftOut(NormalsLeftOut):
         left = np.where(used, n - 1.0, 1.0)
         freedom = np.where(used, n - 1.0 - self._ddof, 1.0)
         block = np.asarray(task.block)
-        total, self._unsure = leaving_out.normals(
+        total, self._unsure = scoring.left_out_normals(
             block,
             task.of.y,
             np.where(used, counted.mean, 0.0),

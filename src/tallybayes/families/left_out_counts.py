@@ -39,8 +39,8 @@ from tallybayes.families.smoothing import alpha_of_each, guess_for_unseen, guess
 from tallybayes.families.text import Text
 from tallybayes.families.vocabulary import df_limits
 from tallybayes.families.word_weights import MOST_CELLS
-from tallybayes.kernels import leaving_out, scoring
-from tallybayes.kernels.leaving_out import row_sums
+from tallybayes.kernels import scoring
+from tallybayes.kernels.scoring import row_sums
 from tallybayes.tallies import Codes, Counts, WordCounts
 from tallybayes.tallies.words import COUNT, DOCUMENTS, WEIGHT
 from tallybayes.tokenizer import Bagged, Buckets
@@ -197,7 +197,7 @@ def _multinomial(family: Multinomial, task: LeaveOneOutTask) -> LeftOut:
     def scores() -> Floats:
         out = np.zeros((len(y), len(sums)))
         task.parameters.add_log_likelihood(task.block, out)
-        own = leaving_out.sparse_counts(*rows[:3], y, task.of.w, sums, alpha)
+        own = scoring.left_out_counts(*rows[:3], y, task.of.w, sums, alpha)
         out[np.arange(len(y)), y] = own - lengths * np.log(np.where(inexact, 1.0, left))
         return out
 
@@ -298,7 +298,7 @@ def _sparse_rates(task: LeaveOneOutTask, alpha: Floats) -> LeftOut:
         task.parameters.add_log_likelihood(task.block, out)
         left = np.where(counted.rows[y, 0] > 1, n[y] - w, 1.0)
         lengths = row_sums(rows.indptr, rows.data)
-        own = leaving_out.sparse_counts(*rows[:3], y, task.of.w, counted.sums, alpha)
+        own = scoring.left_out_counts(*rows[:3], y, task.of.w, counted.sums, alpha)
         own -= lengths * np.log(left)
         own -= (counted.sums.sum(axis=1)[y] - w * lengths + alpha.sum()) / left
         own -= row_sums(rows.indptr, gammaln(rows.data + 1.0))
@@ -474,7 +474,7 @@ class LeftDocuments:
         table = np.ascontiguousarray(self.counts.T) + self.alpha
         in_place_log(table)
         scoring.sparse_counts(*self.kept, None, table, out)
-        own = leaving_out.sparse_counts(*self.kept, y, self.task.of.w, self.counts, alpha)
+        own = scoring.left_out_counts(*self.kept, y, self.task.of.w, self.counts, alpha)
         out[here, y] = own
         left = self.totals(self.counts)
         left[here, y] -= w * self.lengths

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, take_columns, take_rows
 from tallybayes.errors import TallyBayesError
-from tallybayes.kernels.counting import RowClasses, members
+from tallybayes.kernels.counting import RowClasses
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.container import Arrays, require
@@ -38,7 +38,7 @@ Where = Callable[[int, int], str]
 TRUSTED = 1e-9  # the relative error that a number may have after something was taken away
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NEVER = 1e-3  # a relative difference too large for rounding: those rows were never counted
-HEAVY = 1e5  # times the weight of all others: what is left without such a row is counted anew
+LIGHT = 1e-5  # of a sum: where a row leaves less than that, the others are counted again
 
 BLOCKS: dict[str, type[TallyBlock]] = {}
 
@@ -272,7 +272,7 @@ class ArrayBlock(TallyBlock):
         """Move the units to new places among more units; new ones have no values."""
         shape = (self.n_classes, self._width)
         return self.each(
-            lambda part: wider(np.broadcast_to(part, shape), places, n_units)
+            lambda part: among(np.broadcast_to(part, shape).T, places, n_units).T
         ).without_unused()
 
     @property
@@ -288,11 +288,12 @@ class ArrayBlock(TallyBlock):
 
     def plus(self, other: Self, names: Sequence[str], reuse: bool = False) -> Self:
         """Add the sums of other rows; `reuse` says that their memory may be written over."""
+        mine, theirs = self.aligned(other, names)
         parts = {}
-        for name, more in other.to_arrays().items():
+        for name, more in theirs.to_arrays().items():
             out = more if reuse and name not in ("rows", "weight") else None
-            parts[name] = np.add(getattr(self, name), more, out=out)
-        return replace(self, **parts).without_unused()
+            parts[name] = np.add(getattr(mine, name), more, out=out)
+        return replace(mine, **parts).without_unused()
 
     def less(self, other: Self) -> Self:
         """Take away rows that are surely here, without a check; keys stay even if unused."""
@@ -301,13 +302,23 @@ class ArrayBlock(TallyBlock):
 
     def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
         """Take away rows that were counted here; refuse what cannot be right."""
-        where = in_columns(classes, names)
-        rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, where)
-        theirs, parts = other.to_arrays(), {}
-        for name, mine in self.to_arrays().items():
+        mine, theirs = self.aligned(other, names)
+        where = mine.where(classes, names)
+        rows, weight = weight_left(mine.rows, mine.weight, theirs.rows, theirs.weight, where)
+        parts = {}
+        for name, sums in mine.to_arrays().items():
             if name not in ("rows", "weight"):
-                parts[name] = sum_left(mine, theirs[name], rows, where, name in self.SIGNED)
-        return replace(self, rows=rows, weight=weight, **parts).without_unused()
+                away, signed = getattr(theirs, name), name in self.SIGNED
+                parts[name] = sum_left(sums, away, rows, where, signed)
+        return replace(mine, rows=rows, weight=weight, **parts).without_unused()
+
+    def aligned(self, other: Self, names: Sequence[str]) -> tuple[Self, Self]:
+        """Return both blocks with the keys of both."""
+        return self, other
+
+    def where(self, classes: Sequence[Label], names: Sequence[str]) -> Where:
+        """Return what tells where in the arrays something is, by class and place."""
+        return in_columns(classes, names)
 
     def without_each(
         self,
@@ -318,36 +329,63 @@ class ArrayBlock(TallyBlock):
         *,
         rows: Integers | None = None,
         own: bool = False,
-    ) -> Self | None:
-        """Return a unit without each row in turn: its sums less those of the row by itself.
+    ) -> Self:
+        """Return a unit without each row in turn: what is left if a row is taken from its class.
 
-        What is lost in rounding error is NaN. A block with keys has to say itself what is left.
+        Where too many digits cancel, the other rows of the class are counted again.
+        """
+        some, column = np.arange(len(of.y)) if rows is None else rows, take_columns(block, [unit])
+        each = of.moved(some, np.arange(len(some)), len(some))
+        alone = self.alone(take_rows(column, some), each, kind)
+        one, alone = self.select([unit]).aligned(alone, [""])
+        left, lost = one.each(operator.itemgetter(of.y[some])).apart(alone)
+        if lost.any():
+            owner, others = _companions(of.y, some[lost])
+            again = of.moved(others, owner, int(lost.sum()))
+            counted = self.count(take_rows(column, others), again, kind, [""], 0)
+            left = left._amended(lost, left.aligned(counted, [""])[1])
+        return one.as_units(left, of.y[some], own)
+
+    @classmethod
+    def alone(cls, column: Block, each: RowClasses, kind: Kind) -> Self:
+        """Count the rows of a unit, each of which is a class of its own."""
+        return cls.count(column, each, kind, [""], 0)
+
+    def apart(self, row: Self) -> tuple[Self, Mask]:
+        """Take a row away from each class of one unit, and mark where too many digits cancel."""
+        gone = self.rows == row.rows
+        parts, lost = {}, np.zeros(self.n_classes, bool)
+        for name, whole in self.to_arrays().items():
+            away = getattr(row, name)
+            parts[name] = left = np.where(gone, 0, whole - away)
+            cancels = (away != 0) & ~gone & (np.abs(left) < LIGHT * np.abs(whole))
+            if cancels.any():
+                lost |= (cancels & ~is_integral(whole, away)).any(axis=1)
+        return replace(self, **parts), lost
+
+    def _amended(self, lost: Mask, again: Self) -> Self:
+        """Put in the classes that were counted again; NaN if not of all their rows."""
+        unknown = (again.rows != self.rows[lost]).any(axis=1)
+        parts = self.each(np.copy)
+        for name, part in parts.to_arrays().items():
+            if name != "rows":
+                part[lost] = getattr(again, name)
+                part[np.flatnonzero(lost)[unknown]] = np.nan
+        return parts
+
+    def as_units(self, left: Self, y: Integers, own: bool) -> Self:
+        """Return this one unit once for each row, with what is left in the row's class.
+
+        If only their `own` class is asked for, the units have no other.
         """
         if self.KEYS:
-            return None
-        some = np.arange(len(of.y)) if rows is None else rows
-        w = None if of.w is None else of.w[some]
-        alone = take_columns(take_rows(block, some), [unit])
-        each = self.count(alone, members(np.arange(len(some)), w, len(some)), kind, [""], 0)
-        one, y, parts = self.select([unit]), of.y[some], {}
-        gone = one.rows[y, 0] == each.rows[:, 0]
-        for name, whole in one.to_arrays().items():
-            away = getattr(each, name)[:, 0]
-            left = np.where(gone, 0, whole[y, 0] - away)
-            lost = (away != 0) & (ROUNDING * np.abs(whole[y, 0]) > TRUSTED * np.abs(left)) & ~gone
-            lost &= ~is_integral(whole[y, 0], away)
-            parts[name] = np.where(lost, np.nan, left) if lost.any() else left
-        return one.repeated(y, own, **parts)
-
-    def repeated(self, y: Array, own: bool, **parts: Any) -> Self:
-        """Return this block of one unit once for each row, with other numbers in its class."""
+            raise TallyBayesError(f"{type(self).__name__} must say which keys stay: as_units()")
         if own:
-            return replace(self, **{name: part[None] for name, part in parts.items()})
-        here, whole = np.arange(len(y)), {}
-        for name, part in parts.items():
-            whole[name] = np.repeat(getattr(self, name), len(y), axis=1)
-            whole[name][y, here] = part
-        return replace(self, **whole)
+            return left.each(np.transpose)
+        here, parts = np.arange(len(y)), self.each(lambda part: np.repeat(part, len(y), axis=1))
+        for name, part in parts.to_arrays().items():
+            part[y, here] = getattr(left, name)[:, 0]
+        return parts
 
     @classmethod
     def from_arrays(cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers) -> Self:
@@ -372,30 +410,22 @@ class ArrayBlock(TallyBlock):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
+        mine, theirs = self.without_unused(), other.without_unused()
+        compared = [each.name for each in fields(self) if each.compare]
         return all(
-            _same(getattr(self, each.name), getattr(other, each.name))
-            for each in fields(self)
-            if each.compare
+            bool(np.array_equal(getattr(mine, name), getattr(theirs, name)))
+            if name not in self.KEYS
+            else getattr(mine, name) == getattr(theirs, name)
+            for name in compared
         )
 
     __hash__ = None
-
-
-def _same(a: Any, b: Any) -> bool:
-    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
 
 
 def among(part: NDArray[Scalar], places: Sequence[int], n_classes: int) -> NDArray[Scalar]:
     """Return zeros of so many rows, with the given rows at their places."""
     out = np.zeros((n_classes, *part.shape[1:]), part.dtype)
     out[list(places)] = part
-    return out
-
-
-def wider(part: NDArray[Scalar], places: Sequence[int], n_units: int) -> NDArray[Scalar]:
-    """Return zeros of so many columns, with the given columns at their places."""
-    out = np.zeros((len(part), n_units), part.dtype)
-    out[:, list(places)] = part
     return out
 
 
@@ -467,66 +497,13 @@ def sum_left(
     return left
 
 
-@dataclass(frozen=True, slots=True)
-class EachRow:
-    """The rows that are left out of a unit one by one, and what is left of rows and weight.
-
-    `there` marks all rows that were counted in the unit, `w` are their weights (0 for others),
-    `place` is the class (or the cell of class and value) that each row was counted in. `some` are
-    the rows that are left out; `rows` and `weight` are those of their place without them, and
-    `heavy` marks the ones that weigh so much that little is known of the rest.
-    """
-
-    there: Mask
-    w: Floats
-    place: Integers
-    some: Integers
-    rows: Integers
-    weight: Floats
-    heavy: Mask
-    complete: bool
-
-    @classmethod
-    def of(
-        cls, there: Mask, of: RowClasses, place: Integers, some: Integers | None, counted: Any
-    ) -> EachRow:
-        """Leave rows out of places of which `counted` are the rows and weight."""
-        w = np.ones(len(of.y)) if of.w is None else of.w
-        there = there & (w > 0.0)
-        w = np.where(there, w, 0.0)
-        some = np.arange(len(w)) if some is None else some
-        at, (n, weight) = place[some], counted
-        rows = n[at] - there[some]
-        left = np.where(rows > 0, np.maximum(weight[at] - w[some], 0.0), 0.0)
-        heavy = there[some] & (rows > 0) & (w[some] > HEAVY * left)
-        if of.w is None or bool(
-            is_integral(
-                weight,
-            ).all()
-            and is_integral(w).all()
-        ):
-            heavy[:] = False
-        each = cls(there, w, place, some, rows, left, heavy, int(there.sum()) == int(n.sum()))
-        if heavy.any():
-            owner, others = each.others(heavy)
-            left[heavy] = each.sums(owner, w[others], heavy)
-        return each
-
-    def others(self, which: Mask) -> tuple[Integers, Integers]:
-        """Return the rows that share the places of those marked: whose companion, and which row."""
-        counted = np.flatnonzero(self.there)
-        counted = counted[np.argsort(self.place[counted], kind="stable")]
-        asked = self.some[which]
-        first = np.searchsorted(self.place[counted], self.place[asked])
-        sizes = np.searchsorted(self.place[counted], self.place[asked], side="right") - first
-        owner = np.repeat(np.arange(len(asked)), sizes)
-        ends = np.cumsum(sizes)
-        rows = counted[np.arange(len(owner)) + np.repeat(first - (ends - sizes), sizes)]
-        other = rows != asked[owner]
-        return owner[other], rows[other]
-
-    def sums(self, owner: Integers, values: Floats, which: Mask) -> Floats:
-        """Add up values of the companions of those marked; NaN if not all rows are known."""
-        if not self.complete:
-            return np.full(int(which.sum()), np.nan)
-        return np.bincount(owner, values, int(which.sum())).astype(np.float64)
+def _companions(y: Integers, asked: Integers) -> tuple[Integers, Integers]:
+    """Return the other rows of the classes of the rows asked: whose companion, and which row."""
+    order = np.argsort(y, kind="stable")
+    first = np.searchsorted(y[order], y[asked])
+    sizes = np.searchsorted(y[order], y[asked], side="right") - first
+    owner = np.repeat(np.arange(len(asked)), sizes)
+    before = np.cumsum(sizes) - sizes
+    rows = order[np.arange(len(owner)) + np.repeat(first - before, sizes)]
+    other = rows != asked[owner]
+    return owner[other], rows[other]
