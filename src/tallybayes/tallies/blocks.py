@@ -3,8 +3,7 @@
 A block is *how sums add up*: it counts encoded rows by class, adds, subtracts, splits, leaves a row
 out, and stores itself. A kind says *what is counted* and names its block (`counted_as`). `Tally`
 and the folds know only `TallyBlock`. A block whose statistics are arrays, classes down and columns
-across, is an `ArrayBlock`: it states its arrays and how rows are counted, and the rest follows if
-the arrays add up.
+across, states its arrays and how rows are counted, and the rest follows if the arrays add up.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -84,133 +83,15 @@ class Support:
 class TallyBlock(ABC):
     """Statistics of the columns of a group (its units), by class.
 
-    `rows` and `weight` say how much was there to count.
-    """
-
-    __slots__ = ()
-    name: ClassVar[str]
-    rows: Integers
-    weight: Floats
-
-    @classmethod
-    @abstractmethod
-    def empty(cls, n_units: int) -> Self:
-        """Return the block of no rows, and of no classes."""
-
-    @classmethod
-    @abstractmethod
-    def count(
-        cls, block: Block, of: RowClasses, kind: Kind, names: Sequence[str], start: int
-    ) -> Self:
-        """Count some rows; `names` of the units and `start`, the first row, are for errors."""
-
-    @property
-    @abstractmethod
-    def present(self) -> Integers:
-        """How many rows have a value of each unit (across; or of all at once) by class (down)."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether all numbers are whole, so that `less` loses nothing."""
-        return False
-
-    @abstractmethod
-    def with_classes(self, places: Sequence[int], n_classes: int) -> Self:
-        """Move the classes to new places, in the same order, among more classes."""
-
-    @abstractmethod
-    def select_classes(self, classes: Mask) -> Self:
-        """Return the block of only some classes."""
-
-    @abstractmethod
-    def select(self, units: Sequence[int]) -> Self:
-        """Return the block of only some units."""
-
-    @abstractmethod
-    def widen(self, places: Sequence[int], n_units: int) -> Self:
-        """Move the units to new places among more units; new ones have no values."""
-
-    @abstractmethod
-    def split(self, n_parts: int) -> list[Self]:
-        """Cut the classes into so many parts of equally many classes."""
-
-    def without_unused(self) -> Self:
-        """Drop the keys that no row has, such as values and words."""
-        return self
-
-    @abstractmethod
-    def plus(self, other: Self, names: Sequence[str], reuse: bool = False) -> Self:
-        """Add the block of other rows; `reuse` says that its memory may be written over."""
-
-    @abstractmethod
-    def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
-        """Take away rows that were counted here; refuse what cannot be right."""
-
-    @abstractmethod
-    def less(self, other: Self) -> Self:
-        """Take away rows that are surely here, without a check; keys stay even if unused."""
-
-    def without_each(
-        self,
-        block: Block,
-        of: RowClasses,
-        unit: int,
-        kind: Kind,
-        *,
-        rows: Integers | None = None,
-        own: bool = False,
-    ) -> Self | None:
-        """Return a block of as many units as rows: this unit without each row in turn.
-
-        Parameters
-        ----------
-        block, of
-            The rows that were counted here, and their classes. If some are lacking, what would
-            have to be counted anew is NaN.
-        unit, kind
-            Which unit, and what was counted.
-        rows
-            Leave out only these rows, of the others none.
-        own
-            Return only one class: that of each row.
-
-        None means that the units of this block are not counted one by one.
-        """
-        return None
-
-    def support(self, unit: int, kind: Kind) -> Support | None:
-        """Return what a unit can be, as far as the counts tell; `kind` is that of its column."""
-        return None
-
-    def notes(self) -> Any:
-        """Return what belongs to the block beside its arrays, as plain data."""
-        return None
-
-    @abstractmethod
-    def to_arrays(self) -> dict[str, Array]:
-        """Return the arrays that make up the block, to store it."""
-
-    @classmethod
-    @abstractmethod
-    def from_arrays(cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers) -> Self:
-        """Build the block that `notes` and `to_arrays` described; all else is an error.
-
-        `kinds` are those of the units' columns, `rows` the number of rows of each class.
-        """
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrayBlock(TallyBlock):
-    """Statistics in arrays: classes down, units across, or one column that stands for all units.
-
-    Subclasses are frozen dataclasses (``slots=True, eq=False``) that add fields to `rows` and
-    `weight`: arrays that add up, unless the methods say otherwise. Those called in `KEYS` are no
+    A block is a frozen dataclass (``slots=True, eq=False``). Its first two fields, `rows` and
+    `weight`, say how much was there to count; then come others. All are arrays, classes down and
+    units across, that add up, unless the methods say otherwise. Those called in `KEYS` are no
     arrays, those in `SIGNED` may be negative, those in `SHARED` may be one column for all units,
     and what is declared with ``field(compare=False)`` is no part of what was counted.
     """
 
+    __slots__ = ()
+    name: ClassVar[str]
     KEYS: ClassVar[tuple[str, ...]] = ()
     SIGNED: ClassVar[tuple[str, ...]] = ()
     SHARED: ClassVar[tuple[str, ...]] = ()
@@ -219,22 +100,38 @@ class ArrayBlock(TallyBlock):
     weight: Floats
 
     @classmethod
-    def _arrays(cls) -> list[str]:
-        """Name the arrays, in order."""
-        return [each.name for each in fields(cls) if each.name not in cls.KEYS]
+    @abstractmethod
+    def count(
+        cls, block: Block, of: RowClasses, kind: Kind, names: Sequence[str], start: int
+    ) -> Self:
+        """Count some rows; `names` of the units and `start`, the first row, are for errors."""
+
+    @classmethod
+    def _fields(cls) -> tuple[Field[Any], ...]:
+        """Return the fields of the dataclass that a block is."""
+        return fields(cls)  # type: ignore[arg-type]
+
+    def _with(self, **parts: Any) -> Self:
+        """Return the block with some other fields."""
+        block: Self = replace(self, **parts)  # type: ignore[type-var]
+        return block
 
     def to_arrays(self) -> dict[str, Array]:
         """Return the arrays that make up the block, to store it."""
-        return {name: getattr(self, name) for name in self._arrays()}
+        return {
+            each.name: getattr(self, each.name)
+            for each in self._fields()
+            if each.name not in self.KEYS
+        }
 
     def each(self, change: Callable[[Any], Any]) -> Self:
         """Apply the same change to all arrays."""
-        return replace(self, **{name: change(part) for name, part in self.to_arrays().items()})
+        return self._with(**{name: change(part) for name, part in self.to_arrays().items()})
 
     @classmethod
     def empty(cls, n_units: int) -> Self:
         """Return the block of no rows, and of no classes."""
-        parts: dict[str, Any] = {name: np.zeros((0, n_units)) for name in cls._arrays()}
+        parts: dict[str, Any] = {each.name: np.zeros((0, n_units)) for each in cls._fields()}
         return cls(**{**parts, "rows": np.zeros((0, n_units), np.int64)})
 
     @property
@@ -253,7 +150,7 @@ class ArrayBlock(TallyBlock):
         return all(bool(is_integral(part).all()) for part in self.to_arrays().values())
 
     def with_classes(self, places: Sequence[int], n_classes: int) -> Self:
-        """Move the classes to new places among more classes."""
+        """Move the classes to new places, in the same order, among more classes."""
         return self.each(lambda part: among(part, places, n_classes))
 
     def select_classes(self, classes: Mask) -> Self:
@@ -262,23 +159,22 @@ class ArrayBlock(TallyBlock):
 
     def select(self, units: Sequence[int]) -> Self:
         """Return the block of only some units."""
-        width = self._width
-        chosen = list(units)
+        shape, chosen = self._shape, list(units)
         return self.each(
-            lambda part: part[:, chosen] if part.shape[1] == width else part
+            lambda part: part[:, chosen] if part.shape == shape else part
         ).without_unused()
 
     def widen(self, places: Sequence[int], n_units: int) -> Self:
         """Move the units to new places among more units; new ones have no values."""
-        shape = (self.n_classes, self._width)
+        shape = self._shape
         return self.each(
             lambda part: among(np.broadcast_to(part, shape).T, places, n_units).T
         ).without_unused()
 
     @property
-    def _width(self) -> int:
-        """How many columns the widest array has."""
-        return max(int(part.shape[1]) for part in self.to_arrays().values())
+    def _shape(self) -> tuple[int, ...]:
+        """The shape of the widest array."""
+        return max(part.shape for part in self.to_arrays().values())
 
     def split(self, n_parts: int) -> list[Self]:
         """Cut the classes into so many parts of equally many classes."""
@@ -286,19 +182,23 @@ class ArrayBlock(TallyBlock):
         cuts = [slice(k * n, k * n + n) for k in range(n_parts)]
         return [self.each(operator.itemgetter(cut)) for cut in cuts]
 
+    def without_unused(self) -> Self:
+        """Drop the keys that no row has, such as values and words."""
+        return self
+
     def plus(self, other: Self, names: Sequence[str], reuse: bool = False) -> Self:
-        """Add the sums of other rows; `reuse` says that their memory may be written over."""
+        """Add the block of other rows; `reuse` says that its memory may be written over."""
         mine, theirs = self.aligned(other, names)
         parts = {}
         for name, more in theirs.to_arrays().items():
             out = more if reuse and name not in ("rows", "weight") else None
             parts[name] = np.add(getattr(mine, name), more, out=out)
-        return replace(mine, **parts).without_unused()
+        return mine._with(**parts).without_unused()
 
     def less(self, other: Self) -> Self:
         """Take away rows that are surely here, without a check; keys stay even if unused."""
         theirs = other.to_arrays()
-        return replace(self, **{k: mine - theirs[k] for k, mine in self.to_arrays().items()})
+        return self._with(**{k: mine - theirs[k] for k, mine in self.to_arrays().items()})
 
     def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
         """Take away rows that were counted here; refuse what cannot be right."""
@@ -310,7 +210,7 @@ class ArrayBlock(TallyBlock):
             if name not in ("rows", "weight"):
                 away, signed = getattr(theirs, name), name in self.SIGNED
                 parts[name] = sum_left(sums, away, rows, where, signed)
-        return replace(mine, rows=rows, weight=weight, **parts).without_unused()
+        return mine._with(rows=rows, weight=weight, **parts).without_unused()
 
     def aligned(self, other: Self, names: Sequence[str]) -> tuple[Self, Self]:
         """Return both blocks with the keys of both."""
@@ -330,9 +230,21 @@ class ArrayBlock(TallyBlock):
         rows: Integers | None = None,
         own: bool = False,
     ) -> Self:
-        """Return a unit without each row in turn: what is left if a row is taken from its class.
+        """Return a block of as many units as rows: this unit without each row in turn.
 
         Where too many digits cancel, the other rows of the class are counted again.
+
+        Parameters
+        ----------
+        block, of
+            The rows that were counted here, and their classes. If some are lacking, what would
+            have to be counted again is NaN.
+        unit, kind
+            Which unit, and what was counted.
+        rows
+            Leave out only these rows, of the others none.
+        own
+            Return only one class: that of each row.
         """
         some, column = np.arange(len(of.y)) if rows is None else rows, take_columns(block, [unit])
         each = of.moved(some, np.arange(len(some)), len(some))
@@ -361,7 +273,7 @@ class ArrayBlock(TallyBlock):
             cancels = (away != 0) & ~gone & (np.abs(left) < LIGHT * np.abs(whole))
             if cancels.any():
                 lost |= (cancels & ~is_integral(whole, away)).any(axis=1)
-        return replace(self, **parts), lost
+        return self._with(**parts), lost
 
     def _amended(self, lost: Mask, again: Self) -> Self:
         """Put in the classes that were counted again; NaN if not of all their rows."""
@@ -387,16 +299,27 @@ class ArrayBlock(TallyBlock):
             part[y, here] = getattr(left, name)[:, 0]
         return parts
 
+    def support(self, unit: int, kind: Kind) -> Support | None:
+        """Return what a unit can be, as far as the counts tell; `kind` is that of its column."""
+        return None
+
+    def notes(self) -> Any:
+        """Return what belongs to the block beside its arrays, as plain data."""
+        return None
+
     @classmethod
     def from_arrays(cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers) -> Self:
-        """Build the block that `to_arrays` took apart; all else is an error."""
+        """Build the block that `notes` and `to_arrays` described; all else is an error.
+
+        `kinds` are those of the units' columns, `rows` the number of rows of each class.
+        """
         return cls.checked(arrays, len(kinds), rows)
 
     @classmethod
     def checked(cls, arrays: Arrays, width: int, of_classes: Integers, **keys: Any) -> Self:
         """Take the next arrays, so wide (or one column for all); they must be those of a block."""
         parts = {}
-        for name in cls._arrays():
+        for name in [each.name for each in cls._fields() if each.name not in cls.KEYS]:
             array = arrays.take((len(of_classes), None), np.int64 if name == "rows" else np.float64)
             require(array.shape[1] == width or (name in cls.SHARED and array.shape[1] == 1))
             require(name in cls.SIGNED or bool((array >= 0).all()))
@@ -408,18 +331,14 @@ class ArrayBlock(TallyBlock):
         return block
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
+        if not isinstance(other, type(self)):
             return NotImplemented
         mine, theirs = self.without_unused(), other.without_unused()
-        compared = [each.name for each in fields(self) if each.compare]
-        return all(
-            bool(np.array_equal(getattr(mine, name), getattr(theirs, name)))
-            if name not in self.KEYS
-            else getattr(mine, name) == getattr(theirs, name)
-            for name in compared
-        )
+        compared = [each.name for each in self._fields() if each.compare]
+        pairs = [(name, getattr(mine, name), getattr(theirs, name)) for name in compared]
+        return all(a == b if name in self.KEYS else np.array_equal(a, b) for name, a, b in pairs)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 def among(part: NDArray[Scalar], places: Sequence[int], n_classes: int) -> NDArray[Scalar]:
@@ -436,22 +355,28 @@ def in_columns(classes: Sequence[Label], names: Sequence[str]) -> Where:
 
 def refuse_never_counted(wrong: Mask, where: Where) -> None:
     """Raise the error about taking away what was never there, if anything is marked so."""
-    if wrong.any():
-        c, j = map(int, np.argwhere(wrong)[0])
-        raise TallyBayesError(
-            f"{where(c, j)}: these rows were not counted; only rows that were counted can be "
-            "forgotten, with the weight they had"
-        )
+    _refuse(
+        wrong,
+        where,
+        "these rows were not counted; only rows that were counted can be forgotten, with the "
+        "weight they had",
+    )
 
 
 def refuse_lost_in_rounding(shaky: Mask, where: Where) -> None:
     """Raise the error about digits that cancelled, if anything is marked so."""
-    if shaky.any():
-        c, j = map(int, np.argwhere(shaky)[0])
-        raise TallyBayesError(
-            f"{where(c, j)}: what is left after taking these rows away is lost in rounding error; "
-            "count the remaining rows again"
-        )
+    _refuse(
+        shaky,
+        where,
+        "what is left after taking these rows away is lost in rounding error; count the remaining "
+        "rows again",
+    )
+
+
+def _refuse(marked: Mask, where: Where, why: str) -> None:
+    if marked.any():
+        c, j = map(int, np.argwhere(marked)[0])
+        raise TallyBayesError(f"{where(c, j)}: {why}")
 
 
 def is_integral(*parts: Array) -> Mask:

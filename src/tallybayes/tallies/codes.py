@@ -18,10 +18,11 @@ from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.tallies.blocks import (
     Array,
-    ArrayBlock,
+    Floats,
     Integers,
     Mask,
     Support,
+    TallyBlock,
     Where,
     among,
     in_columns,
@@ -38,11 +39,13 @@ NARROW = 65_536
 
 @register_block("codes")
 @dataclass(frozen=True, slots=True, eq=False)
-class Codes(ArrayBlock):
+class Codes(TallyBlock):
     """Counts of the values of all columns (across) in the classes (down)."""
 
     KEYS: ClassVar[tuple[str, ...]] = ("labels",)
 
+    rows: Integers
+    weight: Floats
     labels: Labels
 
     @classmethod

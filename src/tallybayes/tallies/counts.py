@@ -17,10 +17,10 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
 from tallybayes.tallies.blocks import (
-    ArrayBlock,
     Floats,
     Integers,
     Support,
+    TallyBlock,
     register_block,
 )
 from tallybayes.tallies.container import Arrays, require
@@ -29,11 +29,13 @@ from tallybayes.tallies.moments import DEVIATIONS
 
 @register_block("counts")
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts(ArrayBlock):
+class Counts(TallyBlock):
     """Sums of the columns (across) in the classes (down)."""
 
     SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
 
+    rows: Integers
+    weight: Floats
     sums: Floats
 
     @classmethod

@@ -26,10 +26,11 @@ from tallybayes.tallies.blocks import (
     LIGHT,
     ROUNDING,
     TRUSTED,
-    ArrayBlock,
     Floats,
+    Integers,
     Mask,
     Support,
+    TallyBlock,
     in_columns,
     is_integral,
     refuse_lost_in_rounding,
@@ -45,7 +46,7 @@ DEVIATIONS = 3.0  # about each mean, in which nearly all numbers lie
 
 @register_block("moments")
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments(ArrayBlock):
+class Moments(TallyBlock):
     """Moments of the columns (across) in the classes (down).
 
     `peak` is the largest M2 that the numbers have passed through, which bounds their rounding
@@ -54,6 +55,8 @@ class Moments(ArrayBlock):
 
     SIGNED: ClassVar[tuple[str, ...]] = ("mean",)
 
+    rows: Integers
+    weight: Floats
     mean: Floats
     m2: Floats
     peak: Floats = field(compare=False)
