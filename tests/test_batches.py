@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 import tallybayes as tb
+from laws.conftest import assert_same
 from tallybayes import batches
 
 N = 11
@@ -39,28 +40,12 @@ def small_blocks(request, monkeypatch):
     return switch
 
 
-def same(a, b):
-    """The same tally: counts bit for bit, moments but for rounding."""
-    assert a.schema == b.schema
-    assert a.classes == b.classes
-    np.testing.assert_array_equal(a.rows, b.rows)
-    np.testing.assert_allclose(a.weight, b.weight, rtol=1e-12)
-    for mine, theirs in zip(a.blocks, b.blocks, strict=True):
-        for part in type(mine).__slots__:
-            if part == "labels":
-                assert mine.labels == theirs.labels
-            else:
-                np.testing.assert_allclose(
-                    getattr(mine, part), getattr(theirs, part), rtol=1e-12, atol=1e-14
-                )
-
-
 @pytest.mark.parametrize("weights", [None, RNG.integers(0, 3, N)], ids=["plain", "weighted"])
 @pytest.mark.parametrize("form", FORMS)
 def test_blocks_of_rows_change_no_tally(form, weights, small_blocks):
     whole = tb.Tally.of(FORMS[form](), LABELS, weights, columns=KINDS)
     small_blocks()
-    same(tb.Tally.of(FORMS[form](), LABELS, weights, columns=KINDS), whole)
+    assert_same(tb.Tally.of(FORMS[form](), LABELS, weights, columns=KINDS), whole)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -79,7 +64,7 @@ def test_blocks_of_rows_change_nothing_for_a_matrix_of_several_kinds(dtype, smal
     model = tb.estimate(whole)
     posterior = model.posterior(x)
     small_blocks()
-    same(tb.Tally.of(x, LABELS, columns=kinds), whole)
+    assert_same(tb.Tally.of(x, LABELS, columns=kinds), whole)
     np.testing.assert_allclose(model.posterior(x), posterior, rtol=1e-13)
 
 
@@ -88,7 +73,7 @@ def test_blocks_of_rows_change_nothing_for_a_sparse_matrix(small_blocks):
     kinds = {"x1": tb.Binary(), "x3": tb.Count("others")}
     whole = tb.Tally.of(x, LABELS, columns=kinds)
     small_blocks()
-    same(tb.Tally.of(x, LABELS, columns=kinds), whole)
+    assert_same(tb.Tally.of(x, LABELS, columns=kinds), whole)
 
 
 def test_a_value_first_met_in_a_later_block_is_counted_there(small_blocks):
@@ -99,31 +84,22 @@ def test_a_value_first_met_in_a_later_block_is_counted_there(small_blocks):
     assert tally.blocks[0].rows.tolist() == [[4, 0, 4, 0], [0, 1, 0, 1]]
 
 
-def test_an_infinite_number_is_found_at_its_row_in_whatever_block(small_blocks):
+@pytest.mark.parametrize(
+    ("column", "kind", "saying"),
+    [
+        ([1.0, 2.0, 1.0, 3.0, 1.0, np.inf], tb.Numeric(), "column 'a' holds infinity in row 5"),
+        ([0, 1, 0, 2, 0, -1], tb.Count(), r"column 'a' is -1(\.0)? in row 5"),
+        ([1.0, 2.0, None, 3.0, 1.0, "x"], tb.Numeric(), "column 'a' holds 'x' in row 5"),
+        (pa.array([None] * 5 + ["x"]), tb.Numeric(), "column 'a' holds 'x' in row 5"),
+    ],
+    ids=["infinity", "a negative count", "text", "text in Arrow"],
+)
+def test_what_is_wrong_is_found_at_its_row_in_whatever_block(column, kind, saying, small_blocks):
     small_blocks()
-    table = {"a": [1.0, 2.0, 1.0, 3.0, 1.0, np.inf], "b": [1.0] * 6}
-    with pytest.raises(tb.TallyBayesError, match="column 'a' holds infinity in row 5"):
-        tb.Tally.of(table, [0, 1] * 3)
-    model = tb.estimate(tb.Tally.of({"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0, 3.0]}, [0, 1, 0]))
-    with pytest.raises(tb.TallyBayesError, match="column 'a' holds infinity in row 5"):
-        model.posterior(table)
-
-
-def test_a_negative_count_is_found_at_its_row_in_whatever_block(small_blocks):
-    small_blocks()
-    table = {"a": [0, 1, 0, 2, 0, -1], "b": [1] * 6}
-    kinds = {"a": tb.Count(), "b": tb.Count()}
-    with pytest.raises(tb.TallyBayesError, match=r"column 'a' is -1(\.0)? in row 5"):
-        tb.Tally.of(table, [0, 1] * 3, columns=kinds)
-
-
-def test_text_among_numbers_is_found_at_its_row_in_whatever_block(small_blocks):
-    small_blocks()
-    model = tb.estimate(tb.Tally.of({"a": [1.0, 2.0, 4.0]}, [0, 1, 0]))
-    column = pa.array(["x" if k == 4 else None for k in range(6)])
-    for form in ({"a": [1.0, 2.0, None, 3.0, "x", 1.0]}, pa.table({"a": column})):
-        with pytest.raises(tb.TallyBayesError, match="column 'a' holds 'x' in row 4"):
-            model.posterior(form)
+    model = tb.estimate(tb.Tally.of({"a": [1, 2, 4]}, [0, 1, 0], columns={"a": kind}))
+    for call in (model.posterior, lambda X: tb.Tally.of(X, [0, 1] * 3, schema=model.schema)):
+        with pytest.raises(tb.TallyBayesError, match=saying):
+            call({"a": column})
 
 
 def test_the_impossible_row_is_named_in_whatever_block(small_blocks):

@@ -108,7 +108,7 @@ def test_numbers_too_large_to_merge_are_refused():
     a, b = moments_of([1e200, 1e200]), moments_of([-1e200, -1e200])
     with pytest.raises(tb.TallyBayesError, match="column 'x' holds numbers too large"):
         a + b
-    with pytest.raises(tb.TallyBayesError, match="too large"):
+    with pytest.raises(tb.TallyBayesError, match=r"weight of row 0 is 1e\+308.*rescale"):
         tb.Tally.of({"x": [1.0, 2.0]}, ["a", "b"], [1e308, 1e308])
 
 
@@ -216,11 +216,6 @@ def test_the_target_may_be_in_a_record():
 def test_what_is_no_record_is_refused(record):
     with pytest.raises(tb.TallyBayesError, match="record"):
         tb.estimate(moments_of([1.0, 2.0])).posterior_of(record)
-
-
-def test_tallies_can_be_summed():
-    parts = [moments_of([1.0, 2.0]), moments_of([4.0])]
-    assert sum(parts) == parts[0] + parts[1]
 
 
 def test_the_log_posterior_of_an_impossible_row_is_the_log_prior():

@@ -191,7 +191,12 @@ class Cells:
         if not isinstance(self.source, SparseMatrix):
             return None
         values = self.source.values
-        _refuse_broken(values.indptr, values.indices, values.data, values.shape[0])
+        indptr, n = values.indptr, values.shape[0]
+        # rows that begin or end outside: neither SciPy nor the kernels would notice
+        sound = len(indptr) == n + 1 and indptr[0] == 0
+        sound = sound and indptr[-1] <= len(values.data) == len(values.indices)
+        if not (sound and bool((indptr[1:] >= indptr[:-1]).all())):
+            raise TallyBayesError(BROKEN)
         if not isinstance(self.reads, range):
             _refuse_outside(values.indices, values.shape[1])
             values = values[:, list(self.reads)]
@@ -268,38 +273,31 @@ def _pass_through(source: Source, groups: Sequence[tuple[Any, Cells]]) -> bool:
 
 def _checked(source: Source, schema: Columns) -> Source:
     """Return the source if it has the columns of the schema; records may lack some."""
-    if isinstance(source, Table):
-        source = source.completed(schema.names)
-        _check_columns(source, schema)
-    elif len(source.names) != len(schema.names):
-        raise TallyBayesError(
-            f"X has {len(source.names)} columns, but {len(schema.names)} were expected"
-        )
-    return source
-
-
-def _check_columns(source: Table, schema: Columns) -> None:
-    """Match columns by name: none missing, none unknown (the target may be there)."""
+    if not isinstance(source, Table):
+        if len(source.names) != len(schema.names):
+            raise TallyBayesError(
+                f"X has {len(source.names)} columns, but {len(schema.names)} were expected"
+            )
+        return source
+    source = source.completed(schema.names)
     known, given = set(schema.names), set(source.names)
     missing = [name for name in schema.names if name not in given]
+    others = [name for name in source.names if name not in known]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        others = [name for name in source.names if name not in known]
+        has = ", ".join(repr(name) for name in sorted(given)[:8]) or "no columns"
+        has += ", ..." if len(given) > 8 else ""
         hint = f"; {did_you_mean(missing[0], others)}" if others else ""
         raise TallyBayesError(
-            f"column {missing[0]!r} is missing{more}; the data has {_listed(given)}{hint}; if it "
-            "is unknown, add it with None in every row"
+            f"column {missing[0]!r} is missing{more}; the data has {has}{hint}; if it is unknown, "
+            "add it with None in every row"
         )
-    for name in source.names:
-        if name not in known and name != schema.target:
+    for name in others:
+        if name != schema.target:
             raise TallyBayesError(
                 f"column {name!r} is not known; {did_you_mean(name, schema.names)}"
             )
-
-
-def _listed(names: set[str]) -> str:
-    more = ", ..." if len(names) > 8 else ""
-    return (", ".join(repr(name) for name in sorted(names)[:8]) or "no columns") + more
+    return source
 
 
 def coded(columns: Iterable[Encoded]) -> Coded:
@@ -316,20 +314,6 @@ def coded_by_value(values: Array, names: Sequence[str]) -> Coded:
     return coded(encode(values[:, k], f"column {name!r}") for k, name in enumerate(names))
 
 
-def _refuse_broken(indptr: Array, indices: Array, data: Array, n_rows: int) -> None:
-    """Refuse rows that begin or end outside; neither SciPy nor the kernels would notice."""
-    sound = len(indptr) == n_rows + 1 and indptr[0] == 0
-    sound = sound and indptr[-1] <= len(data) == len(indices)
-    if not (sound and bool((indptr[1:] >= indptr[:-1]).all())):
-        raise TallyBayesError(BROKEN)
-
-
-def _refuse_outside(indices: Array, n_columns: int) -> None:
-    """Refuse columns that are not there."""
-    if len(indices) and (indices.min() < 0 or indices.max() >= n_columns):
-        raise TallyBayesError(BROKEN)
-
-
 def refuse_flaws(block: Sparse, names: Sequence[str], counts: bool) -> None:
     """Raise the error about a sparse matrix that is broken, or holds what it must not hold.
 
@@ -339,26 +323,25 @@ def refuse_flaws(block: Sparse, names: Sequence[str], counts: bool) -> None:
     if not len(block.data):
         return
     least = block.data.min()  # NaN if any of them is
-    if np.isnan(least) or (counts and (least < 0 or block.data.max() == np.inf)):
-        raise _unusable(block, names, counts)
-
-
-def _unusable(block: Sparse, names: Sequence[str], counts: bool) -> TallyBayesError:
-    """Build the error about a stored value that is missing or no count."""
+    if not (np.isnan(least) or (counts and (least < 0 or block.data.max() == np.inf))):
+        return
     bad = np.isnan(block.data)
     if counts:
         bad |= (block.data < 0) | np.isinf(block.data)
     place = int(np.argmax(bad))
     row = int(np.searchsorted(block.indptr, place, side="right")) - 1
     value, name = block.data[place], names[int(block.indices[place])]
+    remedy = "counts must be finite and not negative"
     if np.isnan(value):
-        return TallyBayesError(
-            f"column {name!r} is NaN in row {row}; a sparse matrix cannot hold missing values: "
-            "pass X.toarray() or store a number"
-        )
-    return TallyBayesError(
-        f"column {name!r} is {value} in row {row}; counts must be finite and not negative"
-    )
+        value = "NaN"
+        remedy = "a sparse matrix cannot hold missing values: pass X.toarray() or store a number"
+    raise TallyBayesError(f"column {name!r} is {value} in row {row}; {remedy}")
+
+
+def _refuse_outside(indices: Array, n_columns: int) -> None:
+    """Refuse columns that are not there."""
+    if len(indices) and (indices.min() < 0 or indices.max() >= n_columns):
+        raise TallyBayesError(BROKEN)
 
 
 def without_duplicates(block: Sparse) -> Sparse:

@@ -38,10 +38,6 @@ Array = NDArray[Any]
 
 MOST_EDGES_SHOWN = 8
 
-FLOATS: tuple[Any, ...] = (np.float64, np.float32)
-INTEGERS: tuple[Any, ...] = (np.int64, np.int32)
-NUMBERS: tuple[Any, ...] = (np.float64, np.float32, np.int64, np.uint8, np.bool_)
-
 
 class Kind(Protocol):
     """What is counted of a column, or of several together."""
@@ -143,9 +139,36 @@ def unequal(name: str, mine: Any, other: Any, remedy: str) -> TallyBayesError:
     )
 
 
+class _Values(Kind, Protocol):
+    """A kind of a column whose values are counted as they are stated."""
+
+    __slots__ = ()
+    takes_plain_values: ClassVar[bool] = True
+    read_as_is: ClassVar[tuple[Any, ...]] = ()  # types of matrices that kernels are compiled for
+
+    def passes(self, source: Source) -> bool:
+        """Tell whether the source's memory can go to the kernels as it is."""
+        if not isinstance(source, Matrix):
+            return False
+        return bool(source.values.flags.c_contiguous) and source.values.dtype in self.read_as_is
+
+    def _contiguous(self, values: Array) -> Array:
+        """Keep a type that kernels are compiled for; convert any other to the first of those."""
+        ready = self.read_as_is
+        return np.ascontiguousarray(values, values.dtype if values.dtype in ready else ready[0])
+
+    def _refuse_sparse(self, cells: Cells) -> None:
+        """Refuse a sparse matrix, in which most values are zeros that are not there."""
+        if cells.sparse() is not None:
+            raise TallyBayesError(
+                f"column {cells.names[cells.reads[0]]!r} of a sparse matrix cannot be "
+                f"{type(self).__name__}; pass X.toarray() or count it (Count, Binary)"
+            )
+
+
 @register_kind
 @dataclass(frozen=True, slots=True)
-class Numeric(Kind):
+class Numeric(_Values):
     """A number on a scale, counted by its moments. Families: Gaussian, LogNormal.
 
     Parameters
@@ -155,7 +178,7 @@ class Numeric(Kind):
     """
 
     counted_as: ClassVar[str] = "moments"
-    takes_plain_values: ClassVar[bool] = True
+    read_as_is: ClassVar[tuple[Any, ...]] = (np.float64, np.float32)
 
     log: bool = False
 
@@ -168,17 +191,17 @@ class Numeric(Kind):
 
     def encode(self, cells: Cells) -> Array:
         """Return the numbers, or their logarithms."""
-        _refuse_sparse(cells, self)
+        self._refuse_sparse(cells)
         values = cells.matrix()
         if self.log:
             names = [cells.names[place] for place in cells.reads]
             values = cells.stacked() if values is None else values
             return logarithms(values, names, cells.rows.start, cells.counted)
-        return cells.stacked() if values is None else _contiguous(values, FLOATS)
+        return cells.stacked() if values is None else self._contiguous(values)
 
     def passes(self, source: Source) -> bool:
         """Tell whether the source's memory can go to the kernels as it is."""
-        return not self.log and _ready(source, FLOATS)
+        return not self.log and _Values.passes(self, source)
 
     def refuse_unusable(
         self, block: Block, names: Sequence[str], start: int, impossible: Array | None = None
@@ -194,7 +217,7 @@ class Numeric(Kind):
 
 @register_kind
 @dataclass(frozen=True, slots=True)
-class Categories(Kind):
+class Categories(_Values):
     """One of several values, counted by value. Families: Categorical.
 
     Parameters
@@ -204,7 +227,7 @@ class Categories(Kind):
     """
 
     counted_as: ClassVar[str] = "codes"
-    takes_plain_values: ClassVar[bool] = True
+    read_as_is: ClassVar[tuple[Any, ...]] = (np.int64, np.int32)
 
     values: tuple[Label, ...] = ()
 
@@ -227,17 +250,13 @@ class Categories(Kind):
 
     def encode(self, cells: Cells) -> Coded:
         """Return the values as codes."""
-        _refuse_sparse(cells, self)
+        self._refuse_sparse(cells)
         values = cells.matrix()
         if values is None:
             return coded(cells.codes(place) for place in cells.reads)
         if values.dtype.kind in "iu" and values.dtype != np.uint64:
-            return Coded(_contiguous(values, INTEGERS), None)
+            return Coded(self._contiguous(values), None)
         return coded_by_value(values, [cells.names[place] for place in cells.reads])
-
-    def passes(self, source: Source) -> bool:
-        """Tell whether the source's memory can go to the kernels as it is."""
-        return _ready(source, INTEGERS)
 
     def merged(self, other: Kind, name: str) -> Kind:
         """Return the kind with the values that both declare."""
@@ -256,7 +275,7 @@ class Categories(Kind):
 
 @register_kind
 @dataclass(frozen=True, slots=True)
-class Intervals(Kind):
+class Intervals(_Values):
     """A number that counts by the interval in which it lies. Families: Bins.
 
     Parameters
@@ -273,7 +292,6 @@ class Intervals(Kind):
     """
 
     counted_as: ClassVar[str] = "codes"
-    takes_plain_values: ClassVar[bool] = True
 
     edges: tuple[float, ...] | None = None
 
@@ -308,7 +326,7 @@ class Intervals(Kind):
 
     def encode(self, cells: Cells) -> Coded:
         """Return the numbers as the intervals in which they are."""
-        _refuse_sparse(cells, self)
+        self._refuse_sparse(cells)
         values = cells.matrix()
         columns: Iterable[Array] = (
             (cells.numbers(place) for place in cells.reads) if values is None else values.T
@@ -355,12 +373,12 @@ class Intervals(Kind):
         return f"{len(edges) + 1} intervals: cut at {', '.join(shown[:MOST_EDGES_SHOWN])}{more}"
 
 
-class _Sums(Kind, Protocol):
+class _Sums(_Values, Protocol):
     """What kinds that are counted by sums share."""
 
     __slots__ = ()
     counted_as: ClassVar[str] = "counts"
-    takes_plain_values: ClassVar[bool] = True
+    read_as_is: ClassVar[tuple[Any, ...]] = (np.float64, np.float32, np.int64, np.uint8, np.bool_)
 
     def encode(self, cells: Cells) -> Array | Sparse:
         """Return the numbers; a sparse matrix stays one."""
@@ -372,11 +390,21 @@ class _Sums(Kind, Protocol):
             return cells.stacked()
         if values.dtype == np.bool_:
             return np.ascontiguousarray(values).view(np.uint8)
-        return _contiguous(values, NUMBERS)
+        return self._contiguous(values)
 
-    def passes(self, source: Source) -> bool:
-        """Tell whether the source's memory can go to the kernels as it is."""
-        return _ready(source, NUMBERS)
+    def refuse_unusable(
+        self, block: Block, names: Sequence[str], start: int, impossible: Array | None = None
+    ) -> None:
+        """Refuse a sparse matrix that is broken, and counts that are negative or infinite."""
+        counts = not hasattr(self, "threshold")
+        if impossible is not None:
+            return
+        if isinstance(block, Sparse):
+            refuse_flaws(block, names, counts)
+        elif isinstance(block, np.ndarray) and counts:
+            least = np.fmin.reduce(block, axis=None, initial=0)
+            if least < 0 or np.fmax.reduce(block, axis=None, initial=0) == np.inf:
+                raise unusable(block, names, start)
 
 
 @register_kind
@@ -399,13 +427,6 @@ class Binary(_Sums):
             )
         return block
 
-    def refuse_unusable(
-        self, block: Block, names: Sequence[str], start: int, impossible: Array | None = None
-    ) -> None:
-        """Refuse a sparse matrix that is broken."""
-        if isinstance(block, Sparse) and impossible is None:
-            refuse_flaws(block, names, counts=False)
-
 
 @register_kind
 @dataclass(frozen=True, slots=True)
@@ -420,39 +441,5 @@ class Count(_Sums):
 
     bag: str = "words"
 
-    def refuse_unusable(
-        self, block: Block, names: Sequence[str], start: int, impossible: Array | None = None
-    ) -> None:
-        """Refuse counts that are negative or infinite."""
-        if impossible is not None:
-            return
-        if isinstance(block, Sparse):
-            refuse_flaws(block, names, counts=True)
-        elif isinstance(block, np.ndarray):
-            least = np.fmin.reduce(block, axis=None, initial=0)
-            if least < 0 or np.fmax.reduce(block, axis=None, initial=0) == np.inf:
-                raise unusable(block, names, start)
-
 
 register_kind(Words)
-
-
-def _refuse_sparse(cells: Cells, kind: Kind) -> None:
-    """Refuse a sparse matrix, in which most values are zeros that are not there."""
-    if cells.sparse() is not None:
-        raise TallyBayesError(
-            f"column {cells.names[cells.reads[0]]!r} of a sparse matrix cannot be "
-            f"{type(kind).__name__}; pass X.toarray() or count it (Count, Binary)"
-        )
-
-
-def _ready(source: Source, dtypes: tuple[Any, ...]) -> bool:
-    """Tell whether a source is a matrix of one of the types that kernels are compiled for."""
-    if not isinstance(source, Matrix):
-        return False
-    return bool(source.values.flags.c_contiguous) and source.values.dtype in dtypes
-
-
-def _contiguous(values: Array, dtypes: tuple[Any, ...]) -> Array:
-    """Keep a type that kernels are compiled for; convert any other to the first of those."""
-    return np.ascontiguousarray(values, values.dtype if values.dtype in dtypes else dtypes[0])

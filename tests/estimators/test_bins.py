@@ -14,7 +14,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 import tallybayes as tb
 from tallybayes import Bins, NaiveBayes
-from tallybayes.families.entropy import entropy_edges
+from tallybayes.families.bins import entropy_edges
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from tallybayes.families.entropy import entropy_edges
+from tallybayes.families.bins import entropy_edges
 from tiers import scaled
 
 INF, NAN = math.inf, math.nan

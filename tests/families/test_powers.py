@@ -14,7 +14,7 @@ from tallybayes.families import (
     categorical,
     counts,
     gaussian,
-    word_weights,
+    text,
 )
 from tallybayes.model.calibration import Calibration
 
@@ -83,7 +83,7 @@ def powered_terms(terms, exponents):
 
 
 def test_every_kind_of_parameters_is_tried_here():
-    modules = bernoulli, bins, categorical, counts, gaussian, word_weights
+    modules = bernoulli, bins, categorical, counts, gaussian, text
     known = {
         each
         for module in modules

@@ -11,7 +11,6 @@ from sklearn.preprocessing import normalize
 
 import tallybayes as tb
 from limited import limited_to
-from tallybayes.families import word_weights
 from tallybayes.kernels import threads
 from tallybayes.tokenizer import bags
 
@@ -96,21 +95,6 @@ def test_a_uniform_prior_is_that_of_scikit_learn(event):
     np.testing.assert_allclose(got, expected_joint(event, 1.0, uniform=True), rtol=1e-10)
 
 
-@pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("alpha", [0.0, 0.1])
-def test_a_model_too_large_for_a_table_gives_the_same_scores(event, alpha, monkeypatch):
-    if event == "complement" and not alpha:
-        return
-    counted, family = tally(TRAIN, Y), tb.Text(event=event, alpha=alpha)
-    expected = joint(counted, family, [*TEST, None])
-    monkeypatch.setattr(word_weights, "MOST_CELLS", 10)
-    monkeypatch.setattr(word_weights, "WORDS_AT_ONCE", 7)
-    model = tb.estimate(counted, family)
-    got = model.joint_log_likelihood({"mail": [*TEST, None]})
-    np.testing.assert_allclose(got, expected, rtol=1e-10)
-    assert model.factors[0].parameters.table is None
-
-
 SMALL = ["a b b", "b c", "b b", "c a"]
 LABELS = ["p", "p", "p", "q"]
 LETTERS = tb.Words(tokens="whitespace")
@@ -137,9 +121,7 @@ def logs(shares):
         ("bernoulli", "never", (0, 0)),
     ],
 )
-@pytest.mark.parametrize("large", [False, True], ids=["table", "no table"])
-def test_alpha_0_is_maximum_likelihood(event, document, shares, large, monkeypatch):
-    monkeypatch.setattr(word_weights, "MOST_CELLS", 0 if large else 10**6)
+def test_alpha_0_is_maximum_likelihood(event, document, shares):
     counted = tally(SMALL, LABELS, words=LETTERS)
     got = joint(counted, tb.Text(LETTERS, event=event, alpha=0), [document])[0]
     prior = (Fraction(3, 4), Fraction(1, 4))
@@ -285,8 +267,7 @@ def test_errors_say_what_to_give():
 
 
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "complement", "bernoulli"])
-def test_a_large_model_scores_documents_without_a_known_word(monkeypatch, event):
-    monkeypatch.setattr(word_weights, "MOST_CELLS", 1)
+def test_a_document_without_a_known_word_says_nothing_of_words(event):
     block = tb.Tally.of({"mail": ["aa", "bb", None]}, list("xyz"), columns={"mail": tb.Words()})
     model = tb.estimate(block, tb.Text(event=event))
     row = model.posterior({"mail": ["nothing known"]})[0]

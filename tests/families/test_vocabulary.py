@@ -10,7 +10,7 @@ from sklearn.feature_selection import chi2, mutual_info_classif
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import tallybayes as tb
-from tallybayes.families import vocabulary
+from tallybayes.families import text as vocabulary
 from tallybayes.tokenizer import bags
 
 WORDS = tb.Words(tokens="whitespace")

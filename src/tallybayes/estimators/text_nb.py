@@ -12,8 +12,7 @@ from tallybayes.estimators.base import Floats, shown, to_refit
 from tallybayes.estimators.checks import checked_labels, checked_weights
 from tallybayes.estimators.table_classifier import TableClassifier
 from tallybayes.families import Text, TextParameters
-from tallybayes.families.text import Event
-from tallybayes.families.vocabulary import as_vocabulary
+from tallybayes.families.text import Event, as_vocabulary
 from tallybayes.model import Fitted
 from tallybayes.model.calibration import How
 from tallybayes.model.column_specs import ColumnSpec

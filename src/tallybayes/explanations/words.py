@@ -14,11 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.explanations.contribution import Contribution
-from tallybayes.families import Bernoulli, TextParameters
-from tallybayes.families.parameters import ColumnInfo, Floats, times
-from tallybayes.families.word_weights import WORDS_AT_ONCE
-from tallybayes.sources import NumberedNames
-from tallybayes.tallies import Counts
+from tallybayes.families import BernoulliParameters, TextParameters
+from tallybayes.families.parameters import Floats, times
 from tallybayes.tokenizer import Bagged, Bags, Buckets, Documents, Words
 from tallybayes.tokenizer.words import in_utf8
 
@@ -88,12 +85,8 @@ def _absent(weights: TextParameters, column: str, present: NDArray[Any]) -> list
     absent = np.setdiff1d(np.arange(len(weights.terms)), present)
     if not len(absent):
         return []
-    block, family = weights.counted, Bernoulli(weights.text.added)
-    total = np.zeros(block.n_classes)
-    for start in range(0, len(absent), WORDS_AT_ONCE):
-        some = absent[start : start + WORDS_AT_ONCE]
-        counts = Counts(block.rows, block.weight, weights.counts_of(some).T)
-        switches = family.estimate(counts, ColumnInfo((), NumberedNames(len(some)), ()))
-        total += times(switches.log_absent, np.array(weights.exponent)).sum(axis=1)
+    switches = weights.bag
+    assert isinstance(switches, BernoulliParameters)
+    total = switches.log_absent[:, absent].sum(axis=1)
     together = Contribution(column, ABSENT, tuple(total.tolist()), float(len(absent)))
     return [replace(together, exponent=weights.exponent)]

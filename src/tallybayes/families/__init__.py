@@ -19,11 +19,10 @@ from tallybayes.families.gaussian import (
     NormalParameters,
     RelativeFloor,
 )
-from tallybayes.families.parameters import ColumnInfo, Entries, Family, Parameters, Ratios
+from tallybayes.families.parameters import ColumnInfo, Entries, Family, Parameters
 from tallybayes.families.registry import FAMILIES, register
-from tallybayes.families.smoothing import ByClass, ByValue
-from tallybayes.families.text import Text
-from tallybayes.families.word_weights import TextParameters
+from tallybayes.families.smoothing import ByClass, ByValue, Ratios
+from tallybayes.families.text import Text, TextParameters
 
 __all__ = [
     "FAMILIES",

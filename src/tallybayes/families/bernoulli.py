@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -19,18 +19,14 @@ from tallybayes.families.parameters import (
     Floats,
     Mask,
     Parameters,
-    Ratios,
-    safe_log,
     times,
 )
 from tallybayes.families.registry import register
-from tallybayes.families.smoothing import Alpha, alpha_of_each, checked_alpha
+from tallybayes.families.smoothing import Alpha, Ratios, alpha_of_each
 from tallybayes.families.terms import Steps
 from tallybayes.kernels import scoring
 from tallybayes.schema import Binary
 from tallybayes.tallies import Counts
-
-CELLS_AT_ONCE = 4_000_000
 
 
 @register("bernoulli", default_for=Binary)
@@ -53,7 +49,7 @@ class Bernoulli(Family):
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+        Family.__post_init__(self)
         object.__setattr__(self, "threshold", number(self.threshold, "threshold"))
 
     @property
@@ -75,10 +71,8 @@ class Bernoulli(Family):
         on = Ratios(counted.sums, alpha, n, 2.0 * alpha)
         off = Ratios(zeros, alpha, n, 2.0 * alpha)
         used = n.sum(axis=0) > 0.0
-        log_present = np.where(used, safe_log(on.p), 0.0)
-        return BernoulliParameters(
-            self.threshold, np.where(used, safe_log(off.p), 0.0), log_present, on
-        )
+        absent, present = (np.where(used, each.log(), 0.0) for each in (off, on))
+        return BernoulliParameters(self.threshold, absent, present, on)
 
     def classes_apart(self, counted: Counts, info: ColumnInfo, heaviest: float) -> Mask:
         """Mark the columns in which no class is left without values: alone it would say nothing."""
@@ -86,17 +80,17 @@ class Bernoulli(Family):
         return np.asarray((rows > 1).all(axis=0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class BernoulliParameters(Parameters):
     """Log probabilities of "off" and "on" by class (down) and column (across).
 
-    `on` has the fractions behind the probabilities of "on"; None if they were stated.
+    The `fractions` are those behind the probabilities of "on"; None if they were stated.
     """
 
     threshold: float
     log_absent: Floats
     log_present: Floats
-    on: Ratios | None = None
+    fractions: Ratios | None = None
 
     @property
     def free_parameters(self) -> int:
@@ -116,25 +110,37 @@ class BernoulliParameters(Parameters):
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
-        if not isinstance(block, Sparse):
-            assert isinstance(block, np.ndarray)
-            scoring.binary(block, self.threshold, self.log_absent, self.log_present, out)
+        if isinstance(block, Sparse):
+            self.add_sparse(without_duplicates(block), out)
             return
-        block = without_duplicates(block)
-        all_absent = self.log_absent.sum(axis=1)
-        if np.isfinite(all_absent).all():
-            weights = np.ascontiguousarray((self.log_present - self.log_absent).T)
-            scoring.sparse_counts(*block[:3], self.threshold, weights, out)
-            out += all_absent
-            return
-        # an absent column is impossible in some class: no base to add to, so look at every cell
-        step = max(1, CELLS_AT_ONCE // max(block.n_columns, 1))
-        for start in range(0, len(out), step):
-            rows = slice(start, min(start + step, len(out)))
-            part = block._replace(indptr=block.indptr[rows.start : rows.stop + 1])
-            scoring.binary(
-                dense(part), self.threshold, self.log_absent, self.log_present, out[rows]
-            )
+        assert isinstance(block, np.ndarray)
+        scoring.binary(block, self.threshold, self.log_absent, self.log_present, out)
+
+    def add_sparse(self, block: Sparse, out: Floats) -> None:
+        """Add the sum of `log_prob` over the columns of sparse rows, each cell stored once.
+
+        Where nothing is smoothed and all rows of a class are "on", "off" is impossible there.
+        """
+        scoring.sparse_counts(*block[:3], self.threshold, self.by_column, out)
+        base, required = self._all_off
+        out += base
+        if len(required):
+            there = np.zeros(out.shape)
+            scoring.sparse_counts(*block[:3], self.threshold, required, there)
+            out[there < required.sum(axis=0)] = -np.inf
+
+    @cached_property
+    def by_column(self) -> Floats:
+        """What "on" adds instead of "off", with a row for each column; "off" if it is possible."""
+        absent = np.where(np.isneginf(self.log_absent), 0.0, self.log_absent)
+        return np.ascontiguousarray((self.log_present - absent).T)
+
+    @cached_property
+    def _all_off(self) -> tuple[Floats, Floats]:
+        """What it adds that all columns are "off" that can be; and those that cannot, marked."""
+        impossible = np.isneginf(self.log_absent)
+        required = impossible.T.astype(np.float64) if impossible.any() else np.zeros((0, 0))
+        return np.where(impossible, 0.0, self.log_absent).sum(axis=1), required
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
@@ -150,21 +156,13 @@ class BernoulliParameters(Parameters):
     def powered(self, exponents: Floats) -> BernoulliParameters:
         """Return what scores as P(x | class) to a power: one a column, or one for all."""
         absent, present = times(self.log_absent, exponents), times(self.log_present, exponents)
-        return BernoulliParameters(self.threshold, absent, present, self.on)
+        return replace(self, log_absent=absent, log_present=present)
 
     @property
     def _used(self) -> Mask:
         """Mark the columns that have values."""
         used: Mask = ((self.log_present != 0.0) | (self.log_absent != 0.0)).any(axis=0)
         return used
-
-    def select(self, units: Sequence[int]) -> BernoulliParameters:
-        """Return the parameters of some columns."""
-        some = list(units)
-        on = None if self.on is None else self.on.select(some)
-        return BernoulliParameters(
-            self.threshold, self.log_absent[:, some], self.log_present[:, some], on
-        )
 
     def term(self, unit: int) -> Steps:
         """Return what scores one plain value of a column."""
@@ -178,8 +176,4 @@ class BernoulliParameters(Parameters):
     def entries(self) -> Entries:
         """Return the columns that are "on"."""
         units = np.arange(self.log_present.shape[1])
-        return Entries.of(units, [True] * len(units), self.log_present, self.on)
-
-    def ratios(self, unit: int) -> Ratios | None:
-        """Return the fractions behind the probability of "on"."""
-        return None if self.on is None else self.on.select([unit])
+        return Entries.of(units, [True] * len(units), self.log_present, self.fractions)

@@ -20,7 +20,6 @@ from tallybayes.families.parameters import (
     Family,
     Floats,
     Parameters,
-    Ratios,
     safe_log,
     times,
 )
@@ -28,8 +27,8 @@ from tallybayes.families.registry import register
 from tallybayes.families.smoothing import (
     Alpha,
     PriorGuess,
+    Ratios,
     alpha_of_each,
-    checked_alpha,
     checked_m,
     guess_for_unseen,
     guesses,
@@ -72,7 +71,7 @@ class Categorical(Family):
     unseen: Unseen | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+        Family.__post_init__(self)
         object.__setattr__(self, "m", checked_m(self.m))
         if self.m is not None and self.alpha is not None:
             raise TallyBayesError("give either alpha or m (with p), not both")
@@ -97,31 +96,26 @@ class Categorical(Family):
         )
         counted = counted.with_labels(labels)
         alphas = alpha_of_each(self.alpha, info.names)
-        probabilities = np.empty(counted.weight.shape)
-        unseen = np.zeros((len(counted.weight), len(labels)))
-        found = []
+        smooth = self.unseen == "smooth"
+        unseen = np.zeros((counted.n_classes, len(labels)))
+        fractions = []
         for j, here in enumerate(counted.columns()):
             n, known, name = counted.weight[:, here], labels[j], info.names[j]
-            added: Any = alphas[j]
-            added_total, one_more = alphas[j] * len(known), np.full(len(n), alphas[j])
+            added, added_total = alphas[j], alphas[j] * len(known)
+            more: Any = added
             if self.m is not None:
                 added = self.m * guesses(self.p, info.classes, known, name)
                 added_total = self.m
-                if self.unseen == "smooth":
-                    one_more = self.m * guess_for_unseen(self.p, info.classes, known, name)
-            found.append(Ratios(n, added, n.sum(axis=1, keepdims=True), added_total))
-            probabilities[:, here] = found[-1].p
-            if self.unseen == "smooth" and known:
+                if smooth:
+                    more = self.m * guess_for_unseen(self.p, info.classes, known, name)
+            fractions.append(Ratios(n, added, n.sum(axis=1, keepdims=True), added_total))
+            if smooth and known:
                 total = n.sum(axis=1) + added_total
-                unseen[:, j] = safe_log(one_more / np.where(total > 0.0, total, 1.0))
-        return CategoricalParameters(
-            tuple(info.names),
-            labels,
-            safe_log(probabilities),
-            unseen,
-            self.unseen or "ignore",
-            tuple(found),
-        )
+                unseen[:, j] = safe_log(more / np.where(total > 0.0, total, 1.0))
+        none = np.zeros((counted.n_classes, 0))
+        logs = safe_log(np.concatenate([none, *(each.p for each in fractions)], axis=1))
+        how = self.unseen or "ignore"
+        return CategoricalParameters(tuple(info.names), labels, logs, unseen, how, tuple(fractions))
 
 
 class Layout(NamedTuple):
@@ -236,17 +230,14 @@ class CategoricalParameters(Parameters):
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
         drawn: list[Array] = []
-        start = 0
-        for each in self.labels:
-            p = np.exp(self.log_probabilities[:, start : start + len(each)])
-            start += len(each)
-            if not each:
+        for unit, labels in enumerate(self.labels):
+            if not labels:
                 drawn.append(np.full(len(classes), None, dtype=object))
                 continue
-            edges = np.cumsum(p, axis=1)
+            edges = np.cumsum(np.exp(self.log_probabilities[:, self._here(unit)]), axis=1)
             u = rng.random(len(classes)) * edges[classes, -1]
             choice = (u[:, None] >= edges[classes]).sum(axis=1)
-            drawn.append(np.array(each)[np.minimum(choice, len(each) - 1)])
+            drawn.append(np.array(labels)[np.minimum(choice, len(labels) - 1)])
         return drawn
 
     def powered(self, exponents: Floats) -> CategoricalParameters:
@@ -295,15 +286,16 @@ class CategoricalParameters(Parameters):
     def entries(self) -> Entries:
         """Return the values of all columns."""
         units = np.repeat(np.arange(len(self.labels)), np.diff(self._starts))
-        values = [label for each in self.labels for label in each]
-        return self._entries(units, values)
-
-    def _entries(self, units: Array, values: list[Label]) -> Entries:
+        values = [value for unit in range(len(self.labels)) for value in self._values(unit)]
         counts = np.full(self.log_probabilities.shape, np.nan)
         if self.fractions:
             counts = np.concatenate([each.count for each in self.fractions], axis=1)
         logs = np.ascontiguousarray(self.log_probabilities.T)
         return Entries(units, values, logs, np.ascontiguousarray(counts.T))
+
+    def _values(self, unit: int) -> Sequence[Label]:
+        """Return what the values of a column are called."""
+        return self.labels[unit]
 
     def ratios(self, unit: int) -> Ratios | None:
         """Return the fractions behind the probabilities of a column's values."""

@@ -11,7 +11,6 @@ wait. Mean and variance are those of log x, which is what was counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -122,33 +121,32 @@ class Gaussian(Family):
 
     def estimate(self, counted: Moments, info: ColumnInfo) -> NormalParameters:
         """Turn moments into means and variances."""
-        block = counted
-        everything = all_rows(block)
+        everything = all_rows(counted)
         finite = np.isfinite(everything.m2)
         if not finite.all():
             unit = int(np.argmin(finite))
             raise not_finite(everything.mean[unit : unit + 1], info.names[unit], 0)
-        freedom = block.weight - self.ddof
-        enough = freedom > 1e-9 * self.ddof
-        variance = np.divide(block.m2, freedom, out=np.zeros(block.m2.shape), where=enough)
-        pooled = _ratio(
-            np.where(enough, block.m2, 0.0).sum(0), np.where(enough, freedom, 0.0).sum(0)
-        )
         of_columns = _ratio(everything.m2, everything.weight)
         # spread in the last digits of the mean is left by rounding: the column is constant
         of_columns = np.where(of_columns > (ROUNDING * everything.mean) ** 2, of_columns, 0.0)
         # weights so small that there are fewer rows than ddof leave only the plain variance
-        all_freedom = everything.weight - self.ddof
-        overall = np.where(
-            all_freedom > 1e-9 * self.ddof, _ratio(everything.m2, all_freedom), of_columns
-        )
-        variance = np.where(enough, variance, np.where(enough.any(0), pooled, overall))
-        variance = np.where(block.weight > 0.0, variance, overall)
-        mean = np.where(block.weight > 0.0, block.mean, everything.mean)
+        enough, freedom = self._freedom(everything.weight)
+        overall = np.where(enough, _ratio(everything.m2, freedom), of_columns)
+        enough, freedom = self._freedom(counted.weight)
+        pooled = _ratio(np.where(enough, counted.m2, 0.0).sum(axis=0), freedom.sum(axis=0))
+        variance = np.where(enough.any(axis=0), pooled, overall)
+        variance = np.where(enough, _ratio(counted.m2, freedom), variance)
+        variance = np.where(counted.weight > 0.0, variance, overall)
         variance = self.floor.lift(variance, of_columns, pooled)
-        used = (everything.rows > 0) & (variance > 0.0).all(0) & np.isfinite(variance).all(0)
-        mean = np.where(everything.rows > 0, mean, np.nan)
-        return NormalParameters(mean, variance, used, log=self.kind.log)
+        mean = np.where(counted.weight > 0.0, counted.mean, everything.mean)
+        seen = everything.rows > 0
+        used = seen & (variance > 0.0).all(axis=0) & np.isfinite(variance).all(axis=0)
+        return NormalParameters(np.where(seen, mean, np.nan), variance, used, log=self.kind.log)
+
+    def _freedom(self, weight: Floats) -> tuple[Mask, Floats]:
+        """Return where there is enough for a variance, and what that divides by there, or 0."""
+        enough = weight - self.ddof > 1e-9 * self.ddof
+        return enough, np.where(enough, weight - self.ddof, 0.0)
 
     def classes_apart(self, counted: Moments, info: ColumnInfo, heaviest: float) -> Mask:
         """Mark the columns in which a row changes only its own class, far from any floor."""
@@ -236,11 +234,6 @@ class NormalParameters(Parameters):
         """A mean and a variance for every class and column."""
         return 2 * len(self.mean) * int(self.used.sum())
 
-    @property
-    def table_entries(self) -> int:
-        """A mean and a variance for every class and column."""
-        return self.free_parameters
-
     @cached_property
     def curves(self) -> tuple[Floats, Floats, Floats]:
         """Mean, scale and height: log f = height - (scale (x - mean))^2; 0 if not used."""
@@ -272,14 +265,6 @@ class NormalParameters(Parameters):
         """Return log x where it is there and its column says something, and 0 elsewhere."""
         return np.where(self.used & ~np.isnan(block), block, 0.0)
 
-    def select(self, units: Sequence[int]) -> NormalParameters:
-        """Return the parameters of some columns."""
-        some = list(units)
-        exponents = None if self.exponents is None else self.exponents[some]
-        return NormalParameters(
-            self.mean[:, some], self.variance[:, some], self.used[some], exponents, self.log
-        )
-
     def term(self, unit: int) -> Quadratic:
         """Return what scores one plain value of a column."""
         mean, scale, height = (part[:, unit].tolist() for part in self.curves)
@@ -309,4 +294,4 @@ class NormalParameters(Parameters):
 
     def powered(self, exponents: Floats) -> NormalParameters:
         """Return what scores as f(x | class) to a power, one a column."""
-        return replace(self, exponents=exponents)
+        return replace(self, exponents=np.broadcast_to(exponents, self.used.shape))

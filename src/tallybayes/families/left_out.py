@@ -21,15 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.batches import Block, Coded, Sparse, n_rows, take_columns, take_rows
+from tallybayes.batches import Block, Coded, Sparse, dense, n_rows, take_columns, take_rows
 from tallybayes.families.gaussian import AdditiveFloor, Gaussian, NormalParameters, all_rows
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, Parameters
-from tallybayes.kernels import leaving_out
+from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import RowClasses
 from tallybayes.schema import Kind
 from tallybayes.tallies.blocks import ROUNDING
 
 CELLS_AT_ONCE = 4_000_000  # rows times classes
+MOST_CELLS = 40_000_000  # of a sparse matrix that is laid out
 MOST = 0.6  # of M2: where a row holds more, digits cancel
 SETTLED = 1e-12  # a change of a variance, relative to it, that changes no posterior
 TRIED = 50  # rows that a family of one's own is tried with
@@ -93,6 +94,7 @@ class JointLeftOut(LeftOut):
 
     made: Callable[[], Floats]
     inexact: Mask
+    missing: Mask | None = None  # the rows that have nothing to say
 
     @property
     def joint(self) -> bool:
@@ -101,19 +103,30 @@ class JointLeftOut(LeftOut):
 
     def scores(self) -> Floats:
         """Return the terms, by row and class."""
-        return self.made()
+        scores = self.made()
+        if self.missing is not None:
+            scores[self.missing] = 0.0
+        return scores
 
     def terms(self) -> Floats:
         """Return the terms by row, the one unit, and class."""
-        return self.made()[:, None, :]
+        return self.scores()[:, None, :]
 
 
 @singledispatch
 def left_out(family: Any, task: LeaveOneOutTask) -> LeftOut | None:
     """Return the terms of every row without it; None if only refitting tells."""
-    if family.joint or isinstance(task.block, Sparse) or not _estimates_units_alone(task):
+    return engine(task) if not family.joint and _estimates_units_alone(task) else None
+
+
+def engine(task: LeaveOneOutTask) -> LeftOut | None:
+    """Return the terms of units one by one; None if a sparse matrix has too many cells for that."""
+    if not isinstance(task.block, Sparse):
+        return UnitsLeftOut(task)
+    if task.block.n_rows * task.block.n_columns > MOST_CELLS:
         return None
-    return UnitsLeftOut(task)
+    units = UnitsLeftOut(replace(task, block=dense(task.block)))
+    return JointLeftOut(units.scores, units.inexact)
 
 
 def _estimates_units_alone(task: LeaveOneOutTask) -> bool:
@@ -283,7 +296,7 @@ class PlainNormalsLeftOut(NormalsLeftOut):
         left = np.where(used, n - 1.0, 1.0)
         freedom = np.where(used, n - 1.0 - self._ddof, 1.0)
         block = np.asarray(task.block)
-        total, self._unsure = leaving_out.normals(
+        total, self._unsure = scoring.left_out_normals(
             block,
             task.of.y,
             np.where(used, counted.mean, 0.0),

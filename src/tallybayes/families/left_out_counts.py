@@ -5,11 +5,10 @@
   smoothed it counts as one value more in a column that has one value less.
 - Multinomial: (n - w x + alpha) / (N - w L + sum of alpha), L being the row's total.
 - Complement: the same for all classes but the row's own.
-- Bernoulli, sparse: (n - w [x > threshold] + alpha) / (N - w + 2 alpha).
+- Bernoulli, sparse: (n - [x > threshold] + alpha) / (N - 1 + 2 alpha).
 - Text: the same for words, of which some may be unknown without a document that has them, and with
-  `min_df` or `max_df` others may fall out of the vocabulary, or come into it. With V and T the
-  number of words that are used and the total of a class, both change by the words that switch, and
-  T of the own class by what the document has.
+  `min_df` or `max_df` others may fall out of the vocabulary, or come into it. What is added up over
+  the words that are used changes by the words that switch.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,22 +24,21 @@ from tallybayes.batches import Block, Coded, Sparse, coded_by_value, dense, with
 from tallybayes.families.bernoulli import Bernoulli
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical, CategoricalParameters
-from tallybayes.families.counts import Complement, Multinomial, Poisson
+from tallybayes.families.counts import Complement, CountFamily, Multinomial
 from tallybayes.families.left_out import (
     JointLeftOut,
     LeaveOneOutTask,
     LeftOut,
     UnitsLeftOut,
+    engine,
     left_out,
 )
-from tallybayes.families.parameters import Array, Floats, Mask, in_place_log, safe_log
-from tallybayes.families.smoothing import alpha_of_each, guess_for_unseen, guesses
+from tallybayes.families.parameters import Array, Floats, Mask, safe_log
+from tallybayes.families.smoothing import alpha_of_each, guess_for_unseen
 from tallybayes.families.text import Text
-from tallybayes.families.vocabulary import df_limits
-from tallybayes.families.word_weights import MOST_CELLS
-from tallybayes.kernels import leaving_out, scoring
-from tallybayes.kernels.leaving_out import row_sums
-from tallybayes.tallies import Codes, Counts, WordCounts
+from tallybayes.kernels import scoring
+from tallybayes.kernels.scoring import row_sums
+from tallybayes.tallies import Codes, WordCounts
 from tallybayes.tallies.words import COUNT, DOCUMENTS, WEIGHT
 from tallybayes.tokenizer import Bagged, Buckets
 
@@ -83,17 +80,17 @@ class TablesLeftOut(UnitsLeftOut):
         tables: CategoricalParameters = task.parameters
         counted: Codes = task.counted.with_labels(tables.labels)
         places, y, w = by_place(task.block, tables), task.of.y, task.weights
-        alphas = alpha_of_each(family.alpha, task.info.names)
+        assert tables.fractions is not None
         self._own = np.zeros(places.shape)
         self._all: list[tuple[int, Array, Floats]] = []  # column, rows, their terms in all classes
         asked = np.zeros(places.shape, bool) if unsure is None else unsure
         for j, here in enumerate(counted.columns()):
-            n, rows = counted.weight[:, here], counted.rows[:, here]
+            n, rows, of = counted.weight[:, here], counted.rows[:, here], tables.fractions[j]
             there = places[:, j] >= 0
             if not there.any():
                 asked[:, j] = False
                 continue
-            extra, added = _smoothing(family, task, j, float(alphas[j]))
+            extra, added = np.broadcast_to(of.added, n.shape), of.added_total
             at = np.where(there, places[:, j], 0)
             count = np.where(rows[y, at] > 1, n[y, at] - w, 0.0) + extra[y, at]
             # a class without any value of the column has nothing but what is added
@@ -109,7 +106,7 @@ class TablesLeftOut(UnitsLeftOut):
                 places[only, j] = -1  # leaves the factor out
                 self._own[only, j] = 0.0
                 if family.unseen == "smooth" and len(tables.labels[j]) > 1:
-                    terms = _one_more(family, task, j, n, only, float(alphas[j]))
+                    terms = _one_more(family, task, j, only)
                     self._all.append((j, np.flatnonzero(only), terms))
                 elif family.unseen in ("smooth", "error"):
                     self.inexact |= only
@@ -140,27 +137,15 @@ class TablesLeftOut(UnitsLeftOut):
         return out
 
 
-def _smoothing(
-    family: Categorical, task: LeaveOneOutTask, j: int, alpha: float
-) -> tuple[Floats, float]:
-    """Return what is added to each class and value of a column, and to each class's total."""
-    labels, classes = task.parameters.labels[j], task.info.classes
-    if family.m is None:
-        return np.full((len(classes), len(labels)), alpha), alpha * len(labels)
-    return family.m * guesses(family.p, classes, labels, task.info.names[j]), family.m
-
-
-def _one_more(
-    family: Categorical, task: LeaveOneOutTask, j: int, n: Floats, only: Array, alpha: float
-) -> Floats:
+def _one_more(family: Categorical, task: LeaveOneOutTask, j: int, only: Array) -> Floats:
     """Return the terms of values that are seen once, and unknown without their row."""
-    classes = task.info.classes
+    of, classes = task.parameters.fractions[j], task.info.classes
     labels = task.parameters.labels[j][1:]  # one value less, whichever it is
-    y, w = task.of.y[only], task.weights[only]
-    total = np.repeat(n.sum(axis=1)[None], len(y), axis=0)
-    total[np.arange(len(y)), y] -= w
+    y = task.of.y[only]
+    total = np.repeat(of.total.T, len(y), axis=0)
+    total[np.arange(len(y)), y] -= task.weights[only]
     if family.m is None:
-        more, total = np.full(len(classes), alpha), total + alpha * len(labels)
+        more, total = of.added, total + of.added * len(labels)
     else:
         guess = guess_for_unseen(family.p, classes, labels, task.info.names[j])
         more, total = family.m * guess, total + family.m
@@ -181,131 +166,221 @@ def by_place(block: object, tables: CategoricalParameters) -> NDArray[np.int64]:
     return places
 
 
-@left_out.register
-def _multinomial(family: Multinomial, task: LeaveOneOutTask) -> LeftOut:
-    alpha = alpha_of_each(family.alpha, task.info.names)
-    sums: Floats = task.counted.sums
-    y, w = task.of.y, task.weights
-    totals, rows = sums.sum(axis=1), as_sparse(task.block)
-    lengths = row_sums(rows.indptr, rows.data)
-    left = totals[y] - w * lengths + alpha.sum()
-    # without smoothing a class may be left with nothing, and take what all classes say
-    inexact = (left <= 1e-12 * totals[y]) | _cancelled(rows, sums, y, w)
-    if not alpha.any() and not totals.all():
-        inexact[:] = True
-
-    def scores() -> Floats:
-        out = np.zeros((len(y), len(sums)))
-        task.parameters.add_log_likelihood(task.block, out)
-        own = leaving_out.sparse_counts(*rows[:3], y, task.of.w, sums, alpha)
-        out[np.arange(len(y)), y] = own - lengths * np.log(np.where(inexact, 1.0, left))
-        return out
-
-    return JointLeftOut(scores, inexact)
-
-
-@left_out.register
-def _complement(family: Complement, task: LeaveOneOutTask) -> LeftOut | None:
-    if family.norm:
+@left_out.register(Multinomial)
+@left_out.register(Complement)
+def _bag(family: Multinomial | Complement, task: LeaveOneOutTask) -> LeftOut | None:
+    if isinstance(family, Complement) and family.norm:
         return None
-    alpha = alpha_of_each(family.alpha, task.info.names)
-    sums: Floats = task.counted.sums
-    totals, rows = sums.sum(axis=1), as_sparse(task.block)
-    y, w = task.of.y, task.weights
-    lengths, data = row_sums(rows.indptr, rows.data), rows.data.astype(np.float64)
-    owner = _owner(rows)
-
-    def scores() -> Floats:
-        out = np.zeros((len(y), len(sums)))
-        task.parameters.add_log_likelihood(task.block, out)
-        everything = sums.sum(axis=0)
-        taken, added = w[owner] * data, alpha[rows.indices]
-        for c in range(len(sums)):
-            elsewhere = (everything - sums[c])[rows.indices] - taken
-            total = totals.sum() - totals[c] - w * lengths + alpha.sum()
-            with np.errstate(divide="ignore", invalid="ignore"):
-                logs = data * np.log(np.maximum(elsewhere, 0.0) + added)
-                scores_c = lengths * np.log(total) - row_sums(rows.indptr, logs)
-            out[:, c] = np.where(y == c, out[:, c], scores_c)
-        return out
-
-    return JointLeftOut(scores, _cancelled(rows, sums.sum(axis=0)[None], np.zeros(len(y), int), w))
-
-
-def _cancelled(rows: Sparse, sums: Floats, y: Array, w: Floats) -> Mask:
-    """Mark rows that hold nearly all of a sum of fractions: what is left of it has few digits."""
-    out = np.zeros(len(y), bool)
-    if not (sums == np.rint(sums)).all():
-        owner = _owner(rows)
-        taken = w[owner] * rows.data
-        out[owner[taken > HELD * (sums[y[owner], rows.indices] - taken)]] = True
-    return out
+    bags = _columns(family, task, as_sparse(task.block))
+    if isinstance(family, Complement):
+        return JointLeftOut(bags.complement, bags.holds_most(bags.counts.sum(axis=0)[None]))
+    return JointLeftOut(bags.multinomial, bags.emptied | bags.holds_most(bags.counts))
 
 
 @left_out.register
 def _bernoulli(family: Bernoulli, task: LeaveOneOutTask) -> LeftOut | None:
-    if not isinstance(task.block, Sparse):
-        return UnitsLeftOut(task)
+    unsmoothed = not alpha_of_each(family.alpha, task.info.names).all()
+    if not isinstance(task.block, Sparse) or task.of.w is not None or unsmoothed:
+        return engine(task)
+    rows = as_sparse(task.block)
+    rows = _stored(rows, rows.data > family.threshold)
+    rows = rows._replace(data=np.ones(len(rows.data)))
+    return JointLeftOut(_columns(family, task, rows).bernoulli, np.zeros(len(task.of.y), bool))
+
+
+def _columns(family: CountFamily | Bernoulli, task: LeaveOneOutTask, rows: Sparse) -> LeftBags:
+    """Return columns that count as bags in which all words are always used."""
+    every = np.ones(len(task.info.names), bool)
     alpha = alpha_of_each(family.alpha, task.info.names)
-    if task.of.w is not None or not alpha.all():
-        return None
-    return _sparse_switches(task, alpha, family.threshold)
-
-
-def _sparse_switches(task: LeaveOneOutTask, alpha: Floats, threshold: float) -> LeftOut:
-    """Leave rows of weight 1 out of a sparse matrix: each class has one base without one row."""
-    counted: Counts = task.counted
-    rows, y = as_sparse(task.block), task.of.y
-    above = rows.data > threshold
-    owner, indices = _owner(rows)[above], rows.indices[above]
-    left = counted.weight - 1.0
-    # where all rows are "on", none is left that could be "off"
-    never_off = left - counted.sums < -0.5
-    log_off = np.log(np.where(never_off, 1.0, left - counted.sums + alpha))
-    base = log_off.sum(axis=1)
-
-    def scores() -> Floats:
-        out = np.zeros((len(y), len(counted.sums)))
-        task.parameters.add_log_likelihood(task.block, out)
-        c = y[owner]
-        gain = np.log(counted.sums[c, indices] - 1.0 + alpha[indices]) - log_off[c, indices]
-        total = np.log(left + 2.0 * alpha).sum(axis=1)
-        own = np.bincount(owner, gain, len(y)) + (base - total)[y]
-        out[np.arange(len(y)), y] = own
-        return out
-
-    inexact = (counted.rows[:, 0] == 1)[y]
-    return JointLeftOut(scores, inexact)
+    return LeftBags(task, rows, task.counted.sums, alpha, every, every, np.zeros(0))
 
 
 @left_out.register
-def _poisson(family: Poisson, task: LeaveOneOutTask) -> LeftOut:
-    if not isinstance(task.block, Sparse):
-        return UnitsLeftOut(task)
-    return _sparse_rates(task, alpha_of_each(family.alpha, task.info.names))
+def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
+    words, weights = family.words, task.of.w is not None
+    chosen_anew = family.max_features is not None or family.best is not None
+    limited = not family.takes_all and family.vocabulary is None
+    unsmoothed = family.event == "bernoulli" and (weights or family.added == 0.0)
+    if words.idf or words.norm or chosen_anew or (limited and weights) or unsmoothed:
+        return None
+    counted: WordCounts = task.counted
+    base, after, n_given = _used(family, counted)
+    counts = np.zeros((counted.n_classes, len(counted.terms)))
+    for c, here in enumerate(counted.words):
+        counts[c, here.indices] = here.sums[:, WEIGHT if family.once else COUNT]
+    block = task.block
+    assert isinstance(block, Bagged)
+    bags = block.as_bags().weighted(words)
+    data = np.ones(len(bags.indices)) if family.once else bags.data
+    rows = Sparse(bags.indptr, bags.indices, data, len(base))
+    alpha, given = np.full(len(base), family.added), np.full(n_given, family.added)
+    left = LeftBags(task, rows, counts, alpha, base, after, given)
+    inexact = left.used_sum(np.ones(len(base))) + n_given < 0.5
+    if family.added == 0.0:
+        inexact |= left.emptied
+    scores = {"bernoulli": left.bernoulli, "complement": left.complement}
+    return JointLeftOut(scores.get(family.event, left.multinomial), inexact, block.missing)
 
 
-def _sparse_rates(task: LeaveOneOutTask, alpha: Floats) -> LeftOut:
-    """Leave rows out of a sparse matrix: the sum of the rates needs only the row's total."""
-    from scipy.special import gammaln
+def _used(text: Text, counted: WordCounts) -> tuple[Mask, Mask, int]:
+    """Mark the words used without any document, and without one that has them.
 
-    counted: Counts = task.counted
-    rows, y, w = as_sparse(task.block), task.of.y, task.weights
-    n = counted.weight[:, 0]
+    With them comes how many words of a given vocabulary were never seen.
+    """
+    everything = np.ones(len(counted.terms), bool)
+    if isinstance(counted.terms, Buckets):
+        return everything, everything, 0
+    if text.vocabulary is not None:
+        numbers = counted.terms.numbers(text.vocabulary)
+        given = ~everything
+        given[numbers[numbers >= 0]] = True
+        return given, given, int((numbers < 0).sum())
+    documents = counted.totals(DOCUMENTS)
+    base, after = documents > 0.5, documents > 1.5
+    if not text.takes_all:
+        least, most = text.df_limits(max(float(counted.weight.sum()) - 1.0, 0.0))
+        base &= (documents >= least) & (documents <= most)
+        after &= (documents - 1.0 >= least) & (documents - 1.0 <= most)
+    return base, after, 0
 
-    def scores() -> Floats:
-        out = np.zeros((len(y), len(counted.sums)))
-        task.parameters.add_log_likelihood(task.block, out)
-        left = np.where(counted.rows[y, 0] > 1, n[y] - w, 1.0)
-        lengths = row_sums(rows.indptr, rows.data)
-        own = leaving_out.sparse_counts(*rows[:3], y, task.of.w, counted.sums, alpha)
-        own -= lengths * np.log(left)
-        own -= (counted.sums.sum(axis=1)[y] - w * lengths + alpha.sum()) / left
-        own -= row_sums(rows.indptr, gammaln(rows.data + 1.0))
-        out[np.arange(len(y)), y] = own
+
+@dataclass(frozen=True)
+class LeftBags:
+    """Rows as bags, and the words that are used with and without each of them.
+
+    `counts` stand by class (down) and word (across). `base` marks the words that are used without a
+    row that does not have them, `after` those used without a row that has them. `alpha` is that of
+    each word, and `given` that of each word of a vocabulary that was never seen.
+    """
+
+    task: LeaveOneOutTask
+    rows: Sparse
+    counts: Floats
+    alpha: Floats
+    base: Mask
+    after: Mask
+    given: Floats
+
+    @cached_property
+    def owner(self) -> Array:
+        """The row of each stored value."""
+        return np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
+
+    @cached_property
+    def kept(self) -> tuple[Array, Array, Array]:
+        """The words that are used without their row: pointers, numbers and what they count."""
+        keep = self.after[self.rows.indices]
+        return (self.rows if keep.all() else _stored(self.rows, keep))[:3]
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The total of the words that are used, by row."""
+        indptr, _, data = self.kept
+        return row_sums(indptr, data)
+
+    @cached_property
+    def _switched(self) -> tuple[Array, Array, Floats]:
+        """The words that come in (1) or fall out (-1) without a row: row, word, which."""
+        turn = self.after.astype(np.float64) - self.base
+        which = np.flatnonzero(turn[self.rows.indices])
+        words = self.rows.indices[which]
+        return self.owner[which], words, turn[words]
+
+    def used_sum(self, values: Floats) -> Floats:
+        """Add up, for each row, values of the words that are used without it."""
+        owner, words, turn = self._switched
+        n = self.rows.n_rows
+        total: Floats = values[self.base].sum() + np.bincount(owner, turn * values[words], n)
+        return total
+
+    def totals(self, counts: Floats) -> Floats:
+        """Return for each row and class the total of the words used without it, and of alpha.
+
+        What the row itself has is still in it.
+        """
+        alphas = self.used_sum(self.alpha) + self.given.sum()
+        return np.stack([self.used_sum(each) + alphas for each in counts], axis=1)
+
+    @cached_property
+    def _left(self) -> Floats:
+        """The totals by row and class, without the row."""
+        left = self.totals(self.counts)
+        left[np.arange(len(left)), self.task.of.y] -= self.task.weights * self.lengths
+        return left
+
+    @property
+    def emptied(self) -> Mask:
+        """Mark the rows without which a class has no words: it takes what all classes say."""
+        return np.asarray((self._left <= 1e-12 * self.counts.sum(axis=1)).any(axis=1))
+
+    def holds_most(self, sums: Floats) -> Mask:
+        """Mark rows that hold nearly all of a sum of fractions: what is left of it has few digits.
+
+        The sums are of each class, or of all classes together.
+        """
+        out = np.zeros(self.rows.n_rows, bool)
+        if not (sums == np.rint(sums)).all():
+            taken = self.task.weights[self.owner] * self.rows.data
+            own = self.task.of.y[self.owner] if len(sums) > 1 else 0
+            out[self.owner[taken > HELD * (sums[own, self.rows.indices] - taken)]] = True
         return out
 
-    return JointLeftOut(scores, (counted.rows[:, 0] == 1)[y])
+    def multinomial(self) -> Floats:
+        """Return the scores of the multinomial model, by row and class."""
+        y = self.task.of.y
+        out = np.zeros((len(y), len(self.counts)))
+        table = np.ascontiguousarray(safe_log(self.counts + self.alpha).T)
+        scoring.sparse_counts(*self.kept, None, table, out)
+        own = scoring.left_out_counts(*self.kept, y, self.task.of.w, self.counts, self.alpha)
+        out[np.arange(len(y)), y] = own
+        return out - self.lengths[:, None] * np.log(np.where(self._left > 0.0, self._left, 1.0))
+
+    def complement(self) -> Floats:
+        """Return the scores of the complement model, by row and class."""
+        y, w = self.task.of.y, self.task.weights
+        indptr, indices, data = self.kept
+        owner = np.repeat(np.arange(len(y)), np.diff(indptr))
+        elsewhere = self.counts.sum(axis=0) - self.counts
+        out = self.totals(elsewhere)
+        for c, sums in enumerate(elsewhere):
+            taken = np.where(y == c, 0.0, w)
+            n = np.maximum(sums[indices] - taken[owner] * data, 0.0)
+            logs = row_sums(indptr, data * np.log(n + self.alpha[indices]))
+            total = np.where(self.lengths > 0.0, out[:, c] - taken * self.lengths, 1.0)
+            out[:, c] = self.lengths * np.log(total) - logs
+        return out
+
+    def bernoulli(self) -> Floats:
+        """Return the scores of the Bernoulli model for rows of weight 1, by row and class."""
+        y = self.task.of.y
+        weights, empty = self._switches(0.0)
+        out = np.repeat(empty[None], len(y), axis=0)
+        scoring.sparse_counts(*self.rows[:3], None, np.ascontiguousarray(weights.T), out)
+        weights, empty = self._switches(1.0)
+        gain = weights[y[self.owner], self.rows.indices]
+        out[np.arange(len(y)), y] = empty[y] + np.bincount(self.owner, gain, len(y))
+        return out
+
+    def _switches(self, rows: float) -> tuple[Floats, Floats]:
+        """Return what words add that are there, and what all add that are not, to each class.
+
+        They are those of classes from which so many rows are taken, all of which have the word.
+        """
+        n = np.maximum(self.task.counted.weight[:, :1] - rows, 0.0)
+        below = np.log(n + 2.0 * self.alpha)
+        never = n - self.counts < -0.5  # all rows of the class have it, so none lacks it
+        absent = np.where(never, 1.0, n - self.counts + self.alpha)
+        absent = np.where(never, 0.0, np.log(absent) - below)
+        present = np.log(np.maximum(self.counts - rows, 0.0) + self.alpha) - below
+        empty = absent[:, self.base].sum(axis=1)
+        empty += np.log((n + self.given) / (n + 2.0 * self.given)).sum(axis=1)
+        return self.after * present - self.base * absent, empty
+
+
+def _stored(rows: Sparse, keep: Mask) -> Sparse:
+    """Return the rows with only some of the stored values."""
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
+    return Sparse(ends[rows.indptr], rows.indices[keep], rows.data[keep], rows.n_columns)
 
 
 def as_sparse(block: Block) -> Sparse:
@@ -316,213 +391,3 @@ def as_sparse(block: Block) -> Sparse:
         return without_duplicates(block)
     matrix = csr_array(np.nan_to_num(dense(block), nan=0.0))
     return Sparse(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
-
-
-def _owner(rows: Sparse) -> Array:
-    """Return the row of each stored value."""
-    return np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
-
-
-@left_out.register
-def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
-    words = family.words
-    weights = task.of.w is not None
-    chosen_anew = family.max_features is not None or family.best is not None
-    limited = not family.takes_all and family.vocabulary is None
-    unsmoothed = family.event == "bernoulli" and (weights or family.added == 0.0)
-    counted: WordCounts = task.counted
-    too_many = len(counted.terms) * counted.n_classes > MOST_CELLS
-    if words.idf or words.norm or chosen_anew or (limited and weights) or unsmoothed or too_many:
-        return None
-    held = LeftDocuments(family, task)
-    scores = {"bernoulli": held.bernoulli, "complement": held.complement}
-    return JointLeftOut(scores.get(family.event, held.multinomial), held.inexact)
-
-
-@dataclass(frozen=True)
-class LeftDocuments:
-    """Documents, and the words that are used with and without each of them."""
-
-    text: Text
-    task: LeaveOneOutTask
-
-    @property
-    def counted(self) -> WordCounts:
-        """What was counted of all documents."""
-        counted: WordCounts = self.task.counted
-        return counted
-
-    @property
-    def alpha(self) -> float:
-        """What is added to every count."""
-        return self.text.added
-
-    @cached_property
-    def used(self) -> tuple[Mask, Mask, int]:
-        """Mark the words used without any document, and without one that has them; count both.
-
-        The last is the number of words that are used without a document that has none of them.
-        """
-        counted, n_terms = self.counted, len(self.counted.terms)
-        everything = np.ones(n_terms, bool)
-        if isinstance(counted.terms, Buckets):
-            return everything, everything, n_terms
-        if self.text.vocabulary is not None:
-            numbers = counted.terms.numbers(self.text.vocabulary)
-            given = np.zeros(n_terms, bool)
-            given[numbers[numbers >= 0]] = True
-            return given, given, len(numbers)
-        documents = counted.totals(DOCUMENTS)
-        base, after = documents > 0.5, documents > 1.5
-        if not self.text.takes_all:
-            n = max(float(counted.weight.sum()) - 1.0, 0.0)
-            least, most = df_limits(self.text, n)
-            base &= (documents >= least) & (documents <= most)
-            after &= (documents - 1.0 >= least) & (documents - 1.0 <= most)
-        return base, after, int(base.sum())
-
-    @cached_property
-    def bags(self) -> Any:
-        """The documents with what each word counts."""
-        block = self.task.block
-        assert isinstance(block, Bagged)
-        bags = block.as_bags().weighted(self.text.words)
-        if self._once:
-            bags = bags._replace(data=np.ones(len(bags.indices)))
-        return bags
-
-    @property
-    def _once(self) -> bool:
-        return self.text.event in ("boolean", "bernoulli")
-
-    @cached_property
-    def owner(self) -> Array:
-        """The document of each entry."""
-        return np.repeat(np.arange(len(self.task.of.y)), np.diff(self.bags.indptr))
-
-    @cached_property
-    def kept(self) -> tuple[Array, Array, Array]:
-        """The words that are used without their document: pointers, numbers and what they count."""
-        _, after, _ = self.used
-        bags = self.bags
-        keep = after[bags.indices]
-        if keep.all():
-            return bags.indptr, bags.indices, bags.data
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
-        return ends[bags.indptr], bags.indices[keep], bags.data[keep]
-
-    @cached_property
-    def lengths(self) -> Floats:
-        """The total of the words that are used."""
-        indptr, _, data = self.kept
-        return row_sums(indptr, data)
-
-    @cached_property
-    def switched(self) -> tuple[Array, Array, Floats]:
-        """The words that come in (1) or fall out (-1) without a document: document, word, which."""
-        base, after, _ = self.used
-        turn = after.astype(np.int8) - base
-        which = np.flatnonzero(turn[self.bags.indices])
-        words = self.bags.indices[which]
-        return self.owner[which], words, turn[words].astype(np.float64)
-
-    @cached_property
-    def n_words(self) -> Floats:
-        """How many words are used without each document."""
-        owner, _, turn = self.switched
-        n = len(self.task.of.y)
-        return (self.used[2] + np.bincount(owner, turn, n)).astype(np.float64)
-
-    @cached_property
-    def counts(self) -> Floats:
-        """What was counted, by class (down) and word (across)."""
-        counted = self.counted
-        out = np.zeros((counted.n_classes, len(counted.terms)))
-        for c, words in enumerate(counted.words):
-            out[c, words.indices] = words.sums[:, WEIGHT if self._once else COUNT]
-        return out
-
-    def totals(self, counts: Floats) -> Floats:
-        """Return for each document and class the total of the words used without it.
-
-        What the document itself has is still in it.
-        """
-        base, _, _ = self.used
-        out = np.repeat(counts[:, base].sum(axis=1)[None], len(self.task.of.y), axis=0)
-        owner, words, turn = self.switched
-        if len(words):
-            np.add.at(out, owner, turn[:, None] * counts[:, words].T)
-        return out
-
-    @cached_property
-    def inexact(self) -> Mask:
-        """Without smoothing a class may be left with nothing, or there may be no word left."""
-        out: Mask = self.n_words < 0.5
-        if self.alpha == 0.0:
-            y, w = self.task.of.y, self.task.weights
-            left = self.totals(self.counts)
-            left[np.arange(len(y)), y] -= w * self.lengths
-            out = out | (left <= 1e-12).any(axis=1)
-        return out
-
-    def multinomial(self) -> Floats:
-        """Return the scores of the multinomial model, or of the boolean one."""
-        y, w = self.task.of.y, self.task.weights
-        here = np.arange(len(y))
-        alpha = np.full(self.counts.shape[1], self.alpha)
-        out = np.zeros((len(y), len(self.counts)))
-        table = np.ascontiguousarray(self.counts.T) + self.alpha
-        in_place_log(table)
-        scoring.sparse_counts(*self.kept, None, table, out)
-        own = leaving_out.sparse_counts(*self.kept, y, self.task.of.w, self.counts, alpha)
-        out[here, y] = own
-        left = self.totals(self.counts)
-        left[here, y] -= w * self.lengths
-        left += self.alpha * self.n_words[:, None]
-        out -= self.lengths[:, None] * np.log(np.where(left > 0.0, left, 1.0))
-        return out
-
-    def complement(self) -> Floats:
-        """Return the scores of the complement model."""
-        y, w = self.task.of.y, self.task.weights
-        indptr, indices, data = self.kept
-        owner = np.repeat(np.arange(len(y)), np.diff(indptr))
-        elsewhere = self.counts.sum(axis=0) - self.counts
-        total = self.totals(elsewhere) + self.alpha * self.n_words[:, None]
-        out = np.empty(total.shape)
-        for c in range(len(elsewhere)):
-            taken = np.where(y == c, 0.0, w)
-            n = np.maximum(elsewhere[c, indices] - taken[owner] * data, 0.0)
-            logs = np.bincount(owner, data * np.log(n + self.alpha), len(y))
-            rest = np.where(self.lengths > 0.0, total[:, c] - taken * self.lengths, 1.0)
-            out[:, c] = self.lengths * np.log(rest) - logs
-        return out
-
-    def bernoulli(self) -> Floats:
-        """Return the scores of the Bernoulli model, for documents of weight 1."""
-        base, _, n_base = self.used
-        y, alpha = self.task.of.y, self.alpha
-        in_row, words = self.owner, self.bags.indices
-        in_base = base[words]
-        _, after, _ = self.used
-        present = after[words]
-        n_given = n_base - int(base.sum())  # words of a vocabulary that were never seen
-        out = np.empty((len(y), len(self.counts)))
-        documents = self.counted.weight[:, 0]
-        for c, d in enumerate(self.counts):
-            for own in (False, True):
-                n = max(documents[c] - own, 0.0)
-                mine = (y == c) == own
-                never = n - d < -0.5  # all documents of the class have it, so none lacks it
-                absent = np.where(never, 0.0, np.log(np.where(never, 1.0, n - d + alpha)))
-                absent -= np.where(never, 0.0, np.log(n + 2.0 * alpha))
-                has = np.log(np.maximum(d - own, 0.0) + alpha) - np.log(n + 2.0 * alpha)
-                terms = present * has[words] - in_base * absent[words]
-                empty = absent[base].sum() + n_given * np.log((n + alpha) / (n + 2.0 * alpha))
-                scores = empty + np.bincount(in_row, terms, len(y))
-                out[mine, c] = scores[mine]
-        block = self.task.block
-        assert isinstance(block, Bagged)
-        if block.missing is not None:
-            out[block.missing] = 0.0
-        return out

@@ -13,13 +13,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, n_rows, take_rows
-from tallybayes.kernels.threads import over_rows
+from tallybayes.families.smoothing import Ratios, checked_alpha
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 
@@ -96,51 +96,12 @@ class Entries:
         return cls(units, values, np.ascontiguousarray(log_p.T), np.ascontiguousarray(counts.T))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ratios:
-    """Where probabilities come from: (count + added) / (total + added_total).
-
-    All four stand by class (down) and value (across), or spread to that shape. A class in which
-    nothing was counted, where nothing is added either, takes what all classes have together.
-    """
-
-    count: Floats
-    added: Any
-    total: Any
-    added_total: Any
-
-    def select(self, values: Sequence[int]) -> Ratios:
-        """Return the ratios of some values."""
-        parts = (self.count, self.added, self.total, self.added_total)
-        return Ratios(*(np.broadcast_to(part, self.count.shape)[:, values] for part in parts))
-
-    def pooled(self) -> Ratios:
-        """Return the ratios in which every class has something: its own, or what all have."""
-        own = np.asarray(self.total + self.added_total) > 0.0
-        if own.all():
-            return self
-        count = np.where(own, self.count, self.count.sum(axis=0))
-        total = np.broadcast_to(self.total, own.shape)
-        total = np.where(own, total, total.sum(axis=0))
-        added, added_total = np.where(own, self.added, 0.0), np.where(own, self.added_total, 0.0)
-        return Ratios(count, added, total, added_total)
-
-    @property
-    def p(self) -> Floats:
-        """The ratios as numbers; 0 where nothing at all was counted or added."""
-        ratios = self.pooled()
-        below = np.asarray(ratios.total + ratios.added_total)
-        above = ratios.count + ratios.added
-        p: Floats = np.divide(above, below, out=np.zeros(above.shape), where=below > 0.0)
-        return p
-
-
 class Parameters(ABC):
     """The distributions of some units in every class.
 
-    Only `log_prob` has to be there. `select` takes it that every array of two dimensions among the
-    fields stands by class and unit; parameters that keep something else have a `select` of their
-    own.
+    Only `log_prob` has to be there. `select` takes it that every array among the fields stands by
+    unit, or by class and unit, and so do `Ratios`; parameters that keep something else have a
+    `select` of their own. A field `fractions` is what `ratios` hands out.
 
     Examples
     --------
@@ -175,19 +136,16 @@ class Parameters(ABC):
             some = np.arange(start, min(start + step, rows))
             out[some] += self.log_prob(take_rows(block, some)).sum(axis=1)
 
-    def _tables(self) -> dict[str, Array]:
-        """Return the arrays by class and unit, by name."""
-        parts: Any = self
-        found = {each.name: getattr(self, each.name) for each in fields(parts)}
-        return {k: v for k, v in found.items() if isinstance(v, np.ndarray) and v.ndim == 2}
-
     def select(self, units: Sequence[int]) -> Self:
         """Return the parameters of some units."""
-        chosen = list(units)
-        tables = {name: part[:, chosen] for name, part in self._tables().items()}
-        parts: Any = self
-        selected: Self = replace(parts, **tables)
+        some, parts = list(units), self._parts()
+        selected: Self = replace(cast(Any, self), **{k: v[..., some] for k, v in parts.items()})
         return selected
+
+    def _parts(self) -> dict[str, Any]:
+        """Return the fields that have something for each unit, by name."""
+        parts = {each.name: getattr(self, each.name) for each in fields(cast(Any, self))}
+        return {k: v for k, v in parts.items() if isinstance(v, np.ndarray | Ratios)}
 
     def powered(self, exponents: Floats) -> Parameters:
         """Return what scores as P(x | class) to a power: one a unit, or one for all."""
@@ -219,12 +177,14 @@ class Parameters(ABC):
 
     def ratios(self, unit: int) -> Ratios | None:
         """Return the fractions behind a unit's probabilities; None: they come from no counts."""
-        return None
+        fractions: Ratios | None = getattr(self, "fractions", None)
+        return None if fractions is None else fractions[..., [unit]]
 
     @property
     def free_parameters(self) -> int:
         """How many numbers can be chosen freely (probabilities sum to one)."""
-        return sum(part.size for part in self._tables().values())
+        tables = [part for part in self._parts().values() if isinstance(part, np.ndarray)]
+        return sum(table.size for table in tables if table.ndim == 2)
 
     @property
     def table_entries(self) -> int:
@@ -276,6 +236,11 @@ class Family(ABC):
     """
 
     __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Check the alpha, if there is one."""
+        if hasattr(self, "alpha"):
+            object.__setattr__(self, "alpha", checked_alpha(self.alpha))
 
     label: ClassVar[str] = ""  # what its columns are called: "bell curve", "yes or no"
     joint: ClassVar[bool] = False  # whether its units are one piece of evidence: a bag, a text
@@ -347,18 +312,6 @@ class Family(ABC):
             if value is not default and value != default:
                 said.append(f"{each.name}={value!r}")
         return f"{type(self).__name__}({', '.join(said)})"
-
-
-def in_place_log(values: Floats) -> None:
-    """Replace values by their logarithms, -inf at zero, on all threads."""
-    if values.flags.f_contiguous:
-        values = values.T
-
-    def work(rows: slice) -> None:
-        with np.errstate(divide="ignore"):
-            np.log(values[rows], out=values[rows])
-
-    over_rows(work, len(values), values.size)
 
 
 def safe_log(values: Floats) -> Floats:

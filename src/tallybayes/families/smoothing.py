@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, number
+from tallybayes.kernels.threads import over_rows
 from tallybayes.sources.labels import Label
 
 Floats = NDArray[np.float64]
@@ -105,3 +106,62 @@ def _look_up(stated: Mapping[Any, Any], key: Label, what: str, name: str) -> Any
         hint = did_you_mean(key, stated)
         raise TallyBayesError(f"p of column {name!r} says nothing of the {what} {key!r}; {hint}")
     return stated[key]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratios:
+    """Where probabilities come from: (count + added) / (total + added_total).
+
+    All four stand by class (down) and value (across), or spread to that shape. A class in which
+    nothing was counted, where nothing is added either, takes what all classes have together.
+    """
+
+    count: Floats
+    added: Any
+    total: Any
+    added_total: Any
+
+    def __getitem__(self, places: Any) -> Ratios:
+        """Return the ratios of some classes and values, chosen as in an array."""
+        parts = (self.count, self.added, self.total, self.added_total)
+        return Ratios(*(np.broadcast_to(part, self.count.shape)[places] for part in parts))
+
+    def elsewhere(self) -> Ratios:
+        """Return the ratios of all other classes together."""
+        others, totals = self.count.sum(axis=0) - self.count, self.total.sum(axis=0) - self.total
+        return Ratios(others, self.added, totals, self.added_total)
+
+    def pooled(self) -> Ratios:
+        """Return the ratios in which every class has something: its own, or what all have."""
+        own = np.asarray(self.total + self.added_total) > 0.0
+        if own.all():
+            return self
+        count = np.where(own, self.count, self.count.sum(axis=0))
+        total = np.broadcast_to(self.total, own.shape)
+        total = np.where(own, total, total.sum(axis=0))
+        added, added_total = np.where(own, self.added, 0.0), np.where(own, self.added_total, 0.0)
+        return Ratios(count, added, total, added_total)
+
+    @property
+    def p(self) -> Floats:
+        """The ratios as numbers; 0 where nothing at all was counted or added."""
+        ratios = self.pooled()
+        below = np.asarray(ratios.total + ratios.added_total)
+        p: Floats = np.asarray(ratios.count + ratios.added)
+        np.divide(p, below, out=p, where=below > 0.0)
+        return p
+
+    def log(self) -> Floats:
+        """Return the logarithms of the ratios; 0 where nothing at all was counted or added."""
+        logs, ratios = self.p, self.pooled()
+        nothing = np.asarray(ratios.total + ratios.added_total) <= 0.0
+        if nothing.any():
+            logs = np.where(nothing, 1.0, logs)
+        by_row = logs.T if logs.flags.f_contiguous else logs
+
+        def work(rows: slice) -> None:
+            with np.errstate(divide="ignore"):
+                np.log(by_row[rows], out=by_row[rows])
+
+        over_rows(work, len(by_row), by_row.size)
+        return logs

@@ -1,36 +1,62 @@
 """Text: which of the counted words are used, and how they become probabilities.
 
-The event models of the literature, with n counts of words, d documents that have a word, D all
-documents, V the number of words used:
+A text is a bag with a vocabulary. The event models of the literature, with n counts of words, d
+documents that have a word, D all documents, V the number of words used:
 
 - multinomial: P(w | c) = (n + alpha) / (N + alpha V), once for every time the word occurs;
 - boolean: the same with d for n, and each word once a document;
 - bernoulli: P(w | c) = (d + alpha) / (D + 2 alpha), and absent words count too;
 - complement: -log of the multinomial's probability in all other classes together.
 
-The counts hold all of them, so that none costs a pass over the documents.
+The counts hold all of them, so that none costs a pass over the documents, and neither does the
+choice of words.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families.parameters import ColumnInfo, Family
+from tallybayes.batches import Block, Sparse
+from tallybayes.errors import TallyBayesError, did_you_mean, whole
+from tallybayes.families.bernoulli import Bernoulli, BernoulliParameters
+from tallybayes.families.counts import Complement, Multinomial, MultinomialParameters
+from tallybayes.families.parameters import (
+    NO_WORDS,
+    Array,
+    ColumnInfo,
+    Entries,
+    Family,
+    Floats,
+    Mask,
+    Parameters,
+)
 from tallybayes.families.registry import register
-from tallybayes.families.smoothing import LAPLACE, checked_alpha
-from tallybayes.families.vocabulary import as_vocabulary, check_choice, check_vocabulary, chosen
-from tallybayes.families.word_weights import TextParameters
-from tallybayes.tallies import WordCounts
-from tallybayes.tokenizer import Words
+from tallybayes.families.smoothing import LAPLACE, Ratios
+from tallybayes.families.terms import Scored
+from tallybayes.kernels.choice import part_of
+from tallybayes.kernels.threads import over_rows
+from tallybayes.sources import NumberedNames
+from tallybayes.tallies import Counts, WordCounts
+from tallybayes.tallies.words import COUNT, WEIGHT
+from tallybayes.tokenizer import Bagged, Bags, Buckets, Documents, Reading, Terms, Words
 
+Integers = NDArray[np.int64]
 Event = Literal["multinomial", "boolean", "bernoulli", "complement"]
-EVENTS = ("multinomial", "boolean", "bernoulli", "complement")
 
+EVENTS = ("multinomial", "boolean", "bernoulli", "complement")
+CRITERIA = ("mutual_information", "chi2")
 WORDS = Words()
+BYTES_OF_A_WORD = 6  # about
+PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
+READERS = 8
+LONGEST_KEPT = 1_000_000  # bytes of a document, for which a reader keeps buffers
 
 
 @register("text", default_for=Words)
@@ -86,19 +112,20 @@ class Text(Family):
             raise TallyBayesError(f"words is {self.words!r}; give Words(...) with its options")
         if self.event not in EVENTS:
             raise TallyBayesError(f"event is {self.event!r}; {did_you_mean(self.event, EVENTS)}")
-        alpha = checked_alpha(self.alpha)
-        if isinstance(alpha, tuple):
+        Family.__post_init__(self)
+        if isinstance(self.alpha, tuple):
             raise TallyBayesError("alpha must be one number for a column of text")
-        object.__setattr__(self, "alpha", alpha)
-        if self.event == "complement" and alpha == 0.0:
-            raise TallyBayesError(
-                "event='complement' needs alpha > 0: a word never seen outside a class would "
-                "otherwise be infinite evidence for it"
-            )
-        check_choice(self)
+        self.like()  # refuses an alpha of 0 for the complement
+        for name in ("min_df", "max_df"):
+            _check_df(name, getattr(self, name))
+        for name in ("max_features", "best"):
+            if getattr(self, name) is not None:
+                whole(getattr(self, name), name, 1)
+        if self.by not in CRITERIA:
+            raise TallyBayesError(f"by is {self.by!r}; {did_you_mean(self.by, CRITERIA)}")
         if self.vocabulary is not None:
             object.__setattr__(self, "vocabulary", as_vocabulary(self.vocabulary))
-            check_vocabulary(self.vocabulary, self.words)
+            _check_vocabulary(self.vocabulary, self.words)
         if not self.takes_all and (self.words.idf or self.words.norm):
             raise TallyBayesError(
                 "with idf or norm the words must be chosen before documents are counted: use "
@@ -110,18 +137,6 @@ class Text(Family):
         """What must have been counted: words."""
         return self.words
 
-    @property
-    def any_df(self) -> bool:
-        """Whether one document is enough."""
-        return self.min_df in (0, 1) and not isinstance(self.min_df, float | np.floating)
-
-    @property
-    def takes_all(self) -> bool:
-        """Whether all words are used that were counted."""
-        choice = self.max_features, self.vocabulary, self.best
-        no_limit = isinstance(self.max_df, float | np.floating) and self.max_df == 1.0
-        return self.any_df and no_limit and choice == (None, None, None)
-
     @classmethod
     def for_kind(cls, kind: Words) -> Text:
         """Return the family as it suits a column that was counted so."""
@@ -132,7 +147,370 @@ class Text(Family):
         """What is added to every count."""
         return LAPLACE if self.alpha is None else self.alpha
 
+    @property
+    def once(self) -> bool:
+        """Whether a word counts once a document."""
+        return self.event in ("boolean", "bernoulli")
+
+    def like(self) -> Bernoulli | Multinomial | Complement:
+        """Return the family of the words, each of which is like a column that counts."""
+        if self.event == "bernoulli":
+            return Bernoulli(self.added, PRESENT)
+        return Complement(self.added) if self.event == "complement" else Multinomial(self.added)
+
+    @property
+    def _any_df(self) -> bool:
+        """Whether one document is enough."""
+        return self.min_df in (0, 1) and not isinstance(self.min_df, float | np.floating)
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether all words are used that were counted."""
+        choice = self.max_features, self.vocabulary, self.best
+        no_limit = isinstance(self.max_df, float | np.floating) and self.max_df == 1.0
+        return self._any_df and no_limit and choice == (None, None, None)
+
+    def df_limits(self, n_documents: float) -> tuple[float, float]:
+        """Return the fewest and the most documents that a word may be in."""
+
+        def limit(value: float) -> float:
+            return float(value) * n_documents if isinstance(value, float | np.floating) else value
+
+        # whatever weights the documents have
+        least, most = 0.0 if self._any_df else limit(self.min_df), limit(self.max_df)
+        if least > most:
+            raise TallyBayesError(
+                f"min_df={self.min_df} asks for at least {least:g} documents and "
+                f"max_df={self.max_df} for at most {most:g}; no word can have both"
+            )
+        slack = 1e-9 * n_documents  # sums of weights are rounded
+        return least - slack, most + slack
+
     def estimate(self, counted: WordCounts, info: ColumnInfo) -> TextParameters:
         """Choose the words and say how their counts become weights."""
         counted = counted.without_unused()
-        return TextParameters(self, counted, *chosen(counted, self))
+        return TextParameters(self, counted, *_chosen(counted, self))
+
+
+@dataclass(frozen=True, eq=False)
+class TextParameters(Parameters):
+    """What each word adds to the score of each class.
+
+    `terms` are the words that are used, and `numbers` their places among those that were counted:
+    None stands for all of them, and -1 for a word of a given vocabulary that was never seen.
+    """
+
+    text: Text
+    counted: WordCounts
+    terms: Terms | Buckets
+    numbers: Array | None
+    exponent: float = 1.0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is worked out from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def plain(self) -> BernoulliParameters | MultinomialParameters:
+        """The parameters of the words, each of which is like a column that counts."""
+        block, part = self.counted, WEIGHT if self.text.once else COUNT
+        sums = np.zeros((len(block.terms) + 1, block.n_classes))  # the last is for -1
+        for c, words in enumerate(block.words):
+            sums[words.indices, c] = words.sums[:, part]
+        sums = sums[:-1] if self.numbers is None else sums[self.numbers]
+        names = NumberedNames(len(self.terms))
+        counts = Counts(block.rows, block.weight, sums.T)
+        return self.text.like().estimate(counts, ColumnInfo((), names, ()))
+
+    @cached_property
+    def bag(self) -> BernoulliParameters | MultinomialParameters:
+        """The parameters of the words, to the power of the exponent."""
+        return self.plain if self.exponent == 1.0 else self.plain.powered(np.array([self.exponent]))
+
+    @property
+    def free_parameters(self) -> int:
+        """One less than the words for every class, as they sum to one; all for Bernoulli."""
+        fewer = 0 if self.text.event == "bernoulli" else 1
+        return self.counted.n_classes * max(len(self.terms) - fewer, 0)
+
+    @property
+    def table_entries(self) -> int:
+        """A probability for every class and word; for Bernoulli also that of its absence."""
+        both = 2 if self.text.event == "bernoulli" else 1
+        return both * self.counted.n_classes * len(self.terms)
+
+    @property
+    def fractions(self) -> Ratios:
+        """The fractions behind P(word | class): of a complement those of the multinomial model."""
+        fractions = self.plain.fractions
+        assert fractions is not None
+        return fractions
+
+    @property
+    def class_totals(self) -> Floats:
+        """What all words that are used count together, by class; for Bernoulli the documents."""
+        totals: Floats = self.fractions.total[:, 0]
+        return totals
+
+    def counts_of(self, words: Array) -> Floats:
+        """Return the counts of some words (down) in each class (across)."""
+        return self.fractions.count.T[words]
+
+    def weights_of(self, words: Array) -> Floats:
+        """Return what one occurrence of some words (down) adds to each class (across)."""
+        return self.bag.by_column[words]
+
+    def log_probabilities(self, words: Array) -> Floats:
+        """Return log P(w | c) of some words (down) in each class (across): for Bernoulli presence.
+
+        Complement weights are no probabilities; those of the multinomial model stand for them.
+        """
+        return np.ascontiguousarray(self.fractions[..., words].log().T)
+
+    def log_prob(self, block: Block) -> Floats:
+        """Return log P(document | class) for each row, its one column, and class."""
+        assert isinstance(block, Documents)
+        out = np.zeros((len(block), self.counted.n_classes))
+        self.add_log_likelihood(block, out)
+        return out[:, None, :]
+
+    def add_log_likelihood(self, block: Block, out: Floats) -> None:
+        """Add log P(document | class) to `out`, of rows and classes."""
+        if not len(self.terms):
+            return
+        self.bag.by_column  # noqa: B018 (made once, before the threads ask for it)
+        if isinstance(block, Bagged):
+            if isinstance(self.terms, Terms) and block.terms is not self.terms:
+                block = block.renumbered(self.terms)
+            self._add_bags(block.as_bags(), block.missing, out)
+            return
+        assert isinstance(block, Documents)
+        reading = Reading(block, self.text.words)
+        if reading.compiled and isinstance(self.terms, Terms):
+            self.terms.table  # noqa: B018
+
+        def work(rows: slice) -> None:
+            idle = self._idle[reading.compiled]
+            try:
+                reader = idle.pop()
+            except IndexError:
+                reader = reading.reader(self.terms)
+            for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
+                here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
+                missing = None if block.missing is None else block.missing[here]
+                self._add_bags(bags, missing, out[here])
+            if reader.longest <= LONGEST_KEPT:
+                idle.append(reader)
+
+        # by the size of all documents: how they are cut into pieces depends on the reader
+        with part_of(reading.n_bytes // BYTES_OF_A_WORD * out.shape[1]):
+            if reading.compiled:
+                over_rows(work, len(block), reading.n_bytes, reading.sizes)
+            else:
+                work(slice(0, len(block)))
+
+    @cached_property
+    def _idle(self) -> tuple[deque[Any], deque[Any]]:
+        """A few readers that wait for the next documents, plain and compiled."""
+        return deque(maxlen=READERS), deque(maxlen=READERS)
+
+    def _add_bags(self, bags: Bags, missing: Mask | None, out: Floats) -> None:
+        """Add the scores of some bags."""
+        bags = bags.weighted(self.text.words)
+        stored = slice(0, int(bags.indptr[-1]))
+        data = bags.data[stored]
+        if self.text.event == "boolean":
+            data = np.ones(len(data), data.dtype)
+        before = None if missing is None else out[missing]
+        self.bag.add_sparse(Sparse(bags.indptr, bags.indices[stored], data, len(self.terms)), out)
+        if missing is not None:  # of which absent words say nothing
+            out[missing] = before
+
+    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
+        """Draw a document for each row, whose classes are given as codes.
+
+        It has as many words as documents of its class have, a Poisson number around their mean,
+        drawn by their shares and in no order; for Bernoulli each word is there or not on its own.
+        """
+        if not isinstance(self.terms, Terms):
+            raise TallyBayesError("words without names (buckets) make no documents")
+        texts, words = np.array(self.terms.texts, dtype=object), self.text.words
+        shortest, glue = words.ngrams[0], "" if words.tokens == "characters" else " "
+        sizes = np.array([len(t) if not glue else t.count(" ") + 1 for t in texts], np.int64)
+        # longer n-grams repeat the shorter ones
+        usable = np.flatnonzero(sizes == shortest if (sizes == shortest).any() else sizes > 0)
+        out = np.full(len(classes), "", object)
+        if not len(usable):
+            return [out]
+        p, counts, n = self.fractions.p[:, usable], self.fractions.count, self.counted.weight[:, 0]
+        every = counts.sum(axis=1)
+        parts = np.divide(counts[:, usable].sum(axis=1), every, np.zeros(len(n)), where=every > 0.0)
+        lengths = self.counted.lengths[:, 0] / np.where(n > 0.0, n, np.inf) * parts / shortest
+        ends = np.cumsum(p, axis=1)
+        for row, c in enumerate(classes.tolist()):
+            if self.text.event == "bernoulli":
+                drawn = usable[rng.random(len(usable)) < p[c]]
+            else:
+                places = rng.random(rng.poisson(lengths[c])) * ends[c, -1]
+                drawn = usable[np.searchsorted(ends[c], places, side="right")]
+            out[row] = glue.join(texts[drawn].tolist())
+        return [out]
+
+    def powered(self, exponents: Floats) -> TextParameters:
+        """Return what scores as P(document | class) to a power."""
+        return replace(self, exponent=float(exponents[0]))
+
+    def select(self, units: Sequence[int]) -> TextParameters:
+        """Return the parameters: there is one column."""
+        return self
+
+    def term(self, unit: int) -> Scored:
+        """Return what scores one document."""
+
+        def score(document: Any) -> list[float]:
+            scores: list[float] = self.log_prob(Documents([document]))[0, 0].tolist()
+            return scores
+
+        return Scored(score)
+
+    def silence(self, unit: int) -> str | None:
+        """Say why the column says nothing at all, if that is so."""
+        return None if len(self.terms) else NO_WORDS
+
+    def entries(self) -> Entries:
+        """Return the words that are used, in the order of the alphabet."""
+        order, texts = self.terms.order, self.terms.texts
+        words = [texts[k] for k in order.tolist()]
+        units = np.zeros(len(order), np.int64)
+        return Entries(units, words, self.log_probabilities(order), self.counts_of(order))
+
+    def ratios(self, unit: int) -> Ratios:
+        """Return the fractions behind the weights of all words that are used."""
+        return self.fractions.elsewhere() if self.text.event == "complement" else self.fractions
+
+
+def _check_df(name: str, value: Any) -> None:
+    """Refuse what is neither a number of documents nor a share of them."""
+    share = isinstance(value, float | np.floating) and 0.0 <= value <= 1.0
+    number = hasattr(value, "__index__") and not isinstance(value, bool) and value >= 0
+    if not (share or number):
+        raise TallyBayesError(
+            f"{name} is {value!r}; give a whole number of documents, or a share of them from 0.0 "
+            "to 1.0"
+        )
+
+
+def as_vocabulary(vocabulary: Any) -> tuple[str, ...]:
+    """Return the words of a vocabulary, each once, in the order of the alphabet."""
+    many = hasattr(vocabulary, "__len__") and not isinstance(vocabulary, str)
+    words = tuple(vocabulary) if many else ()
+    if not words or not all(isinstance(word, str) for word in words):
+        raise TallyBayesError(
+            f"vocabulary is {vocabulary!r}; give a list of words, for example ['free', 'money']"
+        )
+    return _in_order(words)
+
+
+@lru_cache(8)  # a long vocabulary is neither sorted nor read again in every batch
+def _in_order(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(set(words)))
+
+
+@lru_cache(8)
+def _check_vocabulary(vocabulary: tuple[str, ...], words: Words) -> None:
+    """Refuse a vocabulary with terms that are never made."""
+    if words.buckets is not None:
+        raise TallyBayesError("a vocabulary names words, so it cannot go with buckets")
+    for term in vocabulary:
+        made = words.terms(term)
+        if term in made:
+            continue
+        remedy = "see lowercase, min_length, tokens, ngrams and stop_words"
+        if made:
+            remedy = f"write {made[0]!r}, or {remedy}"
+        raise TallyBayesError(
+            f"the vocabulary has {term!r}, which {words} never counts: it would be read as "
+            f"{made}; {remedy}"
+        )
+
+
+def _chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | None]:
+    """Return the words that are used, in the order of the alphabet, and their numbers.
+
+    None stands for all of them, -1 for words of a given vocabulary that were never seen.
+    """
+    given = None if text.vocabulary is None else Terms.of(text.vocabulary)
+    if text.words.idf is not None:
+        given = text.words.idf.as_terms
+    if text.takes_all and given is None:
+        return block.terms, None
+    if isinstance(block.terms, Buckets):
+        raise TallyBayesError("words without names (buckets) cannot be chosen among; use all")
+    if given is not None:
+        numbers = block.terms.numbers_of(given)
+    else:
+        documents, order = block.totals(WEIGHT), block.terms.order
+        least, most = text.df_limits(float(block.weight.sum()))
+        numbers = order[(documents[order] >= least) & (documents[order] <= most)]
+    kept = np.arange(len(numbers))
+    if text.max_features is not None:
+        kept = _top(kept, block.totals(COUNT), numbers, text.max_features)
+    if text.best is not None:
+        scores = mutual_information(block) if text.by == CRITERIA[0] else chi2(block)
+        kept = _top(kept, scores, numbers, text.best)
+    if not len(kept) and len(block.terms):
+        raise TallyBayesError(
+            f"no word is left: {len(block.terms)} were counted, and none passes min_df="
+            f"{text.min_df}, max_df={text.max_df}"
+        )
+    numbers = numbers[kept]
+    if given is not None:
+        return given if len(kept) == len(given) else given.select(kept), numbers
+    return block.terms.select(numbers), numbers
+
+
+def _top(places: Integers, values: Floats, numbers: Integers, n: int) -> Integers:
+    """Return the places of the n words with the greatest values; of equals the first.
+
+    Words that were never seen have 0.
+    """
+    of_words = np.append(values, 0.0)[numbers[places]]
+    return places[np.sort(np.argsort(-of_words, kind="stable")[:n])]
+
+
+def mutual_information(block: WordCounts) -> Floats:
+    """Return how much it tells about the class, in nats, whether a document has a word."""
+    weight, has = block.weight[:, 0], block.totals(WEIGHT)
+    total = weight.sum()
+    out = np.zeros(len(block.terms))
+
+    def term(both: Floats, a: Floats, b: Any) -> Floats:
+        """Return p log(p / (p_a p_b)), 0 where p is 0."""
+        ratio = np.divide(both * total, a * b, out=np.ones(both.shape), where=both > 0.0)
+        share: Floats = both / total * np.log(ratio)
+        return share
+
+    for c, both in enumerate(_by_class(block, WEIGHT)):
+        out += term(both, has, weight[c])
+        out += term(np.maximum(weight[c] - both, 0.0), np.maximum(total - has, 0.0), weight[c])
+    return np.maximum(out, 0.0)
+
+
+def chi2(block: WordCounts) -> Floats:
+    """Return the chi-squared statistic of each word's counts against the sizes of the classes."""
+    share = block.weight[:, 0] / max(block.weight.sum(), 1e-300)
+    total = block.totals(COUNT)
+    out = np.zeros(len(total))
+    for c, observed in enumerate(_by_class(block, COUNT)):
+        expected = share[c] * total
+        off = (observed - expected) ** 2
+        out += np.divide(off, expected, out=np.zeros(len(out)), where=expected > 0.0)
+    return out
+
+
+def _by_class(block: WordCounts, part: int) -> Iterator[Floats]:
+    """Go through the classes: one of the sums of each word."""
+    for words in block.words:
+        sums = np.zeros(len(block.terms))
+        sums[words.indices] = words.sums[:, part]
+        yield sums

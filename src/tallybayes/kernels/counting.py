@@ -34,6 +34,10 @@ class RowClasses(NamedTuple):
         """Return the weights of some rows."""
         return None if self.w is None else self.w[block]
 
+    def moved(self, rows: Array, classes: Array, n_classes: int) -> RowClasses:
+        """Return some rows, as if they were of other classes."""
+        return members(classes, None if self.w is None else self.w[rows], n_classes)
+
 
 def members(y: Array, w: Array | None, n_classes: int) -> RowClasses:
     """Count the rows of each class that have a weight, and add up their weights."""

@@ -17,12 +17,14 @@ LEAST = np.finfo(np.float64).min
 LEAST_ABOVE_0 = np.finfo(np.float64).tiny
 
 
-def _by_class(y: Array, w: Array | None, n_classes: int) -> Any:
-    """Yield each class with its row numbers and their weights, 1 or a column."""
-    for c in range(n_classes):
-        here = np.flatnonzero((y == c) if w is None else (y == c) & (w > 0.0))
-        if len(here):
-            yield c, here, 1.0 if w is None else w[here, None]
+def _by_class(y: Array, w: Array | None, n_classes: int) -> tuple[Array, Array, Array, Any]:
+    """Return the rows class after class, the classes, where each begins, and the weights."""
+    # numbers of few bits are sorted in linear time
+    order = np.argsort(y.astype(np.min_scalar_type(n_classes)), kind="stable")
+    if w is not None:
+        order = order[w[order] > 0.0]
+    classes, starts = np.unique(y[order], return_index=True)
+    return order, classes, starts, 1.0 if w is None else w[order, None]
 
 
 def moments(
@@ -33,14 +35,14 @@ def moments(
     With n=None nothing is expected to be missing: weights are not added up, and NaN spoils the
     sums of its column.
     """
-    for c, here, weight in _by_class(y, w, len(shift)):
-        d = X[here] - shift[c]
-        if n is not None:
-            weight = np.where(np.isnan(d), 0.0, weight)
-            d = np.where(np.isnan(d), 0.0, d)
-            n[c] += weight.sum(0)
-        s[c] += (weight * d).sum(0)
-        q[c] += (weight * d * d).sum(0)
+    order, classes, starts, weight = _by_class(y, w, len(shift))
+    d = X[order] - shift[y[order]]
+    if n is not None:
+        weight = np.where(np.isnan(d), 0.0, weight)
+        d = np.where(np.isnan(d), 0.0, d)
+        n[classes] += np.add.reduceat(weight, starts)
+    s[classes] += np.add.reduceat(weight * d, starts)
+    q[classes] += np.add.reduceat(weight * d * d, starts)
 
 
 def codes(
@@ -70,17 +72,16 @@ def counts(
     X: Array, y: Array, w: Array | None, threshold: float | None, n: Array, sums: Array
 ) -> int:
     """Add up x (or x > threshold) per class and column; return how many were negative."""
-    negative = 0
-    for c, here, weight in _by_class(y, w, len(sums)):
-        x = X[here].astype(float)
-        there = np.where(np.isnan(x), 0.0, weight)
-        x = np.where(np.isnan(x), 0.0, x)
-        negative += int((x < 0.0).sum())
-        if threshold is not None:
-            x = (x > threshold).astype(float)
-        n[c] += there.sum(0)
-        sums[c] += (there * x).sum(0)
-    return negative if threshold is None else 0
+    order, classes, starts, weight = _by_class(y, w, len(sums))
+    x = X[order].astype(float)
+    there = np.where(np.isnan(x), 0.0, weight)
+    x = np.where(np.isnan(x), 0.0, x)
+    negative = int((x < 0.0).sum()) if threshold is None else 0
+    if threshold is not None:
+        x = (x > threshold).astype(float)
+    n[classes] += np.add.reduceat(there, starts)
+    sums[classes] += np.add.reduceat(there * x, starts)
+    return negative
 
 
 def sparse_counts(
@@ -122,13 +123,7 @@ def score_normals(X: Array, mean: Array, scale: Array, height: Array, out: Array
 
 
 def score_codes(
-    X: Array,
-    base: Array,
-    width: Array,
-    offset: Array,
-    other: Array,
-    table: Array,
-    out: Array,
+    X: Array, base: Array, width: Array, offset: Array, other: Array, table: Array, out: Array
 ) -> int:
     """Add table[class, place of the code]; return how many fell outside and took `other`."""
     outside = 0
@@ -158,12 +153,7 @@ def score_counts(X: Array, weights: Array, base: Array, out: Array) -> None:
 
 
 def score_sparse(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    threshold: float | None,
-    weights: Array,
-    out: Array,
+    indptr: Array, indices: Array, data: Array, threshold: float | None, weights: Array, out: Array
 ) -> None:
     """Add x times the row of weights of each stored value; with a threshold x is 0 or 1."""
     start = 0

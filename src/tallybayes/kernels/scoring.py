@@ -1,4 +1,4 @@
-"""From encoded rows and parameters to log-likelihoods. Every function adds into `out`."""
+"""From encoded rows and parameters to log-likelihoods, of rows that were left out too."""
 
 from __future__ import annotations
 
@@ -12,48 +12,36 @@ from tallybayes.kernels.choice import run
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
+MOST_LOGS = 2_000_000
+
+
+def _add(kernel: str, X: Array, parameters: tuple[Any, ...], out: Floats) -> int:
+    """Let a kernel add into `out` what each row scores; return the numbers it returned, added."""
+    cells = X.size * out.shape[1]
+    returned = run(kernel, len(X), cells, lambda rows: (X[rows], *parameters, out[rows]))
+    return sum(number or 0 for number in returned)
+
 
 def normals(X: Array, mean: Floats, scale: Floats, height: Floats, out: Floats) -> None:
     """Add height - (scale (x - mean))^2 for each column that is there."""
-    run(
-        "score_normals",
-        len(X),
-        X.size * out.shape[1],
-        lambda rows: (X[rows], mean, scale, height, out[rows]),
-    )
+    _add("score_normals", X, (mean, scale, height), out)
 
 
 def codes(
     X: Array, base: Array, width: Array, offset: Array, other: Array, table: Floats, out: Floats
 ) -> int:
     """Add the table's entry for each code; return how many fell outside and took `other`."""
-    outside = run(
-        "score_codes",
-        len(X),
-        X.size * out.shape[1],
-        lambda rows: (X[rows], base, width, offset, other, table, out[rows]),
-    )
-    return sum(outside)
+    return _add("score_codes", X, (base, width, offset, other, table), out)
 
 
 def binary(X: Array, threshold: float, absent: Floats, present: Floats, out: Floats) -> None:
     """Add `present` where x exceeds the threshold and `absent` where it does not."""
-    run(
-        "score_binary",
-        len(X),
-        X.size * out.shape[1],
-        lambda rows: (X[rows], threshold, absent, present, out[rows]),
-    )
+    _add("score_binary", X, (threshold, absent, present), out)
 
 
 def dense_counts(X: Array, weights: Floats, base: Floats, out: Floats) -> None:
     """Add base + x weight for each column that is there."""
-    run(
-        "score_counts",
-        len(X),
-        X.size * out.shape[1],
-        lambda rows: (X[rows], weights, base, out[rows]),
-    )
+    _add("score_counts", X, (weights, base), out)
 
 
 def sparse_counts(
@@ -83,3 +71,57 @@ def log_sum_exp(joint: Floats) -> Floats:
 def shares(joint: Floats) -> int:
     """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros."""
     return sum(run("shares", len(joint), joint.size, lambda rows: (joint[rows],)))
+
+
+def left_out_normals(
+    X: Array, y: Array, mean: Floats, share: Floats, stretch: Floats, height: Floats, most: float
+) -> tuple[Floats, Array]:
+    """Return the sum of the own class's terms of each row, and the rows where they cancel.
+
+    With t = (x - mean)^2 share, a term is height - (log(1 - t) + stretch t / (1 - t)) / 2; where
+    some t exceeds `most` it cannot be trusted.
+    """
+    out, cancelled = np.empty(len(X)), np.zeros(len(X), bool)
+
+    def block(rows: slice) -> tuple[Any, ...]:
+        of_all = mean, share, stretch, height, most
+        return X[rows], y[rows], *of_all, out[rows], cancelled[rows]
+
+    run("left_out_normals", len(X), X.size, block)
+    return out, np.flatnonzero(cancelled)
+
+
+def left_out_counts(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    y: Array,
+    w: Array | None,
+    sums: Floats,
+    alpha: Floats,
+) -> Floats:
+    """Return for each row the sum of x log(n - w x + alpha), n being its class's sum."""
+    out = np.empty(len(y))
+    logs = np.empty(0)
+    largest = sums.max(initial=0.0)
+    if largest < min(MOST_LOGS, len(data)) and len(alpha) and (alpha == alpha[0]).all():
+        with np.errstate(divide="ignore"):  # looking a logarithm up is faster than taking it
+            logs = np.log(np.arange(int(largest) + 1) + alpha[0])
+
+    def block(rows: slice) -> tuple[Any, ...]:
+        weights = None if w is None else w[rows]
+        pointers = indptr[rows.start : rows.stop + 1]
+        return pointers, indices, data, y[rows], weights, sums, logs, alpha, out[rows]
+
+    run("left_out_counts", len(y), 4 * len(data), block)
+    return out
+
+
+def row_sums(indptr: Array, values: Array) -> Floats:
+    """Add up what belongs to the stored values of each of compressed sparse rows."""
+    sums = np.zeros(len(indptr) - 1)
+    some = np.diff(indptr) > 0
+    if some.any():
+        stored = values[: indptr[-1]].astype(np.float64, copy=False)
+        sums[some] = np.add.reduceat(stored, indptr[:-1][some])
+    return sums

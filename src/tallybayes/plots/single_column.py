@@ -106,23 +106,13 @@ def place_of(model: Model, name: str) -> tuple[Factor, int]:
 
 def highest_counts(parameters: Parameters, places: Sequence[int]) -> Array:
     """Return for each column of counts where the greatest of its rates leaves only rare rows."""
-    if isinstance(parameters, PoissonParameters):
-        rates = parameters.rate[places]
-    else:
-        assert isinstance(parameters, MultinomialParameters)
-        rates = _rates(parameters)[places]
+    assert isinstance(parameters, PoissonParameters | MultinomialParameters)
+    rates = parameters.rate[places]
     from scipy.stats import poisson
 
     rate = np.nan_to_num(rates).max(axis=0)
     most: Array = poisson.isf(RARE, rate)
     return np.clip(most, 1, MOST_COUNTS).astype(int)
-
-
-def _rates(bag: MultinomialParameters) -> Floats:
-    """Return the mean count of each column (across) in each class (down)."""
-    weight = bag.counted.weight.max(axis=1)[:, None]
-    mean: Floats = bag.counted.sums / np.where(weight > 0.0, weight, 1.0)
-    return mean
 
 
 def _one_of(exponents: Floats | None, j: int) -> Floats | None:

@@ -193,9 +193,7 @@ def _telling(
         return _divergence(p, prior) + _divergence(np.exp(parameters.log_absent), prior)
     if isinstance(parameters, PoissonParameters):
         return _divergence(np.nan_to_num(parameters.rate), prior)
-    sums = parameters.counted.sums + parameters.alpha
-    total = sums.sum(axis=1, keepdims=True)
-    return _divergence(sums / np.where(total > 0.0, total, 1.0), prior)
+    return _divergence(parameters.fractions.p, prior)
 
 
 def _divergence(p: Floats, prior: Floats) -> Floats:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
 
-MOST_WEIGHT = 1e250  # beyond, what weights are multiplied with leaves the range of numbers
+MOST_WEIGHT = 1e250
 
 
 def weights_of(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -22,7 +22,7 @@ def weights_of(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
     >>> weights_of([1.0, -1.0], 2)
     Traceback (most recent call last):
     tallybayes.errors.TallyBayesError: the weight of row 1 is -1.0; weights must be finite and \
-not negative
+not negative, 0 or from 1e-250 to 1e+250: rescale them
     """
     if weights is None:
         return None
@@ -34,24 +34,15 @@ not negative
         array = np.full(n_rows, array)
     if array.shape != (n_rows,):
         raise TallyBayesError(f"the weights have the shape {array.shape}, expected ({n_rows},)")
-    with np.errstate(over="ignore"):
-        if not np.isfinite(array.sum()) and np.isfinite(array).all():
-            raise TallyBayesError("the weights are too large to add up; rescale them")
     if not array.flags.writeable:  # kernels are compiled for arrays that are
         array = array.copy()
-    fine = np.isfinite(array) & (array >= 0.0)
-    if not fine.all():
-        row = int(np.argmin(fine))
+    # products of weights beyond these leave the range of numbers
+    usable = (array == 0.0) | ((array >= 1.0 / MOST_WEIGHT) & (array <= MOST_WEIGHT))
+    if not usable.all():
+        row = int(np.argmin(usable))
         raise TallyBayesError(
-            f"the weight of row {row} is {array[row]}; weights must be finite and not negative",
-            [row],
-        )
-    far = (array > 0.0) & ((array < 1.0 / MOST_WEIGHT) | (array > MOST_WEIGHT))
-    if far.any():
-        row = int(np.argmax(far))
-        raise TallyBayesError(
-            f"the weight of row {row} is {array[row]}; products of weights beyond {MOST_WEIGHT:g} "
-            f"(or below {1.0 / MOST_WEIGHT:g}) are lost: rescale them",
+            f"the weight of row {row} is {array[row]}; weights must be finite and not negative, 0 "
+            f"or from {1.0 / MOST_WEIGHT:g} to {MOST_WEIGHT:g}: rescale them",
             [row],
         )
     return array

@@ -1,6 +1,6 @@
 """Sufficient statistics that add up: moments, counts of categories, sums of counts, words."""
 
-from tallybayes.tallies.blocks import ArrayBlock, Support, TallyBlock, register_block
+from tallybayes.tallies.blocks import Support, TallyBlock, register_block
 from tallybayes.tallies.codes import Codes
 from tallybayes.tallies.counts import Counts
 from tallybayes.tallies.moments import Moments
@@ -8,7 +8,6 @@ from tallybayes.tallies.tally import Tally
 from tallybayes.tallies.words import WordCounts
 
 __all__ = [
-    "ArrayBlock",
     "Codes",
     "Counts",
     "Moments",

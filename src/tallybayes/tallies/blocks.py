@@ -3,8 +3,7 @@
 A block is *how sums add up*: it counts encoded rows by class, adds, subtracts, splits, leaves a row
 out, and stores itself. A kind says *what is counted* and names its block (`counted_as`). `Tally`
 and the folds know only `TallyBlock`. A block whose statistics are arrays, classes down and columns
-across, is an `ArrayBlock`: it states its arrays and how rows are counted, and the rest follows if
-the arrays add up.
+across, states its arrays and how rows are counted, and the rest follows if the arrays add up.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, take_columns, take_rows
 from tallybayes.errors import TallyBayesError
-from tallybayes.kernels.counting import RowClasses, members
+from tallybayes.kernels.counting import RowClasses
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.container import Arrays, require
@@ -38,7 +37,7 @@ Where = Callable[[int, int], str]
 TRUSTED = 1e-9  # the relative error that a number may have after something was taken away
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NEVER = 1e-3  # a relative difference too large for rounding: those rows were never counted
-HEAVY = 1e5  # times the weight of all others: what is left without such a row is counted anew
+LIGHT = 1e-5  # of a sum: where a row leaves less than that, the others are counted again
 
 BLOCKS: dict[str, type[TallyBlock]] = {}
 
@@ -84,133 +83,15 @@ class Support:
 class TallyBlock(ABC):
     """Statistics of the columns of a group (its units), by class.
 
-    `rows` and `weight` say how much was there to count.
-    """
-
-    __slots__ = ()
-    name: ClassVar[str]
-    rows: Integers
-    weight: Floats
-
-    @classmethod
-    @abstractmethod
-    def empty(cls, n_units: int) -> Self:
-        """Return the block of no rows, and of no classes."""
-
-    @classmethod
-    @abstractmethod
-    def count(
-        cls, block: Block, of: RowClasses, kind: Kind, names: Sequence[str], start: int
-    ) -> Self:
-        """Count some rows; `names` of the units and `start`, the first row, are for errors."""
-
-    @property
-    @abstractmethod
-    def present(self) -> Integers:
-        """How many rows have a value of each unit (across; or of all at once) by class (down)."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether all numbers are whole, so that `less` loses nothing."""
-        return False
-
-    @abstractmethod
-    def with_classes(self, places: Sequence[int], n_classes: int) -> Self:
-        """Move the classes to new places, in the same order, among more classes."""
-
-    @abstractmethod
-    def select_classes(self, classes: Mask) -> Self:
-        """Return the block of only some classes."""
-
-    @abstractmethod
-    def select(self, units: Sequence[int]) -> Self:
-        """Return the block of only some units."""
-
-    @abstractmethod
-    def widen(self, places: Sequence[int], n_units: int) -> Self:
-        """Move the units to new places among more units; new ones have no values."""
-
-    @abstractmethod
-    def split(self, n_parts: int) -> list[Self]:
-        """Cut the classes into so many parts of equally many classes."""
-
-    def without_unused(self) -> Self:
-        """Drop the keys that no row has, such as values and words."""
-        return self
-
-    @abstractmethod
-    def plus(self, other: Self, names: Sequence[str], reuse: bool = False) -> Self:
-        """Add the block of other rows; `reuse` says that its memory may be written over."""
-
-    @abstractmethod
-    def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
-        """Take away rows that were counted here; refuse what cannot be right."""
-
-    @abstractmethod
-    def less(self, other: Self) -> Self:
-        """Take away rows that are surely here, without a check; keys stay even if unused."""
-
-    def without_each(
-        self,
-        block: Block,
-        of: RowClasses,
-        unit: int,
-        kind: Kind,
-        *,
-        rows: Integers | None = None,
-        own: bool = False,
-    ) -> Self | None:
-        """Return a block of as many units as rows: this unit without each row in turn.
-
-        Parameters
-        ----------
-        block, of
-            The rows that were counted here, and their classes. If some are lacking, what would
-            have to be counted anew is NaN.
-        unit, kind
-            Which unit, and what was counted.
-        rows
-            Leave out only these rows, of the others none.
-        own
-            Return only one class: that of each row.
-
-        None means that the units of this block are not counted one by one.
-        """
-        return None
-
-    def support(self, unit: int, kind: Kind) -> Support | None:
-        """Return what a unit can be, as far as the counts tell; `kind` is that of its column."""
-        return None
-
-    def notes(self) -> Any:
-        """Return what belongs to the block beside its arrays, as plain data."""
-        return None
-
-    @abstractmethod
-    def to_arrays(self) -> dict[str, Array]:
-        """Return the arrays that make up the block, to store it."""
-
-    @classmethod
-    @abstractmethod
-    def from_arrays(cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers) -> Self:
-        """Build the block that `notes` and `to_arrays` described; all else is an error.
-
-        `kinds` are those of the units' columns, `rows` the number of rows of each class.
-        """
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrayBlock(TallyBlock):
-    """Statistics in arrays: classes down, units across, or one column that stands for all units.
-
-    Subclasses are frozen dataclasses (``slots=True, eq=False``) that add fields to `rows` and
-    `weight`: arrays that add up, unless the methods say otherwise. Those called in `KEYS` are no
+    A block is a frozen dataclass (``slots=True, eq=False``). Its first two fields, `rows` and
+    `weight`, say how much was there to count; then come others. All are arrays, classes down and
+    units across, that add up, unless the methods say otherwise. Those called in `KEYS` are no
     arrays, those in `SIGNED` may be negative, those in `SHARED` may be one column for all units,
     and what is declared with ``field(compare=False)`` is no part of what was counted.
     """
 
+    __slots__ = ()
+    name: ClassVar[str]
     KEYS: ClassVar[tuple[str, ...]] = ()
     SIGNED: ClassVar[tuple[str, ...]] = ()
     SHARED: ClassVar[tuple[str, ...]] = ()
@@ -219,22 +100,38 @@ class ArrayBlock(TallyBlock):
     weight: Floats
 
     @classmethod
-    def _arrays(cls) -> list[str]:
-        """Name the arrays, in order."""
-        return [each.name for each in fields(cls) if each.name not in cls.KEYS]
+    @abstractmethod
+    def count(
+        cls, block: Block, of: RowClasses, kind: Kind, names: Sequence[str], start: int
+    ) -> Self:
+        """Count some rows; `names` of the units and `start`, the first row, are for errors."""
+
+    @classmethod
+    def _fields(cls) -> tuple[Field[Any], ...]:
+        """Return the fields of the dataclass that a block is."""
+        return fields(cls)  # type: ignore[arg-type]
+
+    def _with(self, **parts: Any) -> Self:
+        """Return the block with some other fields."""
+        block: Self = replace(self, **parts)  # type: ignore[type-var]
+        return block
 
     def to_arrays(self) -> dict[str, Array]:
         """Return the arrays that make up the block, to store it."""
-        return {name: getattr(self, name) for name in self._arrays()}
+        return {
+            each.name: getattr(self, each.name)
+            for each in self._fields()
+            if each.name not in self.KEYS
+        }
 
     def each(self, change: Callable[[Any], Any]) -> Self:
         """Apply the same change to all arrays."""
-        return replace(self, **{name: change(part) for name, part in self.to_arrays().items()})
+        return self._with(**{name: change(part) for name, part in self.to_arrays().items()})
 
     @classmethod
     def empty(cls, n_units: int) -> Self:
         """Return the block of no rows, and of no classes."""
-        parts: dict[str, Any] = {name: np.zeros((0, n_units)) for name in cls._arrays()}
+        parts: dict[str, Any] = {each.name: np.zeros((0, n_units)) for each in cls._fields()}
         return cls(**{**parts, "rows": np.zeros((0, n_units), np.int64)})
 
     @property
@@ -253,7 +150,7 @@ class ArrayBlock(TallyBlock):
         return all(bool(is_integral(part).all()) for part in self.to_arrays().values())
 
     def with_classes(self, places: Sequence[int], n_classes: int) -> Self:
-        """Move the classes to new places among more classes."""
+        """Move the classes to new places, in the same order, among more classes."""
         return self.each(lambda part: among(part, places, n_classes))
 
     def select_classes(self, classes: Mask) -> Self:
@@ -262,23 +159,22 @@ class ArrayBlock(TallyBlock):
 
     def select(self, units: Sequence[int]) -> Self:
         """Return the block of only some units."""
-        width = self._width
-        chosen = list(units)
+        shape, chosen = self._shape, list(units)
         return self.each(
-            lambda part: part[:, chosen] if part.shape[1] == width else part
+            lambda part: part[:, chosen] if part.shape == shape else part
         ).without_unused()
 
     def widen(self, places: Sequence[int], n_units: int) -> Self:
         """Move the units to new places among more units; new ones have no values."""
-        shape = (self.n_classes, self._width)
+        shape = self._shape
         return self.each(
-            lambda part: wider(np.broadcast_to(part, shape), places, n_units)
+            lambda part: among(np.broadcast_to(part, shape).T, places, n_units).T
         ).without_unused()
 
     @property
-    def _width(self) -> int:
-        """How many columns the widest array has."""
-        return max(int(part.shape[1]) for part in self.to_arrays().values())
+    def _shape(self) -> tuple[int, ...]:
+        """The shape of the widest array."""
+        return max(part.shape for part in self.to_arrays().values())
 
     def split(self, n_parts: int) -> list[Self]:
         """Cut the classes into so many parts of equally many classes."""
@@ -286,28 +182,43 @@ class ArrayBlock(TallyBlock):
         cuts = [slice(k * n, k * n + n) for k in range(n_parts)]
         return [self.each(operator.itemgetter(cut)) for cut in cuts]
 
+    def without_unused(self) -> Self:
+        """Drop the keys that no row has, such as values and words."""
+        return self
+
     def plus(self, other: Self, names: Sequence[str], reuse: bool = False) -> Self:
-        """Add the sums of other rows; `reuse` says that their memory may be written over."""
+        """Add the block of other rows; `reuse` says that its memory may be written over."""
+        mine, theirs = self.aligned(other, names)
         parts = {}
-        for name, more in other.to_arrays().items():
+        for name, more in theirs.to_arrays().items():
             out = more if reuse and name not in ("rows", "weight") else None
-            parts[name] = np.add(getattr(self, name), more, out=out)
-        return replace(self, **parts).without_unused()
+            parts[name] = np.add(getattr(mine, name), more, out=out)
+        return mine._with(**parts).without_unused()
 
     def less(self, other: Self) -> Self:
         """Take away rows that are surely here, without a check; keys stay even if unused."""
         theirs = other.to_arrays()
-        return replace(self, **{k: mine - theirs[k] for k, mine in self.to_arrays().items()})
+        return self._with(**{k: mine - theirs[k] for k, mine in self.to_arrays().items()})
 
     def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
         """Take away rows that were counted here; refuse what cannot be right."""
-        where = in_columns(classes, names)
-        rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, where)
-        theirs, parts = other.to_arrays(), {}
-        for name, mine in self.to_arrays().items():
+        mine, theirs = self.aligned(other, names)
+        where = mine.where(classes, names)
+        rows, weight = weight_left(mine.rows, mine.weight, theirs.rows, theirs.weight, where)
+        parts = {}
+        for name, sums in mine.to_arrays().items():
             if name not in ("rows", "weight"):
-                parts[name] = sum_left(mine, theirs[name], rows, where, name in self.SIGNED)
-        return replace(self, rows=rows, weight=weight, **parts).without_unused()
+                away, signed = getattr(theirs, name), name in self.SIGNED
+                parts[name] = sum_left(sums, away, rows, where, signed)
+        return mine._with(rows=rows, weight=weight, **parts).without_unused()
+
+    def aligned(self, other: Self, names: Sequence[str]) -> tuple[Self, Self]:
+        """Return both blocks with the keys of both."""
+        return self, other
+
+    def where(self, classes: Sequence[Label], names: Sequence[str]) -> Where:
+        """Return what tells where in the arrays something is, by class and place."""
+        return in_columns(classes, names)
 
     def without_each(
         self,
@@ -318,47 +229,97 @@ class ArrayBlock(TallyBlock):
         *,
         rows: Integers | None = None,
         own: bool = False,
-    ) -> Self | None:
-        """Return a unit without each row in turn: its sums less those of the row by itself.
+    ) -> Self:
+        """Return a block of as many units as rows: this unit without each row in turn.
 
-        What is lost in rounding error is NaN. A block with keys has to say itself what is left.
+        Where too many digits cancel, the other rows of the class are counted again.
+
+        Parameters
+        ----------
+        block, of
+            The rows that were counted here, and their classes. If some are lacking, what would
+            have to be counted again is NaN.
+        unit, kind
+            Which unit, and what was counted.
+        rows
+            Leave out only these rows, of the others none.
+        own
+            Return only one class: that of each row.
+        """
+        some, column = np.arange(len(of.y)) if rows is None else rows, take_columns(block, [unit])
+        each = of.moved(some, np.arange(len(some)), len(some))
+        alone = self.alone(take_rows(column, some), each, kind)
+        one, alone = self.select([unit]).aligned(alone, [""])
+        left, lost = one.each(operator.itemgetter(of.y[some])).apart(alone)
+        if lost.any():
+            owner, others = _companions(of.y, some[lost])
+            again = of.moved(others, owner, int(lost.sum()))
+            counted = self.count(take_rows(column, others), again, kind, [""], 0)
+            left = left._amended(lost, left.aligned(counted, [""])[1])
+        return one.as_units(left, of.y[some], own)
+
+    @classmethod
+    def alone(cls, column: Block, each: RowClasses, kind: Kind) -> Self:
+        """Count the rows of a unit, each of which is a class of its own."""
+        return cls.count(column, each, kind, [""], 0)
+
+    def apart(self, row: Self) -> tuple[Self, Mask]:
+        """Take a row away from each class of one unit, and mark where too many digits cancel."""
+        gone = self.rows == row.rows
+        parts, lost = {}, np.zeros(self.n_classes, bool)
+        for name, whole in self.to_arrays().items():
+            away = getattr(row, name)
+            parts[name] = left = np.where(gone, 0, whole - away)
+            cancels = (away != 0) & ~gone & (np.abs(left) < LIGHT * np.abs(whole))
+            if cancels.any():
+                lost |= (cancels & ~is_integral(whole, away)).any(axis=1)
+        return self._with(**parts), lost
+
+    def _amended(self, lost: Mask, again: Self) -> Self:
+        """Put in the classes that were counted again; NaN if not of all their rows."""
+        unknown = (again.rows != self.rows[lost]).any(axis=1)
+        parts = self.each(np.copy)
+        for name, part in parts.to_arrays().items():
+            if name != "rows":
+                part[lost] = getattr(again, name)
+                part[np.flatnonzero(lost)[unknown]] = np.nan
+        return parts
+
+    def as_units(self, left: Self, y: Integers, own: bool) -> Self:
+        """Return this one unit once for each row, with what is left in the row's class.
+
+        If only their `own` class is asked for, the units have no other.
         """
         if self.KEYS:
-            return None
-        some = np.arange(len(of.y)) if rows is None else rows
-        w = None if of.w is None else of.w[some]
-        alone = take_columns(take_rows(block, some), [unit])
-        each = self.count(alone, members(np.arange(len(some)), w, len(some)), kind, [""], 0)
-        one, y, parts = self.select([unit]), of.y[some], {}
-        gone = one.rows[y, 0] == each.rows[:, 0]
-        for name, whole in one.to_arrays().items():
-            away = getattr(each, name)[:, 0]
-            left = np.where(gone, 0, whole[y, 0] - away)
-            lost = (away != 0) & (ROUNDING * np.abs(whole[y, 0]) > TRUSTED * np.abs(left)) & ~gone
-            lost &= ~is_integral(whole[y, 0], away)
-            parts[name] = np.where(lost, np.nan, left) if lost.any() else left
-        return one.repeated(y, own, **parts)
-
-    def repeated(self, y: Array, own: bool, **parts: Any) -> Self:
-        """Return this block of one unit once for each row, with other numbers in its class."""
+            raise TallyBayesError(f"{type(self).__name__} must say which keys stay: as_units()")
         if own:
-            return replace(self, **{name: part[None] for name, part in parts.items()})
-        here, whole = np.arange(len(y)), {}
-        for name, part in parts.items():
-            whole[name] = np.repeat(getattr(self, name), len(y), axis=1)
-            whole[name][y, here] = part
-        return replace(self, **whole)
+            return left.each(np.transpose)
+        here, parts = np.arange(len(y)), self.each(lambda part: np.repeat(part, len(y), axis=1))
+        for name, part in parts.to_arrays().items():
+            part[y, here] = getattr(left, name)[:, 0]
+        return parts
+
+    def support(self, unit: int, kind: Kind) -> Support | None:
+        """Return what a unit can be, as far as the counts tell; `kind` is that of its column."""
+        return None
+
+    def notes(self) -> Any:
+        """Return what belongs to the block beside its arrays, as plain data."""
+        return None
 
     @classmethod
     def from_arrays(cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers) -> Self:
-        """Build the block that `to_arrays` took apart; all else is an error."""
+        """Build the block that `notes` and `to_arrays` described; all else is an error.
+
+        `kinds` are those of the units' columns, `rows` the number of rows of each class.
+        """
         return cls.checked(arrays, len(kinds), rows)
 
     @classmethod
     def checked(cls, arrays: Arrays, width: int, of_classes: Integers, **keys: Any) -> Self:
         """Take the next arrays, so wide (or one column for all); they must be those of a block."""
         parts = {}
-        for name in cls._arrays():
+        for name in [each.name for each in cls._fields() if each.name not in cls.KEYS]:
             array = arrays.take((len(of_classes), None), np.int64 if name == "rows" else np.float64)
             require(array.shape[1] == width or (name in cls.SHARED and array.shape[1] == 1))
             require(name in cls.SIGNED or bool((array >= 0).all()))
@@ -370,32 +331,20 @@ class ArrayBlock(TallyBlock):
         return block
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
+        if not isinstance(other, type(self)):
             return NotImplemented
-        return all(
-            _same(getattr(self, each.name), getattr(other, each.name))
-            for each in fields(self)
-            if each.compare
-        )
+        mine, theirs = self.without_unused(), other.without_unused()
+        compared = [each.name for each in self._fields() if each.compare]
+        pairs = [(name, getattr(mine, name), getattr(theirs, name)) for name in compared]
+        return all(a == b if name in self.KEYS else np.array_equal(a, b) for name, a, b in pairs)
 
-    __hash__ = None
-
-
-def _same(a: Any, b: Any) -> bool:
-    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
+    __hash__ = None  # type: ignore[assignment]
 
 
 def among(part: NDArray[Scalar], places: Sequence[int], n_classes: int) -> NDArray[Scalar]:
     """Return zeros of so many rows, with the given rows at their places."""
     out = np.zeros((n_classes, *part.shape[1:]), part.dtype)
     out[list(places)] = part
-    return out
-
-
-def wider(part: NDArray[Scalar], places: Sequence[int], n_units: int) -> NDArray[Scalar]:
-    """Return zeros of so many columns, with the given columns at their places."""
-    out = np.zeros((len(part), n_units), part.dtype)
-    out[:, list(places)] = part
     return out
 
 
@@ -406,22 +355,28 @@ def in_columns(classes: Sequence[Label], names: Sequence[str]) -> Where:
 
 def refuse_never_counted(wrong: Mask, where: Where) -> None:
     """Raise the error about taking away what was never there, if anything is marked so."""
-    if wrong.any():
-        c, j = map(int, np.argwhere(wrong)[0])
-        raise TallyBayesError(
-            f"{where(c, j)}: these rows were not counted; only rows that were counted can be "
-            "forgotten, with the weight they had"
-        )
+    _refuse(
+        wrong,
+        where,
+        "these rows were not counted; only rows that were counted can be forgotten, with the "
+        "weight they had",
+    )
 
 
 def refuse_lost_in_rounding(shaky: Mask, where: Where) -> None:
     """Raise the error about digits that cancelled, if anything is marked so."""
-    if shaky.any():
-        c, j = map(int, np.argwhere(shaky)[0])
-        raise TallyBayesError(
-            f"{where(c, j)}: what is left after taking these rows away is lost in rounding error; "
-            "count the remaining rows again"
-        )
+    _refuse(
+        shaky,
+        where,
+        "what is left after taking these rows away is lost in rounding error; count the remaining "
+        "rows again",
+    )
+
+
+def _refuse(marked: Mask, where: Where, why: str) -> None:
+    if marked.any():
+        c, j = map(int, np.argwhere(marked)[0])
+        raise TallyBayesError(f"{where(c, j)}: {why}")
 
 
 def is_integral(*parts: Array) -> Mask:
@@ -467,66 +422,13 @@ def sum_left(
     return left
 
 
-@dataclass(frozen=True, slots=True)
-class EachRow:
-    """The rows that are left out of a unit one by one, and what is left of rows and weight.
-
-    `there` marks all rows that were counted in the unit, `w` are their weights (0 for others),
-    `place` is the class (or the cell of class and value) that each row was counted in. `some` are
-    the rows that are left out; `rows` and `weight` are those of their place without them, and
-    `heavy` marks the ones that weigh so much that little is known of the rest.
-    """
-
-    there: Mask
-    w: Floats
-    place: Integers
-    some: Integers
-    rows: Integers
-    weight: Floats
-    heavy: Mask
-    complete: bool
-
-    @classmethod
-    def of(
-        cls, there: Mask, of: RowClasses, place: Integers, some: Integers | None, counted: Any
-    ) -> EachRow:
-        """Leave rows out of places of which `counted` are the rows and weight."""
-        w = np.ones(len(of.y)) if of.w is None else of.w
-        there = there & (w > 0.0)
-        w = np.where(there, w, 0.0)
-        some = np.arange(len(w)) if some is None else some
-        at, (n, weight) = place[some], counted
-        rows = n[at] - there[some]
-        left = np.where(rows > 0, np.maximum(weight[at] - w[some], 0.0), 0.0)
-        heavy = there[some] & (rows > 0) & (w[some] > HEAVY * left)
-        if of.w is None or bool(
-            is_integral(
-                weight,
-            ).all()
-            and is_integral(w).all()
-        ):
-            heavy[:] = False
-        each = cls(there, w, place, some, rows, left, heavy, int(there.sum()) == int(n.sum()))
-        if heavy.any():
-            owner, others = each.others(heavy)
-            left[heavy] = each.sums(owner, w[others], heavy)
-        return each
-
-    def others(self, which: Mask) -> tuple[Integers, Integers]:
-        """Return the rows that share the places of those marked: whose companion, and which row."""
-        counted = np.flatnonzero(self.there)
-        counted = counted[np.argsort(self.place[counted], kind="stable")]
-        asked = self.some[which]
-        first = np.searchsorted(self.place[counted], self.place[asked])
-        sizes = np.searchsorted(self.place[counted], self.place[asked], side="right") - first
-        owner = np.repeat(np.arange(len(asked)), sizes)
-        ends = np.cumsum(sizes)
-        rows = counted[np.arange(len(owner)) + np.repeat(first - (ends - sizes), sizes)]
-        other = rows != asked[owner]
-        return owner[other], rows[other]
-
-    def sums(self, owner: Integers, values: Floats, which: Mask) -> Floats:
-        """Add up values of the companions of those marked; NaN if not all rows are known."""
-        if not self.complete:
-            return np.full(int(which.sum()), np.nan)
-        return np.bincount(owner, values, int(which.sum())).astype(np.float64)
+def _companions(y: Integers, asked: Integers) -> tuple[Integers, Integers]:
+    """Return the other rows of the classes of the rows asked: whose companion, and which row."""
+    order = np.argsort(y, kind="stable")
+    first = np.searchsorted(y[order], y[asked])
+    sizes = np.searchsorted(y[order], y[asked], side="right") - first
+    owner = np.repeat(np.arange(len(asked)), sizes)
+    before = np.cumsum(sizes) - sizes
+    rows = order[np.arange(len(owner)) + np.repeat(first - before, sizes)]
+    other = rows != asked[owner]
+    return owner[other], rows[other]

@@ -6,7 +6,7 @@ The columns stand side by side in one array; a value that nothing counts any mor
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,12 +18,15 @@ from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.tallies.blocks import (
     Array,
-    ArrayBlock,
-    EachRow,
+    Floats,
     Integers,
+    Mask,
     Support,
+    TallyBlock,
+    Where,
+    among,
+    in_columns,
     register_block,
-    weight_left,
 )
 from tallybayes.tallies.container import Arrays, labels_from, plain_labels, require
 
@@ -36,11 +39,13 @@ NARROW = 65_536
 
 @register_block("codes")
 @dataclass(frozen=True, slots=True, eq=False)
-class Codes(ArrayBlock):
+class Codes(TallyBlock):
     """Counts of the values of all columns (across) in the classes (down)."""
 
     KEYS: ClassVar[tuple[str, ...]] = ("labels",)
 
+    rows: Integers
+    weight: Floats
     labels: Labels
 
     @classmethod
@@ -85,24 +90,16 @@ class Codes(ArrayBlock):
 
     @classmethod
     def _observed(
-        cls, counted: counting.CodeCounts, labels: Sequence[Sequence[Label]], names: Sequence[str]
+        cls, counted: counting.CodeCounts, labels: Sequence[Any], names: Sequence[str]
     ) -> Codes:
         """Keep the values that occur, sorted."""
-        seen = counted.rows.sum(axis=0) > 0
-        all_sorted = all(isinstance(each, range) for each in labels)
-        if all_sorted and seen.all():
-            return cls(counted.rows, counted.weight, tuple(map(tuple, labels)))
-        kept: list[tuple[Label, ...]] = []
-        places: list[int] = []
-        start = 0
-        for name, each in zip(names, labels, strict=True):
-            here = np.flatnonzero(seen[start : start + len(each)]).tolist()
-            place = {each[k]: start + k for k in here}
-            found = tuple(place) if all_sorted else sorted_labels(place, f"column {name!r}")
-            kept.append(found)
-            places += [place[label] for label in found]
-            start += len(each)
-        return cls(counted.rows[:, places], counted.weight[:, places], tuple(kept))
+        block = cls(counted.rows, counted.weight, tuple(labels)).without_unused()
+        if all(isinstance(each, range) for each in labels):
+            return replace(block, labels=tuple(map(tuple, block.labels)))
+        columns = zip(names, block.labels, strict=True)
+        return block.with_labels(
+            tuple(sorted_labels(each, f"column {name!r}") for name, each in columns)
+        )
 
     def columns(self) -> Iterator[slice]:
         """Go through the columns: where each one's values stand."""
@@ -138,98 +135,56 @@ class Codes(ArrayBlock):
         """Return the same counts among more values; new ones have none."""
         if labels == self.labels:
             return self
-        width = sum(map(len, labels))
-        rows, weight = (
-            np.zeros((self.n_classes, width), np.int64),
-            np.zeros((self.n_classes, width)),
-        )
         start = 0
         places: list[int] = []
-        for mine, all_of_them in zip(self.labels, labels, strict=True):
-            place = dict(zip(all_of_them, range(start, start + len(all_of_them)), strict=True))
+        for mine, every in zip(self.labels, labels, strict=True):
+            place = {label: start + k for k, label in enumerate(every)}
             places += map(place.__getitem__, mine)
-            start += len(all_of_them)
-        rows[:, places], weight[:, places] = self.rows, self.weight
-        return Codes(rows, weight, labels)
+            start += len(every)
+        return replace(self.each(lambda part: among(part.T, places, start).T), labels=labels)
 
     def without_unused(self) -> Codes:
         """Drop the values that no row has."""
-        used = self.rows.sum(axis=0) > 0
+        used: Mask = np.any(self.rows, axis=0)
         if used.all():
             return self
         labels = tuple(
-            tuple(label for label, u in zip(each, used[where], strict=True) if u)
-            for each, where in zip(self.labels, self.columns(), strict=True)
+            tuple(each[k] for k in np.flatnonzero(used[here]).tolist())
+            for each, here in zip(self.labels, self.columns(), strict=True)
         )
         return Codes(self.rows[:, used], self.weight[:, used], labels)
 
-    def _union(self, other: Codes, names: Sequence[str]) -> Labels:
-        pairs = zip(names, self.labels, other.labels, strict=True)
-        return tuple(
+    def aligned(self, other: Codes, names: Sequence[str]) -> tuple[Codes, Codes]:
+        """Return both blocks with the values of both."""
+        labels = tuple(
             mine
             if same_labels(mine, theirs)
             else sorted_labels((*mine, *theirs), f"column {name!r}")
-            for name, mine, theirs in pairs
+            for name, mine, theirs in zip(names, self.labels, other.labels, strict=True)
         )
+        return self.with_labels(labels), other.with_labels(labels)
 
-    def plus(self, other: Codes, names: Sequence[str], reuse: bool = False) -> Codes:
-        """Add the counts of other rows."""
-        labels = self._union(other, names)
-        a, b = self.with_labels(labels), other.with_labels(labels)
-        return Codes(a.rows + b.rows, a.weight + b.weight, labels)
+    def where(self, classes: Sequence[Label], names: Sequence[str]) -> Where:
+        """Tell where by the names of columns, classes and values."""
+        values = [(name, v) for name, each in zip(names, self.labels, strict=True) for v in each]
+        column = in_columns(classes, [name for name, _ in values])
+        return lambda c, k: f"{column(c, k)}, value {values[k][1]!r}"
 
-    def minus(self, other: Codes, classes: Sequence[Label], names: Sequence[str]) -> Codes:
-        """Take away rows that were counted here; refuse what cannot be right."""
-        labels = self._union(other, names)
-        a, b = self.with_labels(labels), other.with_labels(labels)
-        values = [(name, v) for name, each in zip(names, labels, strict=True) for v in each]
-        rows, weight = weight_left(
-            a.rows,
-            a.weight,
-            b.rows,
-            b.weight,
-            lambda c, k: f"column {values[k][0]!r}, class {classes[c]!r}, value {values[k][1]!r}",
-        )
-        return Codes(rows, weight, labels).without_unused()
+    def as_units(self, left: Codes, y: Integers, own: bool) -> Codes:
+        """Return this one column once for each row; a value that only the row has is not known."""
+        n, (labels,) = len(y), self.labels
+        kept: Mask = self.rows.sum(axis=0) > self.rows[y] - left.rows
+        known = [labels] * n
+        for row in np.flatnonzero(~kept.all(axis=1)).tolist():
+            known[row] = tuple(labels[k] for k in np.flatnonzero(kept[row]).tolist())
 
-    def without_each(
-        self,
-        block: Block,
-        of: counting.RowClasses,
-        unit: int,
-        kind: Kind,
-        *,
-        rows: Integers | None = None,
-        own: bool = False,
-    ) -> Codes:
-        """Return the counts of a column without each row in turn, as one unit a row.
-
-        A value that only the row has is not known without it.
-        """
-        assert isinstance(block, Coded)
-        one, labels = self.select([unit]), self.labels[unit]
-        if not labels:
-            n = len(of.y) if rows is None else len(rows)
-            return Codes.empty(n).with_classes([], 1 if own else self.n_classes)
-        k = _places(block, unit, labels)
-        cells = of.y * len(labels) + np.maximum(k, 0)
-        each = EachRow.of(k >= 0, of, cells, rows, (one.rows.ravel(), one.weight.ravel()))
-        there, some = each.there[each.some], each.some
-        here, y, k = np.arange(len(some))[there], of.y[some], k[some][there]
-        kept = np.ones((len(some), len(labels)), bool)
-        lone = one.rows.sum(axis=0)[k] == 1
-        kept[here[lone], k[lone]] = False
-        known = [labels] * len(some)
-        for i, j in zip(here[lone].tolist(), k[lone].tolist(), strict=True):
-            known[i] = (*labels[:j], *labels[j + 1 :])
-
-        def without(whole: Array, left: Array) -> Array:
-            part = whole[y][None] if own else np.repeat(whole[:, None], len(y), axis=1)
-            part[0 if own else y[there], here, k] = left[there]
+        def units(whole: Array, of_row: Array) -> Array:
+            part = of_row[None] if own else np.repeat(whole[:, None], n, axis=1)
+            if not own:
+                part[y, np.arange(n)] = of_row
             return part.reshape(len(part), -1)[:, kept.ravel()]
 
-        rows_left, weight = without(one.rows, each.rows), without(one.weight, each.weight)
-        return Codes(rows_left, weight, tuple(known))
+        return Codes(units(self.rows, left.rows), units(self.weight, left.weight), tuple(known))
 
     def support(self, unit: int, kind: Kind) -> Support | None:
         """Return the values that occurred."""
@@ -249,17 +204,3 @@ class Codes(ArrayBlock):
         require(len(labels) == len(kinds))
         require(all(kind.holds(each) for kind, each in zip(kinds, labels, strict=True)))
         return cls.checked(arrays, sum(map(len, labels)), rows, labels=labels)
-
-
-def _places(block: Coded, unit: int, labels: tuple[Label, ...]) -> Integers:
-    """Return the place of each row's value among the labels, -1 where it is not among them."""
-    codes = block.codes[:, unit]
-    if block.labels is None:
-        values = np.array(labels, np.int64)
-        if not len(values):
-            return np.full(len(codes), -1)
-        found = np.minimum(np.searchsorted(values, codes), len(values) - 1)
-        return np.where(values[found] == codes, found, -1).astype(np.int64)
-    place = {label: k for k, label in enumerate(labels)}
-    numbers = np.array([*(place.get(label, -1) for label in block.labels[unit]), -1], np.int64)
-    return numbers[np.where(codes < 0, len(numbers) - 1, codes)]

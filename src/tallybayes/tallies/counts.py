@@ -17,14 +17,10 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
 from tallybayes.tallies.blocks import (
-    ROUNDING,
-    TRUSTED,
-    ArrayBlock,
-    EachRow,
     Floats,
     Integers,
     Support,
-    is_integral,
+    TallyBlock,
     register_block,
 )
 from tallybayes.tallies.container import Arrays, require
@@ -33,11 +29,13 @@ from tallybayes.tallies.moments import DEVIATIONS
 
 @register_block("counts")
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts(ArrayBlock):
+class Counts(TallyBlock):
     """Sums of the columns (across) in the classes (down)."""
 
     SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
 
+    rows: Integers
+    weight: Floats
     sums: Floats
 
     @classmethod
@@ -67,33 +65,6 @@ class Counts(ArrayBlock):
         same = (self.rows == self.rows[:, :1]).all() and (self.weight == self.weight[:, :1]).all()
         return Counts(self.rows[:, :1], self.weight[:, :1], self.sums) if same else self
 
-    def without_each(
-        self,
-        block: Block,
-        of: counting.RowClasses,
-        unit: int,
-        kind: Kind,
-        *,
-        rows: Integers | None = None,
-        own: bool = False,
-    ) -> Counts:
-        """Return the sums of a column without each row in turn, as one unit a row."""
-        x = _column(block, unit)
-        one = self.select([unit])
-        each = EachRow.of(~np.isnan(x), of, of.y, rows, (one.rows[:, 0], one.weight[:, 0]))
-        threshold = getattr(kind, "threshold", None)
-        added = each.w * np.where(each.there, x if threshold is None else x > threshold, 0.0)
-        y, sums = of.y[each.some], one.sums[:, 0]
-        left = np.maximum(sums[y] - added[each.some], 0.0)
-        lost = (left > 0.0) & (ROUNDING * sums[y] > TRUSTED * left)
-        lost &= ~is_integral(sums[y], added[each.some])
-        lost = each.there[each.some] & (each.rows > 0) & (lost | each.heavy)
-        if lost.any():
-            owner, others = each.others(lost)
-            left[lost] = each.sums(owner, added[others], lost)
-        left = np.where(each.rows > 0, left, 0.0)
-        return one.repeated(y, own, rows=each.rows, weight=each.weight, sums=left)
-
     def support(self, unit: int, kind: Kind) -> Support | None:
         """Return both values of a yes or no, or how far counts reach."""
         threshold = getattr(kind, "threshold", None)
@@ -118,21 +89,6 @@ class Counts(ArrayBlock):
         if len(kinds) and getattr(kinds[0], "threshold", None) is not None:
             require(bool((block.sums <= block.weight * (1.0 + 1e-9)).all()))
         return block
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Counts):
-            return NotImplemented
-        return ArrayBlock.__eq__(self.without_unused(), other.without_unused())
-
-    __hash__ = None
-
-
-def _column(block: Block, unit: int) -> Floats:
-    """Return the numbers of one column."""
-    if isinstance(block, Sparse):
-        return np.asarray(block.as_matrix()[:, [unit]].toarray()[:, 0], np.float64)
-    assert isinstance(block, np.ndarray)
-    return block[:, unit].astype(np.float64, copy=False)
 
 
 def _count_sparse(

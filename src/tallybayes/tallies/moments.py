@@ -16,7 +16,6 @@ from math import exp
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.batches import Block, not_finite
 from tallybayes.errors import TallyBayesError
@@ -24,14 +23,16 @@ from tallybayes.kernels import counting
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import (
+    LIGHT,
     ROUNDING,
     TRUSTED,
-    ArrayBlock,
-    EachRow,
     Floats,
     Integers,
+    Mask,
     Support,
+    TallyBlock,
     in_columns,
+    is_integral,
     refuse_lost_in_rounding,
     refuse_never_counted,
     register_block,
@@ -45,7 +46,7 @@ DEVIATIONS = 3.0  # about each mean, in which nearly all numbers lie
 
 @register_block("moments")
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments(ArrayBlock):
+class Moments(TallyBlock):
     """Moments of the columns (across) in the classes (down).
 
     `peak` is the largest M2 that the numbers have passed through, which bounds their rounding
@@ -54,6 +55,8 @@ class Moments(ArrayBlock):
 
     SIGNED: ClassVar[tuple[str, ...]] = ("mean",)
 
+    rows: Integers
+    weight: Floats
     mean: Floats
     m2: Floats
     peak: Floats = field(compare=False)
@@ -126,41 +129,29 @@ class Moments(ArrayBlock):
         """Refuse: moments are merged, not subtracted, where rounding cannot be checked."""
         raise TallyBayesError("moments are not exact: merge the other rows instead")
 
-    def without_each(
-        self,
-        block: Block,
-        of: counting.RowClasses,
-        unit: int,
-        kind: Kind,
-        *,
-        rows: Integers | None = None,
-        own: bool = False,
-    ) -> Moments:
-        """Return the moments of a column without each row in turn, as one unit a row.
+    @classmethod
+    def alone(cls, column: Block, each: counting.RowClasses, kind: Kind) -> Moments:
+        """Count the rows of a unit, each of which is a class of its own."""
+        x, w = np.asarray(column, np.float64), each.weight[:, None]
+        there, nothing = ~np.isnan(x) & (w > 0.0), np.zeros(x.shape)
+        weight, mean = np.where(there, w, 0.0), np.where(there, x, 0.0)
+        return cls(there.astype(np.int64), weight, mean, nothing, nothing)
 
-        Where a row holds most of the spread or weight of its class, the others are counted anew.
-        """
-        assert isinstance(block, np.ndarray)
-        x = block[:, unit].astype(np.float64, copy=False)
-        counted = self.rows[:, unit], self.weight[:, unit]
-        each = EachRow.of(~np.isnan(x), of, of.y, rows, counted)
-        y, w, there = of.y[each.some], each.w[each.some], each.there[each.some]
-        mean, m2 = self.mean[y, unit], self.m2[y, unit]
+    def apart(self, row: Moments) -> tuple[Moments, Mask]:
+        """Take a row away from each class of one unit, and mark where too many digits cancel."""
+        rows, there = self.rows - row.rows, row.rows > 0
+        weight = np.where(rows > 0, np.maximum(self.weight - row.weight, 0.0), 0.0)
         with np.errstate(all="ignore"):
-            d = np.where(there, x[each.some] - mean, 0.0)
-            ratio = w / np.where(each.weight > 0.0, each.weight, 1.0)
-            left = m2 - d * d * self.weight[y, unit] * ratio
-            without = mean - d * ratio
-            lost = (each.rows == 1) | ~(left > DOMINATED * m2)
-            lost &= there & (each.rows > 0) & (m2 > 0.0)
-        lost |= each.heavy
-        if lost.any():
-            owner, others = each.others(lost)
-            without[lost], left[lost] = _moments(each, owner, x[others], each.w[others], lost)
-        without = np.where(each.rows > 0, without, 0.0)
-        left = np.where(each.rows > 1, np.maximum(left, 0.0), 0.0)  # (NaN stays)
-        parts = {"rows": each.rows, "weight": each.weight, "mean": without, "m2": left}
-        return self.select([unit]).repeated(y, own, **parts, peak=left)
+            gap = np.where(there, row.mean - self.mean, 0.0)
+            ratio = row.weight / np.where(weight > 0.0, weight, 1.0)
+            m2 = self.m2 - gap * gap * self.weight * ratio
+            mean = np.where(rows > 0, self.mean - gap * ratio, 0.0)
+            lost = ((rows == 1) | ~(m2 > DOMINATED * self.m2)) & (self.m2 > 0.0)
+        heavy = weight < LIGHT * self.weight
+        if heavy.any():
+            lost |= heavy & ~is_integral(self.weight, row.weight)
+        m2 = np.where(rows > 1, np.maximum(m2, 0.0), 0.0)
+        return Moments(rows, weight, mean, m2, m2), (lost & there & (rows > 0))[:, 0]
 
     def support(self, unit: int, kind: Kind) -> Support | None:
         """Return where nearly all numbers lie, in whichever class."""
@@ -174,21 +165,6 @@ class Moments(ArrayBlock):
         if log:
             low, high = exp(max(low, -700.0)), exp(min(high, 700.0))
         return Support(span=(low, high), log=log)
-
-
-def _moments(
-    each: EachRow, owner: Integers, x: Floats, w: Floats, which: NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
-    """Return mean and M2 of the companions of the rows that are marked, from their values."""
-    n = int(which.sum())
-    weight = each.sums(owner, w, which)
-    mean = np.zeros(n)
-    mean[owner[::-1]] = x[::-1]  # the first value of each is near its mean, as a rule
-    for _ in range(2):
-        mean = mean + each.sums(owner, w * (x - mean[owner]), which) / weight
-    d = x - mean[owner]
-    m2 = each.sums(owner, w * d * d, which) - each.sums(owner, w * d, which) ** 2 / weight
-    return mean, np.maximum(m2, 0.0)
 
 
 def _root(values: Floats) -> Floats:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import encoded
 from tallybayes.errors import TallyBayesError
 from tallybayes.families import Bins, Categorical, Family, Gaussian, LogNormal, Poisson
-from tallybayes.families.entropy import entropy_edges
+from tallybayes.families.bins import entropy_edges
 from tallybayes.model import estimate
 from tallybayes.schema import (
     LEAST_REPEATS,

@@ -164,9 +164,12 @@ def test_an_exception_in_the_work_is_raised_as_it_is(path, error):
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")
-def test_ctrl_c_leaves_nothing_behind(path):
+def test_ctrl_c_leaves_nothing_behind(path, request):
     main = threading.main_thread().ident
     pressed = threading.Event()
+    # whoever runs the tests in the background has this signal ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
 
     def work(table):
         if numbers(table)[0] > 1000 and not pressed.is_set():

@@ -171,7 +171,7 @@ def _additions(
 
 def _weights(weights: TextParameters, some: Integers) -> Floats:
     """Return what one occurrence of some words adds to each class."""
-    plain = weights.weights_of(some) if weights.table is None else weights.table[some]
+    plain = weights.weights_of(some)
     if not weights.text.words.reweighted or weights.text.event in ("boolean", "bernoulli"):
         return plain
     ones = np.ones(len(some), np.int64)

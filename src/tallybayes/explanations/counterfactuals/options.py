@@ -233,11 +233,8 @@ def lines_of_counts(
     """
     weights, base = (part.T for part in counts.line())
     if isinstance(counts, MultinomialParameters):
-        n = np.broadcast_to(counts.counted.weight, counts.counted.sums.shape)
-        rate = np.divide(counts.counted.sums, n, out=np.zeros(n.shape), where=n > 0.0).T
         numbers = np.where(np.isnan(numbers), 0.0, numbers)
-    else:
-        rate = np.nan_to_num(counts.rate).T
+    rate = np.nan_to_num(counts.rate).T
     middle = rate @ prior
     spread = _spread((rate + (rate - middle[:, None]) ** 2) @ prior)  # of Poisson variables
     start, least = _starts(numbers, np.round(middle), spread)

@@ -32,7 +32,6 @@ from tallybayes.explanations.working.terms import (
 )
 from tallybayes.explanations.working.values import pooled
 from tallybayes.families import MultinomialParameters
-from tallybayes.families.counts import log_shares_elsewhere
 from tallybayes.model.factors import FactorPlan
 
 Floats = NDArray[np.float64]
@@ -56,13 +55,12 @@ def of_bag(
     """Go through the terms of columns that are there, each with its place in the bag."""
     columns = [j for j, _ in there]
     ratios = likelihoods.of_columns(bag, columns)
-    sums, alpha = bag.counted.sums, bag.alpha
-    elsewhere = bag.complement
-    totals, n_columns = sums.sum(axis=1), bag.weights.shape[1]
-    how = of_shares(n_columns, alpha.tolist(), totals, classes, "columns", elsewhere)
+    elsewhere, n_columns = bag.complement, bag.weights.shape[1]
+    totals = bag.fractions.count.sum(axis=1)
+    how = of_shares(n_columns, bag.fractions.added.tolist(), totals, classes, "columns", elsewhere)
     logs: Floats | None = None
     if elsewhere:
-        logs = log_shares_elsewhere(sums, alpha, totals, float(alpha.sum()))
+        logs = bag.fractions.elsewhere().log()
         logs = None if np.allclose(bag.weights, -logs) else logs  # these were normalised
     for (j, what), line in zip(there, ratios, strict=True):
         title = f"{one_line(what.column)}, {often(what.times)}"
