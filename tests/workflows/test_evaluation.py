@@ -41,7 +41,7 @@ def assert_scores(report, true, predicted, proba, classes, weights=None):
     assert report.accuracy == pytest.approx(accuracy_score(true, predicted, **w), rel=1e-12)
     assert report.balanced_accuracy == pytest.approx(balanced_accuracy_score(true, predicted, **w))
     assert report.macro_f1 == pytest.approx(f1_score(true, predicted, average="macro", **w))
-    assert report.matthews == pytest.approx(matthews_corrcoef(true, predicted, **w))
+    assert report.matthews_corrcoef == pytest.approx(matthews_corrcoef(true, predicted, **w))
     assert report.log_loss == pytest.approx(log_loss(true, proba, labels=classes, **w), rel=1e-9)
     table = confusion_matrix(true, predicted, labels=classes, **w)
     np.testing.assert_allclose(report.confusion.counts, table.T, rtol=1e-12)
@@ -60,7 +60,7 @@ def test_a_stored_model_scores_as_scikit_learn_says(tmp_path, stored, small_bloc
     )
     assert report.rows == len(TEST)
     assert not report.folds
-    assert not report.leave_one_out
+    assert report.held_out == "test set"
 
 
 @pytest.mark.parametrize("positive", [None, "no", "yes"])
@@ -72,9 +72,11 @@ def test_two_classes_have_areas_and_a_positive_one(tmp_path, positive):
     place = ["no", "yes"].index(positive or "yes")
     of_it = model.predict_proba(features(test))[:, place]
     truth = test["label"] == (positive or "yes")
-    assert report.roc_area == pytest.approx(roc_auc_score(truth, of_it), rel=1e-12)
-    assert report.pr_area == pytest.approx(average_precision_score(truth, of_it), rel=1e-12)
-    assert report.brier == pytest.approx(brier_score_loss(truth, of_it), rel=1e-9)
+    assert report.roc_auc == pytest.approx(roc_auc_score(truth, of_it), rel=1e-12)
+    assert report.average_precision == pytest.approx(
+        average_precision_score(truth, of_it), rel=1e-12
+    )
+    assert report.brier_score == pytest.approx(brier_score_loss(truth, of_it), rel=1e-9)
     assert report.positive == (positive or "yes")
 
 

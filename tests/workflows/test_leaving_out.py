@@ -85,7 +85,7 @@ def assert_scores(scores, frame, stored, weight=None, target="label", rows=None)
     shares, predicted, clear, w = by_refits(frame, stored, weight, target)
     kept = np.ones(len(frame), bool) if rows is None else rows
     true = frame[target].to_numpy()
-    assert scores.leave_one_out
+    assert scores.held_out == "leave-one-out"
     assert scores.rows == kept.sum()
     if clear[kept].all():
         right = (predicted == true)[kept]
@@ -95,7 +95,7 @@ def assert_scores(scores, frame, stored, weight=None, target="label", rows=None)
             labels=[str(label) for label in scores.classes],
         )  # fmt: skip
         np.testing.assert_allclose(scores.confusion.counts, table.T, rtol=1e-12)
-    assert scores.impossible == (shares[kept] == 0.0).sum()
+    assert scores.n_zero_probability == (shares[kept] == 0.0).sum()
     logs = np.log(np.maximum(shares[kept], LEAST))
     assert scores.log_loss == pytest.approx(-np.average(logs, weights=w[kept]), rel=1e-9)
 
@@ -162,7 +162,7 @@ def test_the_only_row_of_a_class_has_no_class_to_go_to(way):
     frame = pd.concat([FRAME, FRAME.head(1).assign(label="lonely")], ignore_index=True)
     frame = frame[["income", "status", "rooms", "label"]]
     trained = train(frame, "label")
-    assert trained.scores.impossible == 1
+    assert trained.scores.n_zero_probability == 1
     assert_scores(trained.scores, frame, trained.stored)
 
 
