@@ -19,7 +19,7 @@ import pandas as pd
 from benchmarks.timing import say
 from tallybayes import NaiveBayes
 from tallybayes.kernels.threads import available
-from tallybayes.metrics import calibration_error, impossible, log_loss
+from tallybayes.metrics.scores import n_zero_probability
 from tallybayes.validation.calibration import PENALTY
 
 if TYPE_CHECKING:
@@ -75,13 +75,12 @@ def measured(problem: Problem, options: dict[str, Any], seed: int) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of constant columns, and of classes with a single row
         held = NaiveBayes(**options).cross_val(problem.X, problem.y, folds=10, seed=seed)
-    right = held.predictions == held.classes_[held.true]
     return Outcome(
-        100.0 * float(right.mean()),
-        log_loss(held.proba, held.true),
-        100.0 * calibration_error(held.proba, held.true),
+        100.0 * held.score("accuracy"),
+        held.score("log_loss"),
+        100.0 * held.score("expected_calibration_error"),
         100.0 * float(held.proba.max(axis=1).mean()),
-        impossible(held.proba, held.true),
+        n_zero_probability(held),
     )
 
 

@@ -168,7 +168,7 @@ def _leave_one_out(work: Workload, model: Any, most: int, turns: int = TURNS) ->
     peer = getattr(sklearn.naive_bayes, NAMES[work.kind])()
     refit = _one_refit(peer, X, y)
     whole = refit * len(y)
-    called = f"`{type(model).__name__}`" + ("" if held.how == "counted once" else f" ({held.how})")
+    called = f"`{type(model).__name__}`" + "".join(f" ({note})" for note in held.notes)
     ratio = held_to(f"{b / a:.2f}x", b <= most * a)
     theirs = seconds(refit), f"{whole / 3600:,.3g} hours", f"{whole / b:,.2g}x"
     return row(work.name, called, seconds(a), seconds(b), ratio, f"{most}x", *theirs)

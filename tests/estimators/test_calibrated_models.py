@@ -408,8 +408,8 @@ class TestCrossVal:
         expected = cross_val_predict(model, rows, y, cv=self.folds, method="predict_proba")
         np.testing.assert_allclose(held.proba, expected, rtol=1e-9)
         labels = cross_val_predict(model, rows, y, cv=self.folds)
-        assert held.predictions.tolist() == labels.tolist()
-        assert "fitted anew for every fold: the calibration is fitted" in held.how
+        assert held.labels.tolist() == labels.tolist()
+        assert "refitted for every fold: the calibration is fitted" in held.notes[0]
         assert not hasattr(model, "classes_")
 
     def test_with_weights_it_is_fitting_fold_by_fold(self):
@@ -417,7 +417,7 @@ class TestCrossVal:
         w = np.random.default_rng(0).choice([0.5, 1.0, 2.0], len(y))
         model = NaiveBayes(calibration="weights")
         held = model.cross_val(X, y, folds=self.folds, sample_weight=w)
-        for (train, test), fold in zip(self.folds.split(X, y), held.fold_predictions, strict=True):
+        for (train, test), fold in zip(self.folds.split(X, y), held.folds(), strict=True):
             fitted = clone(model).fit(X.iloc[train], y[train], sample_weight=w[train])
             np.testing.assert_allclose(fold.proba, fitted.predict_proba(X.iloc[test]), rtol=1e-9)
 
