@@ -7,50 +7,16 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from laws.conftest import assert_same
-from tallybayes.batches import Coded, encoded
-from tallybayes.kinds import KINDS, Kind, is_kind, register_kind
+from laws.own import Joint, Missing, Pairs, Whether
+from tallybayes.batches import batches, encoded
+from tallybayes.kinds import KINDS, Kind, is_kind
 from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.tallies import Codes, Counts
-from tallybayes.tallies.folds import FoldTallies
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded
 
 NAN = float("nan")
-
-
-@register_kind
-@dataclass(frozen=True, slots=True)
-class Missing(Kind):
-    """Whether a column has no value: 1 where it is missing."""
-
-    counted_as: ClassVar[str] = "counts"
-
-    def encode(self, cells):
-        columns = [cells.missing(*cells.of(unit)) for unit in range(len(cells.reads))]
-        return np.stack(columns, axis=1).astype(np.uint8)
-
-    def title(self, columns):
-        return f"{columns[0]} is missing"
-
-
-@register_kind
-@dataclass(frozen=True, slots=True)
-class Joint(Kind):
-    """Two columns of categories as one, of which the values are pairs."""
-
-    counted_as: ClassVar[str] = "codes"
-
-    def encode(self, cells):
-        codes = np.empty((len(cells), len(cells.reads)), np.int64)
-        labels = []
-        for unit in range(len(cells.reads)):
-            a, b = (cells.codes(place) for place in cells.of(unit))
-            there = (a.codes >= 0) & (b.codes >= 0)
-            codes[:, unit] = np.where(there, a.codes * len(b.labels) + b.codes, -1)
-            labels.append([(mine, theirs) for mine in a.labels for theirs in b.labels])
-        return Coded(codes, tuple(labels))
 
 
 TABLE = {
@@ -99,29 +65,6 @@ def test_pairs_are_counted_beside_their_parts():
         ("Single", False): [1, 1],
         ("Single", True): [1, 0],
     }
-
-
-@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
-def test_they_add_up_part_and_leave_folds_out(weights):
-    whole, first, second = (
-        tally(rows, weights) for rows in (slice(None), slice(0, 3), slice(3, 8))
-    )
-    assert_same(first + second, whole)
-    assert_same(whole - second, first)
-    w = None if weights is None else np.array(weights)
-    rows = encoded(as_source(TABLE), SCHEMA, None if w is None else w > 0.0)
-    y, part = np.array([int(label == "yes") for label in Y]), np.array([0] * 3 + [1] * 5)
-    folds = FoldTallies(SCHEMA, ("no", "yes"), rows, y, w, part, 2)
-    assert_same(folds.without(1), first)
-    assert_same(folds.without(0), second)
-
-
-def test_they_come_back_from_bytes():
-    whole = tally(weights=W)
-    again = tb.Tally.from_bytes(whole.to_bytes())
-    assert again == whole
-    assert again.schema == SCHEMA
-    assert again.schema.extra == SCHEMA.extra
 
 
 def test_a_kind_that_nobody_entered_cannot_be_stored():
@@ -196,24 +139,6 @@ def test_a_kind_of_one_s_own_can_be_that_of_a_column():
     assert tb.Tally.from_bytes(counted.to_bytes()) == counted
 
 
-@dataclass(frozen=True, slots=True)
-class Whether(tb.Bernoulli):
-    """Whether a value is missing."""
-
-    @property
-    def kind(self):
-        return Missing()
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs(tb.Categorical):
-    """Which pair of values."""
-
-    @property
-    def kind(self):
-        return Joint()
-
-
 class TestScored:
     """A model adds what the extra units say to what the columns say."""
 
@@ -263,8 +188,6 @@ class TestScored:
 
 @pytest.mark.parametrize("how", ["batches", "encoded"])
 def test_a_matrix_of_another_width_is_refused_in_whichever_way_it_is_read(how):
-    from tallybayes.batches import batches
-
     schema = tb.Schema.same(["x0", "x1"], tb.Numeric())
     read = {"batches": lambda *a: list(batches(*a)), "encoded": encoded}[how]
     with pytest.raises(tb.TallyBayesError, match="X has 3 columns, but 2 were expected"):

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import tallybayes as tb
+from laws.own import Joint, Missing, Pairs, Size, Sizes, Whether
 from tallybayes.tallies import Moments, WordCounts
 
+collect_ignore = ["own.py"]  # importing it twice would enter its kinds twice
 NAN = float("nan")
 
 
@@ -24,6 +26,7 @@ class Registered:
     cells: tuple[st.SearchStrategy[Any], ...]
     source: Callable[[list[tuple[Any, ...]]], Any]
     weights: tuple[float, ...] = (0.0, 0.5, 1.0, 2.0, 3.0)
+    families: tuple[tb.families.Family, ...] = ()
 
     def __repr__(self) -> str:
         return self.name
@@ -120,6 +123,13 @@ REGISTRY = (
     Registered("text beside others", tb.Schema.of(
         ("income", "mail", "colour"), [tb.Numeric(), tb.Words(), tb.Categories()]),
         (NUMBERS, DOCUMENTS, WORDS), table("income", "mail", "colour")),
+    Registered("kinds of one's own", tb.Schema.of(
+        ("income", "colour", "other"), [tb.Numeric(), tb.Categories(), tb.Categories()])
+        .with_extra(Missing(), "income", "colour").with_extra(Joint(), ("colour", "other")),
+        (NUMBERS, WORDS, WORDS), table("income", "colour", "other"),
+        families=(Whether(), Pairs())),
+    Registered("a block of one's own", same_kind(TWO, Size()),
+               (NUMBERS,) * 2, matrix(float, 2), families=(Sizes(),)),
 )  # fmt: skip
 
 

@@ -18,10 +18,10 @@ draws = given(data=st.data())
 def test_every_kind_and_every_block_is_registered(registry):
     kinds = {type(group.kind) for each in registry for group in each.schema.groups}
     own = {each for each in KINDS.values() if each.__module__.startswith("tallybayes.")}
-    assert kinds == own
+    assert kinds >= own
     counted = {type(block) for each in registry for block in tb.Tally(each.schema).blocks}
     there = {each for each in BLOCKS.values() if each.__module__.startswith("tallybayes.")}
-    assert counted == there != set()
+    assert counted >= there != set()
 
 
 @law
@@ -125,7 +125,9 @@ def test_a_weight_of_w_equals_w_repetitions_of_the_row(kind, data):
     assert heavy.classes == long.classes
     np.testing.assert_array_equal(heavy.weight, long.weight)
     X = kind.data(repeated)
-    ours, expected = (tb.estimate(each).joint_log_likelihood(X) for each in (heavy, long))
+    ours, expected = (
+        tb.estimate(each, *kind.families).joint_log_likelihood(X) for each in (heavy, long)
+    )
     np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
 
 
