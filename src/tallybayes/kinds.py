@@ -97,6 +97,10 @@ class Kind(Protocol):
         """Write a value of which rows were counted."""
         return str(label)
 
+    def example(self, label: Label) -> Any:
+        """Return a value of a record that counts as this one."""
+        return label
+
     def title(self, columns: Sequence[str]) -> str:
         """Name what reads some columns beside their own kinds: "age x income"."""
         if len(columns) > 1:
@@ -360,6 +364,14 @@ class Intervals(_Values):
         edges, k = self.edges or (), int(label)
         low = f"{edges[k - 1]:.10g}" if k else "-inf"
         return f"({low}, {edges[k]:.10g}]" if k < len(edges) else f"({low}, inf)"
+
+    def example(self, label: Label) -> float:
+        """Return a number in the middle of an interval, or a little outside of the last edge."""
+        edges, k = self.edges or (0.0,), int(label)
+        if 0 < k < len(edges):
+            return edges[k - 1] + (edges[k] - edges[k - 1]) / 2.0
+        beyond = max((edges[-1] - edges[0]) / max(len(edges) - 1, 1), 1e-6 * abs(edges[0])) or 1.0
+        return edges[0] - beyond if k == 0 else edges[-1] + beyond
 
     @property
     def reason(self) -> str:

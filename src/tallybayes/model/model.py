@@ -20,9 +20,10 @@ from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.scoring import log_sum_exp, shares
 from tallybayes.kernels.threads import over_rows
 from tallybayes.model.calibration import Calibration
+from tallybayes.model.column import ModelColumn
 from tallybayes.model.factors import Factor
 from tallybayes.model.records import RecordScorer
-from tallybayes.schema import Schema
+from tallybayes.schema import Schema, no_column
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
 
@@ -80,7 +81,11 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is written for single records: it cannot be pickled, and is made anew."""
-        return {name: value for name, value in vars(self).items() if name != "_record_scorer"}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("_record_scorer", "_places")
+        }
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.classes[:6])) + (", ..." if len(self.classes) > 6 else "")
@@ -247,24 +252,35 @@ class Model:
         chosen: Array = np.array(list(losses))[expected.argmin(axis=1)]
         return chosen
 
+    @cached_property
+    def _places(self) -> dict[str, tuple[Factor, int]]:
+        return {
+            str(name): (factor, unit)
+            for factor in self.factors
+            for unit, name in enumerate(factor.names)
+        }
+
+    def column(self, name: str) -> ModelColumn:
+        """Return one column on its own: its distributions, and the values it may have."""
+        if str(name) not in self._places:
+            raise no_column(str(name), self.schema.names)
+        return ModelColumn(self.schema, self.classes, *self._places[str(name)])
+
+    def columns(self) -> Iterator[ModelColumn]:
+        """Go through the columns, in the order of the table."""
+        for name in self.schema.names:
+            yield self.column(name)
+
     def _drawn(self, factor: Factor, unit: int, rng: np.random.Generator, classes: Array) -> Array:
         """Draw values of a unit among those that its counts know of, by their probabilities."""
-        name, support = str(factor.names[unit]), None
-        if factor.counted is not None:
-            support = factor.counted.support(unit, factor.kind)
-        if support is None or not (support.values or support.span):
+        column = ModelColumn(self.schema, self.classes, factor, unit)
+        values = () if factor.counted is None else column.support.grid(GRID)
+        if not len(values):
             raise TallyBayesError(
-                f"column {name!r} cannot be drawn: {type(factor.parameters).__name__} has no "
-                "sample(), and the counts do not tell which values there are"
+                f"column {column.name!r} cannot be drawn: {type(factor.parameters).__name__} has "
+                "no sample(), and the counts do not tell which values there are"
             )
-        values: Any = support.values
-        if support.span is not None:
-            low, high = support.span
-            grid = np.geomspace if support.log else np.linspace
-            values = np.arange(low, high + 1) if support.whole else grid(low, high, GRID)
-        row = {each: values if each == name else [None] * len(values) for each in self.schema.names}
-        (batch,) = batches(as_source(row), self.schema)
-        logs = factor.parameters.log_prob(factor.block_of(batch))[:, unit].T[classes]
+        logs = column.log_prob(values).T[classes]
         ends = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
         at = (ends < rng.random((len(classes), 1)) * ends[:, -1:]).sum(axis=1)
         chosen: Array = np.array(values)[at]

@@ -79,6 +79,16 @@ class Support:
     whole: bool = False
     text: bool = False
 
+    def grid(self, n: int) -> Sequence[Any]:
+        """Return its values, or up to n numbers from one end of the span to the other."""
+        if self.span is None:
+            return self.values
+        low, high = self.span
+        if self.whole and high - low < n:
+            return [*np.arange(low, high + 1.0).tolist()]
+        grid = np.geomspace(low, high, n) if self.log else np.linspace(low, high, n)
+        return [*np.unique(grid.round() if self.whole else grid).tolist()]
+
 
 class TallyBlock(ABC):
     """Statistics of the columns of a group (its units), by class.

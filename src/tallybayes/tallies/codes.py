@@ -189,7 +189,7 @@ class Codes(TallyBlock):
     def support(self, unit: int, kind: Kind) -> Support | None:
         """Return the values that occurred."""
         labels = self.labels[unit]
-        return Support(labels, tuple(map(kind.named, labels)))
+        return Support(tuple(map(kind.example, labels)), tuple(map(kind.named, labels)))
 
     def notes(self) -> Any:
         """Return the values of each column."""

@@ -297,6 +297,10 @@ class Words:
         """Write a word."""
         return str(label)
 
+    def example(self, label: Any) -> Any:
+        """Return a value of a record that counts as this one."""
+        return label
+
     def title(self, columns: Sequence[str]) -> str:
         """Name what reads a column beside its own kind."""
         return f"words of {' and '.join(columns)}"

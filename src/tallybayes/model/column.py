@@ -1,0 +1,119 @@
+"""One column of a model on its own: its distributions, and the values it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Block, batches
+from tallybayes.families import Parameters
+from tallybayes.model.factors import Factor
+from tallybayes.schema import Kind, Schema
+from tallybayes.sources import as_source
+from tallybayes.sources.labels import Label
+from tallybayes.tallies.blocks import Support
+
+Floats = NDArray[np.float64]
+
+DRAWS = 2000  # by which columns of which nothing was counted show what they may be
+MOST_LISTED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class ModelColumn:
+    """A column of a model: made by `Model.column`.
+
+    Examples
+    --------
+    >>> from tallybayes import NaiveBayes
+    >>> table = {"status": ["Single", "Married", "Single"], "income": [90.0, 125.0, 70.0]}
+    >>> column = NaiveBayes().fit(table, ["Yes", "No", "No"]).model_.column("status")
+    >>> column.support.names
+    ('Married', 'Single')
+    >>> np.exp(column.log_prob(["Single"])).round(3).tolist()
+    [[0.5, 0.667]]
+    """
+
+    schema: Schema
+    classes: tuple[Label, ...]
+    factor: Factor
+    unit: int
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.factor.names[self.unit])
+
+    @property
+    def kind(self) -> Kind:
+        """What was counted of it."""
+        return self.schema.kind(self.name)
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """The distributions themselves."""
+        return self.factor.parameters.select([self.unit])
+
+    @cached_property
+    def scored(self) -> Parameters:
+        """What predictions use: the distributions with a calibration's exponents."""
+        return self.factor.scored.select([self.unit])
+
+    @property
+    def exponent(self) -> float:
+        """What a calibration raises its factor to."""
+        exponents = self.factor.exponents
+        if exponents is None:
+            return 1.0
+        return float(exponents[0] if len(exponents) == 1 else exponents[self.unit])
+
+    @property
+    def silence(self) -> str | None:
+        """Why it says nothing at all, if that is so."""
+        return self.factor.parameters.silence(self.unit)
+
+    def left_out(self, value: Any) -> str | None:
+        """Say why the factor of a value that is there is left out, if it is."""
+        return self.factor.parameters.left_out(self.unit, value)
+
+    def encode(self, values: Sequence[Any]) -> Block:
+        """Return values as the parameters read them."""
+        reads = self.schema.groups[self.factor.group].columns(self.factor.places[self.unit])
+        names = [str(self.schema.names[place]) for place in reads]
+        schema = Schema(tuple(names), tuple(self.schema.kind(name) for name in names))
+        (batch,) = batches(as_source({names[0]: list(values)}), schema)
+        return batch.blocks[0]
+
+    def log_prob(self, values: Sequence[Any]) -> Floats:
+        """Return log P(value | class) for each value (down) and class (across)."""
+        return self._asked(self.parameters, values)
+
+    def evidence(self, values: Sequence[Any]) -> Floats:
+        """Return what each value (down) adds to the score of each class (across)."""
+        return self._asked(self.scored, values)
+
+    def _asked(self, parameters: Parameters, values: Sequence[Any]) -> Floats:
+        if not len(values):
+            return np.zeros((0, len(self.classes)))
+        return parameters.log_prob(self.encode(values))[:, 0, :] + 0.0  # no -0.0
+
+    @cached_property
+    def support(self) -> Support:
+        """What the column can be, as far as was counted, or else by what it would draw."""
+        if self.silence is not None:
+            return Support()
+        if self.factor.counted is not None:
+            return self.factor.counted.support(self.unit, self.kind) or Support()
+        classes = np.arange(DRAWS) % len(self.classes)
+        drawn = self.parameters.sample(np.random.default_rng(0), classes)
+        if drawn is None:
+            return Support()
+        values = np.unique(drawn[0])
+        if len(values) <= MOST_LISTED or values.dtype.kind not in "iuf":
+            return Support(tuple(values.tolist()), tuple(map(str, values.tolist())))
+        return Support(span=(float(values[0]), float(values[-1])))
