@@ -116,7 +116,7 @@ EVERY_FAMILY = {
         tb.Multinomial(bag="a"), tb.Multinomial(0.1, "a"), tb.Multinomial((3,), "a"),
     ]),
     "Complement": (tb.Count("a"), [
-        tb.Complement(bag="a"), tb.Complement(0.1, bag="a", norm=True), tb.Complement((3,), bag="a"),
+        tb.Complement(bag="a"), tb.Complement(0.1, "a", norm=True), tb.Complement((3,), bag="a"),
     ]),
     "Poisson": (tb.Count("a"), [tb.Poisson(bag="a"), tb.Poisson((0.1,), "a")]),
     "Text": (WORDS, [
