@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from tallybayes.batches import Cells, Mask
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kinds import (
@@ -25,7 +23,7 @@ from tallybayes.kinds import (
     Numeric,
     is_kind,
 )
-from tallybayes.sources import Column, Matrix, Source, SparseMatrix, Table, as_source
+from tallybayes.sources import ArrayColumn, Column, Matrix, Source, SparseMatrix, Table, as_source
 from tallybayes.sources.labels import Label
 
 _OWN = tuple(KINDS.values())  # kinds of users come behind these
@@ -408,14 +406,10 @@ def _choose_for_integers(column: Column) -> tuple[Kind, str]:
     if len(column.codes(slice(0, 1000)).labels) > MOST_CATEGORIES:
         return Numeric(), f"integers, more than {MOST_CATEGORIES} distinct values"
     codes, labels = column.codes(slice(0, len(column)))
-    return _integers(len(labels), int((codes >= 0).sum()))
-
-
-def _integers(distinct: int, rows: int) -> tuple[Kind, str]:
-    """Apply the rule for integers to the number of distinct values and of rows."""
-    if distinct <= MOST_CATEGORIES and rows >= LEAST_REPEATS * max(distinct, 1):
-        return Categories(), f"integers, {distinct} distinct values in {rows} rows"
-    return Numeric(), f"integers, {distinct} distinct values in {rows} rows"
+    distinct, rows = len(labels), int((codes >= 0).sum())
+    few = distinct <= MOST_CATEGORIES and rows >= LEAST_REPEATS * max(distinct, 1)
+    kind = Categories() if few else Numeric()
+    return kind, f"integers, {distinct} distinct values in {rows} rows"
 
 
 def _choose_for_matrix(source: Source) -> list[tuple[Kind, str]]:
@@ -424,16 +418,6 @@ def _choose_for_matrix(source: Source) -> list[tuple[Kind, str]]:
     if isinstance(source, SparseMatrix):
         return [(Count(), "sparse matrix")] * width
     assert isinstance(source, Matrix)
-    kind = source.values.dtype.kind
-    if kind == "f":
+    if source.values.dtype.kind == "f":
         return [(Numeric(), "decimal numbers")] * width
-    if kind == "b":
-        return [(Categories(), "booleans")] * width
-    return [_integers_of(source.values[:, place]) for place in range(width)]
-
-
-def _integers_of(values: Any) -> tuple[Kind, str]:
-    """Apply the rule for integers to one column of a matrix."""
-    if len(np.unique(values[:1000])) > MOST_CATEGORIES:
-        return Numeric(), f"integers, more than {MOST_CATEGORIES} distinct values"
-    return _integers(len(np.unique(values)), len(values))
+    return [_choose(ArrayColumn("", source.values[:, place])) for place in range(width)]

@@ -123,13 +123,9 @@ class Codes(TallyBlock):
 
     def widen(self, places: Sequence[int], n_units: int) -> Codes:
         """Move the columns to new places among more columns; new ones have no values."""
-        labels: list[tuple[Label, ...]] = [()] * n_units
-        for place, each in zip(places, self.labels, strict=True):
-            labels[place] = each
-        mine = list(self.columns())
-        order = sorted(range(len(places)), key=lambda k: places[k])
-        across = [k for j in order for k in range(mine[j].start, mine[j].stop)]
-        return Codes(self.rows[:, across], self.weight[:, across], tuple(labels))
+        ordered = self.select(np.argsort(places).tolist())
+        labels = dict(zip(sorted(places), ordered.labels, strict=True))
+        return replace(ordered, labels=tuple(labels.get(k, ()) for k in range(n_units)))
 
     def with_labels(self, labels: Labels) -> Codes:
         """Return the same counts among more values; new ones have none."""

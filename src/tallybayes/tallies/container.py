@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from math import isfinite
+from math import isfinite, prod
 from typing import Any
 
 import numpy as np
@@ -48,14 +48,11 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         for dtype, shape in manifest["arrays"]:
             require(dtype in ("<i8", "<f8", "|u1") and len(shape) <= 2)
             require(all(isinstance(side, int) and side >= 0 for side in shape))
-            each = np.dtype(dtype).itemsize
-            size = each
-            for side in shape:
-                size *= side
-            require(len(data) >= end + size)
-            array = np.frombuffer(data, dtype, size // each, end).reshape(shape)
-            arrays.append(array.copy())
-            end += size
+            count = prod(shape)
+            stop = end + count * np.dtype(dtype).itemsize
+            require(len(data) >= stop)
+            arrays.append(np.frombuffer(data, dtype, count, end).reshape(shape).copy())
+            end = stop
         require(len(data) == end)
         return manifest, arrays
 
@@ -137,17 +134,13 @@ def trouble_explained() -> Iterator[None]:
 
 def describe(schema: Schema) -> dict[str, Any]:
     """Return a schema as plain data."""
-    names: Any = list(schema.names)
-    numbered = isinstance(schema.names, NumberedNames)
+    names = schema.names
     groups = [
-        {
-            **_plain_group(group),
-            "positions": None if isinstance(group.reads, range) else group.reads,
-        }
+        _plain_group(group, positions=None if isinstance(group.reads, range) else group.reads)
         for group in schema.groups[: len(schema.groups) - len(schema.extra)]
     ]
     plain = {
-        "names": len(names) if numbered else names,
+        "names": len(names) if isinstance(names, NumberedNames) else list(names),
         "groups": groups,
         "declared": {name: plain_labels(values) for name, values in schema.declared.items()},
         "edges": {name: list(edges) for name, edges in schema.edges.items()},
@@ -156,14 +149,13 @@ def describe(schema: Schema) -> dict[str, Any]:
         "target": schema.target,
     }
     if schema.extra:
-        extra = [{**_plain_group(group), "reads": list(group.reads)} for group in schema.extra]
-        plain["extra"] = extra
+        plain["extra"] = [_plain_group(group, reads=list(group.reads)) for group in schema.extra]
     return plain
 
 
-def _plain_group(group: Group) -> dict[str, Any]:
+def _plain_group(group: Group, **reads: Any) -> dict[str, Any]:
     options = {k: v for k, v in plain_kind(group.kind).items() if k not in ("values", "edges")}
-    return {"kind": type(group.kind).__name__, "options": options}
+    return {"kind": type(group.kind).__name__, "options": options, **reads}
 
 
 def plain_kind(kind: Kind) -> dict[str, Any]:
@@ -208,27 +200,26 @@ def schema_from(plain: dict[str, Any]) -> Schema:
     require(sum(map(len, groups)) == len(names))
     declared = {name: labels_from(values) for name, values in plain["declared"].items()}
     edges = {name: Intervals(each).edges for name, each in plain.get("edges", {}).items()}
-    # of a few bytes that speak of many columns, no list is made
-    cut = [group for group in groups if group.kind == Intervals()]
-    require(len(edges) == sum(map(len, cut)))
-    kinds: dict[int, Kind] = {}
-    for group in groups:
-        some = range(len(group)) if len(groups) > 1 or declared or edges else ()
-        for (place,) in map(group.columns, some):
-            own = names[place]
-            if group.kind == Intervals():
-                require(edges[own] is not None)
-                kinds[place] = Intervals(edges[own])
-            elif group.kind == Categories() and own in declared:
-                kinds[place] = Categories(declared.pop(own))
-            else:
-                kinds[place] = group.kind
-    require(not declared)
-    if kinds or not groups:
-        require(len(kinds) == len(names))
-        settled = tuple(kinds[place] for place in range(len(names)))
-    else:
+
+    def own(kind: Kind, name: str) -> Kind:
+        if kind == Intervals():
+            found = edges.pop(name)
+            require(found is not None)
+            return Intervals(found)
+        return Categories(declared.pop(name, ())) if kind == Categories() else kind
+
+    if len(groups) == 1 and not declared and not edges:
+        # of a few bytes that speak of many columns, no list is made
+        require(groups[0].kind != Intervals())
         settled = (groups[0].kind,) * len(names)
+    else:
+        require(len(edges) == sum(len(group) for group in groups if group.kind == Intervals()))
+        kinds: dict[int, Kind] = {}
+        for group in groups:
+            for (place,) in map(group.columns, range(len(group))):
+                kinds[place] = own(group.kind, names[place])
+        require(len(kinds) == len(names) and not declared)
+        settled = tuple(kinds[place] for place in range(len(names)))
     reasons = plain["reasons"] or [plain["reason"]] * len(names)
     require(len(reasons) == len(names) and all(isinstance(each, str) for each in reasons))
     schema = Schema(names, settled, tuple(reasons), plain["target"])
