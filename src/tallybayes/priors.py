@@ -14,6 +14,8 @@ from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.sources.labels import Label
 
 Floats = NDArray[np.float64]
+# for each class what was counted and what is added to it, and the same of all classes
+Fractions = list[tuple[float, float, float, float]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,31 @@ class Empirical:
         shares: Floats = (weight + self.alpha) / total
         return shares
 
+    def fractions(self, weight: Floats) -> Fractions:
+        """Return what the probabilities come from: counts and what is added, above and below."""
+        more = self.alpha * len(weight)
+        return [(float(w), self.alpha, float(weight.sum()), more) for w in weight]
+
+    def how(self, rows: int, weight: Floats) -> str:
+        """Say how the probabilities come about."""
+        total = float(weight.sum())
+        weights = "" if total == rows else f", with weights that add up to {total:.6g}"
+        more = f", with alpha = {self.alpha:.6g} added to each" if self.alpha else ""
+        return f"{rows} rows were counted{weights}; the prior is the share of each class{more}."
+
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
     """All classes alike."""
+
+    def fractions(self, weight: Floats) -> Fractions:
+        """Return one of so many classes for each."""
+        return [(1.0, 0.0, float(len(weight)), 0.0)] * len(weight)
+
+    def how(self, rows: int, weight: Floats) -> str:
+        """Say how the probabilities come about."""
+        n = len(weight)
+        return "There is one class." if n == 1 else f"All {n} classes are alike."
 
     def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
         """Return the probability of each class."""
@@ -57,6 +80,14 @@ class Fixed:
     """Probabilities that the user states: ``Fixed({"spam": 0.4, "not spam": 0.6})``."""
 
     p: Mapping[Any, float]
+
+    def fractions(self, weight: Floats) -> Fractions:
+        """Return nothing: what is stated comes from no counts."""
+        return None
+
+    def how(self, rows: int, weight: Floats) -> str:
+        """Say how the probabilities come about."""
+        return "The prior is stated."
 
     def __post_init__(self) -> None:
         if not isinstance(self.p, Mapping):

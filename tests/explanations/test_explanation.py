@@ -237,7 +237,7 @@ def test_the_table_is_aligned_and_ends_with_the_posterior_and_a_sentence():
     ends = {line.rindex(":") for line in lines[:4]}
     assert len({len(line.rstrip()) for line in (head, *lines[:4])}) == 1
     assert ends
-    assert " ".join([*lines[5:], sentence]).startswith("The answer is a, with a probability of 0.")
+    assert " ".join([*lines[6:], sentence]).startswith("The answer is a, with a probability of 0.")
 
 
 def test_a_long_list_of_words_is_cut_and_the_rest_added_up():

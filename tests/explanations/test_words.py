@@ -184,7 +184,11 @@ def test_a_calibrated_text_has_every_word_raised_to_the_same_power(event):
 
 def test_an_empty_text_has_no_words_and_a_missing_one_is_left_out():
     (empty,) = explain(model(), {"mail": ""}).contributions
-    assert (empty.words, empty.left_out, empty.log_likelihood) == ((), None, (0.0, 0.0))
+    assert (empty.words, empty.left_out, empty.log_likelihood) == (
+        (),
+        "it has no word that the model knows",
+        (0.0, 0.0),
+    )
     (missing,) = explain(model(), {}).contributions
     assert (missing.words, missing.left_out) == ((), "missing")
 

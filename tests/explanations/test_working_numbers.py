@@ -15,9 +15,9 @@ import tallybayes as tb
 from explanations.arithmetic import log, near, worked_out
 from explanations.cases import CALIBRATIONS
 from tallybayes.explanations.working import working
-from tallybayes.explanations.working.formula import Chain, Name, Of, Rounded, in_text
-from tallybayes.explanations.working.pages import Formulas
 from tallybayes.model import Fitted, Recipe
+from tallybayes.rendering import Formulas, Heading
+from tallybayes.rendering.formula import write
 from tiers import scaled
 from validation.registry import CLASSES, EVERY_SETTING
 
@@ -39,32 +39,34 @@ def record_of(setting, cells, k=1):
     return {name: None if k % 2 and (j + k) % 3 == 0 else v for j, (name, v) in enumerate(values)}
 
 
-def formulas(found, title):
-    (step,) = [step for step in found.steps if step.title == title]
-    return [line for part in step.parts if isinstance(part, Formulas) for line in part.lines]
+def formulas(found, title=""):
+    """The formulas of a step, or of all."""
+    lines, step = [], ""
+    for part in found.document():
+        if isinstance(part, Heading) and part.level == 2:
+            step = part.text
+        elif isinstance(part, Formulas) and step.endswith(title):
+            lines += part.lines
+    return lines
 
 
 def has_words(formula):
     """Tell whether a formula names something."""
-    if isinstance(formula, Of | Name):
-        return True
-    inner = (getattr(formula, name) for name in type(formula).__slots__)
-    parts = [p for each in inner for p in (each if isinstance(each, tuple) else (each,))]
-    return any(hasattr(part, "__slots__") and has_words(part) for part in parts)
+    return formula.op == "name" or any(map(has_words, formula.parts))
 
 
-def values(chain):
-    """Work out the parts of a chain that have only numbers."""
-    assert isinstance(chain, Chain)
-    assert has_words(chain.parts[0])
+def values(line):
+    """Work out the parts of a line that have only numbers."""
+    assert line.op == "="
+    assert has_words(line.parts[0])
     found = []
-    for part in chain.parts[1:]:
-        if isinstance(part, Rounded):
-            short, long = worked_out(in_text(part.short)), worked_out(in_text(part.long))
-            assert abs(short / long - 1) <= Decimal("0.051"), in_text(part)
+    for part in line.parts[1:]:
+        if part.op == "(":
+            short, long = (worked_out(write(each)) for each in part.parts)
+            assert abs(short / long - 1) <= Decimal("0.051"), write(part)
             found.append(long)
         elif not has_words(part):
-            found.append(worked_out(in_text(part)))
+            found.append(worked_out(write(part)))
     return found
 
 
@@ -88,10 +90,10 @@ def assert_right(model, record, found):
     )
     assert [found.decision] == model.predict(row).tolist()
     for term in found.terms:
-        for factor, value, exact in zip(term.factors, term.logs, term.exact, strict=True):
-            assert close(worked_out(in_text(factor)), value), (in_text(factor), value)
-            if exact is not None:
-                assert_exact(exact, value)
+        for factor, value in zip(term.factors, term.logs, strict=True):
+            assert close(worked_out(write(factor)), value), (write(factor), value)
+            if factor.exact is not None:
+                assert_exact(factor.exact, value)
     for c, label in enumerate(model.classes):
         if found.scores[label] is not None:
             assert_exact(found.scores[label], joint[c])
@@ -100,20 +102,20 @@ def assert_right(model, record, found):
     for title in ("Prior", "Likelihoods"):
         for line in formulas(found, title):
             first, *others = values(line)
-            assert all(near(first, other) for other in others), in_text(line)
+            assert all(near(first, other) for other in others), write(line)
     names = {f"s({label})": joint[c] for c, label in enumerate(model.classes)}
-    scores = [s for s in formulas(found, "Scores") if in_text(s.parts[0]) in names]
+    scores = [s for s in formulas(found, "Scores") if write(s.parts[0]) in names]
     scores = scores[-len(model.classes) :]  # before them stands the one without numbers
     assert len(scores) == len(model.classes)
     for line in scores:
         *before, last = values(line)
-        expected = names[in_text(line.parts[0])]
-        assert all(close(value, expected) for value in before), in_text(line)
-        assert close(last, expected, 5.1e-3), in_text(line)  # of three digits
+        expected = names[write(line.parts[0])]
+        assert all(close(value, expected) for value in before), write(line)
+        assert close(last, expected, 5.1e-3), write(line)  # of three digits
     answers = formulas(found, "Normalisation")[-len(model.classes) :]
     for line, p in zip(answers, posterior.values(), strict=True):
         for value in values(line):
-            assert near(value, Decimal(p), 1e-3) or abs(value - Decimal(p)) < 1e-15, in_text(line)
+            assert near(value, Decimal(p), 1e-3) or abs(value - Decimal(p)) < 1e-15, write(line)
 
 
 def assert_exact(exact, value):
@@ -152,7 +154,8 @@ def test_all_four_ways_of_writing_and_json_are_ready(setting):
         assert said["text"] == str(found) == found.to_text()
         assert [each["class"] for each in said["classes"]] == list(CLASSES)
         for written in (found.to_text(), found.to_markdown(), found.to_latex(), found.to_html()):
-            assert all(step.title in written for step in found.steps)
+            for step in ("Prior", "Likelihoods", "Scores", "Normalisation", "Answer"):
+                assert step in written
 
 
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])

@@ -1,14 +1,18 @@
 """Why a record gets its answer: what each value says, the arithmetic, and what would change it."""
 
-from tallybayes.explanations.contrast import Contrast, Evidence
-from tallybayes.explanations.contribution import Contribution
 from tallybayes.explanations.counterfactuals import (
     Change,
     Counterfactual,
     Counterfactuals,
     counterfactuals,
 )
-from tallybayes.explanations.explanation import Explanation, explain
+from tallybayes.explanations.explanation import (
+    Contrast,
+    Contribution,
+    Evidence,
+    Explanation,
+    explain,
+)
 from tallybayes.explanations.many import Explanations, explain_all
 from tallybayes.explanations.working import Working, working
 

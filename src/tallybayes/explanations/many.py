@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, cells_of, take_columns
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.explanations.explanation import Explanation, explain
-from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.explanation import Explanation, explain, model_of
 from tallybayes.families.parameters import Floats, Parameters
 from tallybayes.kernels.choice import part_of
 from tallybayes.model import Model

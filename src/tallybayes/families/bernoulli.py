@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class BernoulliParameters(Parameters):
         Where nothing is smoothed and all rows of a class are "on", "off" is impossible there.
         """
         scoring.sparse_counts(*block[:3], self.threshold, self.by_column, out)
-        base, required = self._all_off
+        base, required = self.all_off
         out += base
         if len(required):
             there = np.zeros(out.shape)
@@ -136,7 +136,7 @@ class BernoulliParameters(Parameters):
         return np.ascontiguousarray((self.log_present - absent).T)
 
     @cached_property
-    def _all_off(self) -> tuple[Floats, Floats]:
+    def all_off(self) -> tuple[Floats, Floats]:
         """What it adds that all columns are "off" that can be; and those that cannot, marked."""
         impossible = np.isneginf(self.log_absent)
         required = impossible.T.astype(np.float64) if impossible.any() else np.zeros((0, 0))
@@ -168,6 +168,10 @@ class BernoulliParameters(Parameters):
         """Return what scores one plain value of a column."""
         rows = (self.log_absent[:, unit].tolist(), self.log_present[:, unit].tolist())
         return Steps((self.threshold,), rows)
+
+    def detail(self, unit: int, value: Any) -> str:
+        """Say whether a value is on or off."""
+        return "on" if value > self.threshold else "off"
 
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""

@@ -148,6 +148,14 @@ class BinsParameters(CategoricalParameters):
         """Say why the factor of a value that is there is left out: it never is."""
         return None
 
+    def place(self, unit: int, value: Any) -> int | None:
+        """Return the place of the interval of a number."""
+        return int(np.searchsorted(self.edges[unit], float(value), side="left"))
+
+    def detail(self, unit: int, value: Any) -> str:
+        """Say in which interval a number lies."""
+        return f"in {interval(self.edges[unit], self.place(unit, value) or 0)}"
+
     def _values(self, unit: int) -> Sequence[Label]:
         """Return what the intervals of a column are called."""
         edges = self.edges[unit]

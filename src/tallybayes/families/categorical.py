@@ -283,6 +283,15 @@ class CategoricalParameters(Parameters):
         ignored = self.unseen == "ignore" and value not in self.labels[unit]
         return self.silence(unit) or (NEVER_SEEN if ignored else None)
 
+    def place(self, unit: int, value: Any) -> int | None:
+        """Return the place of a value among those of its column; None if no row has it."""
+        labels = self.labels[unit]
+        return labels.index(value) if value in labels else None
+
+    def detail(self, unit: int, value: Any) -> str:
+        """Say so if a value was never seen."""
+        return "" if self.place(unit, value) is not None else f"{NEVER_SEEN}, smoothed"
+
     def entries(self) -> Entries:
         """Return the values of all columns."""
         units = np.repeat(np.arange(len(self.labels)), np.diff(self._starts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -198,6 +198,10 @@ class MultinomialParameters(Parameters):
         """Return what scores one plain value of a word."""
         return Linear(self.weights[:, unit].tolist(), [0.0] * len(self.weights))
 
+    def occurrences(self, unit: int, value: Any) -> float:
+        """Return the count itself."""
+        return float(value)
+
     def entries(self) -> Entries:
         """Return one occurrence of each word.
 
@@ -305,6 +309,10 @@ class PoissonParameters(Parameters):
         """Return what scores one plain value of a column, but for x!, which all classes have."""
         weights, base = self.select([unit]).line()
         return Linear(weights[:, 0].tolist(), base[:, 0].tolist())
+
+    def occurrences(self, unit: int, value: Any) -> float:
+        """Return the count itself."""
+        return float(value)
 
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""

@@ -96,6 +96,23 @@ class Entries:
         return cls(units, values, np.ascontiguousarray(log_p.T), np.ascontiguousarray(counts.T))
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a value that is evidence of its own: a word of a text, or all that are absent.
+
+    `numbers` are the places of the words among those of the model, `weight` is what `count`
+    occurrences count, and `left_out` says why they count nothing.
+    """
+
+    value: str
+    numbers: tuple[int, ...]
+    logs: tuple[float, ...]
+    count: float
+    weight: float
+    left_out: str | None = None
+    absent: bool = False
+
+
 class Parameters(ABC):
     """The distributions of some units in every class.
 
@@ -170,6 +187,18 @@ class Parameters(ABC):
     def left_out(self, unit: int, value: Any) -> str | None:
         """Say why the factor of a value that is there is left out, if it is."""
         return self.silence(unit)
+
+    def detail(self, unit: int, value: Any) -> str:
+        """Say what a value was taken for, if that is something else: its interval, on or off."""
+        return ""
+
+    def occurrences(self, unit: int, value: Any) -> float:
+        """Return how often a value counts what it stands for: once, unless values are counts."""
+        return 1.0
+
+    def pieces(self, unit: int, value: Any) -> list[Piece] | None:
+        """Return the parts of a value that are evidence of their own: the words of a text."""
+        return None
 
     def entries(self) -> Entries | None:
         """Return the single values that can speak for a class; None: no single value does."""

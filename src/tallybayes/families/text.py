@@ -14,7 +14,7 @@ choice of words.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
@@ -36,6 +36,8 @@ from tallybayes.families.parameters import (
     Floats,
     Mask,
     Parameters,
+    Piece,
+    times,
 )
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import LAPLACE, Ratios
@@ -46,6 +48,7 @@ from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts, WordCounts
 from tallybayes.tallies.words import COUNT, WEIGHT
 from tallybayes.tokenizer import Bagged, Bags, Buckets, Documents, Reading, Terms, Words
+from tallybayes.tokenizer.words import in_utf8
 
 Integers = NDArray[np.int64]
 Event = Literal["multinomial", "boolean", "bernoulli", "complement"]
@@ -56,6 +59,8 @@ WORDS = Words()
 BYTES_OF_A_WORD = 6  # about
 PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
 READERS = 8
+ABSENT = "words that are absent"
+UNKNOWN = "not a word that the model knows"
 LONGEST_KEPT = 1_000_000  # bytes of a document, for which a reader keeps buffers
 
 
@@ -376,6 +381,63 @@ class TextParameters(Parameters):
     def silence(self, unit: int) -> str | None:
         """Say why the column says nothing at all, if that is so."""
         return None if len(self.terms) else NO_WORDS
+
+    def pieces(self, unit: int, value: Any) -> list[Piece]:
+        """Return the words of a document in the order in which they first occur.
+
+        A word adds its weight as often as it counts. In the Bernoulli model a word that is there
+        adds log P(w | c), and all that are not there add log(1 - P(w | c)) together.
+        """
+        read = Counter(in_utf8(term) for term in self.text.words.terms(str(value)))
+        places = self._numbers(list(read))
+        known: dict[int, list[str]] = {}
+        unknown = []
+        nothing = (0.0,) * self.counted.n_classes
+        for term, number in zip(read, places, strict=True):
+            if number < 0:
+                unknown.append(Piece(term, (), nothing, float(read[term]), 0.0, UNKNOWN))
+            else:
+                known.setdefault(number, []).append(term)
+        numbers = np.array(list(known), np.int64)
+        counts = np.array([sum(read[term] for term in each) for each in known.values()], np.int64)
+        weights = np.ones(len(numbers))
+        if not self.text.once:
+            ends = np.array([0, len(numbers)], np.int64)
+            bags = Bags(slice(0, 1), ends, numbers, counts, counts.sum(keepdims=True))
+            weights = np.asarray(bags.weighted(self.text.words).data, np.float64)
+        if isinstance(self.bag, BernoulliParameters):
+            logs = self.bag.log_present[:, numbers].T
+        else:
+            logs = times(self.weights_of(numbers), weights[:, None])
+        found = [
+            Piece(", ".join(terms), (number,), tuple(row), float(n), float(w))
+            for (number, terms), row, n, w in zip(
+                known.items(), logs.tolist(), counts, weights, strict=True
+            )
+        ]
+        if isinstance(self.bag, BernoulliParameters) and len(self.terms) > len(numbers):
+            found.append(self._absent(self.bag, numbers))
+        return [*found, *unknown]
+
+    def _absent(self, bag: BernoulliParameters, present: Array) -> Piece:
+        """Return what all words that are not there add together."""
+        total, required = bag.all_off
+        here = bag.log_absent[:, present]
+        total = total - np.where(np.isneginf(here), 0.0, here).sum(axis=1)
+        if len(required):
+            lacking = required.sum(axis=0) - required[present].sum(axis=0)
+            total = np.where(lacking > 0.0, -np.inf, total)
+        n = float(len(self.terms) - len(present))
+        return Piece(ABSENT, tuple(present.tolist()), tuple(total.tolist()), n, 1.0, absent=True)
+
+    def _numbers(self, words: list[str]) -> list[int]:
+        """Return the number of each word among those of the model, -1 for unknown ones."""
+        if isinstance(self.terms, Buckets):
+            found = self.terms.numbers_of(Terms.of(words)) if words else np.zeros(0, np.int64)
+        else:
+            found = self.terms.numbers(words)
+        numbers: list[int] = found.tolist()
+        return numbers
 
     def entries(self) -> Entries:
         """Return the words that are used, in the order of the alphabet."""

@@ -67,10 +67,7 @@ class ModelColumn:
     @property
     def exponent(self) -> float:
         """What a calibration raises its factor to."""
-        exponents = self.factor.exponents
-        if exponents is None:
-            return 1.0
-        return float(exponents[0] if len(exponents) == 1 else exponents[self.unit])
+        return self.factor.exponent(self.unit)
 
     @property
     def silence(self) -> str | None:

@@ -83,6 +83,12 @@ class Factor(FactorPlan):
         """Return the factor of which the parameters were estimated as planned."""
         return cls(**plan.__getstate__(), parameters=parameters, exponents=exponents)
 
+    def exponent(self, unit: int) -> float:
+        """Return the exponent of a unit; one may stand for all."""
+        if self.exponents is None:
+            return 1.0
+        return float(self.exponents[unit if len(self.exponents) > 1 else 0])
+
     @cached_property
     def scored(self) -> Parameters:
         """The parameters with their exponents."""

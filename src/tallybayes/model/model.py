@@ -7,6 +7,7 @@ classes it is the posterior. All of it is computed with logarithms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,7 @@ from tallybayes.model.calibration import Calibration
 from tallybayes.model.column import ModelColumn
 from tallybayes.model.factors import Factor
 from tallybayes.model.records import RecordScorer
+from tallybayes.priors import Fractions, Prior
 from tallybayes.schema import Schema, no_column
 from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
@@ -30,7 +32,17 @@ from tallybayes.sources.labels import Label
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
 
+STATED = "The prior is stated: the model comes without its counts."
 GRID = 513  # numbers among which values are drawn where a family says no more than log_prob
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCounts:
+    """The rows of each class and their weights, and the prior that was made of them."""
+
+    prior: Prior
+    rows: NDArray[np.int64]
+    weight: Floats
 
 
 class Model:
@@ -50,6 +62,8 @@ class Model:
         The class that wins only when its score is strictly greater than all others.
     calibration : Calibration or None
         What mends over-confidence, if it was fitted.
+    counted : ClassCounts or None
+        The rows of each class, and what the prior makes of them; None if it was stated.
 
     Examples
     --------
@@ -68,6 +82,7 @@ class Model:
         factors: tuple[Factor, ...],
         positive: Label | None = None,
         calibration: Calibration | None = None,
+        counted: ClassCounts | None = None,
     ) -> None:
         if positive is not None and positive not in classes:
             hint = did_you_mean(positive, classes)
@@ -78,6 +93,7 @@ class Model:
         self.factors = factors
         self.positive = positive
         self.calibration = calibration
+        self.counted = counted
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is written for single records: it cannot be pickled, and is made anew."""
@@ -90,6 +106,23 @@ class Model:
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.classes[:6])) + (", ..." if len(self.classes) > 6 else "")
         return f"Model({len(self.schema.names)} columns, classes {names})"
+
+    @property
+    def prior_exponent(self) -> float:
+        """What a calibration raises the prior to."""
+        return 1.0 if self.calibration is None else getattr(self.calibration, "prior", 1.0)
+
+    @property
+    def prior_fractions(self) -> Fractions:
+        """What the prior of each class comes from, if it comes from counts."""
+        return None if self.counted is None else self.counted.prior.fractions(self.counted.weight)
+
+    @property
+    def prior_how(self) -> str:
+        """How the prior comes about, in words."""
+        if self.counted is None:
+            return STATED
+        return self.counted.prior.how(int(self.counted.rows.sum()), self.counted.weight)
 
     @property
     def free_parameters(self) -> int:
@@ -260,11 +293,15 @@ class Model:
             for unit, name in enumerate(factor.names)
         }
 
-    def column(self, name: str) -> ModelColumn:
-        """Return one column on its own: its distributions, and the values it may have."""
+    def place(self, name: str) -> tuple[Factor, int]:
+        """Return the factor of a column and its place in it; an unknown name is refused."""
         if str(name) not in self._places:
             raise no_column(str(name), self.schema.names)
-        return ModelColumn(self.schema, self.classes, *self._places[str(name)])
+        return self._places[str(name)]
+
+    def column(self, name: str) -> ModelColumn:
+        """Return one column on its own: its distributions, and the values it may have."""
+        return ModelColumn(self.schema, self.classes, *self.place(name))
 
     def columns(self) -> Iterator[ModelColumn]:
         """Go through the columns, in the order of the table."""

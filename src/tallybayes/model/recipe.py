@@ -16,7 +16,7 @@ from tallybayes.families.registry import default_family
 from tallybayes.families.smoothing import LAPLACE
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor, FactorPlan
-from tallybayes.model.model import Model
+from tallybayes.model.model import ClassCounts, Model
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
 from tallybayes.schema import Count, Group, Intervals, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
@@ -89,7 +89,13 @@ class Recipe:
             )
         probabilities = self.prior.probabilities(classes, tally.weight)
         return Model(
-            tally.schema, classes, probabilities, tuple(factors), self.positive, self.calibration
+            tally.schema,
+            classes,
+            probabilities,
+            tuple(factors),
+            self.positive,
+            self.calibration,
+            ClassCounts(self.prior, tally.rows, tally.weight),
         )
 
     def plan(self, tally: Tally) -> Iterator[FactorPlan]:

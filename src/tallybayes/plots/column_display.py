@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, whole
+from tallybayes.explanations.explanation import model_of
 from tallybayes.explanations.plain import plain_value
-from tallybayes.explanations.subject import model_of
 from tallybayes.plots import column_drawing as drawing
 from tallybayes.plots.base import (
     checked_record,

@@ -21,7 +21,7 @@ import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.explanations import Explanation, explain
-from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.explanation import model_of
 from tallybayes.model import Model
 from tallybayes.plots.base import (
     chance,

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tallybayes.explanations.columns import MISSING
-from tallybayes.explanations.contribution import Contribution
-from tallybayes.explanations.explanation import Explanation
+from tallybayes.explanations.explanation import MISSING, Contribution, Explanation
 from tallybayes.plots.nomogram_row import Row
 from tallybayes.sources.labels import Label
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.explanations.words import words_of
 from tallybayes.model import Factor, Model, most_informative
 from tallybayes.plots.nomogram_row import Row, Tick, log_ratios
 from tallybayes.sources.labels import Label
@@ -39,9 +38,9 @@ def word_rows(
         at = np.array([number])
         adds = weights.weights_of(at)[0]
         there = adds
-        for each in words_of(weights, column, word):
-            if each.value == word and each.left_out is None:
-                there = np.array(each.log_likelihood)
+        for piece in weights.pieces(0, word):
+            if piece.value == word and piece.left_out is None:
+                there = np.array(piece.logs)
         absent = np.zeros(len(adds))
         if weights.text.event == "bernoulli":
             with np.errstate(invalid="ignore"):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.explanation import model_of
 from tallybayes.families import NormalParameters
 from tallybayes.plots.base import (
     QUIET,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.explanation import model_of
 from tallybayes.metrics.checks import as_codes, as_weights, plain
 from tallybayes.metrics.ranked import Ranked, ranked
 from tallybayes.model import Model

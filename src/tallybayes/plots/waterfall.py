@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tallybayes.errors import whole
 from tallybayes.explanations import Explanation, explain
-from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.explanation import model_of
 from tallybayes.plots.base import (
     FAINT,
     INK,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallybayes.explanations.contrast import Evidence
+from tallybayes.explanations.explanation import Evidence
 from tallybayes.plots.base import figures, shortened
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.explanation import model_of
 from tallybayes.families import TextParameters
 from tallybayes.model import InformativeValue, Model, most_informative
 from tallybayes.plots.base import (

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 from typing import NamedTuple
@@ -134,9 +134,9 @@ def number(x: float | Fraction, digits: int = 6) -> Formula:
     if near.denominator == 1:
         return Formula("number", text=str(near.numerator), exact=near)
     text = f"{float(x):.{digits}g}"
-    if "e" not in text and Fraction(text) == near:
-        return Formula("number", text=text, exact=near)
-    return number(near.numerator) / number(near.denominator)
+    if Fraction(text) != near:
+        return number(near.numerator) / number(near.denominator)
+    return replace(_leaf(text), exact=near)
 
 
 def simple(x: float | Fraction) -> Fraction | None:
@@ -154,8 +154,10 @@ def simple(x: float | Fraction) -> Fraction | None:
     exact = Fraction(x)
     if exact.denominator == 1:
         return exact if abs(x) < 1e16 else None
-    near = exact.limit_denominator(SIMPLE)
-    return near if near and abs(float(near) - x) <= ROUNDING * abs(x) else None
+    for near in (exact.limit_denominator(SIMPLE), Fraction(f"{x:.6g}")):
+        if near and abs(float(near) - x) <= ROUNDING * abs(x):
+            return near
+    return None
 
 
 def _leaf(text: str) -> Formula:
@@ -210,9 +212,20 @@ def name(text: object) -> Formula:
     return Formula("name", text=str(text))
 
 
-def factorial(n: float) -> Formula:
-    """Return the factorial of a number, as it is written."""
-    return Formula("name", text=f"{n:g}!")
+def of(what: str, *parts: object) -> Formula:
+    r"""Return what is worked out of something, and given what: P(spam), P(lottery | spam).
+
+    Examples
+    --------
+    >>> str(of("P", "lottery", "spam")), write(of("s", "spam"), LATEX)
+    ('P(lottery | spam)', 's(\\text{spam})')
+    """
+    return Formula("of" if len(parts) == 1 else "given", tuple(map(name, parts)), what)
+
+
+def factorial(x: Formula) -> Formula:
+    """Return a factorial."""
+    return Formula("!", (x,))
 
 
 def sqrt(x: Formula) -> Formula:
@@ -253,6 +266,8 @@ def _gathered(
     if len(parts) < 2:
         return parts[0] if parts else nothing
     exact = nothing.exact
+    if op == "*" and any(part.exact == 0 for part in parts):
+        return Formula(op, tuple(parts), exact=Fraction(0))
     for part in parts:
         exact = None if exact is None or part.exact is None else value(exact, part.exact)
         if exact is not None and exact.denominator > LARGEST:
@@ -266,10 +281,25 @@ def chain(*parts: Formula) -> Formula:
     return Formula("=", tuple(kept), exact=parts[-1].exact)
 
 
-def equation(what: str, *steps: Formula, log: float | None = None) -> Formula:
+def powered(base: Formula, *exponents: float) -> Formula:
+    """Return a formula to some powers, one after the other; those of 1 say nothing."""
+    for exponent in exponents:
+        base = base if exponent == 1.0 else base ** number(exponent)
+    return base
+
+
+def in_product(log: float) -> Formula:
+    """Return a number that is no fraction, as a factor; zeros at its end say it is rounded."""
+    brief = rounded(log, 5)
+    if brief.op == "number" and math.isclose(math.exp(log), float(brief.text), rel_tol=1e-12):
+        return brief
+    return rounded(log, 5, zeros=True)
+
+
+def equation(what: str | Formula, *steps: Formula, log: float | None = None) -> Formula:
     """Return what = its working = the exact fraction = the decimal, each only if it says more."""
     last = steps[-1]
-    parts = [name(what), *steps]
+    parts = [name(what) if isinstance(what, str) else what, *steps]
     if last.exact is None:
         parts += [] if log is None else [rounded(log)]
     elif last.exact.denominator == 1:
@@ -374,7 +404,7 @@ TEXT = Notation(
     {
         "=": " = ", "+": " + ", "-": " - ", "*": " x ", " ": " ", "neg": "-{0:3}",
         "/": "{0:4}/{1:4}", "^": "{0:5}^{1:5}", "e": "{0} x 10^{1}", "(": "{0} ({1})",
-        "call": "{name}({0})",
+        "call": "{name}({0})", "of": "{name}({0})", "given": "{name}({0} | {1})", "!": "{0:5}!",
     },
     {"number": str, "name": str, "symbol": str},
 )  # fmt: skip
@@ -383,7 +413,8 @@ LATEX = Notation(
         **TEXT.operations,
         "*": r" \times ", " ": r" \, ", "/": r"\frac{{{0}}}{{{1}}}", "^": "{0:5}^{{{1}}}",
         "e": r"{0} \times 10^{{{1}}}", "(": r"{0} \; ({1})", "sqrt": r"\sqrt{{{0}}}",
-        "call": r"\{name}\left({0}\right)",
+        "call": r"\{name}\left({0}\right)", "of": r"{name}({0})",
+        "given": r"{name}({0} \mid {1})",
     },
     {
         "number": str,
@@ -408,6 +439,9 @@ MATHML = Notation(
         "(": "<mrow>{0}<mspace width='0.3em'/><mo>(</mo>{1}<mo>)</mo></mrow>",
         "sqrt": "<msqrt>{0}</msqrt>",
         "call": "<mrow><mi>{name}</mi><mo>(</mo>{0}<mo>)</mo></mrow>",
+        "of": "<mrow><mi>{name}</mi><mo>(</mo>{0}<mo>)</mo></mrow>",
+        "given": "<mrow><mi>{name}</mi><mo>(</mo>{0}<mo>|</mo>{1}<mo>)</mo></mrow>",
+        "!": "<mrow>{0:5}<mo>!</mo></mrow>",
     },
     {
         "number": lambda text: f"<mn>{text.replace('-', MINUS)}</mn>",

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tallybayes.errors import whole
-from tallybayes.explanations.columns import exponent_of
 from tallybayes.explanations.likelihoods import of_prior
 from tallybayes.explanations.plain import plain_number
 from tallybayes.explanations.ratio import Ratio
@@ -228,7 +227,7 @@ def _columns(fitted: Fitted, wish: Wish) -> tuple[InspectedColumn, ...]:
         for j, name in enumerate(map(str, share.info.names)):
             if name in listed:
                 reason = fitted.why(name, reasons[name])
-                gaps, exponent = tuple(missing[j].tolist()), exponent_of(factor, j)
+                gaps, exponent = tuple(missing[j].tolist()), factor.exponent(j)
                 found[name] = InspectedColumn(name, family, reason, gaps, exponent)
     return tuple(found[name] for name in names if name in found)
 

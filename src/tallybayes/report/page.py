@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from tallybayes.explanations.working import STYLE as WORKING_STYLE
 from tallybayes.model import Fitted
 from tallybayes.modelfile import Provenance
 from tallybayes.modelfile.writing import replace_file
+from tallybayes.rendering.document import STYLE as WORKING_STYLE
 from tallybayes.report.blocks import Section
 from tallybayes.report.evaluated import Evaluation, Sample
 from tallybayes.report.html import Html, element, joined, label, one_line, shortened

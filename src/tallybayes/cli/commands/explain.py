@@ -138,7 +138,8 @@ def explain(
     else:
         pair = _class(one, classes), _class(other, classes)
         found = explained(stored.fitted, given)
-        session.result(found.to_text(*pair), found.to_dict(*pair))
+        shown = found if found.runner_up is None else found.against(*pair)
+        session.result(str(shown), found.to_dict(*pair))
 
 
 def _class(word: str | None, classes: tuple[Label, ...]) -> Label | None:

@@ -24,9 +24,8 @@ from tallybayes.explanations.counterfactuals.results import (
 )
 from tallybayes.explanations.counterfactuals.singles import singles
 from tallybayes.explanations.counterfactuals.space import space_of
-from tallybayes.explanations.explanation import IMPOSSIBLE
+from tallybayes.explanations.explanation import IMPOSSIBLE, model_of
 from tallybayes.explanations.plain import plain_value
-from tallybayes.explanations.subject import model_of
 from tallybayes.model import Fitted, Model
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label

@@ -8,8 +8,9 @@ from textwrap import fill
 from typing import Any, Literal
 
 from tallybayes.explanations.plain import plain_number
-from tallybayes.explanations.tables import WIDEST, probability
 from tallybayes.metrics.tables import shown
+from tallybayes.rendering.document import WIDTH as WIDEST
+from tallybayes.rendering.words import probability
 from tallybayes.sources.labels import Label
 
 How = Literal["set", "added", "removed"]

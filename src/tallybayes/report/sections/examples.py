@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from tallybayes.explanations import Explanation, explain
-from tallybayes.explanations.contrast import Contrast, Evidence
-from tallybayes.explanations.contribution import Contribution
-from tallybayes.explanations.tables import odds_text, probability
+from tallybayes.explanations.explanation import Contrast, Contribution, Evidence
 from tallybayes.explanations.working import working
 from tallybayes.metrics.tables import amount
+from tallybayes.rendering.words import odds as odds_text
+from tallybayes.rendering.words import probability
 from tallybayes.report.blocks import (
     Section,
     bullets,

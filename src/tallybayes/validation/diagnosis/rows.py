@@ -24,7 +24,7 @@ from tallybayes.batches import (
     unusable,
 )
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.explanation import model_of
 from tallybayes.model import Model
 from tallybayes.schema import Count
 from tallybayes.sources import Column, Matrix, Source, SparseMatrix, Table, arrow_memory, as_source
