@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tallybayes.validation.column_choice import ChosenColumns, choose_columns
     from tallybayes.validation.comparisons.comparison import compare, compared
     from tallybayes.validation.comparisons.outcome import Comparison, Pair
     from tallybayes.validation.comparisons.significance import (
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
     )
     from tallybayes.validation.cross_validation import cross_val
     from tallybayes.validation.diagnosis.diagnosis import Diagnosis, diagnose
-    from tallybayes.validation.family_choice import ChosenFamilies, FamilyChoice, choose_families
-    from tallybayes.validation.features.chosen import ChosenFeatures
-    from tallybayes.validation.features.features import choose_features
+    from tallybayes.validation.family_choice import FamilyChoice, choose_families
     from tallybayes.validation.tuning.tuning import Tuned, tune
 
 _HOMES = {
+    "tallybayes.validation.column_choice": (
+        "ChosenColumns",
+        "choose_columns",
+    ),
     "tallybayes.validation.comparisons.comparison": (
         "compare",
         "compared",
@@ -48,12 +51,9 @@ _HOMES = {
         "diagnose",
     ),
     "tallybayes.validation.family_choice": (
-        "ChosenFamilies",
         "FamilyChoice",
         "choose_families",
     ),
-    "tallybayes.validation.features.chosen": ("ChosenFeatures",),
-    "tallybayes.validation.features.features": ("choose_features",),
     "tallybayes.validation.tuning.tuning": (
         "Tuned",
         "tune",
@@ -62,8 +62,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ChosenFamilies",
-    "ChosenFeatures",
+    "ChosenColumns",
     "Comparison",
     "Corrected",
     "Diagnosis",
@@ -72,8 +71,8 @@ __all__ = [
     "Pair",
     "PairedT",
     "Tuned",
+    "choose_columns",
     "choose_families",
-    "choose_features",
     "compare",
     "compared",
     "cross_val",

@@ -15,14 +15,12 @@ from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
 from tallybayes.model import Recipe
 from tallybayes.sources.weights import weights_of
 from tallybayes.validation.encoded import Encoded
-from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, folds_of
+from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, check_refits, folds_of
 from tallybayes.validation.held_out import held_out_folds, left_out_each
 from tallybayes.validation.progress import progress
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
-
-MOST_REFITS = 1000
 
 
 class Prepared(NamedTuple):
@@ -153,15 +151,6 @@ def held_out_parts(
         check_refits(len(folds), reason)
         return held_out_folds(data, recipe, folds), f"counted anew for every row: {reason}"
     return held_out_folds(data, recipe, folds), ""
-
-
-def check_refits(n: int, reason: str) -> None:
-    """Refuse to fit more models than anybody would wait for."""
-    if n > MOST_REFITS:
-        raise TallyBayesError(
-            f"leaving out each row means {n:,} models ({reason}); take folds=10, or at most "
-            f"{MOST_REFITS:,} rows"
-        )
 
 
 def refitted_folds(
