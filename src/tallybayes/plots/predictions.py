@@ -27,7 +27,7 @@ from tallybayes.errors import TallyBayesError, number, whole
 from tallybayes.explanations.subject import model_of
 from tallybayes.metrics import Confusion, Predictions, Reliability
 from tallybayes.metrics.intervals import wilson
-from tallybayes.metrics.predictions import codes_of, weights_of
+from tallybayes.metrics.predictions import codes_of
 from tallybayes.metrics.scores import BINS
 from tallybayes.model import Fitted
 from tallybayes.plots.style import (
@@ -46,6 +46,7 @@ from tallybayes.plots.style import (
 from tallybayes.rendering.words import count, counted, label, percent, score
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
+from tallybayes.sources.weights import weights_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
