@@ -31,7 +31,7 @@ from tallybayes.validation.cross_validation import cross_val, is_leave_one_out
 from tallybayes.validation.folds import LEAVE_ONE_OUT, folds_of
 from tallybayes.validation.significance import (
     NO_SPREAD,
-    TestResult,
+    SignificanceResult,
     check_level,
     holm,
     mcnemar,
@@ -62,13 +62,13 @@ class Pair:
 
     a: str
     b: str
-    tests: tuple[TestResult, ...]
+    tests: tuple[SignificanceResult, ...]
     adjusted: float
     better: str | None
     only_right: tuple[int, int] | None = None
 
     @property
-    def test(self) -> TestResult:
+    def test(self) -> SignificanceResult:
         """The test that decides: p, and the first score minus the second with its interval."""
         return self.tests[0]
 
@@ -345,7 +345,7 @@ def _by_rows(sides: Mapping[str, Predictions], level: float) -> Comparison:
 
 
 def _pairs(
-    names: Sequence[str], tests: Sequence[tuple[TestResult, ...]], up: bool, level: float
+    names: Sequence[str], tests: Sequence[tuple[SignificanceResult, ...]], up: bool, level: float
 ) -> tuple[Pair, ...]:
     """Adjust the p-values that decide, and say which of two models is shown to be better."""
     adjusted = holm([each[0].p for each in tests]).tolist()

@@ -33,7 +33,7 @@ NO_SPREAD = "all the differences are equal, so there is no spread to measure cha
 
 
 @dataclass(frozen=True, slots=True)
-class TestResult:
+class SignificanceResult:
     """A test of significance.
 
     Parameters
@@ -64,7 +64,7 @@ class TestResult:
 
 def mcnemar(
     only_a_right: int, only_b_right: int, n: int | None = None, level: float = 0.05
-) -> TestResult:
+) -> SignificanceResult:
     """Test whether two models that were asked about the same rows are equally often right.
 
     The p-value is exact for fewer than 25 disagreements; otherwise it comes from the chi-squared
@@ -105,13 +105,13 @@ def mcnemar(
         name, statistic, df = "McNemar, chi-squared", max(abs(a - b) - 1, 0) ** 2 / (a + b), 1
         p = float(chi2.sf(statistic, df))
     if n is None:
-        return TestResult(name, statistic, df, p)
+        return SignificanceResult(name, statistic, df, p)
     rows = whole(n, "n", max(a + b, 1))
     first, second = (a + 1) / (rows + 2), (b + 1) / (rows + 2)
     gap = first - second
     reach = float(norm.isf(level / 2.0)) * math.sqrt((first + second - gap**2) / (rows + 2))
     low, high = max(gap - reach, -1.0), min(gap + reach, 1.0)
-    return TestResult(name, statistic, df, p, (a - b) / rows, low, high)
+    return SignificanceResult(name, statistic, df, p, (a - b) / rows, low, high)
 
 
 def paired_t(
@@ -119,7 +119,7 @@ def paired_t(
     n_train: float | None = None,
     n_test: float | None = None,
     level: float = 0.05,
-) -> TestResult:
+) -> SignificanceResult:
     """Test whether the scores of two models differ on average over several validation sets.
 
     Parameters
@@ -165,12 +165,14 @@ def paired_t(
     mean = float(gaps.mean())
     if np.ptp(gaps) <= EQUAL * max(1.0, float(np.abs(gaps).max())):
         if abs(mean) <= EQUAL:
-            return TestResult(name, 0.0, df, 1.0, 0.0, 0.0, 0.0, NO_SPREAD)
-        return TestResult(name, math.copysign(math.inf, mean), df, 0.0, mean, mean, mean, NO_SPREAD)
+            return SignificanceResult(name, 0.0, df, 1.0, 0.0, 0.0, 0.0, NO_SPREAD)
+        return SignificanceResult(
+            name, math.copysign(math.inf, mean), df, 0.0, mean, mean, mean, NO_SPREAD
+        )
     error = float(gaps.std(ddof=1)) * math.sqrt(1.0 / k + ratio)
     t, reach = mean / error, float(student.isf(level / 2.0, df)) * error
     p = float(2.0 * student.sf(abs(t), df))
-    return TestResult(name, t, df, p, mean, mean - reach, mean + reach)
+    return SignificanceResult(name, t, df, p, mean, mean - reach, mean + reach)
 
 
 def holm(p_values: ArrayLike) -> Floats:
