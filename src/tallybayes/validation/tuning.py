@@ -159,15 +159,13 @@ class Tuned(Renderable):
         names = list(dict.fromkeys(name for each in self.candidates for name in each.params))
         rows = []
         for rank, place in enumerate(self.ranked, start=1):
-            chosen, candidate = place == self.chosen, self.candidates[place]
+            each, chosen = self.candidates[place], place == self.chosen
             if rank <= MOST_SHOWN or chosen:
-                values = [
-                    _written(candidate.params[n]) if n in candidate.params else "" for n in names
-                ]
-                numbers = candidate.score, candidate.standard_error, candidate.training
+                values = (_written(each.params[n]) if n in each.params else None for n in names)
+                numbers = each.score, each.standard_error, each.training
                 rows.append((f"{rank} chosen" if chosen else str(rank), *values, *numbers))
-        scores = (self.score, "standard error", "training")
-        columns = [*((n, "text") for n in ("place", *names)), *((n, "score") for n in scores)]
+        scores = [(name, "score") for name in (self.score, "standard error", "training")]
+        columns = [("place", "text"), *((name, "short") for name in names), *scores]
         return replace(Table.of("", columns, rows), more=len(self.candidates) - len(rows))
 
     def to_dict(self) -> dict[str, Any]:
