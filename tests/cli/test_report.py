@@ -133,7 +133,7 @@ def test_the_commands_on_the_page_make_it_again(done, loan, data):
     again = (data / "report.html").read_text(encoding="utf-8")
     made = r"This page was made</dt><dd>[^<]*"
     assert re.sub(made, "", again) == re.sub(made, "", page)
-    assert f"{scores['brier']:.4f}" in page
+    assert f"{scores['brier_score']:.4f}" in page
     assert "<title>it&#x27;s $HOME</title>" in page
 
 

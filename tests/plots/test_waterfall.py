@@ -220,3 +220,19 @@ def test_a_record_may_be_a_row_or_a_text_as_for_explain():
     nomogram = NomogramDisplay.from_estimator(model, "a", record=X.iloc[0])
     assert nomogram.probability() == pytest.approx(nomogram.probability(X.iloc[0]))
     assert ColumnDisplay.from_estimator(model, "x", record=X.iloc[1]).value == 2.0
+
+
+def both_ways(n=16):
+    """A model without smoothing and a record in which n columns rule out each of two classes."""
+    columns = {f"a{k}": [*"xxyy"] for k in range(n)} | {f"b{k}": [*"xxyy"] for k in range(n)}
+    model = tb.NaiveBayes(alpha=0).fit(columns, ["one", "one", "two", "two"])
+    return model, {name: "x" if name[0] == "a" else "y" for name in columns}
+
+
+def test_more_columns_than_are_drawn_may_rule_out_both_classes():
+    model, record = both_ways()
+    display = WaterfallDisplay.from_estimator(model, record)
+    rest = [step for step in display.steps if step.name.endswith(" more")]
+    assert sorted(step.bits for step in rest) == [-math.inf, math.inf]
+    assert sum(int(step.name.split()[0]) for step in rest) == 32 - 12
+    assert "Both classes are impossible" in display.alt_text

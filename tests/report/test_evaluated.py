@@ -44,7 +44,7 @@ def test_what_is_judged_is_what_the_estimator_says(frame, model):
     found, sample = judged_here(model.fitted_, model.source_of(X), y, weights)
     classes = np.array(model.classes_, dtype=object)
     assert (classes[found.true] == y.to_numpy()).all()
-    assert (classes[found.winners] == model.predict(X)).all()
+    assert (classes[found.predicted] == model.predict(X)).all()
     np.testing.assert_allclose(found.proba, model.predict_proba(X), rtol=1e-9)
     assert found.weights.tolist() == weights.tolist()
     assert sample.numbers.tolist() == list(range(len(frame)))
@@ -115,7 +115,7 @@ def test_the_draw_is_repeatable(few):
     ("y", "said"),
     [
         (["n", "y"], "2 labels for 3 rows"),
-        (["n", "y", "yes"], "'yes' is unknown to the model; known: 'n', 'y'"),
+        (["n", "y", "yes"], "'yes' in row 2, which is not a class; known: 'n', 'y'"),
         (["n", None, "y"], "label of row 1 is missing"),
     ],
 )

@@ -52,9 +52,9 @@ def test_stored_models_are_compared_by_the_exact_test_of_mcnemar(
     a, b = right(COLUMNS["some"]), right(COLUMNS["all"])
     assert 3 < (a != b).sum() < 25
     (pair,) = found.pairs
-    assert pair.test.exact
-    assert pair.p == pytest.approx(mcnemar(a, b), rel=1e-9)
-    assert pair.difference == pytest.approx(a.mean() - b.mean())
+    assert pair.test.name == "McNemar, exact"
+    assert pair.test.p == pytest.approx(mcnemar(a, b), rel=1e-9)
+    assert pair.test.difference == pytest.approx(a.mean() - b.mean())
     shown = json.loads(json.dumps(found.to_dict()))
     assert [each["name"] for each in shown["models"]] == ["some", "all"]
 
@@ -67,7 +67,7 @@ def test_several_models_are_compared_in_pairs(models):
     assert found.level == 0.01
     for pair in found.pairs:
         wanted = mcnemar(right(COLUMNS[pair.a]), right(COLUMNS[pair.b]))
-        assert pair.p == pytest.approx(wanted, rel=1e-9)
+        assert pair.test.p == pytest.approx(wanted, rel=1e-9)
 
 
 def test_one_model_is_nothing_to_compare(models):
@@ -93,7 +93,7 @@ class TestBadRows:
         path = write(test, tmp_path / "test.csv")
         found = compare_models(models, path, read=ReadOptions(bad_rows="skip"))
         wanted = compare_models(models, TEST.drop([150, 170]))
-        assert [pair.p for pair in found.pairs] == [pair.p for pair in wanted.pairs]
+        assert [pair.test.p for pair in found.pairs] == [pair.test.p for pair in wanted.pairs]
 
     def test_rows_that_only_one_model_sets_aside_are_refused(self, tmp_path, models):
         same = TEST["label"] == "no"

@@ -21,7 +21,8 @@ class NaiveBayes(TableClassifier):
         values, ten times each on average, and Gaussian otherwise. A mapping overrules that for some
         columns: its keys are names, numbers, tuples of those, or ``...`` for all
         columns that are not named; its values are families
-        (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds (``Categories()``).
+        (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds (``Categories()``); "auto"
+        goes by the type, and "drop" leaves the column out: ``{"age": "auto", ...: "drop"}``.
         ``Bins()`` without edges is cut where the labels of the first rows tell the classes apart,
         and later rows keep to those edges.
     prior : "empirical", "uniform", a mapping of classes to probabilities, or a prior

@@ -31,13 +31,15 @@ from tallybayes.model.column_specs import (
     Resolved,
     column_spec,
     families_for,
+    kept_columns,
     needs_labels,
     resolved,
+    without_dropped,
     without_numbers,
 )
 from tallybayes.priors import Fixed, prior_of
 from tallybayes.schema import Schema
-from tallybayes.sources import Source, Table, as_source
+from tallybayes.sources import Source, Table, as_source, selected
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
@@ -67,7 +69,7 @@ class TableReader(TallyClassifier):
         """Settle what the columns are and count the first rows; more columns may come `later`."""
         if len(source.names) and not source.n_rows:
             raise TallyBayesError("X has no rows; fit needs some")
-        spec = column_spec(self.columns, source.names, later=later)
+        spec = column_spec(without_dropped(self.columns), source.names, later=later)
         said, self._spec = self._settled(spec, source, y, sample_weight)
         schema = Schema.infer(source, said, target=_target(y, source.names))
         return self._count(source, y, sample_weight, schema)
@@ -123,7 +125,7 @@ class TableReader(TallyClassifier):
         source = fresh._source(X, reset=True)
         labels = checked_labels(fresh, y, source.n_rows)
         weights = checked_weights(sample_weight, source.n_rows)
-        spec = column_spec(fresh.columns, source.names)
+        spec = column_spec(without_dropped(fresh.columns), source.names)
         reason = fresh._why_refit(spec)
         if reason:
             return to_refit(labels, source.n_rows, reason)
@@ -193,6 +195,15 @@ class TableReader(TallyClassifier):
         return self._source(X, reset=False)
 
     def _source(self, X: Any, *, reset: bool) -> Source:
+        """Open the rows, and leave out the columns that are dropped."""
+        source = self._opened(X, reset=reset)
+        names = source.names
+        if not reset and not isinstance(source, Table) and hasattr(self, "feature_names_in_"):
+            names = self.feature_names_in_.tolist()
+        kept = kept_columns(self.columns, names)
+        return source if kept is None else selected(source, names, kept)
+
+    def _opened(self, X: Any, *, reset: bool) -> Source:
         """Open the rows; learn (`reset`) or compare their number and names."""
         if isinstance(X, str | Path) or hasattr(X, "collect"):
             as_source(X)  # has the errors about what must be read or collected first
@@ -204,8 +215,9 @@ class TableReader(TallyClassifier):
         if not is_table(X):
             X = checked_matrix(self, unmixed(X), reset=reset, dtype=None, accept_sparse="csr")
             source = as_source(X)
-            if isinstance(source, Table) and not reset:
-                return source.renamed(self.schema_.names)
+            names = () if reset else self.schema_.names
+            if isinstance(source, Table) and len(names) == len(source.names):
+                return source.renamed(names)
             return source
         source = as_source(X)
         if reset:
@@ -251,7 +263,7 @@ class TableReader(TallyClassifier):
         new = [n for n in source.names if n not in schema.places or n in open_]
         if not new:
             return tally
-        spec = column_spec(without_numbers(self.columns), source.names, later=True)
+        spec = column_spec(without_numbers(without_dropped(self.columns)), source.names, later=True)
         said_now = {**before, **spec.by_name}
         of_new = ColumnSpec(spec.of_all, {n: said_now[n] for n in new if n in said_now})
         table = Table({name: source.columns[name] for name in new}, source.n_rows)

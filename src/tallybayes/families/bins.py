@@ -89,6 +89,10 @@ class Bins(Family):
         """Return the family with the edges of a column."""
         return replace(self, edges=kind.edges)
 
+    def suits(self, values: Floats) -> bool:
+        """Tell whether it may be the best family of a column of numbers: always."""
+        return True
+
     def needs_labels(self) -> bool:
         """Tell whether the edges have yet to be found."""
         return self.edges is None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, n_rows, take_rows
 from tallybayes.families.smoothing import Ratios, checked_alpha
-from tallybayes.schema import Kind
+from tallybayes.schema import Kind, Numeric
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -306,6 +306,17 @@ class Family(ABC):
         family: Any = self.unbound()
         changed: Family = replace(family, **changes) if changes else family
         return changed
+
+    def suits(self, values: Floats) -> bool:
+        """Tell whether it may be the best family of a column of numbers, NaN where missing.
+
+        That is so, unless a family says otherwise, if it is for decimal numbers, of which none may
+        be infinite, and none without a logarithm where logarithms are counted.
+        """
+        kind = self.kind
+        there = values[~np.isnan(values)]
+        least = 0.0 if isinstance(kind, Numeric) and kind.log else -np.inf
+        return isinstance(kind, Numeric) and bool(((there > least) & (there < np.inf)).all())
 
     def needs_labels(self) -> bool:
         """Tell whether it has to see values and labels before it knows what to count."""

@@ -1,7 +1,8 @@
 """What the user says of the columns: which ones, and what they are.
 
 A column is named by its name or number, several by a tuple of those, and all that are not named by
-``...``. What it is, is a family, the name of one, or a kind.
+``...``. What it is, is a family, the name of one, or a kind; "auto" leaves that to the data, and
+"drop" leaves the column out.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from tallybayes.sources.labels import Encoded
 Array = NDArray[Any]
 
 
+AUTO, DROP = "auto", "drop"
+
+
 class Best:
     """The wish that the family which suits a column best be found."""
 
@@ -45,7 +49,7 @@ class ColumnSpec(NamedTuple):
 
 def column_spec(columns: Any, names: Sequence[str], *, later: bool = False) -> ColumnSpec:
     """Read the parameter `columns` for columns of these names; others may come `later`."""
-    if isinstance(columns, str) and columns == "auto":
+    if _is_word(columns, AUTO):
         return ColumnSpec(None, {})
     if not isinstance(columns, Mapping):
         meant = _meaning(columns, "columns")
@@ -59,7 +63,7 @@ def column_spec(columns: Any, names: Sequence[str], *, later: bool = False) -> C
     together: dict[str, Any] = {}
     by_name: dict[str, Any] = {}
     for key, word in columns.items():
-        meant = _meaning(word, f"columns[{key!r}]")
+        meant = None if _is_word(word, AUTO) else _meaning(word, f"columns[{key!r}]")
         if key is ...:
             rest = meant
             continue
@@ -76,7 +80,42 @@ def column_spec(columns: Any, names: Sequence[str], *, later: bool = False) -> C
                 )
             together[name] = meant
     others = {} if rest is None else dict.fromkeys(names, rest)
-    return ColumnSpec(None, {**others, **together, **by_name})
+    said = {**others, **together, **by_name}
+    return ColumnSpec(None, {name: meant for name, meant in said.items() if meant is not None})
+
+
+def kept_columns(columns: Any, names: Sequence[str]) -> list[str] | None:
+    """Return the columns that are left where some are said to be dropped; None where none is.
+
+    Examples
+    --------
+    >>> kept_columns({"age": "gaussian", "income": "auto", ...: "drop"}, ["age", "id", "income"])
+    ['age', 'income']
+    """
+    if without_dropped(columns) is columns:
+        return None
+    said: dict[str, bool] = {}
+    for key, word in columns.items():
+        for name in key if isinstance(key, tuple | frozenset) else (key,):
+            if isinstance(name, int | np.integer):
+                raise TallyBayesError(
+                    f"columns has the number {name}; where some columns are dropped, name the "
+                    "others by their names (those of an array are 'x0', 'x1', ...)"
+                )
+            said[name] = _is_word(word, DROP)
+    rest = _is_word(columns.get(...), DROP)
+    return [name for name in names if not said.get(name, rest)]
+
+
+def without_dropped(columns: Any) -> Any:
+    """Return what is said of the columns that are not dropped."""
+    if not isinstance(columns, Mapping) or not any(_is_word(w, DROP) for w in columns.values()):
+        return columns
+    return {key: word for key, word in columns.items() if not _is_word(word, DROP)}
+
+
+def _is_word(said: Any, word: str) -> bool:
+    return isinstance(said, str) and said == word
 
 
 def without_numbers(columns: Any) -> Any:
@@ -94,8 +133,11 @@ def without_numbers(columns: Any) -> Any:
 
 def _meaning(word: Any, where: str) -> Any:
     """Return a family or a kind."""
-    if word is None or word in ("drop", "ignore"):
-        raise TallyBayesError(f"{where} is {word!r}; to leave a column out, drop it from X")
+    if word is None or word in (DROP, "ignore"):
+        raise TallyBayesError(
+            f"{where} is {word!r}; to leave a column out, say columns={{name: 'drop'}}, or drop it "
+            "from X"
+        )
     if isinstance(word, str):
         return BEST if word == "best" else family_named(word, where, ("best",))()
     return word() if isinstance(word, type) else word

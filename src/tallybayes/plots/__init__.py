@@ -9,27 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tallybayes.plots.column_display import ColumnDisplay
-    from tallybayes.plots.confusion_matrix import ConfusionMatrixDisplay
     from tallybayes.plots.nomogram import NomogramDisplay
     from tallybayes.plots.normal_qq import NormalQQDisplay
-    from tallybayes.plots.precision_recall import PrecisionRecallDisplay
-    from tallybayes.plots.reliability import ReliabilityDisplay
-    from tallybayes.plots.roc_curve import RocCurveDisplay
+    from tallybayes.plots.predictions import (
+        ConfusionMatrixDisplay,
+        PrecisionRecallDisplay,
+        ReliabilityDisplay,
+        RocCurveDisplay,
+        ThresholdDisplay,
+    )
     from tallybayes.plots.svg import svg_of
-    from tallybayes.plots.threshold import ThresholdDisplay
     from tallybayes.plots.waterfall import WaterfallDisplay
     from tallybayes.plots.word_weights import WordWeightsDisplay
 
 _HOMES = {
     "tallybayes.plots.column_display": ("ColumnDisplay",),
-    "tallybayes.plots.confusion_matrix": ("ConfusionMatrixDisplay",),
     "tallybayes.plots.nomogram": ("NomogramDisplay",),
     "tallybayes.plots.normal_qq": ("NormalQQDisplay",),
-    "tallybayes.plots.precision_recall": ("PrecisionRecallDisplay",),
-    "tallybayes.plots.reliability": ("ReliabilityDisplay",),
-    "tallybayes.plots.roc_curve": ("RocCurveDisplay",),
+    "tallybayes.plots.predictions": (
+        "ConfusionMatrixDisplay",
+        "PrecisionRecallDisplay",
+        "ReliabilityDisplay",
+        "RocCurveDisplay",
+        "ThresholdDisplay",
+    ),
     "tallybayes.plots.svg": ("svg_of",),
-    "tallybayes.plots.threshold": ("ThresholdDisplay",),
     "tallybayes.plots.waterfall": ("WaterfallDisplay",),
     "tallybayes.plots.word_weights": ("WordWeightsDisplay",),
 }

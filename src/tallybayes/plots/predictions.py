@@ -1,194 +1,80 @@
-"""Scores of rows beside the truth, read once for every picture of predictions."""
+"""Five pictures of predictions beside the truth, each of which also says in words what it shows.
+
+- ROC: as the threshold falls, the true positive rate TP / (TP + FN) over the false positive rate
+  FP / (FP + TN). Rows of equal probability come in together, by a straight line.
+- Precision-recall: precision TP / (TP + FP) over recall, in steps, nothing interpolated.
+- Threshold: precision, recall and the share of rows flagged, by the threshold.
+- Reliability: of rows in bins by their probability the share that is right, with Wilson's interval.
+- Confusion matrix: rows are predicted classes and columns true ones.
+
+Areas are the scores `roc_auc` and `average_precision`: of folds their means over folds, in each of
+which one model scored all rows; of leave-one-out there are none.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, number, whole
 from tallybayes.explanations.explanation import model_of
-from tallybayes.metrics.checks import as_codes, as_weights, plain
-from tallybayes.metrics.ranked import Ranked, ranked
-from tallybayes.model import Model
-from tallybayes.plots.base import checked_class, source_of
-from tallybayes.sources.labels import Label, encode, sorted_labels
+from tallybayes.metrics import Confusion, Predictions, Reliability
+from tallybayes.metrics.intervals import wilson
+from tallybayes.metrics.predictions import codes_of
+from tallybayes.metrics.scores import BINS
+from tallybayes.model import Fitted
+from tallybayes.plots.style import (
+    FAINT,
+    INK,
+    LABEL,
+    NOTE,
+    PALETTE,
+    QUIET,
+    add_legend,
+    new_axes,
+    readable,
+    style_of,
+    tidy,
+)
+from tallybayes.rendering.words import count, counted, label, percent, score
+from tallybayes.sources import as_source
+from tallybayes.sources.labels import Label
+from tallybayes.sources.weights import weights_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+Look = dict[str, Any]  # what matplotlib takes
+
+MOST_POINTS = 1000
+MOST_CURVES = 6
+MOST_CLASSES = 12
+Z = NormalDist().inv_cdf(0.975)  # of an interval of 95 %
+CHANCE = "without skill"
+DOTTED: Look = {"color": QUIET, "linewidth": 1.0, "linestyle": (0, (1, 2)), "zorder": 1}
+FLAGGED = {"precision": "precision", "recall": "recall", "flagged": "share flagged"}
+LEAVE_ONE_OUT = "leave-one-out scores each row by a model of its own; rank rows of folds instead"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """The true class of each row, and how much each class was believed in.
+@dataclass(eq=False)
+class PredictionsDisplay(ABC):
+    """A picture of predictions; `figure_` and `ax_` hold it once it is drawn."""
 
-    Parameters
-    ----------
-    classes
-        All classes.
-    true
-        The place of each row's true class.
-    columns
-        For each class that a picture is about, by its place, its scores: for two classes the
-        positive one, for more classes all of them unless one is asked for.
-    proba
-        The scores of all classes, rows x classes, if they are known.
-    winners
-        The place of the class that was decided for, if that is known.
-    weights
-        The weight of each row, if rows have weights.
+    rows: Predictions
+    name: str | None = None
 
-    Examples
-    --------
-    >>> rows = Scored.of_predictions(["a", "b", "b"], [0.2, 0.4, 0.9])
-    >>> rows.classes, list(rows.columns), rows.ranked(1).roc_area
-    (('a', 'b'), [1], 1.0)
-    """
-
-    classes: tuple[Label, ...]
-    true: Codes
-    columns: dict[int, Floats]
-    proba: Floats | None = None
-    winners: Codes | None = None
-    weights: Floats | None = None
-    _ranked: dict[int, Ranked] = field(default_factory=dict, init=False, repr=False)
-
-    @classmethod
-    def of_codes(
-        cls,
-        true: Any,
-        proba: Any,
-        classes: Sequence[Label],
-        winners: Any = None,
-        weights: Any = None,
-        positive: Label | None = None,
-    ) -> Scored:
-        """Take places of classes, and a column of scores for each class.
-
-        The most probable class wins unless `winners` are given; of equals the first one, and the
-        positive one last.
-        """
-        labels = plain(classes)
-        n = len(labels)
-        table = np.asarray(proba, np.float64)
-        if table.ndim != 2 or table.shape[1] != n:
-            raise TallyBayesError(
-                f"the scores have the shape {table.shape}; give a row for each row and a column "
-                f"for each of the {n} classes"
-            )
-        if not n:
-            raise TallyBayesError("there is no class; give labels and scores of at least one")
-        _check_scores(table)
-        codes = as_codes(true, n, "true")
-        _check_length(codes, table)
-        place = None if positive is None else checked_class(positive, labels, "positive")
-        if winners is None:
-            order = [k for k in range(n) if k != place] + ([] if place is None else [place])
-            found: Codes = np.array(order, np.intp)[table[:, order].argmax(1)]
-        else:
-            found = as_codes(winners, n, "predicted")
-            _check_length(found, table)
-        if n == 2 and place is None:
-            place = 1
-        kept = range(n) if place is None else (place,)
-        columns = {k: np.ascontiguousarray(table[:, k]) for k in kept}
-        return cls(labels, codes, columns, table, found, as_weights(weights, len(table)))._weighed()
-
-    @classmethod
-    def of_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        positive: Label | None = None,
-        weights: Any = None,
-    ) -> Scored:
-        """Score labelled rows with a model of tallybayes, or with any other classifier."""
-        if hasattr(estimator, "fitted_") or not hasattr(estimator, "predict_proba"):
-            model = model_of(estimator)
-            classes, named = model.classes, model.positive if positive is None else positive
-            proba, winners = judged(model, estimator, X)
-        else:
-            classes, named = plain(estimator.classes_), positive
-            proba, winners = np.asarray(estimator.predict_proba(X)), None
-        return cls.of_codes(codes_of(y, classes, "y"), proba, classes, winners, weights, named)
-
-    @classmethod
-    def of_predictions(
-        cls,
-        y_true: Any,
-        proba: Any,
-        classes: Any = None,
-        positive: Any = None,
-        predicted: Any = None,
-        weights: Any = None,
-    ) -> Scored:
-        """Take labels, and scores of one class or of all."""
-        read = read_labels(y_true, "y_true")
-        labels = sorted_labels(read[1], "y_true") if classes is None else plain(classes)
-        codes = places_of(read, labels, "y_true")
-        winners = None if predicted is None else codes_of(predicted, labels, "predicted")
-        scores = np.asarray(proba, np.float64)
-        if scores.ndim != 1:
-            return cls.of_codes(codes, scores, labels, winners, weights, positive)
-        if positive is None and len(labels) != 2:
-            raise TallyBayesError(
-                f"one score a row is that of one class, and there are {len(labels)} classes; say "
-                "which one is positive, or give a column of scores for each class"
-            )
-        place = 1 if positive is None else checked_class(positive, labels, "positive")
-        _check_scores(scores[:, None])
-        _check_length(codes, scores)
-        if winners is not None:
-            _check_length(winners, scores)
-        all_weights = as_weights(weights, len(scores))
-        return cls(labels, codes, {place: scores}, None, winners, all_weights)._weighed()
-
-    def ranked(self, k: int) -> Ranked:
-        """Return the rows in the order of the scores of one class; sorted once."""
-        if k not in self._ranked:
-            self._ranked[k] = ranked(self.columns[k], self.true == k, self.weights)
-        return self._ranked[k]
-
-    def _weighed(self) -> Scored:
-        """Leave out the rows of weight 0; some must be left."""
-        if self.weights is None or self.weights.all():
-            return self
-        kept = self.weights > 0.0
-        if not kept.any():
-            raise TallyBayesError("the weights are all 0; a picture needs at least one row")
-        return Scored(
-            self.classes,
-            self.true[kept],
-            {k: column[kept] for k, column in self.columns.items()},
-            None if self.proba is None else self.proba[kept],
-            None if self.winners is None else self.winners[kept],
-            self.weights[kept],
-        )
-
-    def weight(self, rows: NDArray[np.bool_]) -> float:
-        """Return the number of rows, or their weights added up."""
-        return float(rows.sum() if self.weights is None else self.weights[rows].sum())
-
-    def decided(self, k: int) -> tuple[float, float] | None:
-        """Return how much was decided for a class rightly and wrongly, if that is known."""
-        if self.winners is None:
-            return None
-        chosen, real = self.winners == k, self.true == k
-        return self.weight(chosen & real), self.weight(chosen & ~real)
-
-
-class OfPredictions(ABC):
-    """A picture of scores beside the truth."""
-
-    @classmethod
-    @abstractmethod
-    def from_scored(cls, scored: Scored, *, name: str | None = None, ax: Any = None) -> Self:
-        """Draw rows that were scored already."""
+    figure_: Figure = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    size: ClassVar[tuple[float, float]] = (7.8, 5.4)
 
     @classmethod
     def from_estimator(
@@ -197,9 +83,7 @@ class OfPredictions(ABC):
         X: Any,
         y: Any,
         *,
-        positive: Any = None,
         sample_weight: Any = None,
-        name: str | None = None,
         ax: Any = None,
         **options: Any,
     ) -> Self:
@@ -208,107 +92,754 @@ class OfPredictions(ABC):
         Parameters
         ----------
         estimator
-            An estimator or a model of tallybayes, or another classifier with `predict_proba`.
+            An estimator or a model of tallybayes, or another classifier.
         X, y
             Rows and their labels.
-        positive
-            The class to draw. For two classes the model's positive one, or the last one, when not
-            given; for more classes all of them, each against the rest.
         sample_weight
             How often each row counts.
-        name
-            What to call it in the legend.
         ax
-            Axes to draw on, for example those of another model's curve; a new figure when not
-            given.
+            Axes to draw on; a new figure when not given.
         options
-            Those of `from_scored`.
+            Parameters of the class, such as `name`.
         """
-        scored = Scored.of_estimator(estimator, X, y, positive, sample_weight)
-        return cls.from_scored(scored, name=name, ax=ax, **options)
+        return cls(_asked(estimator, X, y, sample_weight), **options).plot(ax)
 
     @classmethod
     def from_predictions(
         cls,
         y_true: Any,
-        proba: Any,
+        proba: Any = None,
         *,
+        predicted: Any = None,
         classes: Any = None,
         positive: Any = None,
-        predicted: Any = None,
         sample_weight: Any = None,
-        name: str | None = None,
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Draw scores beside the truth.
+        """Draw predictions, or probabilities beside the truth.
 
         Parameters
         ----------
         y_true
-            The true label of each row.
+            `Predictions`, such as `cross_val` returns; or the true label of each row.
         proba
-            One score a row, for the positive class, or a column of scores for each class.
+            Probabilities, rows x classes; of two classes those of the last one are enough.
+        predicted
+            The label decided for in each row; the most probable one when not given.
         classes
             The classes in the order of the columns; those of `y_true`, sorted, when not given.
-        positive, sample_weight, name, ax, options
+        positive, sample_weight, ax, options
             As for `from_estimator`.
-        predicted
-            The label decided for in each row, to mark where the decisions are; with a column for
-            each class the highest score decides unless this is given.
         """
-        scored = Scored.of_predictions(y_true, proba, classes, positive, predicted, sample_weight)
-        return cls.from_scored(scored, name=name, ax=ax, **options)
+        rows = y_true
+        if not isinstance(y_true, Predictions):
+            given: Look = {"classes": classes, "sample_weight": sample_weight}
+            rows = Predictions.of(y_true, proba, predicted, **given, positive=positive)
+        options |= {} if positive is None else {"positive": positive}
+        return cls(rows, **options).plot(ax)
+
+    def __post_init__(self) -> None:
+        if not self.rows.weight.any():
+            raise TallyBayesError("the weights are all 0; a picture needs at least one row")
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, such as those of another model's; a new figure when not given.
+        """
+        self.figure_, self.ax_ = new_axes(ax, self.size)
+        self._draw(self.ax_)
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Axes) -> None:
+        """Draw on axes."""
+
+    @property
+    @abstractmethod
+    def alt_text(self) -> str:
+        """What the picture shows, in words and numbers."""
+
+    def _titled(self, title: str) -> str:
+        """Return a title with the name of the model."""
+        return title if self.name is None else f"{title} ({readable(self.name, 22)})"
 
 
-def judged(model: Model, estimator: Any, X: Any) -> tuple[Floats, Codes]:
-    """Return the posterior of each row and the class decided for, from a model of tallybayes."""
-    return model.judged(source_of(estimator, X))
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """What flagging rows as one class brings, as the threshold falls.
+
+    Parameters
+    ----------
+    label, place
+        The class, and its place among the classes.
+    thresholds
+        The distinct probabilities of the class, from high to low, after infinity, which flags none.
+    fpr, recall, precision, flagged
+        The shares flagged of the rest, of the class and of all rows, and the share of the flagged
+        that is of the class; NaN where undefined.
+    decided
+        The same of the model's own decisions, by name.
+    area
+        The area under one of the two curves; NaN where it is undefined.
+    """
+
+    label: Label
+    place: int
+    thresholds: Floats
+    fpr: Floats
+    recall: Floats
+    precision: Floats
+    flagged: Floats
+    decided: dict[str, float]
+    area: float = math.nan
+
+    @classmethod
+    def of(cls, rows: Predictions, place: int, measure: str | None = None) -> Curve:
+        """Rank rows by the probability of the class of this place."""
+        sure = rows.proba[:, place]
+        one = replace(  # the class, True, against all others
+            rows,
+            classes=(False, True),
+            positive=True,
+            true=(rows.true == place).astype(np.intp),
+            predicted=(rows.predicted == place).astype(np.intp),
+            proba=np.stack([1.0 - sure, sure], axis=1),
+        )
+        order = one.ranked()
+        hits, others = order.hits.sum(), order.others.sum()
+        own = one.confusion.of_class(True)
+        found = np.concatenate([[0.0], order.found, [own["true_positives"]]])
+        false = np.concatenate([[0.0], order.false, [own["false_positives"]]])
+        rates = {
+            "fpr": _ratio(false, others),
+            "recall": _ratio(found, hits),
+            "precision": _ratio(found, found + false),
+            "flagged": _ratio(found + false, hits + others),
+        }
+        return cls(
+            rows.classes[place],
+            place,
+            np.concatenate([[np.inf], order.thresholds]),
+            **{name: values[:-1] for name, values in rates.items()},
+            decided={name: float(values[-1]) for name, values in rates.items()},
+            area=math.nan if measure is None else one.score(measure),
+        )
+
+    @property
+    def share(self) -> float:
+        """The share of all rows that is of the class: the precision where all are flagged."""
+        return float(self.precision[-1])
 
 
-def codes_of(labels: Any, classes: Sequence[Label], what: str) -> Codes:
-    """Return the place of each label among the classes."""
-    return places_of(read_labels(labels, what), classes, what)
+@dataclass(eq=False)
+class CurvesDisplay(PredictionsDisplay):
+    """Curves of ranked rows: what the ROC and the precision-recall picture share."""
 
+    positive: Label | None = None
+    plot_chance_level: bool = True
 
-def places_of(
-    read: tuple[NDArray[Any], tuple[Label, ...]], classes: Sequence[Label], what: str
-) -> Codes:
-    """Return the place among the classes of each label that was read."""
-    codes, found = read
-    place = {label: k for k, label in enumerate(classes)}
-    places: Codes = np.array([place.get(label, -1) for label in found], np.intp)[codes]
-    if len(places) and places.min() < 0:
-        row = int(np.argmax(places < 0))
-        unknown = found[int(codes[row])]
-        hint = did_you_mean(unknown, classes)
-        raise TallyBayesError(f"{what} holds {unknown!r} in row {row}, not a class; {hint}")
-    return places
+    title: ClassVar[str]
+    measure: ClassVar[str]
+    rates: ClassVar[tuple[str, str]]
+    axis_names: ClassVar[tuple[str, str]]
 
+    @cached_property
+    def curves(self) -> tuple[Curve, ...]:
+        """One curve for each class that is drawn, the most frequent class first."""
+        places = _drawn_classes(self.rows, self.positive)
+        curves = [Curve.of(self.rows, place, self.measure) for place in places]
+        return tuple(sorted(curves, key=lambda curve: -curve.share))
 
-def read_labels(labels: Any, what: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
-    """Return codes and the labels that they stand for; none may be missing."""
-    codes, found = encode(labels, what)
-    if len(codes) and codes.min() < 0:
-        row = int(np.argmax(codes < 0))
-        raise TallyBayesError(f"{what} is missing in row {row}; drop the row or label it")
-    return codes, found
+    @property
+    def area(self) -> float:
+        """The area under the curve; of several classes the mean of those that have one."""
+        areas = [curve.area for curve in self._defined]
+        return math.fsum(areas) / len(areas) if areas else math.nan
 
+    @property
+    def _defined(self) -> list[Curve]:
+        return [curve for curve in self.curves if not math.isnan(curve.area)]
 
-def _check_scores(table: Floats) -> None:
-    """Refuse scores that are not finite, and no scores at all."""
-    if not len(table):
-        raise TallyBayesError("there are no rows; a picture of predictions needs at least one")
-    if not np.isfinite(table).all():
-        row = int(np.argmin(np.isfinite(table).all(1)))
-        raise TallyBayesError(
-            f"the scores of row {row} are {table[row].tolist()}; they must be finite numbers"
+    def points(self, curve: Curve) -> tuple[Floats, Floats]:
+        """Return the corners of a curve that are drawn."""
+        x, y = (getattr(curve, rate) for rate in self.rates)
+        return _corners(x, np.concatenate([y[1:2], y[1:]]) if math.isnan(y[0]) else y)
+
+    def chance(self, curve: Curve) -> tuple[float, float]:
+        """Return how high the line of chance begins and ends."""
+        return (0.0, 1.0) if self.measure == "roc_auc" else (curve.share, curve.share)
+
+    def _draw(self, ax: Axes) -> None:
+        alone, drawn = len(self.curves) == 1, self._defined[:MOST_CURVES]
+        of = (
+            f": {readable(self.curves[0].label, 24)}" if alone else "s, each class against the rest"
+        )
+        tidy(ax, "both", f"{self.title} curve{of}", *self.axis_names)
+        _unit_square(ax)
+        if not drawn:
+            ax.text(0.5, 0.5, f"no curve: {self._reason}", ha="center", wrap=True)
+            return
+        before = [name for name in ax.get_legend_handles_labels()[1] if CHANCE not in name]
+        few = not alone and len(self.curves) <= len(PALETTE)
+        for rank, curve in enumerate(drawn):
+            # one of a few classes looks as in other pictures, and no two curves look alike
+            self._draw_curve(ax, curve, curve.place if few else len(before) + rank)
+        if not alone:
+            ax.plot([], [], " ", label=f"{score(self.area)}  {self._among}".replace(", ", "\n"))
+        if self.plot_chance_level and not before:
+            for ends in {self.chance(curve) for curve in drawn}:
+                ax.plot([0.0, 1.0], ends, **DOTTED)
+            area = f"{score(sum(self.chance(drawn[0])) / 2.0)}  " if alone else ""
+            ax.plot([], [], **DOTTED, label=f"{area}{CHANCE}")
+        add_legend(ax, title="area under the curve\n(markers: the model's decisions)")
+
+    def _draw_curve(self, ax: Axes, curve: Curve, k: int) -> None:
+        """Draw a curve, and the decisions as a marker, which stands for both in the legend."""
+        style, steps = (
+            style_of(k),
+            "steps-pre" if self.measure == "average_precision" else "default",
+        )
+        ax.plot(*self.points(curve), **style.of_line, drawstyle=steps)
+        name: object = self.name or curve.label
+        if self.name is not None and len(self.curves) > 1:
+            name = f"{label(self.name, 12)}, {label(curve.label, 12)}"
+        x, y = (curve.decided[rate] for rate in self.rates)
+        look: Look = {"label": f"{score(curve.area)}  {readable(name, 26)}", "zorder": 4}
+        ax.plot([x], [y], **style.of_line, **style.of_point, **look, clip_on=False)
+
+    @property
+    def _among(self) -> str:
+        """Say of which classes the mean area is, and what is not drawn."""
+        some = len(self._defined)
+        hidden, without = max(0, some - MOST_CURVES), len(self.curves) - some
+        parts = [f"mean of {counted(some, 'class', 'classes')}"]
+        parts += [f"{hidden} not drawn"] * (hidden > 0) + [f"{without} undefined"] * (without > 0)
+        return ", ".join(parts)
+
+    @property
+    def _reason(self) -> str:
+        """Say why there is no curve."""
+        if self.rows.held_out == "leave-one-out":
+            return LEAVE_ONE_OUT
+        return "the rows are all of one class, or none is of the class"
+
+    @property
+    def alt_text(self) -> str:
+        """What the picture shows, in words and numbers."""
+        if not self._defined:
+            return f"{self.title} curve: there is none; {self._reason}."
+        first = self.curves[0]
+        of = f" for {label(first.label)}" if len(self.curves) == 1 else "s"
+        text = f"{self.title} curve{of}: {self.measure.replace('_', ' ')} {score(self.area)}"
+        if len(self.curves) > 1:
+            each = [f"{label(c.label, 24)} {score(c.area)}" for c in self._defined[:MOST_CURVES]]
+            return f"{text}, the {self._among} ({', '.join(each)})."
+        chance = score(sum(self.chance(first)) / 2.0)
+        x, y = (_share(first.decided[rate]) for rate in self.rates)
+        words = [name.partition(":")[0] for name in self.axis_names]
+        return (
+            f"{text}, where chance gives {chance}. The model's own decisions have {words[0]} {x} "
+            f"and {words[1]} {y}."
         )
 
 
-def _check_length(codes: Codes, table: Floats) -> None:
-    """Refuse more labels than scores, or fewer."""
-    if len(codes) != len(table):
-        raise TallyBayesError(
-            f"there are {len(table)} rows of scores for {len(codes)} labels; give one each a row"
+@dataclass(eq=False)
+class RocCurveDisplay(CurvesDisplay):
+    """ROC curves; make them with `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    rows : Predictions
+        The predictions.
+    name
+        What the legend calls the model.
+    positive
+        The class to draw. Of two classes the positive one, or the last one, when not given; of
+        more classes all of them, each against the rest.
+    plot_chance_level
+        Whether to draw the diagonal.
+
+    Examples
+    --------
+    >>> display = RocCurveDisplay.from_predictions(["no", "no", "yes", "yes"], [0.1, 0.4, 0.3, 0.8])
+    >>> display.roc_auc
+    0.75
+    >>> display.fpr.tolist(), display.tpr.tolist()
+    ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
+    """
+
+    title = "ROC"
+    measure = "roc_auc"
+    rates = "fpr", "recall"
+    axis_names = (
+        "false positive rate: share of the rest that is flagged",
+        "true positive rate: share of the class that is flagged",
+    )
+
+    @property
+    def roc_auc(self) -> float:
+        """The area under the curve; of several classes the mean of those that have one."""
+        return self.area
+
+    @property
+    def fpr(self) -> Floats:
+        """The false positive rates that are drawn of the first curve."""
+        return self.points(self.curves[0])[0]
+
+    @property
+    def tpr(self) -> Floats:
+        """The true positive rates that are drawn of the first curve."""
+        return self.points(self.curves[0])[1]
+
+
+@dataclass(eq=False)
+class PrecisionRecallDisplay(CurvesDisplay):
+    """Precision-recall curves; make them with `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    rows : Predictions
+        The predictions.
+    name, positive
+        As for `RocCurveDisplay`.
+    plot_chance_level
+        Whether to draw the share of the class, which is the precision of chance.
+
+    Examples
+    --------
+    >>> truth = ["no", "no", "yes", "yes"]
+    >>> display = PrecisionRecallDisplay.from_predictions(truth, [0.1, 0.4, 0.3, 0.8])
+    >>> round(display.average_precision, 4)
+    0.8333
+    >>> display.recall.tolist(), display.precision.round(3).tolist()
+    ([0.0, 0.5, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.667, 0.5])
+    """
+
+    title = "Precision-recall"
+    measure = "average_precision"
+    rates = "recall", "precision"
+    axis_names = (
+        "recall: share of the class that is flagged",
+        "precision: share of the flagged that is of the class",
+    )
+
+    @property
+    def average_precision(self) -> float:
+        """The area under the curve; of several classes the mean of those that have one."""
+        return self.area
+
+    @property
+    def recall(self) -> Floats:
+        """The recalls that are drawn of the first curve."""
+        return self.points(self.curves[0])[0]
+
+    @property
+    def precision(self) -> Floats:
+        """The precisions that are drawn of the first curve."""
+        return self.points(self.curves[0])[1]
+
+
+@dataclass(eq=False)
+class ThresholdDisplay(PredictionsDisplay):
+    """Precision, recall and share flagged by threshold; make it with `from_estimator`.
+
+    Parameters
+    ----------
+    rows : Predictions
+        The predictions.
+    name
+        What the title calls the model.
+    positive
+        The class to flag; of two classes the positive one, or the last one, when not given.
+    threshold
+        The chosen threshold; of two classes 1/2 when not given.
+
+    Examples
+    --------
+    >>> truth = ["no", "no", "yes", "yes"]
+    >>> display = ThresholdDisplay.from_predictions(truth, [0.1, 0.4, 0.3, 0.8])
+    >>> display.at(0.35)
+    {'precision': 0.5, 'recall': 0.5, 'flagged': 0.5}
+    """
+
+    positive: Label | None = None
+    threshold: float | None = None
+
+    size: ClassVar[tuple[float, float]] = (7.8, 4.4)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.threshold is not None:
+            self.threshold = number(self.threshold, "threshold")
+        elif len(self.rows.classes) == 2:
+            self.threshold = 0.5
+
+    @cached_property
+    def curve(self) -> Curve:
+        """What each threshold brings."""
+        places = _drawn_classes(self.rows, self.positive)
+        if len(places) > 1:
+            raise TallyBayesError(
+                f"a threshold is for one class, and there are {len(places)}; say which one is "
+                "positive"
+            )
+        return Curve.of(self.rows, places[0])
+
+    def at(self, threshold: float) -> dict[str, float]:
+        """Return precision, recall and share flagged, NaN where undefined.
+
+        Parameters
+        ----------
+        threshold
+            Rows are flagged whose probability is at least this.
+        """
+        found = self._at(np.array([number(threshold, "threshold")]))
+        return {rate: float(values[0]) for rate, values in found.items()}
+
+    def _at(self, thresholds: Floats) -> dict[str, Floats]:
+        place = np.searchsorted(-self.curve.thresholds, -thresholds, "right") - 1
+        return {rate: getattr(self.curve, rate)[place] for rate in FLAGGED}
+
+    def _draw(self, ax: Axes) -> None:
+        own = readable(self.curve.label, 24)
+        about = f"threshold: flagged if the probability of {own} is at least this"
+        tidy(ax, "y", self._titled(f"What a threshold brings: {own}"), about, "share")
+        grid = self.curve.thresholds[1:]
+        if len(grid) > MOST_POINTS:
+            grid = np.linspace(0.0, 1.0, MOST_POINTS)
+        x = np.unique(np.concatenate([[0.0], grid, [1.0]]))
+        for k, (rate, values) in enumerate(self._at(x).items()):
+            style = style_of(k)
+            ax.plot(x, values, drawstyle="steps-pre", **style.of_line)
+            if self.threshold is None:
+                ax.plot([], [], **style.of_line, label=FLAGGED[rate])
+                continue
+            chosen = self.at(self.threshold)[rate]
+            look: Look = {"label": f"{_share(chosen)}  {FLAGGED[rate]}", "zorder": 4}
+            ax.plot([self.threshold], [chosen], **style.of_line, **style.of_point, **look)
+        title = None
+        if self.threshold is not None:
+            title = f"at threshold {self.threshold:.4g}"
+            ax.axvline(self.threshold, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_ylim(-0.02, 1.02)
+        add_legend(ax, title=title)
+
+    @property
+    def alt_text(self) -> str:
+        """What the picture shows, in words and numbers."""
+        text = (
+            f"Precision, recall and share flagged for {label(self.curve.label)}, which is "
+            f"{_share(self.curve.share)} of the rows, by the threshold of its probability."
         )
+        chosen = [] if self.threshold is None else [self.threshold]
+        for each in sorted({0.25, 0.5, 0.75, *chosen}):
+            said = [f"{FLAGGED[rate]} {_share(value)}" for rate, value in self.at(each).items()]
+            text += f" At {each:.4g}{' (chosen)' if each in chosen else ''}: {', '.join(said)}."
+        return text
+
+
+@dataclass(eq=False)
+class ReliabilityDisplay(PredictionsDisplay):
+    """How often predictions are right where they are so sure; make it with `from_estimator`.
+
+    Parameters
+    ----------
+    rows : Predictions
+        The predictions.
+    name
+        What the title calls the model.
+    positive
+        The class whose probability is drawn; that of the winning class when not given.
+    before : Predictions
+        The same rows before a calibration, if there was one.
+    bins
+        How many bins of equal width there are.
+
+    Examples
+    --------
+    >>> truth = ["no", "no", "yes", "yes", "yes"]
+    >>> display = ReliabilityDisplay.from_predictions(truth, [0.1, 0.4, 0.3, 0.8, 0.9])
+    >>> display.reliability.error == display.rows.score("expected_calibration_error")
+    True
+    """
+
+    positive: Label | None = None
+    before: Predictions | None = None
+    bins: int = BINS
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
+        """Draw how reliable a classifier is; a calibrated one also as it was before.
+
+        Parameters
+        ----------
+        estimator, X, y, options
+            As for the other pictures; the rows should have had no part in fitting.
+        """
+        fitted = getattr(estimator, "fitted_", estimator)
+        if isinstance(fitted, Fitted) and fitted.recipe.calibration is not None:
+            plain = replace(fitted.recipe, calibration=None).model(fitted.tally)
+            source = estimator.source_of(X) if hasattr(estimator, "source_of") else X
+            options["before"] = _asked(plain, source, y, options.get("sample_weight"))
+        return super().from_estimator(estimator, X, y, **options)
+
+    @cached_property
+    def reliability(self) -> Reliability:
+        """The bins: mean probability and share right."""
+        return self.rows.reliability(self.bins, self.positive)
+
+    @cached_property
+    def limits(self) -> Floats:
+        """The lower and upper limits of the share right in each bin, at 95 %."""
+        squared = replace(self.rows, weights=self.rows.weight**2, fold=None)
+        trials = _ratio(
+            self.reliability.rows**2, squared.reliability(self.bins, self.positive).rows
+        )
+        pairs = zip(self.reliability.right, np.nan_to_num(trials), strict=True)
+        return np.array([wilson(share, n, Z) for share, n in pairs]).T
+
+    @property
+    def _series(self) -> dict[str, Reliability]:
+        """What is drawn, by what it is called."""
+        if self.before is None:
+            return {"predicted": self.reliability}
+        before = self.before.reliability(self.bins, self.positive)
+        return {"after calibration": self.reliability, "before calibration": before}
+
+    def _draw(self, ax: Axes) -> None:
+        what = "the winning class" if self.positive is None else readable(self.positive, 24)
+        words = f"probability of {what}", "share for which it is right"
+        tidy(ax, "both", self._titled(f"Reliability: {what}"), *words)
+        _unit_square(ax)
+        ax.set_aspect("auto")
+        ax.set_xticks(np.linspace(0.0, 1.0, 11))
+        ax.plot([0.0, 1.0], [0.0, 1.0], **DOTTED)
+        bars = ax.twinx()  # the rows in each bin, in the lowest fifth of the picture
+        for k, (title, table) in enumerate(self._series.items()):
+            style, filled = style_of(k), table.rows > 0.0
+            x, y = table.confidence[filled], table.right[filled]
+            look: Look = style.of_line | {"marker": style.marker, "markersize": 7}
+            ax.plot(x, y, **look, label=f"{title}\n(mean distance {score(table.error)})")
+            if k:  # an outline, and no intervals, so that both can be seen
+                bars.stairs(table.rows, table.edges, **style.of_line | {"linewidth": 1.0})
+            else:
+                reach = abs(self.limits[:, filled] - y)
+                ax.errorbar(x, y, reach, fmt="none", ecolor=style.color, elinewidth=1.2, capsize=3)
+                bars.stairs(table.rows, table.edges, fill=True, color=FAINT)
+        most = max(table.rows.max() for table in self._series.values())
+        bars.set_ylim(0.0, 5.0 * most)
+        bars.set_axis_off()
+        bars.set_zorder(ax.get_zorder() - 1)
+        ax.patch.set_visible(False)
+        if self.positive is None:  # where no winner can be, there is nothing to see
+            ax.set_xlim(left=1.0 / len(self.rows.classes) - 0.02)
+        add_legend(ax, title=f"bars: rows, at most {count(float(most))} in a bin")
+
+    @property
+    def alt_text(self) -> str:
+        """What the picture shows, in words and numbers."""
+        what = "the winning class" if self.positive is None else label(self.positive)
+        errors = [f"{score(table.error)} {title}" for title, table in self._series.items()]
+        table = self.reliability
+        worst = int(np.nanargmax(abs(table.confidence - table.right)))
+        return (
+            f"Reliability of the probability of {what}: the mean distance from the share for which "
+            f"it is right is {' and '.join(errors)}. It is furthest off around "
+            f"{table.confidence[worst]:.3f}, where it is right for {percent(table.right[worst])} "
+            f"of {counted(table.rows[worst], 'row')}."
+        )
+
+
+@dataclass(eq=False)
+class ConfusionMatrixDisplay(PredictionsDisplay):
+    """A confusion matrix; make it with `from_estimator` or `from_predictions`.
+
+    Each cell has its count and the share that it is of its column, the rows of one true class. It
+    is blue where predictions are right and orange where they are wrong.
+
+    Parameters
+    ----------
+    rows : Predictions
+        The predictions.
+    name
+        What the title calls the model.
+    most
+        How many classes are drawn at most: the most frequent ones.
+
+    Examples
+    --------
+    >>> truth, said = ["No", "No", "Yes", "Yes", "Yes"], ["No", "Yes", "Yes", "Yes", "No"]
+    >>> display = ConfusionMatrixDisplay.from_predictions(truth, said)
+    >>> display.confusion.counts.tolist()
+    [[1, 1], [1, 2]]
+    >>> print(display.alt_text)
+    Confusion matrix of 5 rows and 2 classes: 3 (60.0 %) are right. Most often Yes is taken for \
+No: 1 row, 33.3 % of Yes; then No for Yes: 1 row, 50.0 % of No.
+    """
+
+    most: int = MOST_CLASSES
+
+    @classmethod
+    def from_predictions(  # type: ignore[override]  # labels, where others take probabilities
+        cls,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        labels: Any = None,
+        sample_weight: Any = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the confusion matrix of predictions, or of true and predicted labels.
+
+        Parameters
+        ----------
+        y_true
+            `Predictions`, such as `cross_val` returns; or the true label of each row.
+        y_pred
+            The predicted label of each row.
+        labels
+            The classes in order; those that occur, sorted, when not given.
+        sample_weight, ax, options
+            As for `from_estimator`.
+        """
+        if isinstance(y_true, Predictions):
+            return cls(y_true, **options).plot(ax)
+        classes = Confusion.of(y_true, y_pred, labels).classes
+        codes = codes_of(y_true, classes, "y_true"), codes_of(y_pred, classes, "y_pred")
+        weights = weights_of(sample_weight, len(codes[0]))
+        certain = np.eye(len(classes))[codes[1]]
+        return cls(Predictions(classes, *codes, certain, weights), **options).plot(ax)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(self.most, "most", 2)
+        n = min(self.most, len(self.rows.classes))
+        self.size = min(9.6, 4.2 + 0.62 * n), min(9.0, 3.6 + 0.62 * n)  # type: ignore[misc]
+
+    @cached_property
+    def confusion(self) -> Confusion:
+        """The whole matrix."""
+        return self.rows.confusion
+
+    @property
+    def shares(self) -> Floats:
+        """What share of its column, the rows of one true class, each cell is."""
+        return _ratio(self.confusion.counts, self.confusion.counts.sum(0))
+
+    @property
+    def drawn(self) -> list[int]:
+        """The places of the classes that are drawn."""
+        often = np.argsort(-self.confusion.counts.sum(0), kind="stable")
+        return sorted(often[: self.most].tolist())
+
+    def _draw(self, ax: Axes) -> None:
+        drawn, classes = self.drawn, self.confusion.classes
+        n = len(drawn)
+        title = "Confusion matrix"
+        title += f" ({n} most frequent of {len(classes)} classes)" if n < len(classes) else ""
+        tidy(ax, None, self._titled(title), "true class", "predicted class")
+        counts = self.confusion.counts[np.ix_(drawn, drawn)].tolist()
+        shares = self.shares[np.ix_(drawn, drawn)]
+        wrong = ~np.eye(n, dtype=np.bool_)
+        for hidden, colours in ((wrong, "Blues"), (~wrong, "Oranges")):
+            shade = np.ma.masked_array(shares, hidden | ~(shares > 0.0))
+            ax.imshow(shade, cmap=colours, vmin=0.0, vmax=1.0)
+        size = LABEL if n <= 4 else NOTE if n <= 8 else "x-small"
+        for row, column in np.ndindex(n, n):
+            if n <= 6 or counts[row][column]:  # many zeros would hide the rest
+                share = float(shares[row, column])
+                text = count(counts[row][column])
+                text += "" if math.isnan(share) else f"\n{percent(share)}"
+                look: Look = {"fontsize": size, "color": "white" if share > 0.7 else INK}
+                ax.text(column, row, text, ha="center", va="center", **look)
+        names = [readable(classes[k], 18 if n <= 6 else 14) for k in drawn]
+        beneath = names
+        if n <= 6:
+            rows = self.confusion.counts.sum(0)[drawn].tolist()
+            beneath = [f"{name}\n{counted(k, 'row')}" for name, k in zip(names, rows, strict=True)]
+        slanted = n > 4 and max(map(len, names)) > 40 // n
+        turned: Look = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(range(n), beneath, **(turned if slanted else {}))
+        ax.set_yticks(range(n), names)
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+
+    @property
+    def alt_text(self) -> str:
+        """What the picture shows, in words and numbers."""
+        table, shares = self.confusion, self.shares
+        total, right = float(table.counts.sum()), float(table.true_positives.sum())
+        text = (
+            f"Confusion matrix of {counted(total, 'row')} and {len(table.classes)} classes: "
+            f"{count(right)} ({percent(right / total)}) are right."
+        )
+        if len(self.drawn) < len(table.classes):
+            text += f" The {len(self.drawn)} most frequent classes are drawn."
+        wrong = table.counts - np.diag(table.true_positives)
+        worst: list[str] = []
+        for cell in np.argsort(-wrong, axis=None, kind="stable")[:3].tolist():
+            row, column = divmod(cell, len(wrong))
+            if wrong[row, column]:
+                said, true = label(table.classes[row], 24), label(table.classes[column], 24)
+                verb = "" if worst else "is taken "
+                rows = counted(wrong[row, column].item(), "row")
+                share = percent(float(shares[row, column]))
+                worst.append(f"{true} {verb}for {said}: {rows}, {share} of {true}")
+        return f"{text} Most often {'; then '.join(worst)}." if worst else text
+
+
+def _asked(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Predictions:
+    """Ask a fitted classifier, or a model without the face of one, about labelled rows."""
+    if hasattr(estimator, "classes_"):
+        return Predictions.from_estimator(estimator, X, y, sample_weight=sample_weight)
+    model = model_of(estimator)
+    proba, winners = model.judged(as_source(X))
+    true = codes_of(y, model.classes, "y")
+    weights = weights_of(sample_weight, len(true))
+    return Predictions(model.classes, true, winners, proba, weights, positive=model.positive)
+
+
+def _drawn_classes(rows: Predictions, positive: Label | None) -> list[int]:
+    """Return the places of the classes to draw."""
+    if positive is not None:
+        return [rows.place(positive)]
+    one = rows.positive is not None or len(rows.classes) == 2
+    return [rows.positive_place] if one else list(range(len(rows.classes)))
+
+
+def _corners(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Leave out points on the way straight up or right, and of the others all but so many."""
+    kept = np.ones(len(x), np.bool_)
+    still = [np.diff(part) == 0.0 for part in (x, y)]
+    kept[1:-1] = ~np.logical_or(*(each[:-1] & each[1:] for each in still))
+    places = np.flatnonzero(kept)
+    if len(places) > MOST_POINTS:
+        places = places[np.linspace(0, len(places) - 1, MOST_POINTS).astype(np.intp)]
+    return x[places], y[places]
+
+
+def _unit_square(ax: Axes) -> None:
+    """Let both axes go from 0 to 1, with a little air."""
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_xticks(np.linspace(0.0, 1.0, 6))
+    ax.set_yticks(np.linspace(0.0, 1.0, 6))
+    ax.set_aspect("equal", adjustable="box", anchor="W")
+
+
+def _ratio(part: Any, whole: Any) -> Floats:
+    """Divide; 0/0 is NaN."""
+    there = np.broadcast_to(whole, np.shape(part)) > 0
+    share: Floats = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=there)
+    return share
+
+
+def _share(value: float) -> str:
+    """Write a share in percent, if it is defined."""
+    return "undefined" if math.isnan(value) else percent(value)

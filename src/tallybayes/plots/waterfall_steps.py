@@ -9,6 +9,8 @@ from typing import NamedTuple
 from tallybayes.explanations.explanation import Evidence
 from tallybayes.plots.base import figures, shortened
 
+INF = math.inf
+
 
 class Step(NamedTuple):
     """One step: its name, and its bits; infinite ones rule a class out."""
@@ -18,12 +20,15 @@ class Step(NamedTuple):
 
 
 def steps_of(evidence: Sequence[Evidence], most: int) -> list[Step]:
-    """Return the strongest evidence, and the rest in one step."""
+    """Return the strongest evidence, and the rest together."""
     shown = evidence[:most] if len(evidence) > most + 1 else evidence
     steps = [Step(name_of(each), each.bits) for each in shown]
     rest = [each.bits for each in evidence[len(shown) :]]
-    if rest:
-        steps.append(Step(f"{len(rest)} more", math.fsum(rest)))
+    # what rules one class out and what rules out the other do not add up
+    finite = [bits for bits in rest if math.isfinite(bits)]
+    for bits in (finite, *([each for each in rest if each == end] for end in (INF, -INF))):
+        if bits:
+            steps.append(Step(f"{len(bits)} more", math.fsum(bits)))
     return steps
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.metrics.intervals import Interval, score_intervals
+from tallybayes.metrics import ClassificationReport, Predictions, score_intervals
+from tallybayes.metrics.intervals import Interval
 from tallybayes.model import Fitted, Model
 from tallybayes.modelfile import Provenance, Stored
-from tallybayes.report.evaluated import Evaluation, Sample
+from tallybayes.report.evaluated import Sample
 from tallybayes.report.inspection import Inspection, inspect_model
 from tallybayes.sources.labels import Label
-from tallybayes.validation.reports.report import Report
 
 if TYPE_CHECKING:
     from tallybayes.validation.diagnosis.diagnosis import Diagnosis
@@ -62,9 +62,9 @@ class Material:
     fitted: Fitted
     provenance: Provenance | None
     inspection: Inspection
-    evaluation: Evaluation | None = None
+    evaluation: Predictions | None = None
     rows: Sample | None = None
-    scores: Report | None = None
+    scores: ClassificationReport | None = None
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     diagnosis: Diagnosis | None = None
     information: tuple[ColumnInformation, ...] = ()
@@ -93,7 +93,7 @@ class Material:
         """How often each of the sample's rows counts; None if each counts once."""
         if self.evaluation is None or self.rows is None:
             return None
-        return self.evaluation.some(self.rows.numbers).weights
+        return self.evaluation.take(self.rows.numbers).weights
 
     def interval(self, name: str) -> Interval:
         """Return the limits of a score; NaN where they are not known."""
@@ -126,7 +126,7 @@ def _identity(name: str) -> str:
 def gathered(
     fitted: Fitted,
     provenance: Provenance | None,
-    evaluation: Evaluation | None,
+    evaluation: Predictions | None,
     rows: Sample | None,
     *,
     path: str | None = None,
@@ -151,14 +151,11 @@ def gathered(
             options=tuple(options),
             title=title,
         )
-    model = fitted.model
-    judged = (evaluation.proba, evaluation.winners, evaluation.true, evaluation.weights)
-    positive = None if model.positive is None else model.classes.index(model.positive)
     diagnosis = None
     if several:
-        from tallybayes.validation.diagnosis.diagnosis import diagnose
+        from tallybayes.validation import diagnose
 
-        some = evaluation.some(rows.numbers)
+        some = evaluation.take(rows.numbers)
         diagnosis = diagnose(fitted, rows.X, rows.y, some.weights)
     return Material(
         fitted,
@@ -166,16 +163,8 @@ def gathered(
         inspection,
         evaluation,
         rows,
-        Report.of_codes(
-            evaluation.true,
-            evaluation.proba,
-            evaluation.winners,
-            model.classes,
-            weights=evaluation.weights,
-            positive=model.positive,
-            notes=notes,
-        ),
-        score_intervals(*judged, positive=positive) if several else {},
+        evaluation.report(tuple(notes)),
+        score_intervals(evaluation) if several else {},
         diagnosis,
         () if diagnosis is None else diagnosis.information,
         path,

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
+from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model import Fitted
 from tallybayes.modelfile import Provenance
 from tallybayes.modelfile.writing import replace_file
 from tallybayes.rendering.document import STYLE as WORKING_STYLE
 from tallybayes.report.blocks import Section
-from tallybayes.report.evaluated import Evaluation, Sample
+from tallybayes.report.evaluated import Sample
 from tallybayes.report.html import Html, element, joined, label, one_line, shortened
 from tallybayes.report.material import Material, gathered
 from tallybayes.report.sections.columns import columns
@@ -27,7 +28,6 @@ from tallybayes.report.sections.the_data import the_data
 from tallybayes.report.sections.the_model import the_model
 from tallybayes.report.sections.warnings import warnings
 from tallybayes.report.style import STYLE
-from tallybayes.validation.reports.report import Report
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST_TITLE = 120
@@ -67,7 +67,7 @@ class ModelReport:
     html: str
     title: str
     sections: tuple[str, ...]
-    scores: Report | None = None
+    scores: ClassificationReport | None = None
     warnings: tuple[str, ...] = ()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -118,7 +118,7 @@ def model_report(
     fitted: Fitted,
     provenance: Provenance | None = None,
     *,
-    evaluation: Evaluation | None = None,
+    evaluation: Predictions | None = None,
     rows: Sample | None = None,
     title: str | None = None,
     path: str | None = None,

@@ -9,6 +9,7 @@ from tallybayes.sources.tables import (
     Table,
     as_source,
     record_at,
+    selected,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "Table",
     "as_source",
     "record_at",
+    "selected",
 ]

@@ -150,6 +150,25 @@ def as_source(data: Any) -> Source:
     return _matrix(data)
 
 
+def selected(source: Source, names: Sequence[str], kept: Sequence[str]) -> Table:
+    """Return a table of some columns of a source, whose columns have these names.
+
+    Examples
+    --------
+    >>> list(selected(as_source([[1, 2, 3]]), ["x0", "x1", "x2"], ["x0", "x2"]).names)
+    ['x0', 'x2']
+    """
+    if isinstance(source, Table):
+        columns = {name: source.columns[name] for name in kept}
+        return Table(columns, source.n_rows, source.of_records)
+    place = {name: k for k, name in enumerate(names)}
+    values: Any = source.values[:, [place[name] for name in kept]]
+    values = values.toarray() if isinstance(source, SparseMatrix) else values
+    return Table(
+        {name: ArrayColumn(name, values[:, k]) for k, name in enumerate(kept)}, source.n_rows
+    )
+
+
 def record_at(source: Source, row: int) -> dict[str, Any]:
     """Return a row as a record.
 

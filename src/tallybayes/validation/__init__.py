@@ -8,39 +8,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tallybayes.validation.comparisons.comparison import compare, compared
-    from tallybayes.validation.comparisons.outcome import Comparison, Pair
-    from tallybayes.validation.comparisons.significance import (
-        Corrected,
-        McNemar,
-        PairedT,
-        holm,
-        mcnemar,
-        paired_t,
+    from tallybayes.validation.column_choice import ChosenColumns, choose_columns
+    from tallybayes.validation.comparison import (
+        Comparison,
+        Pair,
+        compare,
+        compare_predictions,
+        compare_scores,
     )
     from tallybayes.validation.cross_validation import cross_val
     from tallybayes.validation.diagnosis.diagnosis import Diagnosis, diagnose
-    from tallybayes.validation.family_choice import ChosenFamilies, FamilyChoice, choose_families
-    from tallybayes.validation.features.chosen import ChosenFeatures
-    from tallybayes.validation.features.features import choose_features
-    from tallybayes.validation.tuning.tuning import Tuned, tune
+    from tallybayes.validation.family_choice import FamilyChoice, choose_families
+    from tallybayes.validation.significance import SignificanceResult, holm, mcnemar, paired_t
+    from tallybayes.validation.tuning import Candidate, Tuned, tune
 
 _HOMES = {
-    "tallybayes.validation.comparisons.comparison": (
-        "compare",
-        "compared",
+    "tallybayes.validation.column_choice": (
+        "ChosenColumns",
+        "choose_columns",
     ),
-    "tallybayes.validation.comparisons.outcome": (
+    "tallybayes.validation.comparison": (
         "Comparison",
         "Pair",
-    ),
-    "tallybayes.validation.comparisons.significance": (
-        "Corrected",
-        "McNemar",
-        "PairedT",
-        "holm",
-        "mcnemar",
-        "paired_t",
+        "compare",
+        "compare_predictions",
+        "compare_scores",
     ),
     "tallybayes.validation.cross_validation": ("cross_val",),
     "tallybayes.validation.diagnosis.diagnosis": (
@@ -48,13 +40,17 @@ _HOMES = {
         "diagnose",
     ),
     "tallybayes.validation.family_choice": (
-        "ChosenFamilies",
         "FamilyChoice",
         "choose_families",
     ),
-    "tallybayes.validation.features.chosen": ("ChosenFeatures",),
-    "tallybayes.validation.features.features": ("choose_features",),
-    "tallybayes.validation.tuning.tuning": (
+    "tallybayes.validation.significance": (
+        "SignificanceResult",
+        "holm",
+        "mcnemar",
+        "paired_t",
+    ),
+    "tallybayes.validation.tuning": (
+        "Candidate",
         "Tuned",
         "tune",
     ),
@@ -62,20 +58,19 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ChosenFamilies",
-    "ChosenFeatures",
+    "Candidate",
+    "ChosenColumns",
     "Comparison",
-    "Corrected",
     "Diagnosis",
     "FamilyChoice",
-    "McNemar",
     "Pair",
-    "PairedT",
+    "SignificanceResult",
     "Tuned",
+    "choose_columns",
     "choose_families",
-    "choose_features",
     "compare",
-    "compared",
+    "compare_predictions",
+    "compare_scores",
     "cross_val",
     "diagnose",
     "holm",

@@ -14,15 +14,14 @@ from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
 from tallybayes.model import Recipe
 from tallybayes.sources.weights import weights_of
+from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded
-from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, folds_of
+from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, check_refits, folds_of
 from tallybayes.validation.held_out import held_out_folds, left_out_each
 from tallybayes.validation.progress import progress
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
-
-MOST_REFITS = 1000
 
 
 class Prepared(NamedTuple):
@@ -83,6 +82,10 @@ def cross_val(
     >>> held.labels.tolist()
     ['No', 'No', 'Yes', 'Yes', 'No', 'Yes']
     """
+    if isinstance(X, Mapping) and not hasattr(model, "_encoded"):
+        import pyarrow as pa
+
+        X = pa.table(dict(X))  # which scikit-learn's classifiers take, and mappings they do not
     prepared = prepare(model, X, y, sample_weight)
     w = weights_of(sample_weight, len(prepared.y))
     loo = is_leave_one_out(folds)
@@ -102,29 +105,32 @@ def cross_val(
         seen, _ = held_out_parts(model, X, prepared, [(everything, everything)], w)
         return replace(seen[0], rows=None, held_out="training rows")
 
-    found = Predictions.joined(parts)
-    if found.rows is not None:  # in the order of the data
-        found = found.take(np.argsort(found.rows, kind="stable"))
-        if np.array_equal(found.row_numbers, np.arange(len(prepared.y))):
-            found = replace(found, rows=None)
-    if loo:
-        found = replace(found, fold=None, held_out="leave-one-out")
     return replace(
-        found,
-        classes=plain_labels(prepared.labels),
+        joined_parts(parts, prepared, loo),
         positive=getattr(model, "positive", None),
         notes=(note,) if note else (),
         training=training,
     )
 
 
-def prepare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Prepared:
-    """Encode rows for an estimator of ours; those of another classifier it takes as they are."""
+def prepare(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, known: Sequence[Encoded] = ()
+) -> Prepared:
+    """Encode rows for an estimator of ours; those of another classifier it takes as they are.
+
+    Rows that are `known` with the same schema already are not encoded again.
+    """
+    from sklearn.utils.validation import has_fit_parameter
+
     if not hasattr(model, "fit") or isinstance(model, type):
         raise TallyBayesError(f"the model is {model!r}; give an estimator such as NaiveBayes()")
     if hasattr(model, "_encoded"):
-        prepared: Prepared = model._encoded(X, y, sample_weight)
+        prepared: Prepared = model._encoded(X, y, sample_weight, known)
         return prepared
+    if sample_weight is not None and not has_fit_parameter(model, "sample_weight"):
+        raise TallyBayesError(
+            f"{type(model).__name__} takes no sample_weight; leave the weights out, or the model"
+        )
     labels = classes_of(y, "y")
     return Prepared(
         np.array(labels), codes_of(y, labels, "y"), None, None, f"{type(model).__name__} is fitted"
@@ -138,6 +144,7 @@ def held_out_parts(
     folds: Sequence[Fold],
     w: Floats | None,
     loo: bool = False,
+    rows: LeaveOneOut | None = None,
 ) -> tuple[list[Predictions], str]:
     """Return the predictions of each fold, and why the models took more than one counting."""
     data, recipe = prepared.data, prepared.recipe
@@ -146,7 +153,7 @@ def held_out_parts(
         parts = list(refitted_folds(model, X, prepared, folds, w))
         return parts, f"refitted for every fold: {prepared.reason}"
     if loo:
-        each = left_out_each(data, recipe)
+        each = left_out_each(data, recipe, rows)
         if each is not None:
             return [each], ""
         reason = "the options have no closed form for leave-one-out"
@@ -155,13 +162,14 @@ def held_out_parts(
     return held_out_folds(data, recipe, folds), ""
 
 
-def check_refits(n: int, reason: str) -> None:
-    """Refuse to fit more models than anybody would wait for."""
-    if n > MOST_REFITS:
-        raise TallyBayesError(
-            f"leaving out each row means {n:,} models ({reason}); take folds=10, or at most "
-            f"{MOST_REFITS:,} rows"
-        )
+def joined_parts(parts: Sequence[Predictions], prepared: Prepared, loo: bool) -> Predictions:
+    """Put the parts together in the order of the data; leave-one-out is one set."""
+    found = replace(Predictions.joined(parts), classes=plain_labels(prepared.labels))
+    if found.rows is not None:
+        found = found.take(np.argsort(found.rows, kind="stable"))
+        if np.array_equal(found.row_numbers, np.arange(len(prepared.y))):
+            found = replace(found, rows=None)
+    return replace(found, fold=None, held_out="leave-one-out") if loo else found
 
 
 def refitted_folds(

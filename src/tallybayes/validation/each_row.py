@@ -25,11 +25,13 @@ from tallybayes.schema import Count
 from tallybayes.tallies import Tally
 from tallybayes.tokenizer import Bagged
 from tallybayes.validation.encoded import Encoded
+from tallybayes.validation.folds import check_refits
 from tallybayes.validation.progress import progress
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
+NOT_EXACT = "the closed form is exact for none of these rows, as where a class has no values"
 HEAVY = 1e5  # times the weight of all other rows of the class
 
 
@@ -192,6 +194,8 @@ class LeaveOneOut:
             joint[idle] = scores(model, data, idle)
             prior[idle] = model.log_prior
         rows = np.flatnonzero(doubtful & ~self._idle)
+        if not self._part:
+            check_refits(len(rows), NOT_EXACT)
         w = np.ones(len(data)) if data.w is None else data.w.copy()
         place = {label: k for k, label in enumerate(self.tally.classes)}
         for row in progress(rows.tolist(), "leaving out row by row"):

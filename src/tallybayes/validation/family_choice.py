@@ -2,8 +2,8 @@
 
 For every column and family, a model of that one column is learnt from nine tenths of the rows and
 scores the rest, ten times; edges of bins are found anew each time. If the model is going to be
-calibrated, each column is first tempered by the exponent that suits it best. The least log-loss
-wins. The log-normal and the Poisson family have to beat the others by more than two standard
+calibrated, each column is first tempered by the best of some exponents. The least log-loss wins.
+Families other than Gaussian, categorical and bins have to beat these by more than two standard
 errors: their shape is fixed, which costs much in a model of many columns if it is wrong.
 """
 
@@ -17,25 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import encoded
-from tallybayes.errors import TallyBayesError
-from tallybayes.families import Bins, Categorical, Family, Gaussian, LogNormal, Poisson
-from tallybayes.families.bins import entropy_edges
-from tallybayes.model import estimate
-from tallybayes.schema import (
-    LEAST_REPEATS,
-    MOST_CATEGORIES,
-    Categories,
-    Count,
-    Intervals,
-    Kind,
-    Numeric,
-    Schema,
-)
-from tallybayes.sources import Matrix, Source, SparseMatrix, Table, as_source
+from tallybayes.errors import TallyBayesError, number
+from tallybayes.families import Family
+from tallybayes.families.registry import FAMILIES
+from tallybayes.model import Recipe
+from tallybayes.schema import Schema
+from tallybayes.sources import Matrix, Source, SparseMatrix, as_source
 from tallybayes.sources.weights import weights_of
-from tallybayes.tallies import Tally
-from tallybayes.validation.encoded import coded
+from tallybayes.validation.encoded import Encoded, coded
 from tallybayes.validation.folds import Fold, folds_of
+from tallybayes.validation.held_out_terms import HeldOutTerms, fold_terms
 from tallybayes.validation.progress import progress
 
 Array = NDArray[Any]
@@ -43,14 +34,14 @@ Floats = NDArray[np.float64]
 
 MOST_ROWS = 20_000  # beyond, some rows are enough to see what suits
 FEWEST_ROWS = 10
-STEPS = 12  # of Newton's method
+MOST_CELLS = 2_000_000  # rows times columns times classes that are looked at together
+EXPONENTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 1.0, 1.5, 2.5)
 FAR = 1e6  # nats that stand for an infinite difference
 ALIKE = 1e-9  # losses that differ less are the same: the simpler family wins
 
-# from the simplest
-ORDER = ("gaussian", "categorical", "bins", "log_normal", "poisson")
-DOUBTED = ("log_normal", "poisson")  # they must win by so many standard errors:
-MARGIN = 2.0
+ORDER = ("gaussian", "categorical", "bins", "log_normal", "poisson")  # from the simplest
+TRUSTED = ORDER[:3]
+MARGIN = 2.0  # standard errors by which others must win
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +57,8 @@ class FamilyChoice:
 
     @property
     def family(self) -> Family:
-        """The family, with edges to be found for bins."""
-        family: Family = _FAMILIES[self.name]()
-        return family
+        """The family, with edges to be found for bins: for `NaiveBayes(columns={name: family})`."""
+        return FAMILIES[self.name]()
 
     @property
     def reason(self) -> str:
@@ -78,42 +68,6 @@ class FamilyChoice:
         )
         mine = f"held-out loss {self.losses[self.name]:.4f}"
         return f"{mine}; {others}" if others else mine
-
-
-_FAMILIES: Mapping[str, Any] = {
-    "gaussian": Gaussian,
-    "categorical": Categorical,
-    "bins": Bins,
-    "log_normal": LogNormal,
-    "poisson": Poisson,
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChosenFamilies:
-    """The family of each column of numbers, and the reasons; `columns` goes to `NaiveBayes`."""
-
-    choices: Mapping[str, FamilyChoice]
-
-    @property
-    def columns(self) -> dict[str, Family]:
-        """The families by column: ``NaiveBayes(columns=chosen.columns)``."""
-        return {name: choice.family for name, choice in self.choices.items()}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the choices and the losses behind them."""
-        return {
-            name: {"family": choice.name, "losses": dict(choice.losses)}
-            for name, choice in self.choices.items()
-        }
-
-    def __str__(self) -> str:
-        if not self.choices:
-            return "no column holds numbers, so there is nothing to choose"
-        lines = [("column", "family", "why")]
-        lines += [(name, each.name, each.reason) for name, each in self.choices.items()]
-        widths = [max(len(line[k]) for line in lines) for k in range(2)]
-        return "\n".join(f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in lines)
 
 
 def choose_families(
@@ -126,11 +80,12 @@ def choose_families(
     one_standard_error: bool = False,
     sample_weight: Any = None,
     seed: int = 0,
-) -> ChosenFamilies:
+) -> dict[str, FamilyChoice]:
     """Choose a family for each column of numbers by held-out log-loss.
 
-    Gaussian, log-normal (numbers above 0), Poisson (counts), categorical (whole numbers with few
-    values) and bins are tried. `NaiveBayes(columns="best")` does this whenever it is fitted.
+    Every registered family is tried for the columns that it `suits`: Gaussian, log-normal (numbers
+    above 0), Poisson (counts), categorical (whole numbers with few values), bins, and families of
+    one's own. `NaiveBayes(columns="best")` does this whenever it is fitted.
 
     Parameters
     ----------
@@ -147,21 +102,33 @@ def choose_families(
     sample_weight
         How often each row counts.
 
+    Returns
+    -------
+    dict
+        A `FamilyChoice` for each column of numbers.
+
     Examples
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["no", "yes"], 200)
     >>> x = np.where(y == "no", rng.normal(0, 1, 400), rng.choice([-4, 4], 400))
-    >>> print(choose_families({"x": x}, y).choices["x"].name)
-    bins
+    >>> chosen = choose_families({"x": x}, y)
+    >>> print(chosen["x"].name, chosen["x"].reason)
+    bins held-out loss 0.1...; gaussian 0.2...
     """
     source = as_source(X)
-    names = numeric_columns(source)
-    chosen = best_families(
-        source, names, y, sample_weight, alpha, tempered, folds, one_standard_error, seed
+    return best_families(
+        source,
+        numeric_columns(source),
+        y,
+        sample_weight,
+        alpha,
+        tempered,
+        folds,
+        one_standard_error,
+        seed,
     )
-    return ChosenFamilies(chosen)
 
 
 def numeric_columns(source: Source) -> list[str]:
@@ -170,7 +137,6 @@ def numeric_columns(source: Source) -> list[str]:
         return []
     if isinstance(source, Matrix):
         return [] if source.values.dtype.kind == "b" else list(source.names)
-    assert isinstance(source, Table)
     return [name for name, c in source.columns.items() if c.type in ("float", "integer")]
 
 
@@ -188,6 +154,7 @@ def best_families(
     """Choose a family for some columns of numbers: see `choose_families`."""
     if not names:
         return {}
+    alpha = number(alpha, "alpha", least=0.0)
     classes, codes = coded(y, source.n_rows)
     w = weights_of(weights, source.n_rows)
     rows = np.arange(source.n_rows) if w is None else np.flatnonzero(w > 0.0)
@@ -199,44 +166,33 @@ def best_families(
         )
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False))
-    x = _numbers(source, names)[rows]
-    y_here = codes[rows]
-    weight = np.ones(len(rows)) if w is None else w[rows]
     splits = _splits(folds, codes, rows, seed)
-    losses: dict[str, Floats] = {}
-    places = {family: _suited(family, x) for family in ORDER}
-    known = np.zeros(len(rows), bool)  # rows that were held out, and whose class was known then
-    for train, test in splits:
-        known[test] = np.isin(y_here[test], y_here[train])
-    if not known.any():
-        raise TallyBayesError(
-            "no row was held out whose class is among the others; use fewer folds"
-        )
-    for family in progress(ORDER, "choosing families"):
-        if len(places[family]):
-            terms, prior = _held_out(
-                family, x[:, places[family]], y_here, weight, len(classes), splits, alpha
-            )
-            steps = STEPS if tempered else 0
-            losses[family] = _tempered(
-                terms[known], prior[known], y_here[known], weight[known], steps
-            )
-    weight = weight[known]
-    out = {}
-    for j, name in enumerate(names):
-        of_column = {
-            family: found[:, places[family].tolist().index(j)]
-            for family, found in losses.items()
-            if j in places[family]
-        }
-        out[name] = _chosen(of_column, weight, one_standard_error)
-    return out
+    order = [*ORDER, *(name for name in FAMILIES if name not in ORDER)]
+    families = {name: FAMILIES[name]().with_defaults(alpha, "ignore") for name in order}
+    here = codes[rows], None if w is None else w[rows], len(classes)
+    step = max(1, MOST_CELLS // (len(rows) * len(classes)))
+    chosen: dict[str, FamilyChoice] = {}
+    for start in progress(range(0, len(names), step), "choosing families"):
+        some = names[start : start + step]
+        x = _numbers(source, some)[rows]
+        losses: list[dict[str, Floats]] = [{} for _ in some]
+        for name, family in families.items():
+            suited = [j for j in range(len(some)) if family.suits(x[:, j])]
+            if suited:
+                found = _held_out(family, np.ascontiguousarray(x[:, suited]), *here, splits)
+                of_rows, weight = _losses(found, EXPONENTS if tempered else (1.0,))
+                for j, column in zip(suited, of_rows.T, strict=True):
+                    losses[j][name] = column
+        for column_name, of_column in zip(some, losses, strict=True):
+            chosen[column_name] = _chosen(of_column, weight, one_standard_error)
+    return chosen
 
 
-def _splits(folds: Any, y: Array, rows: Array, seed: int) -> list[Fold]:
+def _splits(folds: Any, y: Array, rows: Array, seed: int) -> Sequence[Fold]:
     """Return the folds, with the numbers that the rows have among those that are looked at."""
-    if isinstance(folds, int):
-        return list(folds_of(min(folds, len(rows)), None, y[rows], seed=seed))
+    if isinstance(folds, int) or len(rows) == len(y):
+        most = min(folds, len(rows)) if isinstance(folds, int) else folds
+        return folds_of(most, None, y[rows], seed=seed)
     place = np.full(len(y), -1, np.int64)
     place[rows] = np.arange(len(rows))
     found = []
@@ -251,126 +207,71 @@ def _numbers(source: Source, names: Sequence[str]) -> Floats:
     if isinstance(source, Matrix):
         place = {name: k for k, name in enumerate(source.names)}
         return source.values[:, [place[name] for name in names]].astype(np.float64)
-    assert isinstance(source, Table)
+    assert not isinstance(source, SparseMatrix)
     everything = slice(0, source.n_rows)
     return np.stack([source.columns[name].numbers(everything) for name in names], axis=1)
 
 
-def _suited(family: str, x: Floats) -> NDArray[np.int64]:
-    """Return the columns that a family is for."""
-    with np.errstate(invalid="ignore"):
-        whole = ((x == np.rint(x)) | np.isnan(x)).all(axis=0)
-        least = np.where(np.isnan(x), np.inf, x).min(axis=0)
-    finite = (np.isfinite(x) | np.isnan(x)).all(axis=0)
-    suits = finite
-    if family == "log_normal":
-        suits = finite & (least > 0.0)
-    elif family == "poisson":
-        suits = finite & whole & (least >= 0.0)
-    elif family == "categorical":
-        few = []
-        for column in x.T:
-            values = column[~np.isnan(column)]
-            n = len(np.unique(values))
-            few.append(0 < n <= MOST_CATEGORIES and len(values) >= LEAST_REPEATS * n)
-        suits = finite & whole & np.array(few, bool)
-    elif family == "bins":
-        suits = np.ones(x.shape[1], bool)
-    return np.flatnonzero(suits)
-
-
 def _held_out(
-    family: str,
-    x: Floats,
-    y: Array,
-    w: Floats,
-    n_classes: int,
-    folds: Sequence[Fold],
-    alpha: float,
-) -> tuple[Floats, Floats]:
-    """Return what each column says of held-out rows, by row, column and class; and the prior."""
-    terms = np.zeros((len(x), x.shape[1], n_classes))
-    prior = np.zeros((len(x), n_classes))
-    names = [str(j) for j in range(x.shape[1])]
-    for train, test in folds:
-        kinds: list[Kind] = [_kind(family)] * len(names)
-        if family == "bins":
-            kinds = [
-                Intervals(entropy_edges(x[train, j], y[train], n_classes, w[train]))
-                for j in range(x.shape[1])
-            ]
-        schema = Schema.of(names, kinds)
-        tally = Tally.of(x[train], y[train], w[train], schema=schema)
-        known = np.array(tally.classes)
-        model = estimate(tally, _family(family, alpha))
-        (block,) = encoded(as_source(x[test]), schema)
-        found = np.full((len(test), x.shape[1], n_classes), -np.inf)
-        found[:, :, known] = model.factors[0].parameters.log_prob(block)
-        terms[test] = found
-        prior[test] = -np.inf
-        prior[np.ix_(test, known)] = model.log_prior
-    return terms, prior
+    family: Family, x: Floats, y: Array, w: Floats | None, n_classes: int, folds: Sequence[Fold]
+) -> HeldOutTerms:
+    """Return what each column says of held-out rows; what needs labels sees only those learnt."""
+    source = Matrix(x)
+    recipe = Recipe((family,))
+
+    def data(families: Sequence[Family]) -> Encoded:
+        schema = Schema.of(source.names, [each.kind for each in families])
+        counted = np.ones(len(y), bool)
+        return Encoded(schema, tuple(range(n_classes)), encoded(source, schema, counted), y, w)
+
+    if not family.needs_labels():
+        return fold_terms(data([family] * x.shape[1]), recipe, folds)
+    parts = []
+    for fold in folds:
+        train = fold[0]
+        weights = None if w is None else w[train]
+        found = [family.resolved(column[train], y[train], n_classes, weights) for column in x.T]
+        parts.append(fold_terms(data(found), recipe, [fold]))
+    return HeldOutTerms.joined(parts)
 
 
-def _kind(family: str) -> Kind:
-    if family == "categorical":
-        return Categories()
-    return Count() if family == "poisson" else Numeric(log=family == "log_normal")
+def _losses(found: HeldOutTerms, exponents: Sequence[float]) -> tuple[Floats, Floats]:
+    """Return the losses by row and column, and the weights of the rows.
 
-
-def _family(family: str, alpha: float) -> Family:
-    options = {} if family in ("gaussian", "log_normal") else {"alpha": alpha}
-    made: Family = _FAMILIES[family](**options)
-    return made
-
-
-def _tempered(terms: Floats, prior: Floats, y: Array, w: Floats, steps: int) -> Floats:
-    """Return the loss of each row and column, each column with the exponent that suits it best.
-
-    It is found by so many steps of Newton's method; without steps it is 1.
+    Each column has the exponent that suits it best. Rows whose class nobody had seen have no part.
     """
-    here = np.arange(len(y))
-    own = np.maximum(terms[here, :, y], -FAR)  # a value may be impossible in its own class
+    here = np.flatnonzero(np.isfinite(found.log_prior[np.arange(len(found.y)), found.y]))
+    if not len(here):
+        raise TallyBayesError(
+            "no row was held out whose class is among the others; use fewer folds"
+        )
+    y, w, terms = found.y[here], found.w[here], found.terms[here]
+    each = np.arange(len(y))
+    own = np.maximum(terms[each, :, y], -FAR)  # a value may be impossible in its own class
     gaps = np.clip(terms - own[:, :, None], -FAR, FAR)
-    gaps[here, :, y] = 0.0
-    start = np.clip(prior - prior[here, y][:, None], -FAR, FAR)[:, None, :]
-    exponent = np.full(terms.shape[1], 0.7 if steps else 1.0)
-
-    def scored(exponent: Floats) -> tuple[Floats, Floats]:
-        scores = start + exponent[None, :, None] * gaps
-        top = scores.max(axis=2, keepdims=True)
-        shares = np.exp(scores - top)
-        total = shares.sum(axis=2, keepdims=True)
-        return (np.log(total) + top)[:, :, 0], shares / total
-
-    losses, shares = scored(exponent)
-    best, best_losses = w @ losses, losses
-    step_size = np.ones(len(exponent))
-    for _ in range(steps):
-        mean = (shares * gaps).sum(axis=2)
-        slope = w @ mean
-        bend = w @ ((shares * gaps * gaps).sum(axis=2) - mean * mean)
-        step = np.clip(slope / np.maximum(bend, 1e-12), -1.0, 1.0) * step_size
-        trial = np.clip(exponent - step, 0.0, 10.0)
-        losses, shares_there = scored(trial)
+    gaps[each, :, y] = 0.0
+    prior = found.log_prior[here]
+    start = np.clip(prior - prior[each, y][:, None], -FAR, FAR)[:, None, :]
+    best, least = np.empty(own.shape), np.full(own.shape[1], np.inf)
+    for exponent in exponents:
+        scores = start + exponent * gaps
+        top = scores.max(axis=2)
+        scores -= top[:, :, None]
+        losses = np.log(np.exp(scores, out=scores).sum(axis=2)) + top
         total = w @ losses
-        better = total <= best
-        # a step that went too far is halved and tried again
-        step_size = np.where(better, 1.0, 0.5 * step_size)
-        exponent = np.where(better, trial, exponent)
-        best = np.where(better, total, best)
-        best_losses = np.where(better, losses, best_losses)
-        shares = np.where(better[None, :, None], shares_there, shares)
-        if np.abs(step).max(initial=0.0) < 1e-6:
-            break
-    return best_losses
+        better = total < least
+        best[:, better], least[better] = losses[:, better], total[better]
+    return best, w
 
 
 def _chosen(losses: Mapping[str, Floats], w: Floats, one_standard_error: bool) -> FamilyChoice:
-    """Choose by the losses of the rows under each family."""
-    mean = {family: float(w @ each / w.sum()) for family, each in losses.items()}
-    trusted = [family for family in losses if family not in DOUBTED]
-    best = min(trusted, key=lambda family: mean[family] + ALIKE * ORDER.index(family))
+    """Choose by the losses of the rows under each family, which come from the simplest."""
+    mean = {name: float(w @ each / w.sum()) for name, each in losses.items()}
+    place = {name: k for k, name in enumerate(losses)}
+    best = min(
+        (name for name in losses if name in TRUSTED),
+        key=lambda name: mean[name] + ALIKE * place[name],
+    )
 
     def error(a: str, b: str) -> float:
         """Return the standard error of the difference of two means."""
@@ -378,10 +279,9 @@ def _chosen(losses: Mapping[str, Floats], w: Floats, one_standard_error: bool) -
         spread = w @ (gap - w @ gap / w.sum()) ** 2 / w.sum()
         return float(np.sqrt(spread / len(w)))
 
-    for family in DOUBTED:
-        if family in losses and mean[family] < mean[best] - MARGIN * error(family, best):
-            best = family
+    for name in losses:
+        if name not in TRUSTED and mean[name] < mean[best] - MARGIN * error(name, best):
+            best = name
     if one_standard_error:
-        near = [f for f in losses if mean[f] <= mean[best] + error(f, best)]
-        best = min(near, key=ORDER.index)
-    return FamilyChoice(best, mean, {family: error(family, best) for family in losses})
+        best = next(name for name in losses if mean[name] <= mean[best] + error(name, best))
+    return FamilyChoice(best, mean, {name: error(name, best) for name in losses})

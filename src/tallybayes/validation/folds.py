@@ -15,6 +15,7 @@ Rows = NDArray[np.int64]
 Fold = tuple[Rows, Rows]
 
 LEAVE_ONE_OUT = "loo"
+MOST_REFITS = 1000
 PARTS_AT_ONCE = 64  # beyond, the tallies of all parts would take too much memory
 
 
@@ -109,6 +110,15 @@ def folds_of(
     if not found:
         raise TallyBayesError("there are no folds")
     return found
+
+
+def check_refits(n: int, reason: str) -> None:
+    """Refuse to fit more models than anybody would wait for."""
+    if n > MOST_REFITS:
+        raise TallyBayesError(
+            f"leaving out each row means {n:,} models ({reason}); take folds=10, or at most "
+            f"{MOST_REFITS:,} rows"
+        )
 
 
 class EachRow(Sequence[Fold]):

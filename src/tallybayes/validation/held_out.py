@@ -16,6 +16,7 @@ from tallybayes.metrics import Predictions
 from tallybayes.model import Model, Recipe
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
+from tallybayes.tallies import Tally
 from tallybayes.tallies.folds import FoldTallies
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded
@@ -37,10 +38,16 @@ def held_out_folds(data: Encoded, recipe: Recipe, folds: Sequence[Fold]) -> list
 def held_out_many(
     data: Encoded, recipes: Sequence[Recipe], folds: Sequence[Fold]
 ) -> Iterator[tuple[int, int, Predictions]]:
-    """Go through folds and recipes: the number of the fold, that of the recipe, and the scores.
+    """Go through folds and recipes: the number of the fold, that of the recipe, and the scores."""
+    for number, rows, tally in fold_tallies(data, folds):
+        for k, recipe in enumerate(recipes):
+            yield number, k, _scored(data, recipe.model(tally), rows)
 
-    Folds that hold out different rows and learn from all others are counted together, in one pass,
-    whatever the number of recipes.
+
+def fold_tallies(data: Encoded, folds: Sequence[Fold]) -> Iterator[tuple[int, Array, Tally]]:
+    """Go through the folds: number, the rows held out, and the tally of the rows to learn from.
+
+    Folds that hold out different rows and learn from all others are counted together, in one pass.
     """
     for part, numbers in parted(folds, len(data)):
         if part is None:
@@ -48,21 +55,17 @@ def held_out_many(
             train, test = folds[number]
             w = np.zeros(len(data))
             np.add.at(w, train, 1.0 if data.w is None else data.w[train])
-            tally = data.tally(w)
-            for k, recipe in enumerate(recipes):
-                yield number, k, _scored(data, recipe.model(tally), test)
+            yield number, test, data.tally(w)
             continue
         n_parts = int(part.max()) + 1
         counted = FoldTallies(data.schema, data.classes, data.blocks, data.y, data.w, part, n_parts)
         order = np.argsort(part.astype(np.int16), kind="stable")  # 16 bits sort fast
         edges = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=n_parts))])
         for place, number in enumerate(progress(numbers, "fold by fold")):
-            tally = counted.without(place)
             rows = order[edges[place] : edges[place + 1]]
             if not isinstance(folds, Partitions):
                 rows = folds[number][1]  # in the order that they were given in
-            for k, recipe in enumerate(recipes):
-                yield number, k, _scored(data, recipe.model(tally), rows)
+            yield number, rows, counted.without(place)
 
 
 def _scored(data: Encoded, model: Model, rows: Array) -> Predictions:

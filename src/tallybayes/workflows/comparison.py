@@ -11,8 +11,7 @@ import numpy as np
 from tallybayes.errors import TallyBayesError
 from tallybayes.modelfile import Stored
 from tallybayes.sources.files import ReadOptions, open_rows
-from tallybayes.validation.comparisons.comparison import compare, compared
-from tallybayes.validation.comparisons.outcome import Comparison
+from tallybayes.validation.comparison import Comparison, compare, compare_predictions
 from tallybayes.workflows.evaluation import judge
 from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress
@@ -48,24 +47,21 @@ def compare_models(
     if read.bad_rows == "skip":
         read = replace(read, bad_rows="report")  # to know whether they are the same for all
     rows = open_rows(data, read)  # once, so that what can be read only once says so
-    true: Any = None
-    lines: list[str] | None = None
-    predictions = {}
-    for name, stored in models.items():
-        judged = judge(stored, rows, target=target, read=read, progress=progress)
-        labels = np.array(stored.fitted.model.classes, dtype=object)
-        if true is not None and (
-            lines != judged.aside.lines or not np.array_equal(true, labels[judged.true])
-        ):
+    asides = {name: Aside() for name in models}
+    predictions = {
+        name: judge(stored, rows, target=target, read=read, progress=progress, aside=asides[name])
+        for name, stored in models.items()
+    }
+    (_, first), *others = asides.items()
+    for name, other in others:
+        if other.lines != first.lines:
             raise TallyBayesError(
                 f"the models could not judge the same rows: {name!r} set others aside; mend the "
                 "rows that do not fit"
             )
-        true, lines = labels[judged.true], judged.aside.lines
-        predictions[name] = labels[judged.winners]
-    if aside is not None and lines:
-        aside.rows, aside.lines = len(lines), lines
-    return compared(list(models), true, predictions, level=level)
+    if aside is not None:
+        aside.rows, aside.lines = first.rows, first.lines
+    return compare_predictions(predictions, level=level)
 
 
 def compare_specs(

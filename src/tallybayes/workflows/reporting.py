@@ -112,7 +112,6 @@ def report(
             path=path,
             data=tuple(_files(rows) if names is None else names),
             options=typed(target, weight, read),
-            notes=judged.notes,
         )
     if out is not None:
         made.save(out)

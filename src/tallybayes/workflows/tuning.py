@@ -7,7 +7,7 @@ from typing import Any
 
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.sources.files import ReadOptions
-from tallybayes.validation.tuning.tuning import Tuned, tune
+from tallybayes.validation.tuning import Tuned, tune
 from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.tables import read_labelled

@@ -10,7 +10,9 @@ import numpy as np
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.plain import plain_value
-from tallybayes.report.evaluated import Evaluation, Sample
+from tallybayes.metrics import Predictions
+from tallybayes.rendering.words import probability
+from tallybayes.report.evaluated import Sample
 from tallybayes.report.material import Material
 from tallybayes.sources.labels import Label
 
@@ -34,26 +36,27 @@ def chosen(material: Material) -> list[Example]:
     return _judged(material, material.evaluation, material.rows)
 
 
-def _judged(material: Material, evaluation: Evaluation, rows: Sample) -> list[Example]:
-    proba = evaluation.proba[rows.numbers]
-    winners, true = evaluation.winners[rows.numbers], evaluation.true[rows.numbers]
+def _judged(material: Material, evaluation: Predictions, rows: Sample) -> list[Example]:
+    some = evaluation.take(rows.numbers)
+    proba, winners, true = some.proba, some.predicted, some.true
     sure = np.take_along_axis(proba, winners[:, None], axis=1)[:, 0]
     right = winners == true
-    gap = -_gap(proba)
+    closest = -_gap(proba)
     found: list[Example] = []
     taken: set[int] = set()
     for title, about, worth, among in (
         ("The surest that was right", "No right answer was more probable.", sure, right),
         ("The surest mistake", "No wrong answer was more probable.", sure, ~right),
-        ("The closest call", "Two classes were hardly apart.", gap, None),
+        ("The closest call", "No two classes were closer: ", closest, closest <= 0.0),
     ):
-        if among is None:
-            among = np.ones(len(rows), np.bool_)
         possible = [row for row in np.flatnonzero(among)[_best(worth[among])] if row not in taken]
         if possible and proba.shape[1] > 1:
             row = int(possible[0])
             taken.add(row)
-            where = f"Row {evaluation.number(int(rows.numbers[row])):,} of the data. {about}"
+            if worth is closest:
+                second, first = np.sort(proba[row])[-2:].tolist()
+                about += f"{probability(first)} against {probability(second)}."
+            where = f"Row {some.row_numbers[row] + 1:,} of the data. {about}"
             record = rows.record(row, material.model.schema)
             found.append(Example(title, where, record, material.classes[int(true[row])]))
     return found

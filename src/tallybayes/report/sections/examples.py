@@ -181,11 +181,12 @@ def _changes(material: Material, example: Example, explanation: Explanation) -> 
 
     if len(example.record) > FEW_COLUMNS:
         return None
-    found = list(counterfactuals(material.fitted, example.record))[:MOST_CHANGES]
-    if not found:
-        return note("No change of one or two values would change the answer.")
+    found = counterfactuals(material.fitted, example.record)
+    remarks = [note(remark) for remark in found.notes]
+    if not found.found:
+        return joined(note("No change of one or two values would change the answer."), remarks)
     lines = []
-    for each in found:
+    for each in found.found[:MOST_CHANGES]:
         steps = [_step(step) for step in each.changes]
         lines.append(
             joined(
@@ -193,9 +194,10 @@ def _changes(material: Material, example: Example, explanation: Explanation) -> 
                 "; then the answer is ",
                 element("strong", label(each.decision, 40)),
                 f" ({minus(probability(each.probability))})",
+                f"; {each.reach}" if each.reach else "",
             )
         )
-    return joined(element("h4", "What would change the answer"), bullets(lines))
+    return joined(element("h4", "What would change the answer"), bullets(lines), remarks)
 
 
 def _step(step: Change) -> Html:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tallybayes.metrics import ClassificationReport
 from tallybayes.metrics.confusion import MEASURES
 from tallybayes.metrics.intervals import NO_INTERVAL
 from tallybayes.metrics.scores import GREATER_IS_BETTER, NAMES
@@ -27,7 +28,6 @@ from tallybayes.report.material import Material
 from tallybayes.report.sections.curves import confusion_picture, curves
 from tallybayes.report.sections.reproduce import quoted
 from tallybayes.report.sections.the_data import seen_before
-from tallybayes.validation.reports.report import Report
 
 CLASSES_SHOWN = 20  # of the confusion matrix
 LINES_SHOWN = 40  # of the table of classes
@@ -39,12 +39,12 @@ MEANINGS = {
     "recall": "of what is so, the share that was found",
     "specificity": "of what is not so, the share not called so",
     "f1": "harmonic mean of precision and recall",
-    "matthews": "correlation of answer and truth; 0 is chance",
+    "matthews_corrcoef": "correlation of answer and truth; 0 is chance",
     "log_loss": "mean of −log of the probability of the true class",  # noqa: RUF001
-    "brier": "mean squared distance of the probabilities from the truth",
-    "calibration_error": "mean distance of how sure it was from how often it was right",
-    "roc_area": "chance that a row of a class is ranked above one that is not; 0.5 is chance",
-    "pr_area": "mean precision over all thresholds",
+    "brier_score": "mean squared distance of the probabilities from the truth",
+    "expected_calibration_error": "mean distance of how sure it was from how often it was right",
+    "roc_auc": "chance that a row of a class is ranked above one that is not; 0.5 is chance",
+    "average_precision": "mean precision over all thresholds",
 }
 
 
@@ -72,7 +72,7 @@ def _how_to_get_them(material: Material) -> Html:
     )
 
 
-def _judged(material: Material, found: Report) -> Html:
+def _judged(material: Material, found: ClassificationReport) -> Html:
     return joined(
         seen_before(material),
         _overall(material, found),
@@ -85,7 +85,7 @@ def _judged(material: Material, found: Report) -> Html:
     )
 
 
-def _overall(material: Material, found: Report) -> Html:
+def _overall(material: Material, found: ClassificationReport) -> Html:
     """Put each score beside its interval and what it means."""
     whose = "Precision, recall, specificity and f1 are averages over the classes."
     if found.positive is not None:
@@ -100,7 +100,7 @@ def _overall(material: Material, found: Report) -> Html:
             whose,
             " Intervals are of 95 %: drawn again and again, such rows would give intervals of "
             "which 95 in 100 hold the score of ever more rows. The calibration error has none: ",
-            NO_INTERVAL["calibration_error"],
+            NO_INTERVAL["expected_calibration_error"],
             ".",
         ),
         folded(
@@ -127,7 +127,7 @@ def _scores(material: Material, caption: str, names: list[str], name: str) -> Ht
     return table(caption, head, lines, wide=3 if len(head) > 3 else None, name=name)
 
 
-def _confusion(found: Report) -> Html:
+def _confusion(found: ClassificationReport) -> Html:
     """Return the confusion matrix, of the most frequent classes if there are many."""
     classes, counts = found.confusion.classes, found.confusion.counts
     places = np.arange(len(classes))
@@ -154,7 +154,7 @@ def _cell(value: float) -> str:
     return f"{number:,}" if isinstance(number, int) else amount(number)
 
 
-def _by_class(found: Report) -> Html:
+def _by_class(found: ClassificationReport) -> Html:
     """Put the classes below each other, each as the positive one."""
     items = list(found.per_class.items())[:LINES_SHOWN]
     lines = [

@@ -102,9 +102,9 @@ def _numbers(material: Material) -> Html:
     for name, said, word in (
         ("accuracy", "Accuracy", "share of rows that were right"),
         ("balanced_accuracy", "Balanced accuracy", "mean recall of the classes"),
-        ("roc_area", "ROC area", "0.5 is chance, 1 is perfect"),
+        ("roc_auc", "ROC area", "0.5 is chance, 1 is perfect"),
         ("log_loss", "Log-loss", "less is better"),
-        ("calibration_error", "Calibration error", "less is better"),
+        ("expected_calibration_error", "Calibration error", "less is better"),
     ):
         value = material.scores.scores[name]
         low, high = material.interval(name)

@@ -32,11 +32,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.validation.comparisons.significance import holm
 from tallybayes.validation.diagnosis.few_codes import columns_of, most_codes
 from tallybayes.validation.diagnosis.information import ColumnInformation, greatest_first
 from tallybayes.validation.diagnosis.pair_sums import PairSums
 from tallybayes.validation.diagnosis.rows import Rows
+from tallybayes.validation.significance import holm
 
 Floats = NDArray[np.float64]
 

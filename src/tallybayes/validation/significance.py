@@ -17,6 +17,7 @@ Several comparisons at once: Holm's adjusted p-values (S. Holm, Scand. J. Statis
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,76 +29,42 @@ Floats = NDArray[np.float64]
 
 FEW = 25  # with fewer disagreements than this the chi-squared value is too rough
 EQUAL = 1e-12  # differences of scores this close to each other differ by rounding only
+NO_SPREAD = "all the differences are equal, so there is no spread to measure chance by"
 
 
 @dataclass(frozen=True, slots=True)
-class McNemar:
-    """McNemar's test; the difference and its interval are there if the number of rows is known.
+class SignificanceResult:
+    """A test of significance.
 
-    Attributes
+    Parameters
     ----------
-    only_a, only_b
-        The rows on which only the first, only the second model is right.
+    name
+        "McNemar, exact", "McNemar, chi-squared", "paired t" or "corrected t".
     statistic
-        The chi-squared value, or the smaller of the two counts if the test is exact.
+        The value of chi-squared or t; the smaller of the two counts if the test is exact.
+    df
+        Its degrees of freedom; None if the test is exact.
     p
-        The probability of so uneven a share, or a more uneven one, between equally good models.
-    exact
-        Whether p comes from the binomial distribution.
+        The probability of so great a difference, or a greater one, between equally good models.
     difference, low, high
-        The first accuracy minus the second, and its confidence interval.
-    """
-
-    only_a: int
-    only_b: int
-    statistic: float
-    p: float
-    exact: bool
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """The corrected resampled t-test: its t, its p-value and the interval of the difference."""
-
-    t: float
-    p: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class PairedT:
-    """The paired t-test and, where the sizes of the sets are known, the corrected one beside it.
-
-    Attributes
-    ----------
-    mean, sd
-        Sample mean and sample standard deviation of the differences.
-    t, df, p, low, high
-        The plain paired t-test and the confidence interval of the mean difference.
-    corrected
-        The corrected resampled t-test; it has the same degrees of freedom.
+        The first score minus the second, and its confidence interval; NaN if it is not known.
     note
         What to know when all the differences are equal, else empty.
     """
 
-    mean: float
-    sd: float
-    t: float
-    df: int
+    name: str
+    statistic: float
+    df: int | None
     p: float
-    low: float
-    high: float
-    corrected: Corrected | None = None
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
     note: str = ""
 
 
 def mcnemar(
     only_a_right: int, only_b_right: int, n: int | None = None, level: float = 0.05
-) -> McNemar:
+) -> SignificanceResult:
     """Test whether two models that were asked about the same rows are equally often right.
 
     The p-value is exact for fewer than 25 disagreements; otherwise it comes from the chi-squared
@@ -128,21 +95,23 @@ def mcnemar(
     >>> f"{test.difference:.2f}, from {test.low:.3f} to {test.high:.3f}"
     '0.04, from 0.021 to 0.059'
     """
-    from scipy.stats import binom, chi2
+    from scipy.stats import binom, chi2, norm
 
     a, b = whole(only_a_right, "only_a_right", 0), whole(only_b_right, "only_b_right", 0)
     check_level(level)
-    differing, exact = a + b, a + b < FEW
-    if exact:
-        statistic = float(min(a, b))
-        p = min(1.0, 2.0 * float(binom.cdf(min(a, b), differing, 0.5)))
-    else:
-        statistic = max(abs(a - b) - 1, 0) ** 2 / differing
-        p = float(chi2.sf(statistic, 1))
+    name, statistic, df = "McNemar, exact", float(min(a, b)), None
+    p = min(1.0, 2.0 * float(binom.cdf(min(a, b), a + b, 0.5)))
+    if a + b >= FEW:
+        name, statistic, df = "McNemar, chi-squared", max(abs(a - b) - 1, 0) ** 2 / (a + b), 1
+        p = float(chi2.sf(statistic, df))
     if n is None:
-        return McNemar(a, b, statistic, p, exact)
-    rows = whole(n, "n", max(differing, 1))
-    return McNemar(a, b, statistic, p, exact, (a - b) / rows, *_shares(a, b, rows, level))
+        return SignificanceResult(name, statistic, df, p)
+    rows = whole(n, "n", max(a + b, 1))
+    first, second = (a + 1) / (rows + 2), (b + 1) / (rows + 2)
+    gap = first - second
+    reach = float(norm.isf(level / 2.0)) * math.sqrt((first + second - gap**2) / (rows + 2))
+    low, high = max(gap - reach, -1.0), min(gap + reach, 1.0)
+    return SignificanceResult(name, statistic, df, p, (a - b) / rows, low, high)
 
 
 def paired_t(
@@ -150,7 +119,7 @@ def paired_t(
     n_train: float | None = None,
     n_test: float | None = None,
     level: float = 0.05,
-) -> PairedT:
+) -> SignificanceResult:
     """Test whether the scores of two models differ on average over several validation sets.
 
     Parameters
@@ -158,10 +127,10 @@ def paired_t(
     differences
         The first model's score minus the second's, one difference a validation set.
     n_train, n_test
-        The rows that each model learnt from and was scored on; with both, the corrected test
-        comes too.
+        The rows that each model learnt from and was scored on; with both, the test is the
+        corrected one.
     level
-        The intervals cover the true difference in about 1 - level of all samples.
+        The interval covers the true difference in about 1 - level of all samples.
 
     Notes
     -----
@@ -170,34 +139,40 @@ def paired_t(
 
     Examples
     --------
-    >>> test = paired_t([0.02, 0.01, 0.03, 0.00, 0.02], n_train=80, n_test=20)
-    >>> f"t = {test.t:.2f}, p = {test.p:.3f}"
+    >>> gaps = [0.02, 0.01, 0.03, 0.00, 0.02]
+    >>> plain, corrected = paired_t(gaps), paired_t(gaps, n_train=80, n_test=20)
+    >>> f"t = {plain.statistic:.2f}, p = {plain.p:.3f}"
     't = 3.14, p = 0.035'
-    >>> f"t = {test.corrected.t:.2f}, p = {test.corrected.p:.3f}"
+    >>> f"t = {corrected.statistic:.2f}, p = {corrected.p:.3f}"
     't = 2.09, p = 0.105'
     """
+    from scipy.stats import t as student
+
     gaps = _numbers(differences, "the differences")
-    k = len(gaps)
+    k, df = len(gaps), len(gaps) - 1
     if k < 2:
         raise TallyBayesError(
             f"a paired t-test needs at least 2 differences of scores, not {k}; take more folds, "
             "or McNemar's test for a single validation set"
         )
     check_level(level)
-    if (n_train is None) != (n_test is None):
-        raise TallyBayesError("the corrected t-test needs both n_train and n_test")
-    mean, sd = float(gaps.mean()), float(gaps.std(ddof=1))
-    note = ""
-    if np.ptp(gaps) <= EQUAL * max(1.0, float(np.abs(gaps).max())):
-        sd = 0.0
-        mean = 0.0 if abs(mean) <= EQUAL else mean
-        note = "all the differences are equal, so there is no spread to measure chance by"
-    t, p, low, high = _t_test(mean, sd / np.sqrt(k), k - 1, level)
-    corrected = None
+    name, ratio = "paired t", 0.0
     if n_train is not None and n_test is not None:
+        name = "corrected t"
         ratio = number(n_test, "n_test", above=0.0) / number(n_train, "n_train", above=0.0)
-        corrected = Corrected(*_t_test(mean, sd * np.sqrt(1.0 / k + ratio), k - 1, level))
-    return PairedT(mean, sd, t, k - 1, p, low, high, corrected, note)
+    elif n_train is not None or n_test is not None:
+        raise TallyBayesError("the corrected t-test needs both n_train and n_test")
+    mean = float(gaps.mean())
+    if np.ptp(gaps) <= EQUAL * max(1.0, float(np.abs(gaps).max())):
+        if abs(mean) <= EQUAL:
+            return SignificanceResult(name, 0.0, df, 1.0, 0.0, 0.0, 0.0, NO_SPREAD)
+        return SignificanceResult(
+            name, math.copysign(math.inf, mean), df, 0.0, mean, mean, mean, NO_SPREAD
+        )
+    error = float(gaps.std(ddof=1)) * math.sqrt(1.0 / k + ratio)
+    t, reach = mean / error, float(student.isf(level / 2.0, df)) * error
+    p = float(2.0 * student.sf(abs(t), df))
+    return SignificanceResult(name, t, df, p, mean, mean - reach, mean + reach)
 
 
 def holm(p_values: ArrayLike) -> Floats:
@@ -217,32 +192,10 @@ def holm(p_values: ArrayLike) -> Floats:
         wrong = float(p[(p < 0.0) | (p > 1.0)][0])
         raise TallyBayesError(f"a p-value is {wrong:g}; it must be within 0..1")
     order = np.argsort(p, kind="stable")
-    adjusted = np.empty_like(p)
     raised = p[order] * np.arange(len(p), 0, -1)
+    adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
     return adjusted
-
-
-def _t_test(mean: float, error: float, df: int, level: float) -> tuple[float, float, float, float]:
-    """Return t, p and the interval of a mean with this standard error."""
-    from scipy.stats import t as student
-
-    if error == 0.0:
-        t = float(np.copysign(np.inf, mean)) if mean else 0.0
-        return t, 0.0 if mean else 1.0, mean, mean
-    t = float(mean / error)
-    reach = float(student.ppf(1.0 - level / 2.0, df)) * error
-    return t, float(2.0 * student.sf(abs(t), df)), float(mean - reach), float(mean + reach)
-
-
-def _shares(a: int, b: int, n: int, level: float) -> tuple[float, float]:
-    """Return Bonett and Price's interval of a/n - b/n."""
-    from scipy.stats import norm
-
-    first, second = (a + 1) / (n + 2), (b + 1) / (n + 2)
-    error = np.sqrt((first + second - (first - second) ** 2) / (n + 2))
-    reach = float(norm.ppf(1.0 - level / 2.0) * error)
-    return max(first - second - reach, -1.0), min(first - second + reach, 1.0)
 
 
 def _numbers(values: ArrayLike, what: str) -> Floats:

@@ -1,1 +1,0 @@
-"""Comparing models: tests of significance, and the answer in words."""

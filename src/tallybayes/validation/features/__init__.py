@@ -1,1 +1,0 @@
-"""Choosing columns by held-out scores."""

@@ -1,1 +1,0 @@
-"""Tuning: parameters chosen by held-out scores."""

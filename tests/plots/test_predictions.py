@@ -1,0 +1,457 @@
+"""The five pictures of predictions: what they draw is what scikit-learn computes."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics as sk
+from sklearn.calibration import calibration_curve
+from sklearn.linear_model import LogisticRegression, Perceptron
+
+import tallybayes as tb
+from plots.scored_rows import HOSTILE, drawn, many_classes, texts, two_classes, weights_of
+from tallybayes.errors import TallyBayesError
+from tallybayes.metrics import Predictions
+from tallybayes.plots import (
+    ConfusionMatrixDisplay,
+    PrecisionRecallDisplay,
+    ReliabilityDisplay,
+    RocCurveDisplay,
+    ThresholdDisplay,
+)
+from tallybayes.validation import cross_val
+
+CURVES = RocCurveDisplay, PrecisionRecallDisplay
+OF_ONE_CLASS = *CURVES, ThresholdDisplay, ReliabilityDisplay
+ALL = *OF_ONE_CLASS, ConfusionMatrixDisplay
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """A column, the same column again, and labels: a model that is too sure."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], 300)
+    x = rng.normal(y == "yes", 1.0)
+    return {"a": x, "a again": x, "b": rng.normal(size=600)}, y
+
+
+def legend(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def curve_of(display, k=0):
+    """The points of a curve as they were drawn."""
+    return [line for line in display.ax_.lines if len(line.get_xdata()) > 2][k].get_xydata().T
+
+
+# curves
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_curves_are_scikit_learns(positive, weighted):
+    y, proba = two_classes()
+    weights = weights_of(len(y)) if weighted else None
+    options = {"positive": positive, "sample_weight": weights}
+    of_class, p = y == positive, proba[:, ["no", "yes"].index(positive)]
+    roc = RocCurveDisplay.from_predictions(y, proba, **options)
+    false, true, _ = sk.roc_curve(of_class, p, sample_weight=weights, drop_intermediate=False)
+    assert roc.roc_auc == pytest.approx(sk.roc_auc_score(of_class, p, sample_weight=weights))
+    assert np.trapezoid(roc.tpr, roc.fpr) == pytest.approx(roc.roc_auc, abs=1e-12)
+    corners = set(zip(false.round(9), true.round(9), strict=True))
+    assert set(zip(roc.fpr.round(9), roc.tpr.round(9), strict=True)) <= corners
+    assert curve_of(roc) == pytest.approx(np.array([roc.fpr, roc.tpr]))
+    both = PrecisionRecallDisplay.from_predictions(y, proba, **options)
+    expected = sk.average_precision_score(of_class, p, sample_weight=weights)
+    assert both.average_precision == pytest.approx(expected, abs=1e-12)
+    precision, recall, _ = sk.precision_recall_curve(of_class, p, sample_weight=weights)
+    corners = set(zip(recall[:-1].round(9), precision[:-1].round(9), strict=True))
+    assert set(zip(both.recall[1:].round(9), both.precision[1:].round(9), strict=True)) <= corners
+    x, height = curve_of(both)
+    assert np.diff(x) @ height[1:] == pytest.approx(expected, abs=1e-12)  # the area of the steps
+
+
+def test_many_rows_are_drawn_with_few_points_near_the_curve():
+    rng = np.random.default_rng(0)
+    y = rng.random(100_000) < 0.1
+    p = 1 / (1 + np.exp(-rng.normal(y, 1.0)))
+    roc = RocCurveDisplay.from_predictions(y, p)
+    assert len(roc.fpr) <= 1000
+    assert (roc.fpr[[0, -1]].tolist(), roc.tpr[[0, -1]].tolist()) == ([0, 1], [0, 1])
+    false, true, _ = sk.roc_curve(y, p)
+    assert np.interp(false, roc.fpr, roc.tpr) == pytest.approx(true, abs=5e-3)
+    assert roc.roc_auc == pytest.approx(sk.roc_auc_score(y, p), abs=1e-12)
+    both = PrecisionRecallDisplay.from_predictions(y, p)
+    assert len(both.recall) <= 1000
+    assert np.diff(both.recall) @ both.precision[1:] == pytest.approx(both.area, abs=5e-3)
+    steps = ThresholdDisplay.from_predictions(y, p)
+    for line, name in zip(steps.ax_.lines[::2], ("precision", "recall", "flagged"), strict=False):
+        x, values = line.get_xydata()[1:-1:97].T
+        assert values == pytest.approx([steps.at(t)[name] for t in x], nan_ok=True)
+
+
+def test_each_of_many_classes_is_drawn_against_the_rest():
+    y, proba, labels = many_classes(4)
+    roc = RocCurveDisplay.from_predictions(y, proba, classes=labels)
+    expected = sk.roc_auc_score(y, proba, multi_class="ovr")
+    assert roc.roc_auc == pytest.approx(expected, abs=1e-12)
+    shares = [curve.share for curve in roc.curves]
+    assert shares == pytest.approx(sorted(((y == label).mean() for label in labels), reverse=True))
+    assert [f"{c.area:.4f}  {c.label}" for c in roc.curves] == legend(roc)[:4]
+    assert f"{expected:.4f}  mean of 4 classes" in legend(roc)
+    assert len({str(line._unscaled_dash_pattern) for line in roc.ax_.lines[:8:2]}) == 4
+    both = PrecisionRecallDisplay.from_predictions(y, proba, classes=labels)
+    expected = [sk.average_precision_score(y == c, proba[:, k]) for k, c in enumerate(labels)]
+    assert both.average_precision == pytest.approx(np.mean(expected), abs=1e-12)
+    assert both.chance(both.curves[0]) == (shares[0], shares[0])
+    alone = RocCurveDisplay.from_predictions(y, proba, classes=labels, positive=labels[2])
+    assert [curve.label for curve in alone.curves] == [labels[2]]
+
+
+@pytest.mark.parametrize("picture", CURVES)
+def test_of_forty_classes_the_six_most_frequent_are_drawn_and_the_rest_is_said(picture):
+    y, proba, labels = many_classes(40, n=800)
+    wider = np.c_[proba, np.zeros(len(y))]
+    display = drawn(picture.from_predictions(y, wider, classes=[*labels, "never"]))
+    assert len(display.curves) == 41
+    assert len({line.get_color() for line in display.ax_.lines[:12:2]}) == 6
+    assert f"{display.area:.4f}  mean of 40 classes\n34 not drawn\n1 undefined" in legend(display)
+    assert "mean of 40 classes, 34 not drawn, 1 undefined" in display.alt_text
+    box = display.ax_.get_legend().get_window_extent()
+    assert box.x1 <= display.figure_.bbox.x1
+
+
+def test_the_models_own_decisions_are_marked(rows):
+    X, y = rows
+    model = tb.NaiveBayes().fit(X, y)
+    said = model.predict(X)
+    recall = sk.recall_score(y, said, pos_label="yes")
+    precision = sk.precision_score(y, said, pos_label="yes")
+    false = (said[y == "no"] == "yes").mean()
+    for picture, point in zip(CURVES, ((false, recall), (recall, precision)), strict=True):
+        display = picture.from_estimator(model, X, y)
+        (marker,) = (line for line in display.ax_.lines if len(line.get_xdata()) == 1)
+        assert marker.get_xydata()[0] == pytest.approx(point)
+        assert f"{point[1]:.1%}".replace("%", " %") in display.alt_text
+    given = RocCurveDisplay.from_predictions(
+        ["a", "a", "b", "b"], [0.1, 0.6, 0.4, 0.9], predicted=[*"baab"]
+    )
+    assert (given.curves[0].decided["fpr"], given.curves[0].decided["recall"]) == (0.5, 0.5)
+
+
+def test_areas_of_folds_are_the_scores_and_leave_one_out_has_none(rows):
+    X, y = rows
+    folds = cross_val(tb.NaiveBayes(), X, y, folds=5)
+    for picture, name in zip(CURVES, ("roc_auc", "average_precision"), strict=True):
+        assert picture.from_predictions(folds).area == pytest.approx(folds.score(name), abs=1e-12)
+        alone = drawn(picture.from_predictions(cross_val(tb.NaiveBayes(), X, y, folds="loo")))
+        assert math.isnan(alone.area)
+        assert any("no curve: leave-one-out" in text for text in texts(alone))
+        assert "leave-one-out" in alone.alt_text
+
+
+@pytest.mark.parametrize("picture", CURVES)
+def test_a_class_without_rows_has_no_curve_and_says_so(picture):
+    display = drawn(picture.from_predictions(["a", "a"], [0.3, 0.4], classes=["a", "b"]))
+    assert math.isnan(display.area)
+    assert any("no curve" in text for text in texts(display))
+    assert "there is none" in display.alt_text
+
+
+def test_equal_probabilities_have_no_skill():
+    roc = RocCurveDisplay.from_predictions(["a", "b", "a", "b"], [0.3] * 4)
+    assert (roc.roc_auc, roc.fpr.tolist(), roc.tpr.tolist()) == (0.5, [0, 1], [0, 1])
+    assert PrecisionRecallDisplay.from_predictions([*"abaa"], [0.3] * 4).area == 0.25
+
+
+def test_two_models_share_axes_with_one_line_of_chance_and_different_looks():
+    y, proba = two_classes()
+    first = RocCurveDisplay.from_predictions(y, proba, name="_first")
+    second = RocCurveDisplay.from_predictions(y, proba[:, 1] ** 2, name="second", ax=first.ax_)
+    assert second.ax_ is first.ax_
+    names = [text.split("  ", 1)[1].strip() for text in legend(first)]
+    assert names == ["_first", "without skill", "second"]
+    looks = {(line.get_color(), line.get_linestyle()) for line in first.ax_.lines}
+    assert len(looks) == 3
+    bare = RocCurveDisplay.from_predictions(y, proba, plot_chance_level=False)
+    assert legend(bare) == [f"{bare.roc_auc:.4f}  yes"]
+
+
+# thresholds
+
+
+def by_hand(real, p, threshold, weights):
+    flagged = p >= threshold
+    both = weights[flagged & real].sum()
+    all_flagged, of_class = weights[flagged].sum(), weights[real].sum()
+    return {
+        "precision": both / all_flagged if all_flagged else math.nan,
+        "recall": both / of_class if of_class else math.nan,
+        "flagged": all_flagged / weights.sum(),
+    }
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.booleans(), st.integers(1, 3)), min_size=1, max_size=12
+    ),
+    st.floats(-0.5, 1.5),
+)
+def test_a_threshold_brings_what_counting_by_hand_gives(found, threshold):
+    p, real, weights = (np.array(part) for part in zip(*found, strict=True))
+    rows = Predictions.of(real, p / 4, classes=[False, True], sample_weight=weights)
+    display = ThresholdDisplay(rows)
+    for each in (threshold, *p / 4):
+        expected = by_hand(real, p / 4, each, weights)
+        assert display.at(each) == pytest.approx(expected, nan_ok=True)
+
+
+def test_steps_and_marks_have_the_value_of_every_threshold():
+    y, proba = two_classes(80, digits=1)
+    display = ThresholdDisplay.from_predictions(y, proba, threshold=0.33)
+    for k, name in enumerate(("precision", "recall", "flagged")):
+        steps, mark = display.ax_.lines[2 * k : 2 * k + 2]
+        assert steps.get_drawstyle() == "steps-pre"
+        x, values = steps.get_xydata().T
+        for threshold in np.linspace(0.005, 0.995, 34):
+            after = np.searchsorted(x, threshold)  # the step that ends at or after it
+            assert values[after] == pytest.approx(display.at(threshold)[name], nan_ok=True)
+        assert mark.get_xydata()[0] == pytest.approx([0.33, display.at(0.33)[name]])
+        assert f"{display.at(0.33)[name]:.1%}".replace("%", " %") in display.alt_text
+    assert "at threshold 0.33" in texts(display)
+
+
+def test_one_of_many_classes_must_be_named():
+    y, proba, labels = many_classes(3)
+    with pytest.raises(TallyBayesError, match="say which one is positive"):
+        ThresholdDisplay.from_predictions(y, proba, classes=labels)
+    display = ThresholdDisplay.from_predictions(y, proba, classes=labels, positive=labels[1])
+    expected = by_hand(y == labels[1], proba[:, 1], 0.4, np.ones(len(y)))
+    assert display.at(0.4) == pytest.approx(expected)
+    assert display.threshold is None
+    with pytest.raises(TallyBayesError, match="threshold is 'high'"):
+        display.at("high")
+
+
+# reliability
+
+
+def test_it_is_scikit_learns_calibration_curve_of_the_class_that_is_named():
+    rng = np.random.default_rng(0)
+    p = rng.random(500)
+    y = rng.random(500) < p**2
+    table = ReliabilityDisplay.from_predictions(y, p, bins=7, positive=True).reliability
+    share, mean = calibration_curve(y, p, n_bins=7)
+    assert table.confidence == pytest.approx(mean)
+    assert table.right == pytest.approx(share)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_the_winning_class_is_drawn_so_that_the_distance_is_the_calibration_error(k):
+    y, proba, labels = many_classes(k)
+    rows = Predictions.of(y, proba, classes=labels, positive=labels[0])
+    display = ReliabilityDisplay.from_predictions(rows)
+    error = rows.score("expected_calibration_error")
+    assert display.reliability.error == pytest.approx(error, abs=1e-12)
+    assert f"(mean distance {error:.4f})" in legend(display)[0]
+    assert "winning class" in display.alt_text
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_are_wilsons_of_the_effective_number_of_rows(weighted):
+    y, proba = two_classes(300)
+    weights = weights_of(300) if weighted else np.ones(300)
+    display = ReliabilityDisplay.from_predictions(
+        y, proba, positive="yes", sample_weight=weights if weighted else None
+    )
+    p, z = proba[:, 1], stats.norm.ppf(0.975)
+    for k in np.flatnonzero(display.reliability.rows):
+        inside = (p > k / 15) & (p <= (k + 1) / 15) | ((k == 0) & (p == 0.0))
+        n = weights[inside].sum() ** 2 / (weights[inside] ** 2).sum()
+        share = np.average((y == "yes")[inside], weights=weights[inside])
+        roots = np.roots([1 + z * z / n, -(2 * share + z * z / n), share**2]).real
+        assert sorted(display.limits[:, k]) == pytest.approx(sorted(roots), abs=1e-9)
+
+
+def test_the_points_drawn_are_the_bins_that_have_rows():
+    display = ReliabilityDisplay.from_predictions(*two_classes(300), positive="yes")
+    table, filled = display.reliability, display.reliability.rows > 0
+    points = [table.confidence[filled], table.right[filled]]
+    assert pytest.approx(np.array(points)) == display.ax_.lines[1].get_xydata().T
+    ends = [segment[:, 1] for segment in display.ax_.collections[0].get_segments()]
+    assert pytest.approx(display.limits[:, filled], abs=1e-9) == np.array(ends).T
+
+
+@pytest.mark.parametrize("how", ["temperature", "weights"])
+def test_a_calibrated_model_is_drawn_before_and_after(rows, how):
+    X, y = rows
+    calibrated, plain = tb.NaiveBayes(calibration=how).fit(X, y), tb.NaiveBayes().fit(X, y)
+    weights = weights_of(len(y))
+    for each in (calibrated, calibrated.fitted_):
+        display = ReliabilityDisplay.from_estimator(each, X, y, sample_weight=weights)
+        expected = Predictions.from_estimator(plain, X, y, sample_weight=weights).reliability()
+        found = display.before.reliability()
+        np.testing.assert_allclose(found.confidence, expected.confidence, rtol=1e-9)
+        np.testing.assert_allclose(found.rows, expected.rows, rtol=1e-9)
+        errors = display.reliability.error, expected.error
+        assert errors[0] < errors[1]
+        words = f"{errors[0]:.4f} after calibration and {errors[1]:.4f} before calibration"
+        assert words in display.alt_text
+    assert ReliabilityDisplay.from_estimator(plain, X, y).before is None
+
+
+def test_the_worst_bin_is_named_and_one_row_is_a_row():
+    y, p = ["a"] * 10 + ["b"] * 10, [0.05] * 8 + [0.95] * 2 + [0.95] * 10
+    text = ReliabilityDisplay.from_predictions(y, p, positive="b").alt_text
+    assert "around 0.950, where it is right for 83.3 % of 12 rows" in text
+    assert "0.0900 predicted" in text  # (8 x .05 + 12 x .11667) / 20
+    one = ReliabilityDisplay.from_predictions(["a"], [0.3], classes=["a", "b"])
+    assert one.alt_text.endswith("of 1 row.")
+
+
+# the confusion matrix
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [2, 5])
+def test_rows_are_predicted_and_columns_true(k, weighted):
+    y, proba, labels = many_classes(k)
+    said = np.array(labels, object)[proba.argmax(1)]
+    weights = weights_of(len(y)) if weighted else None
+    display = ConfusionMatrixDisplay.from_predictions(y, said, sample_weight=weights)
+    expected = sk.confusion_matrix(y, said, labels=labels, sample_weight=weights).T
+    assert display.confusion.counts == pytest.approx(expected)
+    assert display.shares == pytest.approx(expected / expected.sum(0))
+    assert display.ax_.get_ylabel() == "predicted class"
+    assert display.ax_.get_xlabel() == "true class"
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == labels
+
+
+def cells(display):
+    """The text of each cell by (row, column)."""
+    places = ((text, *map(round, text.get_position())) for text in display.ax_.texts)
+    return {(row, column): text.get_text() for text, column, row in places}
+
+
+def test_each_cell_says_its_count_and_its_share_of_the_true_class():
+    y = ["no"] * 1200 + ["yes"] * 4
+    said = ["no"] * 1150 + ["yes"] * 50 + ["no", "yes", "yes", "yes"]
+    display = ConfusionMatrixDisplay.from_predictions(y, said, labels=["yes", "no", "never"])
+    assert cells(display) == {
+        (0, 0): "3\n75.0 %",
+        (1, 0): "1\n25.0 %",
+        (2, 0): "0\n0.0 %",
+        (0, 1): "50\n4.2 %",
+        (1, 1): "1,150\n95.8 %",
+        (2, 1): "0\n0.0 %",
+        **{(row, 2): "0" for row in range(3)},
+    }
+    names = [text.get_text() for text in display.ax_.get_xticklabels()]
+    assert names == ["yes\n4 rows", "no\n1,200 rows", "never\n0 rows"]
+    assert (
+        "Most often no is taken for yes: 50 rows, 4.2 % of no; then yes for no: 1 row, 25.0 %"
+        in (display.alt_text)
+    )
+
+
+def test_the_shade_grows_with_the_share_and_text_stands_out_from_it():
+    from matplotlib.colors import to_rgb
+
+    def light(colour):
+        parts = np.array(colour[:3])
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722] + 0.05
+
+    rng = np.random.default_rng(0)
+    said = [*rng.choice([*"abc"], 60, p=[0.02, 0.38, 0.6]), *"a" * 20, *"b" * 14, *"c" * 26]
+    display = ConfusionMatrixDisplay.from_predictions([*"a" * 60, *"b" * 20, *"c" * 40], said)
+    for image in display.ax_.images:
+        shares = np.ma.array(image.get_array())
+        there = ~np.ma.getmaskarray(shares)
+        colours = image.to_rgba(shares)[there]
+        order = np.argsort(shares[there])
+        assert (np.diff([light(colour) for colour in colours[order]]) <= 1e-12).all()
+    for share in np.linspace(0, 1, 101):
+        ink = "white" if share > 0.7 else "#222222"
+        for image in display.ax_.images:
+            a, b = light(to_rgb(ink)), light(image.cmap(share))
+            assert max(a, b) / min(a, b) > 3.3
+
+
+def test_of_many_classes_the_most_frequent_are_drawn():
+    y, proba, labels = many_classes(40, 2000)
+    said = np.array(labels, object)[proba.argmax(1)]
+    display = drawn(ConfusionMatrixDisplay.from_predictions(y, said, labels=labels))
+    often = sorted(labels, key=lambda label: -(y == label).sum())[:12]
+    assert {labels[k] for k in display.drawn} == set(often)
+    assert len(display.ax_.get_yticklabels()) == 12
+    assert "The 12 most frequent classes are drawn" in display.alt_text
+    whole = sk.confusion_matrix(y, said, labels=labels).T
+    assert np.array_equal(display.confusion.counts, whole)
+    assert all(text[0] != "0" for text in cells(display).values())
+    with pytest.raises(TallyBayesError, match="most is 1"):
+        ConfusionMatrixDisplay.from_predictions(y, said, most=1)
+
+
+# what all have in common
+
+
+@pytest.mark.parametrize("picture", ALL)
+def test_any_classifier_any_model_and_predictions_are_drawn_alike(picture, rows):
+    X, y = rows
+    model = tb.NaiveBayes(positive="no").fit(X, y)
+    expected = picture.from_predictions(Predictions.from_estimator(model, X, y)).alt_text
+    for each in (model, model.fitted_, model.model_):
+        assert picture.from_estimator(each, X, y).alt_text == expected
+    matrix = np.c_[X["a"], X["b"]]
+    theirs = LogisticRegression().fit(matrix, y)
+    said = Predictions.of(y, theirs.predict_proba(matrix))
+    assert picture.from_estimator(theirs, matrix, y).alt_text == picture(said).alt_text
+    if picture in OF_ONE_CLASS:
+        assert "for no" in expected or "winning" in expected
+        turned = picture.from_estimator(model, X, y, positive="yes")
+        assert "yes" in turned.alt_text
+
+
+def test_a_classifier_that_knows_no_probabilities_has_a_confusion_matrix(rows):
+    X, y = rows
+    matrix = np.c_[X["a"], X["b"]]
+    other = Perceptron().fit(matrix, y)
+    found = ConfusionMatrixDisplay.from_estimator(other, matrix, y).confusion.counts
+    assert np.array_equal(found, sk.confusion_matrix(y, other.predict(matrix)).T)
+
+
+@pytest.mark.parametrize("picture", ALL)
+def test_users_text_axes_and_names_are_taken_as_they_are(picture):
+    from matplotlib.figure import Figure
+
+    y, proba, labels = many_classes(4, labels=HOSTILE)
+    rows = Predictions.of(y, proba, classes=labels)
+    options = {"positive": labels[0]} if picture in OF_ONE_CLASS else {}
+    for made in (rows, rows.take(slice(0, 1))):
+        ax = Figure(layout="constrained").subplots()
+        display = drawn(picture(made, name="W" * 60, **options).plot(ax))
+        assert (display.ax_, display.figure_) == (ax, ax.figure)
+        assert len(display.ax_.get_title(loc="left")) < 80
+        assert len(display.alt_text) < 600
+        assert not any("\n" in label for label in display.alt_text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "said"),
+    [
+        ((["a", "b"], [0.1]), {}, "expected a row for each of 2 labels"),
+        ((["a", "b"], [0.1, np.nan]), {}, "row 1 of the probabilities"),
+        ((["a", "b"], [0.1, 0.2]), {"positive": "c"}, "'c' is not a class"),
+        ((["a", None], [0.1, 0.2]), {}, "row 1 is missing"),
+        (([], []), {"classes": ["a", "b"]}, "no rows"),
+        ((["a", "b"], [0.1, 0.2]), {"sample_weight": [0, 0]}, "all 0"),
+        ((["a", "b"], [0.1, 0.2]), {"predicted": ["a"]}, "1 predictions for 2 labels"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(arguments, options, said):
+    with pytest.raises(TallyBayesError, match=said):
+        RocCurveDisplay.from_predictions(*arguments, **options)

@@ -1,0 +1,117 @@
+"""Terms of held-out rows: they add up to what models fitted anew say of the rows."""
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+from tallybayes.sources import as_source
+from tallybayes.validation import folds as fold_policy
+from tallybayes.validation.cross_validation import cross_val
+from tallybayes.validation.encoded import Encoded
+from tallybayes.validation.folds import folds_of
+from tallybayes.validation.held_out_terms import fold_terms, left_out_terms
+from validation.refits import encode
+from validation.registry import SETTINGS
+
+
+def refitted_scores(setting, rows, folds, weighted):
+    """Count and estimate anew for every fold: the joint log-likelihoods of rows that count."""
+    labels, weights, cells = zip(*rows, strict=True)
+    w = np.array(weights if weighted else [1.0] * len(rows))
+    classes = sorted(set(labels))
+    found = []
+    for train, test in folds:
+        learnt = setting.source([cells[k] for k in train]), [labels[k] for k in train]
+        tally = tb.Tally.of(*learnt, w[train], schema=setting.schema)
+        model = setting.recipe().model(tally)
+        test = test[w[test] > 0.0]
+        wide = np.full((len(test), len(classes)), -np.inf)
+        if len(test):
+            asked = setting.source([cells[k] for k in test])
+            places = [classes.index(label) for label in model.classes]
+            wide[:, places] = model.joint_log_likelihood(asked)
+        found.append(wide)
+    return np.concatenate(found)
+
+
+def assert_add_up(found, expected):
+    assert found.exact.all()
+    joint = found.log_prior + found.terms.sum(axis=1)
+    np.testing.assert_allclose(joint, expected, rtol=1e-9, atol=1e-9)
+    assert found.terms.shape == (len(found.rows), len(found.names), len(found.classes))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("setting", SETTINGS, ids=repr)
+def test_terms_and_prior_add_up_to_the_score_of_a_refit(setting, weighted):
+    recipe = setting.recipe()
+    rows = setting.examples(14)
+    data = encode(setting, rows, weighted)
+    one_by_one = folds_of("loo", None, data.y)
+    in_folds = folds_of(3, None, data.y)
+    assert_add_up(
+        left_out_terms(data, recipe), refitted_scores(setting, rows, one_by_one, weighted)
+    )
+    found = fold_terms(data, recipe, in_folds)
+    assert_add_up(found, refitted_scores(setting, rows, in_folds, weighted))
+    assert np.bincount(found.fold, minlength=3).sum() == len(found.rows)
+
+
+def test_a_unit_is_a_column_a_bag_a_text_or_a_sparse_matrix():
+    table = {"size": [1.0, 2.0, 3.0, 4.0], "mail": ["a b", "b", "a", "c a"], "visits": [1, 0, 2, 1]}
+    kinds = {"mail": tb.Text(), "visits": tb.Multinomial()}
+    model = tb.NaiveBayes(kinds)
+    data, recipe = model._encoded(table, list("xxyy"), None)[2:4]
+    found = left_out_terms(data, recipe)
+    assert dict(zip(found.names, found.columns, strict=True)) == {
+        "size": ("size",), "bag 'words'": ("visits",), "mail": ("mail",)
+    }  # fmt: skip
+
+
+def test_some_rows_have_the_terms_that_they_have_among_all():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 2)), np.arange(30) % 3
+    schema = tb.Schema.same(["x0", "x1"], tb.Numeric())
+    data = Encoded.of(as_source(x), schema, y, None)
+    used = rng.random(30) < 0.5
+    recipe = tb.NaiveBayes()._encoded(x, y, None).recipe
+    every, some = left_out_terms(data, recipe), left_out_terms(data, recipe, used)
+    np.testing.assert_allclose(some.terms, every.terms[used], rtol=1e-12)
+    folds = folds_of(5, None, y)
+    every, some = fold_terms(data, recipe, folds), fold_terms(data, recipe, folds, used)
+    np.testing.assert_allclose(some.terms, every.terms[used[every.rows]], rtol=1e-12)
+    assert some.rows.tolist() == [row for row in every.rows if used[row]]
+
+
+def test_rows_that_are_not_exact_stay_open_where_nobody_recounts():
+    x, y = np.array([[1.0], [2.0], [3.0], [9.0]]), np.array([0, 0, 0, 1])
+    data, recipe = tb.NaiveBayes()._encoded(x, y, None)[2:4]
+    found = left_out_terms(data, recipe, recount=False)
+    assert found.exact.tolist() == [True, True, True, False]
+    assert np.isnan(found.terms[3]).all()
+    assert not np.isnan(left_out_terms(data, recipe).terms).any()
+
+
+class TestRowsThatAreRecounted:
+    """Where no closed form is exact, as many models as anybody would wait for are fitted."""
+
+    def rows(self, n):
+        """Make a class without a single count, of which nothing is known without alpha."""
+        y = np.arange(n) % 2
+        return np.random.default_rng(0).integers(0, 3, (n, 2)) * y[:, None], y
+
+    def test_they_are_exact(self):
+        X, y = self.rows(12)
+        model = tb.NaiveBayes("multinomial", alpha=0)
+        held = cross_val(model, X, y, folds="loo")
+        for row in range(12):
+            rest = np.arange(12) != row
+            expected = model.fit(X[rest], y[rest]).predict_proba(X[[row]])[0]
+            np.testing.assert_allclose(held.proba[row], expected, rtol=1e-9)
+
+    def test_too_many_are_refused_with_a_remedy(self, monkeypatch):
+        monkeypatch.setattr(fold_policy, "MOST_REFITS", 50)
+        X, y = self.rows(120)
+        with pytest.raises(tb.TallyBayesError, match=r"means 1\d\d models.*folds=10"):
+            cross_val(tb.NaiveBayes("multinomial", alpha=0), X, y, folds="loo")
+        assert len(cross_val(tb.NaiveBayes("multinomial", alpha=0), X, y, folds=10)) == 120
