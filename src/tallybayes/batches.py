@@ -419,7 +419,7 @@ def present(block: Any) -> Mask:
 
 
 def encode_classes(y: Any, n_rows: int) -> Encoded:
-    """Encode the labels: one for every row, none missing."""
+    """Encode the labels, sorted: one for every row, none missing."""
     encoded = y.codes(slice(0, len(y))) if isinstance(y, ArrowColumn) else encode(y, "y")
     if len(encoded.codes) != n_rows:
         raise TallyBayesError(
@@ -431,7 +431,11 @@ def encode_classes(y: Any, n_rows: int) -> Encoded:
         raise TallyBayesError(
             f"the label of row {rows[0]} is missing; drop the row or label it", rows
         )
-    return Encoded(encoded.codes.astype(np.int64, copy=False), encoded.labels)
+    codes, labels = encoded.codes.astype(np.int64, copy=False), tuple(sorted(encoded.labels))
+    if labels != encoded.labels:
+        place = {label: k for k, label in enumerate(labels)}
+        codes = np.array([place[label] for label in encoded.labels], np.int64)[codes]
+    return Encoded(codes, labels)
 
 
 def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:

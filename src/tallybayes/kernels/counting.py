@@ -49,7 +49,7 @@ def members(y: Array, w: Array | None, n_classes: int) -> RowClasses:
     return RowClasses(y, w, rows, weight)
 
 
-class ClassMoments(NamedTuple):
+class MomentsByClass(NamedTuple):
     """Per class and column: rows, weight, mean and sum of squared deviations from the mean."""
 
     rows: Integers
@@ -58,7 +58,7 @@ class ClassMoments(NamedTuple):
     m2: Floats
 
 
-class ClassSums(NamedTuple):
+class SumsByClass(NamedTuple):
     """Per class and column: rows and weight with a value, and the weighted sum of the values.
 
     `negative` says how many values cannot be counted.
@@ -96,7 +96,7 @@ def _summed(
     return total, sum(number or 0 for number in returned)
 
 
-def moments(X: Array, of: RowClasses) -> ClassMoments:
+def moments(X: Array, of: RowClasses) -> MomentsByClass:
     """Take the moments of each column in each class, NaN left out.
 
     Sums are taken about a point close to each class's data, and once more about the mean itself
@@ -141,7 +141,7 @@ def moments(X: Array, of: RowClasses) -> ClassMoments:
     else:
         rows = np.repeat(of.rows[:, None], shape[1], axis=1)
         n = np.repeat(n, shape[1], axis=1)
-    return ClassMoments(rows, n, mean, m2)
+    return MomentsByClass(rows, n, mean, m2)
 
 
 def _rows_there(X: Array, of: RowClasses, n: Floats) -> Integers:
@@ -191,7 +191,7 @@ def _median(rows: Array) -> Floats:
     return medians
 
 
-class CodeCounts(NamedTuple):
+class CodesByClass(NamedTuple):
     """Per class and code, the columns side by side: rows and weight; codes outside the ranges."""
 
     rows: Integers
@@ -199,7 +199,7 @@ class CodeCounts(NamedTuple):
     outside: int
 
 
-def codes(X: Array, of: RowClasses, base: Integers, width: Integers) -> CodeCounts:
+def codes(X: Array, of: RowClasses, base: Integers, width: Integers) -> CodesByClass:
     """Count the codes base <= x < base + width of each column in each class."""
     offset = offsets_of(width)
     shape = (len(of.rows), int(width.sum()))
@@ -210,7 +210,7 @@ def codes(X: Array, of: RowClasses, base: Integers, width: Integers) -> CodeCoun
         lambda rows: (X[rows], of.y[rows], of.weights(rows), base, width, offset),
         lambda: (np.zeros(shape, np.int64), np.zeros((0, 0) if of.w is None else shape)),
     )
-    return CodeCounts(rows, rows.astype(np.float64) if of.w is None else weight, outside)
+    return CodesByClass(rows, rows.astype(np.float64) if of.w is None else weight, outside)
 
 
 def offsets_of(width: Integers) -> Integers:
@@ -226,7 +226,7 @@ def extent(X: Array) -> tuple[Integers, Integers]:
     return least.astype(np.int64), greatest.astype(np.int64)
 
 
-def dense_counts(X: Array, of: RowClasses, threshold: float | None) -> ClassSums:
+def dense_counts(X: Array, of: RowClasses, threshold: float | None) -> SumsByClass:
     """Add up each column in each class, or count how often it exceeds the threshold."""
     shape = (len(of.rows), X.shape[1])
     (weight, sums), negative = _summed(
@@ -236,7 +236,7 @@ def dense_counts(X: Array, of: RowClasses, threshold: float | None) -> ClassSums
         lambda rows: (X[rows], of.y[rows], of.weights(rows), threshold),
         lambda: (np.zeros(shape), np.zeros(shape)),
     )
-    return ClassSums(_rows_there(X, of, weight), weight, sums, negative)
+    return SumsByClass(_rows_there(X, of, weight), weight, sums, negative)
 
 
 def sparse_counts(
@@ -246,7 +246,7 @@ def sparse_counts(
     n_columns: int,
     of: RowClasses,
     threshold: float | None,
-) -> ClassSums:
+) -> SumsByClass:
     """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""
 
     def block(rows: slice) -> tuple[Any, ...]:
@@ -260,4 +260,4 @@ def sparse_counts(
         block,
         lambda: (np.zeros((len(of.rows), n_columns)),),
     )
-    return ClassSums(of.rows[:, None], of.weight[:, None], sums, 0)
+    return SumsByClass(of.rows[:, None], of.weight[:, None], sums, 0)

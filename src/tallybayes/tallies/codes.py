@@ -90,7 +90,7 @@ class Codes(TallyBlock):
 
     @classmethod
     def _observed(
-        cls, counted: counting.CodeCounts, labels: Sequence[Any], names: Sequence[str]
+        cls, counted: counting.CodesByClass, labels: Sequence[Any], names: Sequence[str]
     ) -> Codes:
         """Keep the values that occur, sorted."""
         block = cls(counted.rows, counted.weight, tuple(labels)).without_unused()

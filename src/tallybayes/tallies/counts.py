@@ -93,7 +93,7 @@ class Counts(TallyBlock):
 
 def _count_sparse(
     block: Sparse, of: counting.RowClasses, names: Sequence[str], threshold: float | None
-) -> counting.ClassSums:
+) -> counting.SumsByClass:
     """Count compressed sparse rows, and refuse those that are broken or hold what is no count."""
     refuse_flaws(block, names, counts=threshold is None)
     if threshold is not None:
