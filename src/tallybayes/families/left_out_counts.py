@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Coded, Sparse, coded_by_value, dense, without_duplicates
-from tallybayes.families.bernoulli import Bernoulli
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical, CategoricalParameters
-from tallybayes.families.counts import Complement, CountFamily, Multinomial
+from tallybayes.families.counts import Bernoulli, Complement, CountFamily, Multinomial
 from tallybayes.families.left_out import (
     JointLeftOut,
     LeaveOneOutTask,

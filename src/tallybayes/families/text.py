@@ -25,8 +25,13 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.families.bernoulli import Bernoulli, BernoulliParameters
-from tallybayes.families.counts import Complement, Multinomial, MultinomialParameters
+from tallybayes.families.counts import (
+    Bernoulli,
+    BernoulliParameters,
+    Complement,
+    Multinomial,
+    MultinomialParameters,
+)
 from tallybayes.families.parameters import (
     NO_WORDS,
     Array,
@@ -229,15 +234,13 @@ class TextParameters(Parameters):
 
     @property
     def free_parameters(self) -> int:
-        """One less than the words for every class, as they sum to one; all for Bernoulli."""
-        fewer = 0 if self.text.event == "bernoulli" else 1
-        return self.counted.n_classes * max(len(self.terms) - fewer, 0)
+        """Those of the words."""
+        return self.plain.free_parameters
 
     @property
     def table_entries(self) -> int:
-        """A probability for every class and word; for Bernoulli also that of its absence."""
-        both = 2 if self.text.event == "bernoulli" else 1
-        return both * self.counted.n_classes * len(self.terms)
+        """Those of the words."""
+        return self.plain.table_entries
 
     @property
     def fractions(self) -> Ratios:
