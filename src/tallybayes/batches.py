@@ -181,7 +181,10 @@ class Cells:
         return values if isinstance(self.reads, range) else values[:, list(self.reads)]
 
     def stacked(self) -> Array:
-        """Return the numbers of all columns side by side."""
+        """Return the numbers of all columns side by side, without a copy if possible."""
+        values = self.matrix()
+        if values is not None:
+            return values
         numbers = np.empty((len(self), len(self.reads)))
         for unit, place in enumerate(self.reads):
             numbers[:, unit] = self.numbers(place)
