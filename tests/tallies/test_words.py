@@ -153,7 +153,6 @@ def test_long_lists_are_read_in_pieces_and_shares_as_one(reader, monkeypatch):
         for k in range(400)
     ]
     monkeypatch.setattr(bags, "BYTES_IN_A_PIECE", 500)
-    monkeypatch.setattr(bags, "ENTRIES_IN_A_PIECE", 4)
     words = tb.Words()
     got = read_by(reader, rows, words)
     assert_counted(got, rows, words)

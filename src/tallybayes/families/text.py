@@ -288,7 +288,7 @@ class TextParameters(Parameters):
             self._add_bags(block.as_bags(), block.missing, out)
             return
         assert isinstance(block, Documents)
-        reading = Reading(block, self.text.words)
+        reading = Reading(block, self.text.words, self.terms)
         if reading.compiled and isinstance(self.terms, Terms):
             self.terms.table  # noqa: B018
 
@@ -297,7 +297,7 @@ class TextParameters(Parameters):
             try:
                 reader = idle.pop()
             except IndexError:
-                reader = reading.reader(self.terms)
+                reader = reading.reader()
             for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
                 here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
                 missing = None if block.missing is None else block.missing[here]

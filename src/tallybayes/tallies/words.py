@@ -115,7 +115,7 @@ class WordCounts(TallyBlock):
         rows = rows[np.argsort(of.y[rows], kind="stable")]  # class after class
         if isinstance(block, Bagged):
             return _count_bags(block, rows, of, kind)
-        reading = Reading(block, kind)
+        reading = Reading(block, kind, fixed_terms(kind))
         if not reading.compiled:
             return _count(reading, rows, of)
         sizes = reading.sizes[rows]
@@ -420,7 +420,7 @@ def add_bags(
 def _count(reading: Reading, rows: Integers, of: RowClasses) -> WordCounts:
     """Count some documents, which stand class after class."""
     known = fixed_terms(reading.words)
-    reader = reading.reader(known)
+    reader = reading.reader()
     bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1))
     pieces = ((bags, reader.n_terms) for bags in reading.bags(reader, rows, bounds))
     parts = _summed(pieces, rows, of, reading.words, reading.compiled)
