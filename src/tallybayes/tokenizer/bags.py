@@ -273,6 +273,7 @@ class Reading:
 
     def __init__(self, documents: Documents, words: Words, known: Known = None) -> None:
         self.words, self.sizes, self._known = words, documents.sizes, known
+        self.learns = known is None
         self.n_bytes = int(self.sizes.sum())
         worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
         if isinstance(known, Terms) and "table" not in vars(known):
