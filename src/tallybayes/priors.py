@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ class Empirical:
     """
 
     alpha: float = 0.0
+    learnt: ClassVar[bool] = True  # from rows, so that a calibration may give it an exponent
 
     def __post_init__(self) -> None:
         number(self.alpha, "the prior's alpha", least=0.0, most=1e300)
@@ -47,6 +48,8 @@ class Empirical:
 class Uniform:
     """All classes alike."""
 
+    learnt: ClassVar[bool] = False
+
     def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
         """Return the probability of each class."""
         return np.full(len(classes), 1.0 / len(classes))
@@ -57,6 +60,7 @@ class Fixed:
     """Probabilities that the user states: ``Fixed({"spam": 0.4, "not spam": 0.6})``."""
 
     p: Mapping[Any, float]
+    learnt: ClassVar[bool] = False  # it may be that of other rows than were counted
 
     def __post_init__(self) -> None:
         if not isinstance(self.p, Mapping):

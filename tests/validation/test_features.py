@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, StratifiedKFold
@@ -20,7 +18,6 @@ from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 
 import tallybayes as tb
 from tallybayes import NaiveBayes, TallyBayesError, TallyBayesWarning
-from tallybayes.validation.calibration import fitted_exponent
 from tallybayes.validation.features import terms as feature_terms
 from tallybayes.validation.features.features import OPTIMISTIC, choose_features
 from tallybayes.validation.features.fits import narrowed
@@ -238,63 +235,17 @@ def test_a_constant_column_goes_first():
     assert chosen.steps[0].change == pytest.approx(0.0, abs=1e-12)
 
 
-# Calibrated at every step
-
-
-@pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("how", ["temperature", "weights"])
-def test_every_step_has_the_exponents_of_a_model_of_its_columns(wine, how, direction):
+def test_a_calibration_has_no_part_in_the_choice_and_is_that_of_the_chosen_columns(wine, how):
     X, y = wine
     X = X.iloc[:, :6]
-    model = NaiveBayes(calibration=how)
-    chosen = choose_features(model, X, y, direction=direction, most=2, nested=None)
-    assert len(chosen.steps) >= 2
-    for step in chosen.steps:
-        fitted = NaiveBayes(calibration=how).fit(X[list(step.columns)], y)
-        assert step.score == pytest.approx(fitted.calibration_.loss, abs=1e-6)
-    assert chosen.model.calibration_.how == how
-
-
-def test_with_one_exponent_the_best_column_is_the_one_whose_calibrated_model_is(wine):
-    X, y = wine
-    X = X.iloc[:, :6]
-    chosen = choose_features(NaiveBayes(calibration="temperature"), X, y, most=2, nested=None)
-
-    def loss(names):
-        return NaiveBayes(calibration="temperature").fit(X[names], y).calibration_.loss
-
-    first = min(X, key=lambda name: loss([name]))
-    second = min(X.columns.drop(first), key=lambda name: loss([first, name]))
-    assert [step.column for step in chosen.steps] == [first, second]
-
-
-def test_copies_that_are_discounted_do_less_harm():
-    X, y = correlated()
-    plain = choose_features(NaiveBayes(), X, y, direction="backward", nested=None)
-    weighed = choose_features(
-        NaiveBayes(calibration="weights"), X, y, direction="backward", nested=None
-    )
-    assert weighed.start < plain.start - 0.1
-
-
-@given(st.integers(0, 10_000))
-def test_one_exponent_is_that_of_a_general_minimiser(seed):
-    rng = np.random.default_rng(seed)
-    n, c = 30, int(rng.integers(2, 5))
-    y = rng.integers(0, c, n)
-    evidence = rng.normal(scale=3.0, size=(n, c)) + rng.uniform(0, 3) * np.eye(c)[y]
-    prior = np.log(rng.dirichlet(np.ones(c)))[None].repeat(n, axis=0)
-    w = rng.uniform(0.5, 2.0, n)
-
-    def loss(exponent):
-        joint = prior + exponent * evidence
-        pull = 5.0 * max(exponent - 1.0, 0.0) ** 2  # back towards 1
-        return w @ (logsumexp(joint, axis=1) - joint[np.arange(n), y]) + pull
-
-    found = fitted_exponent(evidence, prior, y, w)
-    best = minimize_scalar(loss, bounds=(0.0, 50.0), method="bounded", options={"xatol": 1e-9})
-    assert found >= 0.0
-    assert loss(found) <= best.fun + 1e-7
+    plain = choose_features(NaiveBayes(), X, y, nested=None)
+    chosen = choose_features(NaiveBayes(calibration=how), X, y, nested=3)
+    assert chosen.columns == plain.columns
+    assert [step.score for step in chosen.steps] == pytest.approx([s.score for s in plain.steps])
+    fitted = NaiveBayes(calibration=how).fit(X[list(chosen.columns)], y)
+    assert chosen.model.calibration_.loss == pytest.approx(fitted.calibration_.loss)
+    assert chosen.nested.log_loss < 1.0
 
 
 # Columns that need each other, and what cannot be added up

@@ -19,7 +19,7 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.explanations.columns import contributions
 from tallybayes.explanations.contrast import Contrast
 from tallybayes.explanations.contribution import Contribution
-from tallybayes.explanations.plain import plain_numbers
+from tallybayes.explanations.plain import plain_number, plain_numbers
 from tallybayes.explanations.subject import model_of, subject_of
 from tallybayes.explanations.tables import as_html, as_text
 from tallybayes.kernels.scoring import shares
@@ -51,7 +51,10 @@ class Explanation:
     classes
         The classes.
     prior, log_prior
-        What is believed before anything is known of the record.
+        What is believed before anything is known of the record; the logarithm has been multiplied
+        by the exponent.
+    prior_exponent
+        The calibration's exponent of the prior.
     contributions
         What each column adds, in the order of the columns.
     joint
@@ -68,6 +71,7 @@ class Explanation:
     classes: tuple[Label, ...]
     prior: tuple[float, ...]
     log_prior: tuple[float, ...]
+    prior_exponent: float
     contributions: tuple[Contribution, ...]
     joint: tuple[float, ...]
     posterior: tuple[float, ...]
@@ -78,6 +82,11 @@ class Explanation:
     def pieces(self) -> tuple[Contribution, ...]:
         """The smallest parts that add up: every column, and of a text every word."""
         return tuple(piece for each in self.contributions for piece in each.pieces)
+
+    @property
+    def prior_power(self) -> str:
+        """The exponent of the prior as it is written behind it: nothing if it is 1."""
+        return "" if self.prior_exponent == 1.0 else f"^ {self.prior_exponent:.4g}"
 
     @property
     def running_totals(self) -> tuple[tuple[float, ...], ...]:
@@ -163,6 +172,7 @@ class Explanation:
             "classes": list(self.classes),
             "prior": plain_numbers(self.prior),
             "log_prior": plain_numbers(self.log_prior),
+            "prior_exponent": plain_number(self.prior_exponent),
             "contributions": [each.to_dict() for each in self.contributions],
             "running_totals": [plain_numbers(each) for each in self.running_totals],
             "joint": plain_numbers(self.joint),
@@ -254,6 +264,7 @@ def explain(
         model.classes,
         _numbers(model.prior),
         _numbers(model.log_prior),
+        1.0 if model.calibration is None else float(model.calibration.prior),
         contributions(model, batch, record),
         _numbers(joint[0]),
         _numbers(posterior[0]),

@@ -64,7 +64,7 @@ def _cells(explanation: Explanation, contrast: Contrast) -> list[list[str]]:
 
     used = [each for each in contrast.evidence if each.contribution.left_out is None]
     head = ["column", "value", "times", *(shown(explanation.classes[c]) for c in classes)]
-    lines = [line("prior", "", "", explanation.log_prior, contrast.prior)]
+    lines = [line("prior", explanation.prior_power, "", explanation.log_prior, contrast.prior)]
     for each in used[:MOST_LINES]:
         what = each.contribution
         value, times = value_text(what), amount(what.times)

@@ -165,10 +165,8 @@ def notes_of(model: Model, explanation: Explanation) -> tuple[str, ...]:
                 notes.append(f"{len(idle)} {them} not shown: a factor to the power 0 is 1.")
     calibration = model.calibration
     if calibration is not None:
-        notes.append(
-            f"Each factor is raised to its exponent ({calibration.how} calibration); the prior is "
-            "not."
-        )
+        too = ", and so is the prior" if calibration.prior != 1.0 else "; the prior is not"
+        notes.append(f"Each factor is raised to its exponent ({calibration.how} calibration){too}.")
     return tuple(notes)
 
 

@@ -10,16 +10,18 @@ from functools import cached_property
 
 from tallybayes.explanations.explanation import Explanation
 from tallybayes.explanations.working.estimates import Estimate
-from tallybayes.explanations.working.formula import Formula, Name, Of, chain, product
+from tallybayes.explanations.working.formula import Formula, Name, Of, chain, powered, product
 from tallybayes.explanations.working.numbers import (
     BESIDE,
     fraction,
     in_a_product,
     log_sum,
+    plain,
     probability,
     rounded,
     short_decimal,
     times,
+    to_the,
 )
 from tallybayes.explanations.working.pages import Formulas, Heading, Part, Sentence, Step, Table
 from tallybayes.explanations.working.terms import (
@@ -74,10 +76,21 @@ class Scene:
     def scores(self) -> tuple[Fraction | None, ...]:
         """The exact scores."""
         found = [
-            times([self.priors[c].exact, *(term.exact[c] for term in self.terms)])
+            times([self._exact_prior(c), *(term.exact[c] for term in self.terms)])
             for c in range(len(self.names))
         ]
         return checked(found, self.explanation.joint)
+
+    def _exact_prior(self, c: int) -> Fraction | None:
+        """Return the prior to its power, if that is exact; a class that is ruled out stays so."""
+        prior = self.priors[c]
+        return to_the(prior.exact, self.explanation.prior_exponent) if prior.value else prior.exact
+
+    def prior_factor(self, c: int) -> Formula:
+        """Write the prior as it stands in a product, with its exponent."""
+        prior = self.priors[c]
+        power = plain(self.explanation.prior_exponent)
+        return powered(prior.factor, power) if prior.value else prior.factor
 
     def shares(self) -> list[tuple[float, float]]:
         """Return the logarithms of each probability, and of what is left for the others."""
@@ -172,10 +185,11 @@ def score_step(scene: Scene) -> Step:
     lines: list[Formula] = []
     if len(scene.terms) <= MOST_NAMED:
         label = any_class(scene.names)
-        general = product([Of("P", label), *(term.general for term in scene.terms)])
+        prior = powered(Of("P", label), plain(scene.explanation.prior_exponent))
+        general = product([prior, *(term.general for term in scene.terms)])
         lines.append(chain(Of("s", label), general))
     for c in scene.shown:
-        factors = [scene.priors[c].factor, *(term.factors[c] for term in scene.terms)]
+        factors = [scene.prior_factor(c), *(term.factors[c] for term in scene.terms)]
         lines.append(chain(Of("s", scene.names[c]), product(factors), *_value(scene, c)))
     said = Sentence("The score of a class is its prior times all its factors.")
     return Step("Scores", (said, Formulas(tuple(lines))))

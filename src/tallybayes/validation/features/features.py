@@ -83,10 +83,8 @@ def choose_features(
     Parameters
     ----------
     model
-        A `NaiveBayes`. If it is to be calibrated by "temperature" or "weights", the exponents are
-        fitted anew for each set of columns, on its held-out terms. With "weights" that is done for
-        every step taken; while columns are only tried, those that are in keep the proportions of
-        their exponents.
+        A `NaiveBayes`. Its calibration is fitted for the columns that were chosen, and has no part
+        in the choice: "weights" gives columns that say nothing exponents near 0 anyway.
     X, y
         The rows and their labels, as for `fit`. A column of text, a bag of counts and a sparse
         matrix are chosen or left as a whole.

@@ -32,13 +32,14 @@ def ground_of(
 
     labels, reason = prepared.labels[prepared.y], prepared.reason
     if model.calibration is not None:
-        prepared = clone(model).set_params(calibration=None)._encoded(X, labels, w)
+        model = clone(model).set_params(calibration=None)
+        prepared = model._encoded(X, labels, w)
         reason = prepared.reason
     data, recipe = prepared.data, prepared.recipe
     if data is not None and recipe is not None:
         reason = why_not_separate(list(recipe.plan(data.tally())))
         if not reason:
-            terms = Terms(data, recipe, folds, model.calibration)
+            terms = Terms(data, recipe, folds)
             some = "" if terms.every == 1 else f", and judged by one row in {terms.every}"
             return terms, f"counted once{some}"
     return Fits(model, X, prepared, folds, w), f"fitted anew for every set of columns: {reason}"
@@ -46,8 +47,6 @@ def ground_of(
 
 class Fits:
     """Sets of columns, each judged by models that are fitted on them."""
-
-    refits = False
 
     def __init__(
         self, model: Any, X: Any, prepared: Prepared, folds: Sequence[Fold], w: Floats | None
@@ -58,7 +57,7 @@ class Fits:
         self._all = prepared.y
         self._labels = prepared.labels[prepared.y]
         self._classes = prepared.labels.tolist()
-        state = clone(model).set_params(calibration=None).fit(X, self._labels, w)._state()
+        state = clone(model).fit(X, self._labels, w)._state()
         of_families = list(state.recipe.plan(state.tally))
         units = units_of(of_families, hasattr(X, "tocsr"))
         self.units = in_order(units, state.tally.schema.names)[0]

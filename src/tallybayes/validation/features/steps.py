@@ -39,10 +39,6 @@ class Ground(Protocol):
     y: NDArray[np.int64]
     w: Floats
 
-    @property
-    def refits(self) -> bool:
-        """Whether a set that is taken is calibrated more finely than one that is only tried."""
-
     def judge(self, chosen: Sequence[int]) -> Judged:
         """Judge the rows by models of some columns."""
 
@@ -200,9 +196,6 @@ def walk(
         tried = ground.with_one_more(chosen) if forward else ground.with_one_less(chosen)
         unit, best, reason = _best(tried, scorer, units, forward)
         after = (*chosen, unit) if forward else tuple(k for k in chosen if k != unit)
-        if ground.refits:
-            reason = f"{best.score:.4f} when tried, {reason}; then all exponents fitted anew"
-            best = scorer(ground.judge(after))
         gain = scorer.gain(best.score, now.score)
         improves = gain > TIE if forward else gain >= -TIE
         wanted = most is not None and len(chosen) > most

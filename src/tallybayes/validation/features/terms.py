@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Batch, take_rows
 from tallybayes.families import AdditiveFloor, Complement, Multinomial, Text
-from tallybayes.families.parameters import times
 from tallybayes.model import Model, Recipe
-from tallybayes.model.calibration import How
 from tallybayes.model.factors import FactorPlan
 from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
-from tallybayes.validation.calibration import MOST_CELLS, PENALTY, fitted_exponents
+from tallybayes.validation.calibration import MOST_CELLS
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.folds import EachRow, Fold
@@ -92,15 +90,10 @@ class Terms:
         The rows, and how models are estimated from their tallies.
     folds
         Which rows are held out.
-    how
-        What calibrates the models of each set: one exponent, one a column, or nothing.
     """
 
-    def __init__(
-        self, data: Encoded, recipe: Recipe, folds: Sequence[Fold], how: How | None = None
-    ) -> None:
-        self._data, self._recipe, self._how = data, recipe, how
-        self._last: tuple[tuple[int, ...], Floats] = (), np.empty(0)
+    def __init__(self, data: Encoded, recipe: Recipe, folds: Sequence[Fold]) -> None:
+        self._data, self._recipe = data, recipe
         self.fold: NDArray[np.int64] | None
         rows = LeaveOneOut(data)
         self._shares = list(recipe.plan(rows.tally))
@@ -186,40 +179,9 @@ class Terms:
             self._terms[np.ix_(here, at, known)] = part
             unit += len(part)
 
-    @property
-    def refits(self) -> bool:
-        """Whether a set that is taken is calibrated more finely than one that is only tried."""
-        return self._how == "weights"
-
     def judge(self, chosen: Sequence[int]) -> Judged:
-        """Judge the rows by models of some columns, calibrated as the model is."""
-        return self._judged(self._evidence(chosen))
-
-    def _evidence(self, chosen: Sequence[int]) -> Floats:
-        """Return the sum of the terms of some columns, each raised to its exponent."""
-        if not chosen:
-            return np.zeros(self._prior.shape)
-        total: Floats = self._weighted(chosen).sum(axis=0)
-        return total if self._how == "weights" else self._tempered(total)
-
-    def _weighted(self, chosen: Sequence[int]) -> Floats:
-        """Return the terms of some columns, with "weights" each raised to its exponent."""
-        terms = self._terms[list(chosen)]
-        if self._how != "weights":
-            return terms
-        if self._last[0] != tuple(chosen):
-            by_row = terms.transpose(1, 0, 2)
-            exponents = fitted_exponents(by_row, self._prior, self.y, self.w, PENALTY)
-            self._last = tuple(chosen), exponents
-        return times(terms, self._last[1][:, None, None])
-
-    def _tempered(self, evidence: Floats, before: Floats | float = 0.0) -> Floats:
-        """Add evidence to what there is, raised to the exponent that suits it, if one is wanted."""
-        if self._how is None:
-            return before + evidence
-        prior = self._prior + before
-        (exponent,) = fitted_exponents(evidence[:, None], prior, self.y, self.w)
-        return before + times(evidence, exponent)
+        """Judge the rows by models of some columns."""
+        return self._judged(self._terms[list(chosen)].sum(axis=0))
 
     def _judged(self, evidence: Floats) -> Judged:
         """Turn evidence into posteriors; rows that are impossible in every class get the prior."""
@@ -230,32 +192,20 @@ class Terms:
         return Judged(posterior_of(joint, self._prior), winners)
 
     def with_one_more(self, chosen: Sequence[int]) -> Iterator[tuple[int, Judged]]:
-        """Go through the columns that are not chosen, each joining those that are.
-
-        With one exponent a column, the chosen ones keep theirs here, and the one that joins gets
-        its own.
-        """
-        fixed = self._how == "weights"
-        before = self._evidence(chosen) if fixed else self._terms[list(chosen)].sum(axis=0)
+        """Go through the columns that are not chosen, each joining those that are."""
+        before = self._terms[list(chosen)].sum(axis=0)
         for unit in range(len(self.units)):
-            if unit in chosen:
-                continue
-            if fixed:
-                yield unit, self._judged(self._tempered(self._terms[unit], before))
-            else:
-                yield unit, self._judged(self._tempered(before + self._terms[unit]))
+            if unit not in chosen:
+                yield unit, self._judged(before + self._terms[unit])
 
     def with_one_less(self, chosen: Sequence[int]) -> Iterator[tuple[int, Judged]]:
-        """Go through the chosen columns, each leaving the others.
-
-        With one exponent a column, those of the others keep their proportions here.
-        """
-        terms = self._weighted(chosen)
+        """Go through the chosen columns, each leaving the others."""
+        terms = self._terms[list(chosen)]
         # sums from both ends: taking a large term away again would leave its rounding behind
         after = np.zeros((len(terms) + 1, *self._prior.shape))
         for place in range(len(terms) - 1, 0, -1):
             after[place] = after[place + 1] + terms[place]
         before = np.zeros(self._prior.shape)
         for place, unit in enumerate(chosen):
-            yield unit, self._judged(self._tempered(before + after[place + 1]))
+            yield unit, self._judged(before + after[place + 1])
             before = before + terms[place]
