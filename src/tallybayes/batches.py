@@ -55,11 +55,6 @@ class Coded(NamedTuple):
         labels = None if self.labels is None else tuple(self.labels[k] for k in places)
         return Coded(np.ascontiguousarray(self.codes[:, list(places)]), labels)
 
-    def present(self) -> Mask:
-        """Mark the values that are there."""
-        there: Mask = self.codes >= 0
-        return there if self.labels is not None else np.ones(self.codes.shape, bool)
-
 
 class Sparse(NamedTuple):
     """Compressed sparse rows."""
@@ -83,10 +78,6 @@ class Sparse(NamedTuple):
         """Return some of the columns."""
         part = self.as_matrix()[:, list(places)]
         return Sparse(part.indptr, part.indices, part.data, len(places))
-
-    def present(self) -> Mask:
-        """Mark the values that are there: all."""
-        return np.ones((self.n_rows, self.n_columns), bool)
 
     def as_matrix(self) -> Any:
         """Return the rows as SciPy's matrix, which shares their memory."""
@@ -409,16 +400,6 @@ def take_columns(block: Any, places: Sequence[int]) -> Any:
     if isinstance(block, np.ndarray):
         return np.ascontiguousarray(block[:, list(places)])
     return block.columns(places) if hasattr(block, "columns") else block
-
-
-def present(block: Any) -> Mask:
-    """Mark the values that are there, by row and column."""
-    if isinstance(block, np.ndarray):
-        return ~np.isnan(block)
-    if isinstance(block, Coded | Sparse):
-        return block.present()
-    missing = np.zeros(len(block), bool) if block.missing is None else block.missing
-    return ~missing[:, None]
 
 
 def encode_classes(y: Any, n_rows: int) -> Encoded:

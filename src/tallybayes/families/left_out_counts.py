@@ -205,8 +205,8 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     counted: WordCounts = task.counted
     base, after, n_given = _used(family, counted)
     counts = np.zeros((counted.n_classes, len(counted.terms)))
-    for c, here in enumerate(counted.words):
-        counts[c, here.indices] = here.sums[:, WEIGHT if family.once else COUNT]
+    pairs, part = counted.pairs, WEIGHT if family.once else COUNT
+    counts[pairs.classes, pairs.words] = pairs.sums[:, part]
     block = task.block
     assert isinstance(block, Bagged)
     bags = block.as_bags().weighted(words)

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -220,8 +221,7 @@ class TextParameters(Parameters):
         """The parameters of the words, each of which is like a column that counts."""
         block, part = self.counted, WEIGHT if self.text.once else COUNT
         sums = np.zeros((len(block.terms) + 1, block.n_classes))  # the last is for -1
-        for c, words in enumerate(block.words):
-            sums[words.indices, c] = words.sums[:, part]
+        sums[block.pairs.words, block.pairs.classes] = block.pairs.sums[:, part]
         sums = sums[:-1] if self.numbers is None else sums[self.numbers]
         names = NumberedNames(len(self.terms))
         counts = Counts(block.rows, block.weight, sums.T)
@@ -288,7 +288,7 @@ class TextParameters(Parameters):
             self._add_bags(block.as_bags(), block.missing, out)
             return
         assert isinstance(block, Documents)
-        reading = Reading(block, self.text.words)
+        reading = Reading(block, self.text.words, self.terms)
         if reading.compiled and isinstance(self.terms, Terms):
             self.terms.table  # noqa: B018
 
@@ -297,7 +297,7 @@ class TextParameters(Parameters):
             try:
                 reader = idle.pop()
             except IndexError:
-                reader = reading.reader(self.terms)
+                reader = reading.reader()
             for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
                 here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
                 missing = None if block.missing is None else block.missing[here]
@@ -513,7 +513,7 @@ def chi2(block: WordCounts) -> Floats:
 
 def _by_class(block: WordCounts, part: int) -> Iterator[Floats]:
     """Go through the classes: one of the sums of each word."""
-    for words in block.words:
-        sums = np.zeros(len(block.terms))
-        sums[words.indices] = words.sums[:, part]
-        yield sums
+    indptr, words, sums = block.stacked()
+    for first, last in pairwise(indptr.tolist()):
+        by_word = np.bincount(words[first:last], sums[first:last, part], len(block.terms))
+        yield np.asarray(by_word, np.float64)
