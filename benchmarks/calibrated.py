@@ -299,8 +299,9 @@ def _against_weka(found: Comparison) -> list[str]:
         f"their mean, and how families are chosen) were taken after about {TRIED} variants had been tried "
         "on these very tables with seed 0. Nested folds keep the rows apart, but not that choice: the two "
         "calibrations by weights are flattered by it, the p-values below more so, and other seeds only "
-        "shuffle the same rows. `NaiveBayes()` and a temperature have no such setting. The tables under the "
-        "next heading are the ones to judge by.",
+        "shuffle the same rows. `NaiveBayes()` and a temperature have no such setting (the same penalty on the "
+        "distance of the prior's exponent from 1 was taken at once, and nothing else tried). The tables under "
+        "the next heading are the ones to judge by.",
         "",
         *found.table(),
         "",

@@ -54,11 +54,6 @@ class Coded(NamedTuple):
         labels = None if self.labels is None else tuple(self.labels[k] for k in places)
         return Coded(np.ascontiguousarray(self.codes[:, list(places)]), labels)
 
-    def present(self) -> Mask:
-        """Mark the values that are there."""
-        there: Mask = self.codes >= 0
-        return there if self.labels is not None else np.ones(self.codes.shape, bool)
-
 
 class Sparse(NamedTuple):
     """Compressed sparse rows."""
@@ -82,10 +77,6 @@ class Sparse(NamedTuple):
         """Return some of the columns."""
         part = self.as_matrix()[:, list(places)]
         return Sparse(part.indptr, part.indices, part.data, len(places))
-
-    def present(self) -> Mask:
-        """Mark the values that are there: all."""
-        return np.ones((self.n_rows, self.n_columns), bool)
 
     def as_matrix(self) -> Any:
         """Return the rows as SciPy's matrix, which shares their memory."""
@@ -180,7 +171,10 @@ class Cells:
         return values if isinstance(self.reads, range) else values[:, list(self.reads)]
 
     def stacked(self) -> Array:
-        """Return the numbers of all columns side by side."""
+        """Return the numbers of all columns side by side, without a copy if possible."""
+        values = self.matrix()
+        if values is not None:
+            return values
         numbers = np.empty((len(self), len(self.reads)))
         for unit, place in enumerate(self.reads):
             numbers[:, unit] = self.numbers(place)
@@ -407,18 +401,8 @@ def take_columns(block: Any, places: Sequence[int]) -> Any:
     return block.columns(places) if hasattr(block, "columns") else block
 
 
-def present(block: Any) -> Mask:
-    """Mark the values that are there, by row and column."""
-    if isinstance(block, np.ndarray):
-        return ~np.isnan(block)
-    if isinstance(block, Coded | Sparse):
-        return block.present()
-    missing = np.zeros(len(block), bool) if block.missing is None else block.missing
-    return ~missing[:, None]
-
-
 def encode_classes(y: Any, n_rows: int) -> Encoded:
-    """Encode the labels: one for every row, none missing."""
+    """Encode the labels, sorted: one for every row, none missing."""
     encoded = y.codes(slice(0, len(y))) if isinstance(y, ArrowColumn) else encode(y, "y")
     if len(encoded.codes) != n_rows:
         raise TallyBayesError(
@@ -430,4 +414,8 @@ def encode_classes(y: Any, n_rows: int) -> Encoded:
         raise TallyBayesError(
             f"the label of row {rows[0]} is missing; drop the row or label it", rows
         )
-    return Encoded(encoded.codes.astype(np.int64, copy=False), encoded.labels)
+    codes, labels = encoded.codes.astype(np.int64, copy=False), tuple(sorted(encoded.labels))
+    if labels != encoded.labels:
+        place = {label: k for k, label in enumerate(labels)}
+        codes = np.array([place[label] for label in encoded.labels], np.int64)[codes]
+    return Encoded(codes, labels)

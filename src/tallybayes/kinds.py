@@ -9,7 +9,7 @@ and has `encode`; to be stored it is registered with `register_kind`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -196,12 +196,11 @@ class Numeric(_Values):
     def encode(self, cells: Cells) -> Array:
         """Return the numbers, or their logarithms."""
         self._refuse_sparse(cells)
-        values = cells.matrix()
+        values = cells.stacked()
         if self.log:
             names = [cells.names[place] for place in cells.reads]
-            values = cells.stacked() if values is None else values
             return logarithms(values, names, cells.rows.start, cells.counted)
-        return cells.stacked() if values is None else self._contiguous(values)
+        return self._contiguous(values)
 
     def passes(self, source: Source) -> bool:
         """Tell whether the source's memory can go to the kernels as it is."""
@@ -331,15 +330,9 @@ class Intervals(_Values):
     def encode(self, cells: Cells) -> Coded:
         """Return the numbers as the intervals in which they are."""
         self._refuse_sparse(cells)
-        values = cells.matrix()
-        columns: Iterable[Array] = (
-            (cells.numbers(place) for place in cells.reads) if values is None else values.T
-        )
         edges = [kind.edges or () for kind in cells.kinds]
-        return Coded(
-            interval_codes(columns, edges, len(cells)),
-            tuple(range(len(each) + 1) for each in edges),
-        )
+        codes = interval_codes(cells.stacked().T, edges, len(cells))
+        return Coded(codes, tuple(range(len(each) + 1) for each in edges))
 
     def merged(self, other: Kind, name: str) -> Kind:
         """Return the kind, which must have the same edges on both sides."""
@@ -397,9 +390,7 @@ class _Sums(_Values, Protocol):
         sparse = cells.sparse()
         if sparse is not None:
             return sparse
-        values = cells.matrix()
-        if values is None:
-            return cells.stacked()
+        values = cells.stacked()
         if values.dtype == np.bool_:
             return np.ascontiguousarray(values).view(np.uint8)
         return self._contiguous(values)

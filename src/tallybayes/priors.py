@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ class Empirical:
     """
 
     alpha: float = 0.0
+    learnt: ClassVar[bool] = True  # from rows, so that a calibration may give it an exponent
 
     def __post_init__(self) -> None:
         number(self.alpha, "the prior's alpha", least=0.0, most=1e300)
@@ -61,6 +62,8 @@ class Empirical:
 class Uniform:
     """All classes alike."""
 
+    learnt: ClassVar[bool] = False
+
     def fractions(self, weight: Floats) -> Fractions:
         """Return one of so many classes for each."""
         return [(1.0, 0.0, float(len(weight)), 0.0)] * len(weight)
@@ -80,6 +83,7 @@ class Fixed:
     """Probabilities that the user states: ``Fixed({"spam": 0.4, "not spam": 0.6})``."""
 
     p: Mapping[Any, float]
+    learnt: ClassVar[bool] = False  # it may be that of other rows than were counted
 
     def fractions(self, weight: Floats) -> Fractions:
         """Return nothing: what is stated comes from no counts."""

@@ -349,12 +349,8 @@ class Schema:
         for name, kind, reason in self:
             values = ", ".join(map(str, getattr(kind, "values", ())))
             lines.append((name, type(kind).__name__, values, reason))
-        widths = [max(len(line[k]) for line in lines) for k in range(3)]
-        return "\n".join(
-            "  ".join(f"{cell:<{width}}" for cell, width in zip(line[:3], widths, strict=True))
-            + f"  {line[3]}"
-            for line in lines
-        )
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
 def kind_of(word: Any, name: str) -> Kind:

@@ -26,7 +26,7 @@ def group():
 @output_options
 def wait():
     """Load kernels that have not been compiled, and leave rows out."""
-    compilation._Wait()._say()
+    compilation._announce()
     assert list(progress.progress([1, 2, 3], "leaving rows out")) == [1, 2, 3]
 
 
@@ -34,7 +34,7 @@ def wait():
 def terminal(monkeypatch):
     """Stand in for a terminal; the library is impatient."""
     written = Terminal()
-    monkeypatch.setattr(compilation._Wait, "said", False)
+    monkeypatch.setattr(compilation, "_told", set())
     for module in (compilation, progress):
         monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=written))
     monkeypatch.setattr(progress, "PATIENCE", -1.0)

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.metrics import log_loss
@@ -113,16 +113,18 @@ def test_the_exponent_of_a_text_is_the_best_by_brute_force():
         prior.append(np.log(model.model_.prior))
     joint, prior = np.array(joint), np.array(prior)
 
-    def loss(t):
-        scores = prior + t * (joint - prior)
+    def loss(p, t):
+        scores = p * prior + t * (joint - prior)
         scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
         return -scores[np.arange(len(y)), (y == "spam").astype(int)].mean()
 
-    best = minimize_scalar(
-        lambda t: len(y) * loss(t) + 5.0 * max(t - 1.0, 0.0) ** 2, bounds=(0, 9), method="bounded"
-    )
-    assert found.default == pytest.approx(best.x, abs=1e-3)
-    assert found.loss == pytest.approx(loss(found.default), rel=1e-9)
+    def objective(exponents):
+        p, t = exponents
+        return len(y) * loss(p, t) + 5.0 * ((p - 1.0) ** 2 + max(t - 1.0, 0.0) ** 2)
+
+    best = minimize(objective, [1.0, 0.7], bounds=[(0, 9)] * 2, method="Nelder-Mead")
+    assert [found.prior, found.default] == pytest.approx(best.x.tolist(), abs=1e-3)
+    assert found.loss == pytest.approx(loss(found.prior, found.default), rel=1e-9)
 
 
 class TestLearning:
@@ -377,7 +379,9 @@ class TestSummary:
         X, y = mixed()
         model = NaiveBayes(calibration="temperature").fit(X, y)
         exponent = model.calibration_.default
-        assert model.summary().splitlines()[-1].endswith(f"exponent {exponent:.3f}")
+        prior = model.calibration_.prior
+        said = f"exponent {exponent:.3f}; exponent of the prior {prior:.3f}"
+        assert model.summary().splitlines()[-1].endswith(said)
         assert "^" not in model.summary()
 
     def test_html_says_it_too(self):

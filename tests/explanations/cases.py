@@ -17,8 +17,8 @@ def weights(setting):
 
 CALIBRATIONS = {
     "uncalibrated": lambda setting: None,
-    "temperature": lambda setting: Calibration("temperature", default=0.37),
-    "weights": lambda setting: Calibration("weights", weights(setting), 0.7),
+    "temperature": lambda setting: Calibration("temperature", default=0.37, prior=0.62),
+    "weights": lambda setting: Calibration("weights", weights(setting), 0.7, 1.3),
     "no weight": lambda setting: Calibration("temperature", default=0.0),
 }
 

@@ -32,6 +32,19 @@ def test_a_missing_value_is_left_out(value):
     assert only(model, {}) == found
 
 
+def test_the_exponent_of_the_prior_stands_beside_it():
+    table, labels = {"x": ["red", "red", "green"]}, ["a", "b", "b"]
+    calibration = Calibration("temperature", prior=0.25)
+    found = explain(model_of(table, labels, calibration=calibration), {"x": "red"})
+    assert found.prior == pytest.approx((1 / 3, 2 / 3))
+    assert found.log_prior == pytest.approx((math.log(1 / 3) / 4, math.log(2 / 3) / 4))
+    (line,) = (line for line in str(found).splitlines() if line.startswith("prior"))
+    assert line.split()[1:3] == ["^", "0.25"]
+    assert found.to_dict()["prior_exponent"] == 0.25
+    plain = explain(model_of(table, labels), {"x": "red"})
+    assert (plain.prior_exponent, plain.prior_power) == (1.0, "")
+
+
 def test_a_value_never_seen_is_left_out():
     model = model_of({"x": ["red", "green"]}, ["a", "b"])
     assert only(model, {"x": "blue"}).left_out == "never seen before"

@@ -126,6 +126,17 @@ def test_an_exponent_is_shown_and_leaves_the_prior_alone():
     assert "Each factor is raised to its exponent (weights calibration)" in str(found)
 
 
+def test_the_prior_has_its_exponent():
+    calibration = Calibration("weights", {"status": 2.0}, prior=0.5)
+    found = of_loan(tb.Categorical(), {"status": "Married"}, calibration=calibration)
+    assert_says(found, "s(c) = P(c)^0.5 x P(status = Married | c)^2", "P(Yes) = 3/10 = 0.3")
+    assert "s(Yes) = (3/10)^0.5 x (1/6)^2 = 0.015 (0.015215)" in str(found)
+    assert "(weights calibration), and so is the prior." in str(found)
+    squared = Calibration("temperature", default=1.0, prior=2.0)
+    found = of_loan(tb.Categorical(), {"status": "Married"}, calibration=squared)
+    assert found.scores["Yes"] == Fraction(3, 10) ** 2 * Fraction(1, 6)
+
+
 def test_a_whole_exponent_keeps_the_score_exact():
     squared = Calibration("temperature", default=2.0)
     found = of_loan(tb.Categorical(), {"status": "Married"}, calibration=squared)

@@ -35,8 +35,7 @@ ONES = np.ones(3)
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
     monkeypatch.setattr(compilation, "_told", set())
-    monkeypatch.setattr(compilation._Wait, "said", False)
-    monkeypatch.setattr(compilation._Wait, "spent", 0.0)
+    monkeypatch.setattr(compilation._Forgetful, "spent", 0.0)
 
 
 @pytest.fixture

@@ -1,36 +1,14 @@
-"""The compiled loops over bags do what their twins in NumPy do, and hashes are scikit-learn's."""
+"""The compiled loops over bags do what their twins in NumPy do."""
 
 import inspect
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.utils import murmurhash3_32
 
 from tallybayes.kernels import compiled_text
 from tallybayes.tallies.words import add_bags
-from tallybayes.tokenizer.terms import SLACK, murmur
 
 TWINS = [add_bags, compiled_text.add_bags]
-
-
-def hashes(words):
-    """Return the hashes of some words that stand one behind the other."""
-    edges = np.cumsum([0, *map(len, words)])
-    return murmur(np.frombuffer(b"".join([*words, b"\xff" * SLACK]), np.uint8), edges).tolist()
-
-
-@given(st.lists(st.binary(max_size=70), max_size=5))
-def test_the_hash_is_that_of_scikit_learn(words):
-    assert hashes(words) == [murmurhash3_32(word, positive=True) for word in words]
-
-
-def test_the_hash_of_any_length_is_that_of_scikit_learn():
-    sizes = [0, 1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 66, 67, 68, 10_001]
-    rng = np.random.default_rng(1)
-    words = [each for n in sizes for each in (bytes(n), b"\xff" * n, rng.bytes(n))]
-    assert hashes(words) == [murmurhash3_32(word, positive=True) for word in words]
 
 
 def some_bags(rng, n_documents, n_terms):

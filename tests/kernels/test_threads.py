@@ -12,8 +12,9 @@ import pytest
 from scipy.sparse import random_array
 
 import tallybayes as tb
+from laws.conftest import assert_same
 from limited import limited_to
-from tallybayes.kernels import choice, counting, plain, threads
+from tallybayes.kernels import choice, plain, threads
 
 N, CLASSES = 1001, 4
 THREADS = [1, 2, 3, 5]
@@ -52,50 +53,27 @@ def test_the_blocks_cover_the_rows_once_and_there_are_as_many_as_threads(number)
 
 
 @pytest.mark.usefixtures("loops")
-def test_counts_are_the_same_bit_for_bit(rng):
-    y = rng.integers(0, CLASSES, N).astype(np.int32)
-    X = rng.integers(0, 6, (N, 3))
-    base, width = np.zeros(3, np.int64), np.full(3, 6)
-    sparse = random_array((N, 30), density=0.1, format="csr", rng=rng)
-    stored = np.ceil(9 * sparse.data)
-    for w in (None, rng.integers(0, 4, N).astype(float)):
-        for work in (
-            lambda w=w: counting.codes(X, counting.members(y, w, CLASSES), base, width),
-            lambda w=w: counting.dense_counts(X, counting.members(y, w, CLASSES), None),
-            lambda w=w: counting.dense_counts(X, counting.members(y, w, CLASSES), 2.0),
-            lambda w=w: counting.sparse_counts(
-                sparse.indptr, sparse.indices, stored, 30, counting.members(y, w, CLASSES), None
-            ),
-        ):
-            one, others = with_each_number_of_threads(work)
-            for other in others:
-                for ours, expected in zip(other, one, strict=True):
-                    np.testing.assert_array_equal(ours, expected)
-
-
-@pytest.mark.usefixtures("loops")
 @pytest.mark.parametrize("weighted", [False, True])
-def test_moments_are_the_same_to_1e_12(rng, weighted):
-    X, y = 1e6 + rng.normal(size=(N, 3)), rng.integers(0, CLASSES, N)
-    X[rng.random(X.shape) < 0.1] = np.nan
-    w = rng.uniform(0.0, 2.0, N) if weighted else None
+def test_any_number_of_threads_gives_the_same_tallies_and_scores(rng, weighted):
+    y, w = rng.integers(0, CLASSES, N), rng.integers(0, 4, N) if weighted else None
+    X = {"a": 1e6 + rng.normal(size=N), "b": rng.integers(0, 3, N), "c": rng.random(N)}
+    X["a"][rng.random(N) < 0.1] = np.nan
+    X["d"] = rng.integers(0, 6, N)
+    columns = {"b": tb.Categories(), "c": tb.Binary(0.5), "d": tb.Count()}
+    sparse = random_array((N, 30), density=0.1, format="csr", rng=rng)
+    sparse.data = np.ceil(9 * sparse.data)
+    model = tb.estimate(tb.Tally.of(X, y, columns=columns))
     one, others = with_each_number_of_threads(
-        lambda: counting.moments(X, counting.members(y, w, CLASSES))
+        lambda: (
+            tb.Tally.of(X, y, w, columns=columns),
+            tb.Tally.of(sparse, y, w),
+            model.log_posterior(X),
+        )
     )
-    for other in others:
-        np.testing.assert_array_equal(other.rows, one.rows)
-        for ours, expected in zip(other[1:], one[1:], strict=True):
-            np.testing.assert_allclose(ours, expected, rtol=1e-12)
-
-
-@pytest.mark.usefixtures("loops")
-def test_scores_are_the_same_bit_for_bit(rng):
-    X = {"a": rng.normal(size=N), "b": rng.integers(0, 3, N), "c": rng.random(N)}
-    columns = {"b": tb.Categories(), "c": tb.Binary(0.5)}
-    model = tb.estimate(tb.Tally.of(X, rng.integers(0, CLASSES, N), columns=columns))
-    one, others = with_each_number_of_threads(lambda: model.log_posterior(X))
-    for other in others:
-        np.testing.assert_array_equal(other, one)
+    for table, matrix, scores in others:
+        assert_same(table, one[0])
+        assert matrix == one[1]
+        np.testing.assert_array_equal(scores, one[2])
 
 
 def test_tallies_taken_at_once_from_many_threads_do_not_disturb_each_other(rng):

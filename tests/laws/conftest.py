@@ -180,10 +180,11 @@ def assert_same_words(ours, expected, tolerance):
 
 def words_of(block, c):
     """Return the three sums of each word of a class."""
-    words = block.words[c]
-    assert (np.diff(words.indices) > 0).all()
-    texts = [block.terms.texts[number] for number in words.indices.tolist()]
-    return dict(zip(texts, words.sums.tolist(), strict=True))
+    indptr, indices, sums = block.stacked()
+    here = slice(indptr[c], indptr[c + 1])
+    assert (np.diff(indices[here]) > 0).all()
+    texts = [block.terms.texts[number] for number in indices[here].tolist()]
+    return dict(zip(texts, sums[here].tolist(), strict=True))
 
 
 @pytest.fixture(scope="session")

@@ -39,11 +39,11 @@ def estimated(setting, tally, calibration=None, prior=PRIORS[1]):
     )
 
 
-def product_by_hand(setting, model, data, exponents):
-    """Return log P(c) prod P(x_j | c)^w_j, normalised; impossible rows get the prior."""
+def product_by_hand(setting, model, data, exponents, prior=1.0):
+    """Return log P(c)^p prod P(x_j | c)^w_j, normalised; impossible rows get the prior itself."""
     source = as_source(data)
     blocks = encoded(source, model.schema)
-    joint = np.repeat(np.log(model.prior)[None], source.n_rows, axis=0)
+    joint = np.repeat(prior * np.log(model.prior)[None], source.n_rows, axis=0)
     for factor in model.factors:
         names = model.schema.names_of(model.schema.groups[factor.group])
         block = blocks[factor.group]
@@ -76,8 +76,8 @@ def answered(action):
 def test_the_posterior_is_the_product_of_the_factors_to_their_powers(setting):
     tally, data, _ = counted(setting)
     weights = weights_of(setting)
-    model = estimated(setting, tally, Calibration("weights", weights))
-    expected = product_by_hand(setting, estimated(setting, tally), data, weights)
+    model = estimated(setting, tally, Calibration("weights", weights, prior=0.6))
+    expected = product_by_hand(setting, estimated(setting, tally), data, weights, 0.6)
     found = answered(lambda: model.posterior(data))
     np.testing.assert_allclose(found, np.exp(expected), rtol=1e-9, atol=1e-12)
     found = answered(lambda: model.log_posterior(data))
@@ -87,9 +87,9 @@ def test_the_posterior_is_the_product_of_the_factors_to_their_powers(setting):
 @every_setting
 def test_a_temperature_is_the_exponent_of_every_column(setting):
     tally, data, _ = counted(setting)
-    model = estimated(setting, tally, Calibration("temperature", default=0.4))
+    model = estimated(setting, tally, Calibration("temperature", default=0.4, prior=1.7))
     weights = dict.fromkeys(setting.names, 0.4)
-    expected = product_by_hand(setting, estimated(setting, tally), data, weights)
+    expected = product_by_hand(setting, estimated(setting, tally), data, weights, 1.7)
     found = answered(lambda: model.posterior(data))
     np.testing.assert_allclose(found, np.exp(expected), rtol=1e-9, atol=1e-12)
 
@@ -112,7 +112,7 @@ def test_exponents_of_0_leave_the_prior_even_where_a_value_is_impossible(setting
 def test_single_records_agree_with_tables(setting, wide, monkeypatch):
     monkeypatch.setattr(records, "WIDE", 1 if wide else 64)
     tally, data, cells = counted(setting)
-    model = estimated(setting, tally, Calibration("weights", weights_of(setting)))
+    model = estimated(setting, tally, Calibration("weights", weights_of(setting), prior=0.3))
     expected = answered(lambda: model.posterior(data))
     for row, record in enumerate(cells):
         found = answered(lambda record=record: model.posterior_of(record))
@@ -140,12 +140,49 @@ def test_each_exponent_belongs_to_its_column_wherever_that_stands():
     assert model.posterior_of(asked)["p"] == pytest.approx(odds / (1.0 + odds), rel=1e-12)
 
 
-@pytest.mark.parametrize("default", [0.0, 0.3, 5.0])
-def test_the_prior_is_never_tempered(default):
+class TestPrior:
+    """The prior has an exponent of its own, whatever those of the columns are."""
+
     tally = tb.Tally.of({"a": [1.0, 2.0, 3.0, 4.0, 5.0]}, ["p", "p", "p", "p", "q"])
-    model = tb.estimate(tally, calibration=Calibration("temperature", default=default))
-    assert model.posterior({"a": [float("nan")]})[0].tolist() == pytest.approx([0.8, 0.2])
-    assert model.posterior_of({}) == pytest.approx({"p": 0.8, "q": 0.2})
+
+    @pytest.mark.parametrize("default", [0.0, 0.3, 5.0])
+    @pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0, 2.0])
+    def test_a_record_of_which_nothing_is_known_has_the_prior_to_its_power(self, default, exponent):
+        calibration = Calibration("temperature", default=default, prior=exponent)
+        model = tb.estimate(self.tally, calibration=calibration)
+        odds = 4.0**exponent
+        expected = [odds / (odds + 1.0), 1.0 / (odds + 1.0)]
+        assert model.posterior({"a": [float("nan")]})[0].tolist() == pytest.approx(expected)
+        assert list(model.posterior_of({}).values()) == pytest.approx(expected)
+        assert model.log_prior.tolist() == pytest.approx((exponent * np.log([0.8, 0.2])).tolist())
+        assert model.prior.tolist() == pytest.approx([0.8, 0.2])  # what was counted
+
+    @pytest.mark.parametrize("prior", [tb.Uniform(), tb.Fixed({"p": 0.9, "q": 0.1})])
+    def test_a_prior_that_is_not_learnt_from_rows_keeps_the_exponent_1(self, prior):
+        model = tb.estimate(self.tally, prior=prior, calibration=Calibration("weights", prior=0.3))
+        assert model.calibration.prior == 1.0
+        assert model.posterior_of({}) == pytest.approx(dict(zip("pq", model.prior, strict=True)))
+
+    def test_a_model_of_stated_probabilities_has_the_prior_as_it_is(self):
+        model = tb.stated({"p": 0.9, "q": 0.1}, {"red": {"p": 0.5, "q": 0.2}})
+        assert model.calibration is None
+        assert model.log_prior.tolist() == pytest.approx(np.log([0.9, 0.1]).tolist())
+
+    def test_a_class_that_no_row_has_stays_impossible(self):
+        recipe = Recipe(declared_classes=("r",), calibration=Calibration("weights", prior=0.0))
+        model = recipe.model(self.tally)
+        assert model.posterior_of({"a": 3.0})["r"] == 0.0
+        assert model.posterior({"a": [3.0]})[0, 2] == 0.0
+
+    def test_a_record_that_no_class_allows_has_the_prior_as_it_was_counted(self):
+        tally = tb.Tally.of({"c": ["x", "x", "x", "y"]}, list("pppq"))
+        family = tb.Categorical(alpha=0, unseen="smooth")
+        model = tb.estimate(tally, family, calibration=Calibration("weights", prior=0.5))
+        with pytest.warns(tb.TallyBayesWarning, match="impossible"):
+            assert model.posterior({"c": ["z"]})[0].tolist() == pytest.approx([0.75, 0.25])
+        with pytest.warns(tb.TallyBayesWarning, match="impossible"):
+            logs = model.log_posterior({"c": ["z"]})[0]
+        assert logs.tolist() == pytest.approx(np.log([0.75, 0.25]).tolist())
 
 
 def test_a_column_without_an_exponent_of_its_own_gets_the_default():
@@ -210,7 +247,7 @@ def test_copies_score_the_same(how, copied):
 
 
 CALIBRATIONS = {
-    "temperature": Calibration("temperature", default=0.6),
+    "temperature": Calibration("temperature", default=0.6, prior=0.4),
     "weights": Calibration("weights", {"a": 0.3, "t": 1.4, "c": 0.0}),
 }
 
@@ -225,5 +262,8 @@ def test_a_calibration_says_what_it_gains():
         "a       1.500",
         "income  0.250",
     ]
-    one = Calibration("temperature", default=0.5, loss=0.25, loss_before=0.5, rows=12)
-    assert str(one).endswith("by leave-one-out; exponent 0.500")
+    one = Calibration("temperature", default=0.5, prior=0.25, accuracy=0.75, accuracy_before=0.5)
+    assert str(one).endswith(
+        "and accuracy 0.5000 -> 0.7500 by leave-one-out; exponent 0.500; exponent of the prior "
+        "0.250"
+    )

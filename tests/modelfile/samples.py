@@ -131,7 +131,7 @@ def assert_same_stored(ours, expected):
 
 
 CALIBRATIONS = {
-    "temperature": Calibration("temperature", {}, 1 / 3, 0.1, 0.2, 100),
+    "temperature": Calibration("temperature", {}, 1 / 3, 0.7, 0.1, 0.2, 0.9, 0.8, 100),
     "weights": Calibration(
         "weights", {"income": 0.1 + 0.2, "bag 'a'": 0.0, "mail": 2.0}, loss_before=float("inf")
     ),

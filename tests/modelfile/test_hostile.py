@@ -475,6 +475,8 @@ VALUES = {
     "a calibration of another kind": ("calibration", {"Calibration": {"how": "magic"}}),
     "exponents below zero": ("calibration", {"Calibration": {
         "how": "weights", "exponents": {"pairs": [["age", -1.0]]}}}),
+    "an exponent of the prior below zero": (
+        "calibration", {"Calibration": {"how": "weights", "prior": -0.5}}),
     "exponents that are no numbers": (
         "calibration", {"Calibration": {"how": "temperature", "default": {"float": "nan"}}}),
     "an isotonic calibration": (

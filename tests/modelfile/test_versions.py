@@ -85,6 +85,7 @@ def test_the_mails_of_format_1():
     posterior = fitted.model.posterior_of({"mail": "Lottery, you lottery!"})
     assert posterior[True] == near(calibrated / (1 + calibrated))
     assert (fitted.recipe.calibration.loss, fitted.recipe.calibration.loss_before) == (0.25, 0.75)
+    assert fitted.recipe.calibration.prior == 1.0  # of which such files do not know
 
 
 def test_the_numbers_of_format_1():

@@ -11,6 +11,7 @@ from matplotlib import pyplot
 import tallybayes as tb
 from explanations.cases import fitted
 from tallybayes.explanations import explain
+from tallybayes.model.calibration import Calibration
 from tallybayes.plots import ColumnDisplay, NomogramDisplay, WaterfallDisplay
 
 LOAN = {
@@ -70,6 +71,13 @@ def test_bars_hang_on_each_other_and_the_last_one_is_the_total():
         for each in contrast.evidence
     ]
     assert names[-1] == "total"
+
+
+def test_the_prior_has_its_exponent():
+    tally = tb.Tally.of({"x": ["red", "red", "green"]}, ["a", "b", "b"])
+    model = tb.estimate(tally, calibration=Calibration("weights", prior=0.5))
+    display = WaterfallDisplay.from_estimator(model, {"x": "red"}, "b", "a")
+    assert (display.steps[0].name, display.steps[0].bits) == ("prior ^ 0.5", pytest.approx(0.5))
 
 
 def test_odds_and_probability_are_told():

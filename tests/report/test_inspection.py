@@ -486,7 +486,7 @@ def test_weights_that_are_no_simple_fractions_show_only_decimals():
 
 
 def test_the_positive_class_the_reasons_and_the_calibration_are_shown():
-    calibration = Calibration("temperature", default=0.5, loss=0.25, loss_before=0.5, rows=10)
+    calibration = Calibration("temperature", {}, 0.5, 0.75, loss=0.25, loss_before=0.5, rows=10)
     found = look(
         loan.loans(), positive="Yes", calibration=calibration, reasons={"income": "fits best"}
     )
@@ -495,6 +495,8 @@ def test_the_positive_class_the_reasons_and_the_calibration_are_shown():
     assert "fits best; decimal numbers" in text
     assert "temperature calibration, 10 rows: log-loss 0.5000 -> 0.2500" in text
     assert found.to_dict()["calibration"]["default"] == 0.5
+    assert found.to_dict()["calibration"]["prior"] == 0.75
+    assert "exponent of the prior 0.750" in text
     assert {each.exponent for each in found.columns} == {0.5}
 
 

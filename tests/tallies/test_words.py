@@ -96,15 +96,14 @@ def assert_counted(got, rows, words):
     head, sums = brute_force(rows, words)
     (block,) = got.blocks
     assert got.classes == tuple(sorted({label for label, weight, _ in rows if weight}))
-    found = {}
     for c, label in enumerate(got.classes):
         ours = [block.rows[c, 0], block.weight[c, 0], *block.lengths[c]]
         assert ours == head[label].tolist()
-        indices, sums_here = block.words[c]
-        assert (np.diff(indices) > 0).all()
-        for number, three in zip(indices, sums_here.tolist(), strict=True):
-            assert (label, block.terms.texts[number]) not in found
-            found[label, block.terms.texts[number]] = three
+    indptr, indices, of_words = block.stacked()
+    assert (np.diff(block.pairs.keys) > 0).all()
+    labels = np.repeat(got.classes, np.diff(indptr)).tolist()
+    terms = [block.terms.texts[number] for number in indices]
+    found = dict(zip(zip(labels, terms, strict=True), of_words.tolist(), strict=True))
     assert found.keys() == sums.keys()
     assert set(block.without_unused().terms.texts) == {term for _, term in sums}
     for pair, three in sums.items():
@@ -140,8 +139,10 @@ def test_buckets_hold_all_words_that_fall_into_them(reader, rows, n):
         for _, weight, document in mine:
             counts = hashed.transform([document]).toarray()[0]
             expected += np.stack([counts > 0, weight * (counts > 0), weight * counts], axis=1)
+        indptr, indices, sums = block.select_classes(np.arange(len(got.classes)) == c).stacked()
+        assert indptr.tolist() == [0, len(indices)]
         ours = np.zeros((n, 3))
-        ours[block.words[c].indices] = block.words[c].sums
+        ours[indices] = sums
         np.testing.assert_array_equal(ours, expected)
 
 
@@ -153,7 +154,6 @@ def test_long_lists_are_read_in_pieces_and_shares_as_one(reader, monkeypatch):
         for k in range(400)
     ]
     monkeypatch.setattr(bags, "BYTES_IN_A_PIECE", 500)
-    monkeypatch.setattr(bags, "ENTRIES_IN_A_PIECE", 4)
     words = tb.Words()
     got = read_by(reader, rows, words)
     assert_counted(got, rows, words)
@@ -297,14 +297,12 @@ def test_learning_a_document_shares_all_that_it_does_not_change(reader):
     before = read_by(reader, rows, tb.Words())
     after = learnt(before, "a7 a8 b9 new", "a")
     (old,), (new,) = before.blocks, after.blocks
-    assert new.terms.vocabulary is old.terms.vocabulary
-    assert all(mine is theirs for mine, theirs in zip(new.settled, old.settled, strict=True))
-    assert [c for c, _ in new.recent] == [0]
+    assert new.terms.number_of is old.terms.number_of
+    assert new.pieces[0].sums is old.pieces[0].sums
     assert_counted(after, [*rows, ("a", 1.0, "a7 a8 b9 new")], tb.Words())
     assert_counted(before, rows, tb.Words())
     left = after - tb.Tally.of({"mail": ["a7 a8 b9 new"]}, ["a"], schema=before.schema)
-    assert left.blocks[0].words[1] is old.words[1]
-    assert left.blocks[0].terms.vocabulary is old.terms.vocabulary
+    assert left.blocks[0].terms.number_of is old.terms.number_of
     assert left == before
 
 
@@ -314,14 +312,13 @@ def test_what_is_learnt_document_by_document_is_added_up_now_and_then():
         (int(k % 2), float(rng.integers(1, 4)), " ".join(f"w{j}" for j in rng.integers(0, 500, 40)))
         for k in range(120)
     ]
-    got, settled = tally(rows[:20], tb.Words()), []
+    got, settled = tally(rows[:20], tb.Words()), 0
     for label, weight, document in rows[20:]:
         got = learnt(got, document, label, [weight])
-        (block,) = got.blocks
-        n_recent = sum(len(words.indices) for _, words in block.recent)
-        assert 4 * n_recent <= sum(len(words.indices) for words in block.settled)
-        settled.append(not block.recent)
-    assert 2 < sum(settled) < 50
+        first, *recent = got.blocks[0].pieces
+        assert 4 * sum(len(piece.keys) for piece in recent) <= len(first.keys)
+        settled += not recent
+    assert 2 < settled < 50
     assert_counted(got, rows, tb.Words())
     assert got == tally(rows, tb.Words())
 

@@ -58,12 +58,14 @@ def whole(text):
     return re.sub("[\ud800-\udfff]", "\ufffd", joined)
 
 
-def reading_of(words, documents, compiled):
+def reading_of(words, documents, compiled, known=None):
     """Return documents about to be read by the one reader or the other."""
     documents = documents if isinstance(documents, Documents) else Documents(documents)
     worth = 0 if compiled else np.inf
-    with patch.multiple("tallybayes.tokenizer.bags", WORTH_LOADING=worth, WORTH_CALLING=worth):
-        reading = Reading(documents, words)
+    with patch.multiple(
+        "tallybayes.tokenizer.bags", WORTH_LOADING=worth, WORTH_CALLING=worth, BYTES_OF_A_TERM=0
+    ):
+        reading = Reading(documents, words, known)
     assert reading.compiled == compiled
     return reading, len(documents)
 
@@ -95,15 +97,15 @@ def named(reader, found):
 
 def compiled_bags(words, documents, known=None, **how):
     """Read documents with the compiled reader."""
-    reading, n = reading_of(words, documents, compiled=True)
-    reader = reading.reader(known)
+    reading, n = reading_of(words, documents, True, known)
+    reader = reading.reader()
     return named(reader, read(reader, reading, n, **how))
 
 
 def plain_bags(words, documents, known=None, **how):
     """Read documents with the reader in plain Python."""
-    reading, n = reading_of(words, documents, compiled=False)
-    reader = reading.reader(known)
+    reading, n = reading_of(words, documents, False, known)
+    reader = reading.reader()
     return named(reader, read(reader, reading, n, **how))
 
 

@@ -128,7 +128,6 @@ def test_empty_documents_by_the_thousand(read_them):
 @pytest.mark.parametrize("size", [1, 10, 30, 10**6])
 def test_documents_may_be_larger_than_a_piece(read_them, size, monkeypatch):
     monkeypatch.setattr(module, "BYTES_IN_A_PIECE", size)
-    monkeypatch.setattr(module, "ENTRIES_IN_A_PIECE", 3)
     texts = ["", "ab", "ab cd " * 40, "é" * 300, "", "gh " * 9, "x" * 29, "y" * 30]
     assert read_them(Words(), texts) == [Counter(text.split()) for text in texts]
 
@@ -143,7 +142,7 @@ def test_a_piece_ends_at_each_bound_and_none_is_too_large(texts, size, data, com
         reading, n = reading_of(Words("characters"), texts, compiled)
         pieces = [
             (bags.rows.start, bags.rows.stop)
-            for bags in reading.bags(reading.reader(None), np.arange(n), np.array(bounds))
+            for bags in reading.bags(reading.reader(), np.arange(n), np.array(bounds))
         ]
     stops = [stop for _, stop in pieces]
     assert [start for start, _ in pieces] == [0, *stops][: len(pieces)]
@@ -163,8 +162,8 @@ def test_a_reader_reads_on_where_it_stopped(compiled, known):
     words = Words()
     reader, found = None, []
     for texts in sets:
-        reading, n = reading_of(words, texts, compiled)
-        reader = reader or reading.reader(known)
+        reading, n = reading_of(words, texts, compiled, known)
+        reader = reader or reading.reader()
         found.append(read(reader, reading, n))
     every = plain_bags(words, [text for texts in sets for text in texts], known)
     assert named(reader, [bag for bags in found for bag in bags]) == every

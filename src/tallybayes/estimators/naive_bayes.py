@@ -36,7 +36,7 @@ class NaiveBayes(TableClassifier):
         A class that wins only when it is strictly more probable than all others.
     calibration : {"temperature", "weights"}, optional
         What mends over-confidence, fitted on leave-one-out posteriors: one exponent for all
-        evidence, or one a column.
+        evidence, or one a column; and one for the prior, unless it is stated or uniform.
 
     Attributes
     ----------

@@ -60,7 +60,8 @@ class TextNB(TableClassifier):
         A class that wins only when it is strictly more probable than all others.
     calibration : {"temperature", "weights"}, optional
         What mends over-confidence, fitted on leave-one-out posteriors: one exponent for the
-        evidence of the words (with one column, the two are the same).
+        evidence of the words (with one column, the two are the same), and one for the prior, unless
+        it is stated or uniform.
 
     Attributes
     ----------

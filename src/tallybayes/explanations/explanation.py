@@ -170,7 +170,8 @@ class Contrast(Renderable):
         def line(name: str, value: Any, times: Any, logs: Any, weight: float) -> list[Any]:
             return [name, value, times, *(logs[c] for c in places), weight, weight]
 
-        rows = [line("prior", found.prior_text, None, found.log_prior, self.prior)]
+        power = "" if found.prior_exponent == 1.0 else f"^ {found.prior_exponent:.4g}"
+        rows = [line("prior", power, None, found.log_prior, self.prior)]
         for each in used[:MOST_LINES]:
             what = each.contribution
             rows.append(line(what.column, what.shown, what.times, what.log_likelihood, each.bits))
@@ -270,7 +271,8 @@ class Explanation(Renderable):
     classes
         The classes.
     prior, log_prior
-        What is believed before anything is known of the record, and what that adds.
+        What is believed before anything is known of the record; the logarithm has been multiplied
+        by the exponent.
     contributions
         What each column adds, in the order of the columns.
     joint
@@ -281,6 +283,8 @@ class Explanation(Renderable):
         The class that the model predicts.
     notes
         What a reader should know.
+    prior_exponent
+        The calibration's exponent of the prior.
     """
 
     target: str
@@ -292,7 +296,7 @@ class Explanation(Renderable):
     posterior: tuple[float, ...]
     decision: Label
     notes: tuple[str, ...] = ()
-    prior_text: str | None = field(default=None, repr=False)
+    prior_exponent: float = 1.0
 
     @property
     def pieces(self) -> tuple[Contribution, ...]:
@@ -477,6 +481,7 @@ def explain(
         _numbers(posterior[0]),
         model.classes[winner],
         (IMPOSSIBLE,) if impossible else (),
+        model.prior_exponent,
     )
 
 

@@ -39,7 +39,8 @@ class Explanations:
     names
         The columns.
     log_prior
-        The logarithm of the prior of each class, which the contributions are added to.
+        The logarithm of the prior of each class, times its exponent in a calibrated model: what
+        the contributions are added to.
     contributions : array of shape (records, columns, classes)
         What each column adds to the logarithm of each class's score: 0 where it is left out. A text
         is one column.

@@ -169,6 +169,11 @@ class Working(Renderable):
     def _prior_of(self, c: int) -> Formula:
         return equation(of("P", self.names[c]), *self.priors[c])
 
+    def _prior_factor(self, c: int) -> Formula:
+        """Return the prior as it stands in the product; a class that is ruled out stays so."""
+        exponent = self.explanation.prior_exponent
+        return powered(self.priors[c][1], exponent if self.explanation.prior[c] else 1.0)
+
     def _likelihoods(self) -> Iterator[Part]:
         if not self.terms:
             yield "No factor is left, so the score of each class is its prior."
@@ -187,14 +192,15 @@ class Working(Renderable):
         yield from self.notes
 
     def _product(self, c: int) -> Formula:
-        return product([self.priors[c][1], *(term.factors[c] for term in self.terms)])
+        return product([self._prior_factor(c), *(term.factors[c] for term in self.terms)])
 
     def _scores(self) -> Iterator[Formula]:
         any_class = next(
             each for each in ("c", "k", "class", "any class", "") if each not in self.names
         )
         if len(self.terms) <= MOST_NAMED:
-            factors = [of("P", any_class), *(term.general for term in self.terms)]
+            prior = powered(of("P", any_class), self.explanation.prior_exponent)
+            factors = [prior, *(term.general for term in self.terms)]
             yield chain(of("s", any_class), product(factors))
         for c in self.shown:
             exact, log = self.scores[self.classes[c]], self.explanation.joint[c]
@@ -497,8 +503,7 @@ def _priors(model: Model) -> tuple[tuple[Formula, Formula], ...]:
             whole = factor = above / under
             if above.exact is not None and under.exact is not None:
                 factor = number(above.exact) / number(under.exact)
-        exponent = model.prior_exponent
-        found.append((powered(whole, exponent), powered(factor, exponent)))
+        found.append((whole, factor))
     return tuple(found)
 
 
@@ -513,7 +518,9 @@ def _notes(model: Model, explanation: Explanation) -> Iterator[str]:
         them = "column that counts 0 is" if len(idle) == 1 else "columns that count 0 are"
         yield f"{len(idle)} {them} not shown: a factor to the power 0 is 1."
     if model.calibration is not None:
-        yield f"Each factor is raised to its exponent ({model.calibration.how} calibration)."
+        too = "; the prior is not" if model.prior_exponent == 1.0 else ", and so is the prior"
+        how = f"{model.calibration.how} calibration"
+        yield f"Each factor is raised to its exponent ({how}){too}."
 
 
 def class_names(explanation: Explanation) -> tuple[str, ...]:

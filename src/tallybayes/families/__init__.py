@@ -2,10 +2,11 @@
 
 # the closed forms say for which families they are
 from tallybayes.families import left_out_counts as _closed_forms  # noqa: F401
-from tallybayes.families.bernoulli import Bernoulli, BernoulliParameters
 from tallybayes.families.bins import Bins, BinsParameters
 from tallybayes.families.categorical import Categorical, CategoricalParameters
 from tallybayes.families.counts import (
+    Bernoulli,
+    BernoulliParameters,
     Complement,
     Multinomial,
     MultinomialParameters,

@@ -109,10 +109,7 @@ class Bins(Family):
         alphas = np.where(counted.present.any(axis=0), alpha_of_each(self.alpha, info.names), 1.0)
         like = Categorical(tuple(alphas.tolist()))
         tables = like.estimate(counted, ColumnInfo(info.classes, info.names, numbers))
-        logs, fractions = tables.log_probabilities, tables.fractions
-        return BinsParameters(
-            tables.names, tables.labels, logs, tables.log_unseen, fractions=fractions, edges=edges
-        )
+        return BinsParameters(**vars(tables), edges=edges)
 
 
 def interval(edges: Sequence[float], k: int) -> str:
@@ -133,20 +130,10 @@ class BinsParameters(CategoricalParameters):
 
     edges: tuple[tuple[float, ...], ...] = ()
 
-    def select(self, units: Sequence[int]) -> BinsParameters:
-        """Return the parameters of some columns."""
-        selected = super().select(units)
-        assert isinstance(selected, BinsParameters)
-        return replace(selected, edges=tuple(self.edges[j] for j in units))
-
     def term(self, unit: int) -> UnitTerm:
         """Return what scores one plain value of a column."""
         logs = self.log_probabilities[:, self._here(unit)].T.tolist()
         return Steps(self.edges[unit], tuple(map(tuple, logs)))
-
-    def silence(self, unit: int) -> str | None:
-        """Say why a column says nothing at all: intervals are always there."""
-        return None
 
     def left_out(self, unit: int, value: Any) -> str | None:
         """Say why the factor of a value that is there is left out: it never is."""

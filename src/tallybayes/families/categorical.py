@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -129,8 +129,7 @@ class Layout(NamedTuple):
     """Tables laid out by the codes of some rows: code x of column j is at offset + x - base.
 
     Codes outside base <= x < base + width are at `other`. Place 0 of the table is for missing
-    values, and place 1 + j for a value of column j that was not seen. `source` says for each place
-    which one it is when the tables stand side by side, `meanings` what the codes mean.
+    values, and place 1 + j for a value of column j that was not seen.
     """
 
     base: Array
@@ -138,8 +137,6 @@ class Layout(NamedTuple):
     offset: Array
     other: Array
     table: Floats
-    source: Array
-    meanings: Sequence[Sequence[Label]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +165,8 @@ class CategoricalParameters(Parameters):
 
     def _lookup(self, block: Coded) -> tuple[Array, Array, Array, Array, Array, Floats]:
         """Return the codes of a block, and the tables laid out by them."""
-        if block.labels is None and self._by_integer is not None:
-            layout = self._by_integer
-        else:
+        layout = self._by_integer if block.labels is None else None
+        if layout is None:
             if block.labels is None:
                 block = coded_by_value(block.codes, self.names)
             assert block.labels is not None
@@ -179,8 +175,8 @@ class CategoricalParameters(Parameters):
             nowhere = np.zeros(len(self.labels), np.int64)
             layout = self._laid_out(block.labels, nowhere, nowhere)
         if self.unseen == "error":
-            self._refuse_unseen(block.codes, layout)
-        return block.codes, layout.base, layout.width, layout.offset, layout.other, layout.table
+            self._refuse_unseen(block)
+        return block.codes, *layout
 
     @cached_property
     def _by_integer(self) -> Layout | None:
@@ -194,33 +190,28 @@ class CategoricalParameters(Parameters):
     def _laid_out(self, meanings: Sequence[Sequence[Label]], base: Array, other: Array) -> Layout:
         """Lay the tables out for codes that mean these values."""
         n_columns = len(self.labels)
-        start = 1 + n_columns + offsets_of(np.array([len(each) for each in self.labels], np.int64))
-        places = [
-            {label: int(start[j]) + k for k, label in enumerate(each)}
-            for j, each in enumerate(self.labels)
-        ]
-        source = [*range(1 + n_columns)]
-        source += [place.get(v, 1 + j) for j, place in enumerate(places) for v in meanings[j]]
+        places = [*range(1 + n_columns)]
+        for j, (known, start) in enumerate(zip(self.labels, self._starts.tolist(), strict=False)):
+            place = {label: 1 + n_columns + start + k for k, label in enumerate(known)}
+            places += [place.get(value, 1 + j) for value in meanings[j]]
         missing = np.zeros((len(self.log_probabilities), 1))
         full = np.concatenate([missing, self.log_unseen, self.log_probabilities], axis=1)
         width = np.array([len(each) for each in meanings], np.int64)
-        offset = 1 + n_columns + offsets_of(width)
-        return Layout(base, width, offset, other, full[:, source], np.array(source), meanings)
+        return Layout(base, width, 1 + n_columns + offsets_of(width), other, full[:, places])
 
-    def _refuse_unseen(self, codes: Array, by: Layout) -> None:
-        """Raise an error that names the first value that was neither counted nor declared."""
-        k = codes.astype(np.int64) - by.base
-        found = by.source[np.where((k >= 0) & (k < by.width), by.offset + k, by.other)]
-        bad = np.argwhere((found > 0) & (found <= len(self.names)))
-        if len(bad):
-            row, j = map(int, bad[0])
-            code = int(k[row, j])
-            outside = not 0 <= code < len(by.meanings[j])
-            value = int(codes[row, j]) if outside else by.meanings[j][code]
-            raise TallyBayesError(
-                f"column {self.names[j]!r} holds {value!r}, which was never counted or declared; "
-                f"{did_you_mean(value, self.labels[j])}"
-            )
+    def _refuse_unseen(self, block: Coded) -> None:
+        """Raise an error that names a value that was neither counted nor declared."""
+        for j, (name, known) in enumerate(zip(self.names, self.labels, strict=True)):
+            given = np.unique(block.codes[:, j]).tolist()
+            if block.labels is not None:
+                given = [block.labels[j][code] for code in given if code >= 0]
+            seen = set(known)
+            for value in given:
+                if value not in seen:
+                    raise TallyBayesError(
+                        f"column {name!r} holds {value!r}, which was never counted or declared; "
+                        f"{did_you_mean(value, known)}"
+                    )
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
@@ -261,19 +252,15 @@ class CategoricalParameters(Parameters):
     def _here(self, unit: int) -> slice:
         return slice(int(self._starts[unit]), int(self._starts[unit + 1]))
 
-    def select(self, units: Sequence[int]) -> CategoricalParameters:
+    def select(self, units: Sequence[int]) -> Self:
         """Return the parameters of some columns."""
         some = list(units)
-        logs = [self.log_probabilities[:, self._here(j)] for j in some]
+        parts = {each.name: getattr(self, each.name) for each in fields(self)}
+        parts = {k: tuple(v[j] for j in some) for k, v in parts.items() if isinstance(v, tuple)}
         none = np.zeros((len(self.log_probabilities), 0))
-        return replace(
-            self,
-            names=tuple(self.names[j] for j in some),
-            labels=tuple(self.labels[j] for j in some),
-            log_probabilities=np.concatenate([none, *logs], axis=1),
-            log_unseen=self.log_unseen[:, some],
-            fractions=self.fractions and tuple(self.fractions[j] for j in some),
-        )
+        logs = [none, *(self.log_probabilities[:, self._here(j)] for j in some)]
+        parts["log_probabilities"] = np.concatenate(logs, axis=1)
+        return replace(self, log_unseen=self.log_unseen[:, some], **parts)
 
     def term(self, unit: int) -> UnitTerm:
         """Return what scores one plain value of a column."""

@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.families.bernoulli import BernoulliParameters
 from tallybayes.families.bins import BinsParameters
 from tallybayes.families.categorical import CategoricalParameters
-from tallybayes.families.counts import MultinomialParameters, PoissonParameters
+from tallybayes.families.counts import (
+    BernoulliParameters,
+    MultinomialParameters,
+    PoissonParameters,
+)
 from tallybayes.families.gaussian import NormalParameters
 from tallybayes.families.parameters import ColumnInfo, Parameters, safe_log
 from tallybayes.families.smoothing import Ratios, alpha_of_each, guess_for_unseen

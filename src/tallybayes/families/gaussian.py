@@ -71,15 +71,16 @@ class AdditiveFloor:
     fraction
         The fraction; 0 adds nothing.
     of
-        The variance that it is a fraction of: the largest of all columns when not given.
+        The variance that it is a fraction of, or an array of one a column: the largest of all
+        columns when not given.
     """
 
     fraction: float = 1e-9
-    of: float | None = None
+    of: Any = None
 
     def __post_init__(self) -> None:
         number(self.fraction, "a floor's fraction", least=0.0)
-        if self.of is not None:
+        if self.of is not None and not isinstance(self.of, np.ndarray):
             number(self.of, "the variance that a floor is a fraction of", least=0.0)
 
     def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
@@ -103,6 +104,7 @@ class Gaussian(Family):
     """
 
     label: ClassVar[str] = "Gaussian"
+    log: ClassVar[bool] = False  # whether it is of the logarithms
 
     ddof: float = 1.0
     floor: RelativeFloor | AdditiveFloor = field(default_factory=RelativeFloor)
@@ -117,7 +119,7 @@ class Gaussian(Family):
     @property
     def kind(self) -> Numeric:
         """What must have been counted: moments."""
-        return Numeric()
+        return Numeric(log=self.log)
 
     def estimate(self, counted: Moments, info: ColumnInfo) -> NormalParameters:
         """Turn moments into means and variances."""
@@ -126,9 +128,7 @@ class Gaussian(Family):
         if not finite.all():
             unit = int(np.argmin(finite))
             raise not_finite(everything.mean[unit : unit + 1], info.names[unit], 0)
-        of_columns = _ratio(everything.m2, everything.weight)
-        # spread in the last digits of the mean is left by rounding: the column is constant
-        of_columns = np.where(of_columns > (ROUNDING * everything.mean) ** 2, of_columns, 0.0)
+        of_columns = variances(everything)
         # weights so small that there are fewer rows than ddof leave only the plain variance
         enough, freedom = self._freedom(everything.weight)
         overall = np.where(enough, _ratio(everything.m2, freedom), of_columns)
@@ -141,7 +141,7 @@ class Gaussian(Family):
         mean = np.where(counted.weight > 0.0, counted.mean, everything.mean)
         seen = everything.rows > 0
         used = seen & (variance > 0.0).all(axis=0) & np.isfinite(variance).all(axis=0)
-        return NormalParameters(np.where(seen, mean, np.nan), variance, used, log=self.kind.log)
+        return NormalParameters(np.where(seen, mean, np.nan), variance, used, log=self.log)
 
     def _freedom(self, weight: Floats) -> tuple[Mask, Floats]:
         """Return where there is enough for a variance, and what that divides by there, or 0."""
@@ -174,11 +174,8 @@ class LogNormal(Gaussian):
 
     Parameters
     ----------
-    ddof
-        The variance of log x divides by W_c - ddof: 1 for the sample variance, 0 for maximum
-        likelihood.
-    floor
-        What keeps a variance from being zero.
+    ddof, floor
+        Those of `Gaussian`, for the variance of log x.
 
     Examples
     --------
@@ -190,11 +187,7 @@ class LogNormal(Gaussian):
     """
 
     label: ClassVar[str] = "log-normal"
-
-    @property
-    def kind(self) -> Numeric:
-        """What must have been counted: moments of the logarithm."""
-        return Numeric(log=True)
+    log: ClassVar[bool] = True
 
 
 def all_rows(block: Moments) -> Moments:
@@ -209,6 +202,12 @@ def all_rows(block: Moments) -> Moments:
         between = (block.weight * (away - shift) ** 2).sum(axis=0)
         m2 = block.m2.sum(axis=0) + between
     return Moments(rows, weight, about + shift, m2, np.maximum(block.peak.sum(axis=0), m2))
+
+
+def variances(block: Moments) -> Floats:
+    """Return M2 / W; spread in the last digits of the mean is left by rounding, and is none."""
+    variance = _ratio(block.m2, block.weight)
+    return np.where(variance <= (ROUNDING * block.mean) ** 2, 0.0, variance)
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:

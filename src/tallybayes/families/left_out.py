@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 
 from tallybayes.batches import Block, Coded, Sparse, dense, n_rows, take_columns, take_rows
-from tallybayes.families.gaussian import AdditiveFloor, Gaussian, NormalParameters, all_rows
-from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, Parameters
+from tallybayes.families.gaussian import AdditiveFloor, Gaussian, RelativeFloor, all_rows, variances
+from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask
 from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import RowClasses
 from tallybayes.schema import Kind
-from tallybayes.tallies.blocks import ROUNDING
 
 CELLS_AT_ONCE = 4_000_000  # rows times classes
 MOST_CELLS = 40_000_000  # of a sparse matrix that is laid out
@@ -155,10 +154,9 @@ class UnitsLeftOut(LeftOut):
         self.apart = task.family.classes_apart(task.counted, task.info, heaviest)
 
     @property
-    def parameters(self) -> Parameters:
+    def parameters(self) -> Any:
         """What scores the classes that rows do not belong to, in the units that stand apart."""
-        parameters: Parameters = self.task.parameters
-        return parameters
+        return self.task.parameters
 
     def _family(self, unit: int, rows: Array) -> Family:
         """Return the family that estimates a unit without each of some rows."""
@@ -230,7 +228,7 @@ class UnitsLeftOut(LeftOut):
     def terms(self) -> Floats:
         """Return the terms by row, unit and class."""
         y = self.task.of.y
-        terms = self.parameters.log_prob(self.task.block)
+        terms: Floats = self.parameters.log_prob(self.task.block)
         for unit, apart in enumerate(self.apart.tolist()):
             if apart:
                 terms[np.arange(len(y)), unit, y] = self.own(unit)
@@ -250,21 +248,24 @@ def _as_row(block: Block, unit: int, rows: Array) -> Block:
 
 @left_out.register
 def _gaussian(family: Gaussian, task: LeaveOneOutTask) -> LeftOut:
-    if isinstance(family.floor, AdditiveFloor):
-        if family.floor.of is None:
-            return WidestLeftOut(task, family.ddof, family.floor.fraction)
-        return NormalsLeftOut(task)
-    return NormalsLeftOut(task) if task.of.w is not None else PlainNormalsLeftOut(task, family.ddof)
+    if isinstance(family.floor, RelativeFloor):
+        return NormalsLeftOut(task, None if task.of.w is not None else family.ddof)
+    if family.floor.of is None:
+        return WidestLeftOut(task, family.ddof, family.floor.fraction)
+    return NormalsLeftOut(task)
 
 
 class NormalsLeftOut(UnitsLeftOut):
-    """Bell curves: a class that loses nearly all of its spread with a row comes near the floor."""
+    """Bell curves: a class that loses nearly all of its spread with a row comes near the floor.
 
-    @property
-    def parameters(self) -> NormalParameters:
-        """What scores the classes that rows do not belong to, in the units that stand apart."""
-        parameters: NormalParameters = self.task.parameters
-        return parameters
+    Where rows have no weights and `plain_ddof` is given, the sums of the own class have a closed
+    form.
+    """
+
+    def __init__(self, task: LeaveOneOutTask, plain_ddof: float | None = None) -> None:
+        super().__init__(task)
+        self._plain_ddof = plain_ddof
+        self._unsure = np.zeros(0, np.int64)
 
     def own(self, unit: int) -> Floats:
         """Return the term of each row's own class, in a unit that stands apart."""
@@ -280,21 +281,14 @@ class NormalsLeftOut(UnitsLeftOut):
             terms[unsure] = self.unit(unit, unsure)[np.arange(len(unsure)), y[unsure]]
         return terms
 
-
-class PlainNormalsLeftOut(NormalsLeftOut):
-    """Bell curves of rows of weight 1: the sums of the own class have a closed form."""
-
-    def __init__(self, task: LeaveOneOutTask, ddof: float) -> None:
-        super().__init__(task)
-        self._ddof = ddof
-        self._unsure = np.zeros(0, np.int64)
-
     def _own_sum(self, units: list[int]) -> Floats:
         """Return the sums of the terms of each row's own class; mark where they cancel."""
+        if self._plain_ddof is None:
+            return super()._own_sum(units)
         task, counted, used = self.task, self.task.counted, self.apart
         n, m2 = counted.weight, np.where(used, counted.m2, 1.0)
         left = np.where(used, n - 1.0, 1.0)
-        freedom = np.where(used, n - 1.0 - self._ddof, 1.0)
+        freedom = np.where(used, n - 1.0 - self._plain_ddof, 1.0)
         block = np.asarray(task.block)
         total, self._unsure = scoring.left_out_normals(
             block,
@@ -315,16 +309,6 @@ class PlainNormalsLeftOut(NormalsLeftOut):
             out[self._unsure] = sum(self.unit(unit, self._unsure) for unit in units)
 
 
-@dataclass(frozen=True, slots=True)
-class _AddedToUnits(AdditiveFloor):
-    """Something else is added to the variances of each unit."""
-
-    of: Any = None
-
-    def __post_init__(self) -> None:
-        """Check nothing: what is added was computed."""
-
-
 class WidestLeftOut(NormalsLeftOut):
     """Bell curves to whose variances a fraction of the largest variance of all units is added.
 
@@ -333,37 +317,24 @@ class WidestLeftOut(NormalsLeftOut):
     """
 
     def __init__(self, task: LeaveOneOutTask, ddof: float, fraction: float) -> None:
-        super().__init__(task)
-        everything = all_rows(task.counted)
-        self._ddof, self._fraction = ddof, fraction
-        self._largest = _largest(everything.mean, everything.m2, everything.weight).max(initial=0.0)
-        self._without = np.zeros(len(task.of.y))
+        everything, n = all_rows(task.counted), len(task.of.y)
+        largest, without = variances(everything).max(initial=0.0), np.zeros(n)
         together = everything.each(lambda part: part[None])
-        of = task.of._replace(y=np.zeros(len(task.of.y), np.int64))
+        of = task.of._replace(y=np.zeros(n, np.int64))
         for unit in range(len(task.info.names)):
             left = together.without_each(task.block, of, unit, task.kind, own=True)
-            found = _largest(left.mean[0], left.m2[0], left.weight[0])
-            np.maximum(self._without, found, out=self._without)  # (NaN stays)
-        constant = Gaussian(ddof, AdditiveFloor(fraction, of=float(self._largest)))
-        self._constant = constant
-        normals = constant.estimate(task.counted, task.info)
-        moved = fraction * np.abs(self._without - self._largest).max(initial=0.0)
-        heaviest = float(task.weights.max(initial=0.0))
-        self.apart = constant.classes_apart(task.counted, task.info, heaviest) & (
-            moved <= SETTLED * normals.variance.min(axis=0, initial=np.inf)
-        )
-        self._normals = normals
-
-    @property
-    def parameters(self) -> NormalParameters:
-        """What scores the classes that rows do not belong to, in the units that stand apart."""
-        return self._normals
+            np.maximum(without, variances(left)[0], out=without)  # (NaN stays)
+        constant = Gaussian(ddof, AdditiveFloor(fraction, of=float(largest)))
+        super().__init__(replace(task, family=constant))
+        moved = fraction * np.abs(without - largest).max(initial=0.0)
+        self.apart &= moved <= SETTLED * self.parameters.variance.min(axis=0, initial=np.inf)
+        self._ddof, self._fraction, self._without = ddof, fraction, without
 
     def _family(self, unit: int, rows: Array) -> Family:
         """Return the family that estimates a unit without each of some rows."""
         if self.apart[unit]:
-            return self._constant
-        return Gaussian(self._ddof, _AddedToUnits(self._fraction, self._without[rows]))
+            return super()._family(unit, rows)
+        return Gaussian(self._ddof, AdditiveFloor(self._fraction, self._without[rows]))
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
@@ -371,9 +342,3 @@ class WidestLeftOut(NormalsLeftOut):
         if not self.apart[unit]:
             terms[np.isnan(self._without[rows])] = np.nan
         return terms
-
-
-def _largest(mean: Floats, m2: Floats, weight: Floats) -> Floats:
-    """Return the variances; spread in the last digits of the mean is left by rounding."""
-    variance = np.divide(m2, weight, out=np.zeros(m2.shape), where=weight > 0.0)
-    return np.where(variance <= (ROUNDING * mean) ** 2, 0.0, variance)

@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Coded, Sparse, coded_by_value, dense, without_duplicates
-from tallybayes.families.bernoulli import Bernoulli
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical, CategoricalParameters
-from tallybayes.families.counts import Complement, CountFamily, Multinomial
+from tallybayes.families.counts import Bernoulli, Complement, CountFamily, Multinomial
 from tallybayes.families.left_out import (
     JointLeftOut,
     LeaveOneOutTask,
@@ -206,8 +205,8 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     counted: WordCounts = task.counted
     base, after, n_given = _used(family, counted)
     counts = np.zeros((counted.n_classes, len(counted.terms)))
-    for c, here in enumerate(counted.words):
-        counts[c, here.indices] = here.sums[:, WEIGHT if family.once else COUNT]
+    pairs, part = counted.pairs, WEIGHT if family.once else COUNT
+    counts[pairs.classes, pairs.words] = pairs.sums[:, part]
     block = task.block
     assert isinstance(block, Bagged)
     bags = block.as_bags().weighted(words)

@@ -18,6 +18,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,8 +26,13 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.families.bernoulli import Bernoulli, BernoulliParameters
-from tallybayes.families.counts import Complement, Multinomial, MultinomialParameters
+from tallybayes.families.counts import (
+    Bernoulli,
+    BernoulliParameters,
+    Complement,
+    Multinomial,
+    MultinomialParameters,
+)
 from tallybayes.families.parameters import (
     NO_WORDS,
     Array,
@@ -220,8 +226,7 @@ class TextParameters(Parameters):
         """The parameters of the words, each of which is like a column that counts."""
         block, part = self.counted, WEIGHT if self.text.once else COUNT
         sums = np.zeros((len(block.terms) + 1, block.n_classes))  # the last is for -1
-        for c, words in enumerate(block.words):
-            sums[words.indices, c] = words.sums[:, part]
+        sums[block.pairs.words, block.pairs.classes] = block.pairs.sums[:, part]
         sums = sums[:-1] if self.numbers is None else sums[self.numbers]
         names = NumberedNames(len(self.terms))
         counts = Counts(block.rows, block.weight, sums.T)
@@ -234,15 +239,13 @@ class TextParameters(Parameters):
 
     @property
     def free_parameters(self) -> int:
-        """One less than the words for every class, as they sum to one; all for Bernoulli."""
-        fewer = 0 if self.text.event == "bernoulli" else 1
-        return self.counted.n_classes * max(len(self.terms) - fewer, 0)
+        """Those of the words."""
+        return self.plain.free_parameters
 
     @property
     def table_entries(self) -> int:
-        """A probability for every class and word; for Bernoulli also that of its absence."""
-        both = 2 if self.text.event == "bernoulli" else 1
-        return both * self.counted.n_classes * len(self.terms)
+        """Those of the words."""
+        return self.plain.table_entries
 
     @property
     def fractions(self) -> Ratios:
@@ -290,7 +293,7 @@ class TextParameters(Parameters):
             self._add_bags(block.as_bags(), block.missing, out)
             return
         assert isinstance(block, Documents)
-        reading = Reading(block, self.text.words)
+        reading = Reading(block, self.text.words, self.terms)
         if reading.compiled and isinstance(self.terms, Terms):
             self.terms.table  # noqa: B018
 
@@ -299,7 +302,7 @@ class TextParameters(Parameters):
             try:
                 reader = idle.pop()
             except IndexError:
-                reader = reading.reader(self.terms)
+                reader = reading.reader()
             for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
                 here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
                 missing = None if block.missing is None else block.missing[here]
@@ -389,7 +392,7 @@ class TextParameters(Parameters):
         adds log P(w | c), and all that are not there add log(1 - P(w | c)) together.
         """
         read = Counter(in_utf8(term) for term in self.text.words.terms(str(value)))
-        places = self._numbers(list(read))
+        places = [self.terms.number(term) for term in read]
         known: dict[int, list[str]] = {}
         unknown = []
         nothing = (0.0,) * self.counted.n_classes
@@ -429,15 +432,6 @@ class TextParameters(Parameters):
             total = np.where(lacking > 0.0, -np.inf, total)
         n = float(len(self.terms) - len(present))
         return Piece(ABSENT, tuple(present.tolist()), tuple(total.tolist()), n, 1.0, absent=True)
-
-    def _numbers(self, words: list[str]) -> list[int]:
-        """Return the number of each word among those of the model, -1 for unknown ones."""
-        if isinstance(self.terms, Buckets):
-            found = self.terms.numbers_of(Terms.of(words)) if words else np.zeros(0, np.int64)
-        else:
-            found = self.terms.numbers(words)
-        numbers: list[int] = found.tolist()
-        return numbers
 
     def entries(self) -> Entries:
         """Return the words that are used, in the order of the alphabet."""
@@ -572,7 +566,7 @@ def chi2(block: WordCounts) -> Floats:
 
 def _by_class(block: WordCounts, part: int) -> Iterator[Floats]:
     """Go through the classes: one of the sums of each word."""
-    for words in block.words:
-        sums = np.zeros(len(block.terms))
-        sums[words.indices] = words.sums[:, part]
-        yield sums
+    indptr, words, sums = block.stacked()
+    for first, last in pairwise(indptr.tolist()):
+        by_word = np.bincount(words[first:last], sums[first:last, part], len(block.terms))
+        yield np.asarray(by_word, np.float64)

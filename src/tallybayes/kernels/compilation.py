@@ -93,42 +93,37 @@ def _tell(why: str) -> None:
         warn(f"{why}, so every process compiles them anew; {REMEDY}", TallyBayesWarning)
 
 
-class _Wait:
-    """Says on a terminal what is happening, once compiling has taken a second in all."""
-
-    spent, said = 0.0, False
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-        self._timer = Timer(max(0.0, PATIENCE - _Wait.spent), self._say)
-        self._timer.daemon = True
-        with suppress(RuntimeError):  # there may be no room for a thread
-            self._timer.start()
-
-    def end(self) -> None:
-        """Stop waiting."""
-        self._timer.cancel()
-        _Wait.spent += time.perf_counter() - self._start
-
-    def _say(self) -> None:
-        if not _Wait.said:
-            _Wait.said = _say("compiling loops, once on this machine")
-
-
 class _Forgetful(caching.NullCache):  # type: ignore[misc]
-    """Keeps nothing; numba asks it before it compiles a loop, and tells it afterwards."""
+    """Keeps nothing; numba asks it before it compiles a loop, and tells it afterwards.
+
+    Once compiling has taken a second in all, that is said on a terminal.
+    """
+
+    spent: ClassVar[float] = 0.0
 
     def __init__(self) -> None:
-        self._waits: list[_Wait] = []  # a loop may need another one
+        self._begun: list[tuple[float, Timer]] = []  # a loop may need another one
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return nothing: numba compiles the loop now."""
-        self._waits.append(_Wait())
+        timer = Timer(max(0.0, PATIENCE - _Forgetful.spent), _announce)
+        timer.daemon = True
+        self._begun.append((time.perf_counter(), timer))
+        with suppress(RuntimeError):  # there may be no room for a thread
+            timer.start()
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Note that the loop is compiled."""
-        if self._waits:
-            self._waits.pop().end()
+        if self._begun:
+            start, timer = self._begun.pop()
+            timer.cancel()
+            _Forgetful.spent += time.perf_counter() - start
+
+
+def _announce() -> None:
+    """Say, once in a process, that loops are being compiled."""
+    if "compiling" not in _told and _say("compiling loops, once on this machine"):
+        _told.add("compiling")
 
 
 class _ReadOnly(_InTree):  # type: ignore[misc]

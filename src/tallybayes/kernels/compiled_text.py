@@ -1,24 +1,26 @@
 """From documents to bags of terms, and from bags to sums by class. Compiled by numba.
 
-A document goes through small steps, each a loop of its own: copy it in lower case and mark what
-belongs to tokens, cut it, join tokens into n-grams, make a key of each, look the keys up, and put
-the numbers of the terms into a bag. Nothing is allocated here: when a buffer is too small, `bags`
-says how much is needed and is called again.
+A document in UTF-8 goes through small steps, each a loop of its own: copy it in lower case and
+mark what belongs to tokens, cut it, join tokens into n-grams, make a key of each, look the keys up,
+and put the numbers of the terms into a bag. Nothing is allocated here: when a table of terms is
+full, `bags` says so and is called again.
 
-Documents in ASCII come as they are. All others were spelled by Python (lower case, accents), so
-that they are UTF-8; here only their characters are told apart: `belongs` says of each code point
-whether it belongs to tokens.
+Beyond ASCII, `spelling` holds for each code point twice its lower case, plus one if it belongs to
+tokens. The lower case is 0 where it depends on what stands beside a character, or has not as
+many bytes: Python spells documents with such characters, which `odd` marks.
 
 A term of up to 15 bytes is its own key, of which the last byte is the length. The key of a longer
-one is 15 bytes of hash; then the letters are compared too. Slots are found by a hash that depends
-on a secret of the process: whoever writes documents cannot make words that fall into the same
-slots. A term begins its search at an even slot, which is in one line of the cache with the next.
-Letters are read eight bytes at a time, so some bytes must follow the last one.
+one is a hash of 120 bits: among a billion terms two have the same with a probability below 1e-17.
+Both it and the slot that a key is looked for in depend on a secret of the process: whoever writes
+documents cannot make words with the same key, or that crowd the same slots. A slot holds the two
+halves of a key and the number of its term plus one (0: empty); a search begins at an even slot,
+which is in one line of the cache with the next. Letters are read eight bytes at a time, so some
+bytes must follow the last one.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -36,35 +38,10 @@ BATCH = 256  # terms that go through the last steps together: their keys stay in
 WORDS, BLANKS, CHARACTERS = range(3)  # how documents are cut
 LEARN = -1  # instead of a number of terms that are known
 
-_U8, _8 = np.uint8, np.uint64(8)
+_U8, _U32, _8 = np.uint8, np.uint32, np.uint64(8)
 _ONE, _NO = np.int64(1), np.bool_(False)  # a literal would be compiled apart
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _HASHED = np.uint64(0xFF00000000000000)
-
-
-class TermTable(NamedTuple):
-    """Terms and where to find them: `size` holds how many there are, and how many letters.
-
-    A slot holds the two halves of a key and the number of the term plus one (0: empty).
-    """
-
-    slots: Array
-    letters: Array
-    edges: Array
-    size: Array
-    secret: Array
-
-
-class Buffers(NamedTuple):
-    """Room for one document: its bytes, and the edges of its tokens; for a batch: keys, numbers."""
-
-    text: Array
-    joined: Array
-    inside: Array
-    changes: Array
-    edges: Array
-    keys: Array
-    ids: Array
 
 
 @intrinsic
@@ -97,13 +74,13 @@ def folded(typing: Any, a: Any, b: Any) -> Any:
 @_inline
 def _key(text: Array, begin: int, length: int, one: Any, two: Any) -> tuple[Any, Any]:
     """Return the two halves of a term's key; reads up to 16 bytes from its beginning."""
+    n = np.uint64(length)
     if length <= 15:
-        n = np.uint64(length)
         first = min(n, _8)
         low = load64(text, begin) & (_ALL >> ((_8 - first) * _8)) if n else np.uint64(0)
         mask = (np.uint64(1) << ((n - first) * _8)) - np.uint64(1)
         return low, (load64(text, begin + 8) & mask) | (n << np.uint64(56))
-    low = high = np.uint64(length)
+    low, high = n ^ two, n ^ one
     for k in range(begin, begin + length - 7, 8):
         part: Any = load64(text, k)
         low = folded(low ^ part, one)
@@ -113,127 +90,165 @@ def _key(text: Array, begin: int, length: int, one: Any, two: Any) -> tuple[Any,
 
 
 @_loop
-def _same_letters(text: Array, begin: int, end: int, table: TermTable, term: int) -> bool:
-    """Tell whether a long term is the one that has a number."""
-    start, n = table.edges[term], end - begin
-    if table.edges[term + 1] - start != n:
-        return False
-    for k in range(0, n - 7, 8):
-        if load64(table.letters, start + k) != load64(text, begin + k):
-            return False
-    return load64(table.letters, start + n - 8) == load64(text, end - 8)
-
-
-@_loop
-def _enter(
-    text: Array, begin: int, end: int, low: Any, high: Any, hashed: Any,
-    table: TermTable, learn: bool,
-) -> int:  # fmt: skip
-    """Return the number of a term, which it gets now if it is new and to be learnt; or -1."""
-    mask = np.uint64(len(table.slots) - 1)
-    slot = hashed & (mask - np.uint64(1))
-    while True:
-        entry = table.slots[slot]
-        if entry[2] == 0:
-            break
-        if entry[0] == low and entry[1] == high:
-            term = np.int64(entry[2]) - 1
-            if high < _HASHED or _same_letters(text, begin, end, table, term):
-                return term
-        slot = (slot + np.uint64(1)) & mask
-    if not learn:
-        return -1
-    term, start = table.size[0], table.size[1]
-    for k in range(end - begin):
-        table.letters[start + k] = text[begin + k]
-    table.edges[term + 1] = start + end - begin
-    table.size[0] = term + 1
-    table.size[1] = start + end - begin
-    entry[0] = low
-    entry[1] = high
-    entry[2] = np.uint64(term + 1)
-    return term
-
-
-@_loop
 def _find(
-    text: Array, edges: Array, first: int, n: int, count: int, keys: Array, ids: Array,
-    table: TermTable, learn: bool,
+    text: Array, tokens: Array, first: int, n: int, count: int, keys: Array, ids: Array,
+    slots: Array, secret: Array, letters: Array, edges: Array, size: Array, learn: bool,
 ) -> None:  # fmt: skip
-    """Look up `count` n-grams of tokens from the first one on, and learn the new ones; or -1."""
-    slots, one, two = table.slots, table.secret[0], table.secret[1]
-    even = np.uint64(len(slots) - 2)
+    """Look up `count` n-grams of tokens from the first one on: -1, or learn those not there.
+
+    `size` holds how many terms were learnt, and how many letters they have.
+    """
+    one, two = secret[0], secret[1]
+    last = np.uint64(len(slots) - 1)
     for q in range(count):
-        begin = edges[2 * (first + q)]
-        low, high = _key(text, begin, edges[2 * (first + q + n) - 1] - begin, one, two)
+        begin = tokens[2 * (first + q)]
+        low, high = _key(text, begin, tokens[2 * (first + q + n) - 1] - begin, one, two)
         keys[0, q] = low
         keys[1, q] = high
-        keys[2, q] = folded(low ^ one, high ^ two)
+        keys[2, q] = folded(low ^ one, high ^ two) & (last - np.uint64(1))
     # most terms are in one of their first two slots: found without a test to be guessed wrong
     for q in range(np.uint64(count)):
-        slot = keys[2, q] & even
+        slot = keys[2, q]
         other = slot + np.uint64(1)
         low = keys[0, q]
         high = keys[1, q]
         first_is = (slots[slot, 0] == low) & (slots[slot, 1] == high)
         other_is = (slots[other, 0] == low) & (slots[other, 1] == high)
         found = slots[slot, 2] if first_is else slots[other, 2]
-        ids[q] = np.int64(found) - 1 if (first_is | other_is) & (high < _HASHED) else -1
+        ids[q] = np.int64(found) - 1 if first_is | other_is else -1
     for q in range(count):
-        if ids[q] < 0:
-            begin, end = edges[2 * (first + q)], edges[2 * (first + q + n) - 1]
-            ids[q] = _enter(text, begin, end, keys[0, q], keys[1, q], keys[2, q], table, learn)
+        if ids[q] >= 0:
+            continue
+        entry = slots[keys[2, q]]
+        while entry[2] != 0 and (entry[0] != keys[0, q] or entry[1] != keys[1, q]):
+            keys[2, q] = (keys[2, q] + np.uint64(1)) & last
+            entry = slots[keys[2, q]]
+        ids[q] = np.int64(entry[2]) - 1
+        if learn and ids[q] < 0:
+            begin, end = tokens[2 * (first + q)], tokens[2 * (first + q + n) - 1]
+            start = size[1]
+            for k in range(end - begin):
+                letters[start + k] = text[begin + k]
+            size[0] += 1
+            size[1] += end - begin
+            edges[size[0]] = size[1]
+            entry[0] = keys[0, q]
+            entry[1] = keys[1, q]
+            entry[2] = np.uint64(size[0])
+            ids[q] = size[0] - 1
 
 
 @_loop
 def enter_all(
     text: Array, tokens: Array, keys: Array, ids: Array,
-    slots: Array, letters: Array, edges: Array, size: Array, secret: Array, learn: bool,
+    slots: Array, secret: Array, letters: Array, edges: Array, size: Array, learn: bool,
 ) -> None:  # fmt: skip
     """Write the numbers that terms have in a table with room for them: those between `tokens`."""
-    table = TermTable(slots, letters, edges, size, secret)
     for first in range(0, len(ids), BATCH):
         count = min(BATCH, len(ids) - first)
-        _find(text, tokens, first, _ONE, count, keys, ids[first:], table, learn)
+        _find(
+            text, tokens, first, _ONE, count, keys, ids[first:],
+            slots, secret, letters, edges, size, learn,
+        )  # fmt: skip
+
+
+@_inline
+def _scrambled(part: Any) -> Any:
+    part = _U32(part * _U32(0xCC9E2D51))
+    return _U32(_U32(part << _U32(15) | part >> _U32(17)) * _U32(0x1B873593))
 
 
 @_loop
-def _mark(source: Array, cut: int, to_lower: Any, text: Array, inside: Array) -> None:
+def _hash(
+    text: Array, tokens: Array, first: int, n: int, count: int, buckets: int, ids: Array
+) -> None:
+    """Write the buckets of `count` n-grams: their MurmurHash3, as scikit-learn takes it."""
+    for q in range(count):
+        begin, end = tokens[2 * (first + q)], tokens[2 * (first + q + n) - 1]
+        h = _U32(0)
+        while end - begin >= 4:
+            h ^= _scrambled(_U32(load64(text, begin)))
+            h = _U32(_U32(h << _U32(13) | h >> _U32(19)) * _U32(5) + _U32(0xE6546B64))
+            begin += 4
+        rest = load64(text, begin) & ((np.uint64(1) << np.uint64(8 * (end - begin))) - np.uint64(1))
+        h ^= _scrambled(_U32(rest)) ^ _U32(end - tokens[2 * (first + q)])
+        h = _U32(_U32(h ^ h >> _U32(16)) * _U32(0x85EBCA6B))
+        h = _U32(_U32(h ^ h >> _U32(13)) * _U32(0xC2B2AE35))
+        ids[q] = abs(np.int64(np.int32(h ^ h >> _U32(16)))) % buckets
+
+
+@_loop
+def odd(source: Array, starts: Array, ends: Array, spelling: Array, out: Array) -> Array:
+    """Mark the documents that Python has to spell; without `spelling` all beyond ASCII."""
+    for i in range(len(starts)):
+        document = source[starts[i] : ends[i]]
+        highest, least = _U8(0), np.int32(2)
+        for b in document:
+            highest = max(highest, b)
+        if highest >= 0x80 and len(spelling):
+            for k in range(len(document)):
+                lead = document[k]
+                if lead >= 0xC0:
+                    code = (np.int64(lead) & 0x1F) << 6 | np.int64(document[k + 1]) & 0x3F
+                    if lead >= 0xE0:
+                        code = (code & 0x3FF) << 6 | np.int64(document[k + 2]) & 0x3F
+                        if lead >= 0xF0:
+                            code = (code & 0x7FFF) << 6 | np.int64(document[k + 3]) & 0x3F
+                    least = min(least, spelling[code])
+            out[i] = least < 2
+        else:
+            out[i] = highest >= 0x80
+    return out
+
+
+@_loop
+def _mark(source: Array, cut: int, to_lower: Any, text: Array, inside: Array) -> bool:
     """Copy a document in lower case and mark what belongs to tokens, as if all of it were ASCII.
 
-    `inside` begins one byte earlier. Bytes beyond ASCII belong to tokens.
+    `inside` begins one byte earlier. Bytes beyond ASCII belong to tokens; returns if there are any.
     """
+    highest = _U8(0)
     if cut == WORDS:
         for k in range(len(source)):
             b = source[k]
             text[k] = b + (to_lower if _U8(b - _U8(65)) < _U8(26) else _U8(0))
             letter = _U8(_U8((b | _U8(32)) - _U8(97)) < _U8(26)) | _U8(b >= _U8(128))
             inside[k + 1] = letter | _U8(_U8(b - _U8(48)) < _U8(10)) | _U8(b == _U8(95))
+            highest = max(highest, b)
     else:
         for k in range(len(source)):
             b = source[k]
             text[k] = b + (to_lower if _U8(b - _U8(65)) < _U8(26) else _U8(0))
             blank = _U8(_U8(b - _U8(9)) < _U8(5)) | _U8(_U8(b - _U8(28)) < _U8(5))
             inside[k + 1] = _U8(1) ^ blank
+            highest = max(highest, b)
+    return highest >= 0x80
 
 
 @_loop
-def _mark_beyond(n: int, belongs: Array, text: Array, inside: Array) -> None:
-    """Take the marks off characters beyond ASCII that do not belong to tokens."""
+def _mark_beyond(n: int, spelling: Array, to_lower: Any, text: Array, inside: Array) -> None:
+    """Spell characters beyond ASCII, and take the marks off those that do not belong to tokens."""
     k = 0
     while k < n:
-        code = np.int64(text[k])
-        if code < 0xC0:
+        lead = text[k]
+        if lead < 0xC0:
             k += 1
             continue
-        length, code = 2, (code & 0x1F) << 6 | np.int64(text[k + 1]) & 0x3F
-        if text[k] >= 0xE0:
-            length, code = 3, (code & 0x3FF) << 6 | np.int64(text[k + 2]) & 0x3F
-        if text[k] >= 0xF0:
-            length, code = 4, (code & 0x7FFF) << 6 | np.int64(text[k + 3]) & 0x3F
-        if not belongs[code]:
+        code, length = (np.int64(lead) & 0x1F) << 6 | np.int64(text[k + 1]) & 0x3F, 2
+        if lead >= 0xE0:
+            code, length = (code & 0x3FF) << 6 | np.int64(text[k + 2]) & 0x3F, 3
+            if lead >= 0xF0:
+                code, length = (code & 0x7FFF) << 6 | np.int64(text[k + 3]) & 0x3F, 4
+        entry = spelling[code]
+        if not entry & 1:
             for j in range(k, k + length):
                 inside[j + 1] = 0
+        lower = np.int64(entry >> 1)
+        if to_lower and lower != code:
+            for j in range(k + length - 1, k, -1):
+                text[j] = 0x80 | lower & 0x3F
+                lower >>= 6
+            text[k] = 0xF00 >> length & 0xFF | lower
         k += length
 
 
@@ -254,13 +269,13 @@ def _cut(n: int, inside: Array, changes: Array, edges: Array) -> int:
 
 
 @_loop
-def _long_enough(text: Array, n_tokens: int, least: int, in_ascii: bool, edges: Array) -> int:
+def _long_enough(text: Array, n_tokens: int, least: int, beyond: bool, edges: Array) -> int:
     """Keep the tokens of so many characters; return how many are left."""
     kept = 0
     for t in range(n_tokens):
         begin, end = edges[2 * t], edges[2 * t + 1]
         enough = end - begin >= least
-        if enough and not in_ascii and end - begin < 4 * least:
+        if enough and beyond and end - begin < 4 * least:
             count = 0
             for k in range(begin, end):
                 count += (text[k] & 0xC0) != 0x80
@@ -299,55 +314,56 @@ def _cut_characters(n: int, inside: Array, text: Array, edges: Array) -> int:
 
 
 @_loop
-def _without(stop: TermTable, n_tokens: int, room: Buffers) -> int:
+def _without(
+    stop: Array, secret: Array, n_tokens: int, text: Array, tokens: Array, keys: Array, ids: Array,
+    letters: Array, edges: Array, size: Array,
+) -> int:  # fmt: skip
     """Leave out the tokens that are in the table of stop words; return how many are left."""
     kept = 0
     for first in range(0, n_tokens, BATCH):
         count = min(BATCH, n_tokens - first)
-        _find(room.text, room.edges, first, _ONE, count, room.keys, room.ids, stop, _NO)
+        _find(
+            text, tokens, first, _ONE, count, keys, ids, stop, secret, letters, edges, size, _NO
+        )  # fmt: skip
         for q in range(count):
-            room.edges[2 * kept] = room.edges[2 * (first + q)]
-            room.edges[2 * kept + 1] = room.edges[2 * (first + q) + 1]
-            kept += room.ids[q] < 0
+            tokens[2 * kept] = tokens[2 * (first + q)]
+            tokens[2 * kept + 1] = tokens[2 * (first + q) + 1]
+            kept += ids[q] < 0
     return kept
 
 
 @_loop
-def _join(n_tokens: int, room: Buffers) -> None:
+def _join(n_tokens: int, text: Array, tokens: Array, joined: Array) -> None:
     """Write the tokens with one blank between them, so that n-grams are stretches of the text."""
     w = 0
     for t in range(n_tokens):
-        begin = room.edges[2 * t]
-        room.edges[2 * t] = w
-        for k in range(begin, room.edges[2 * t + 1]):
-            room.joined[w] = room.text[k]
+        begin = tokens[2 * t]
+        tokens[2 * t] = w
+        for k in range(begin, tokens[2 * t + 1]):
+            joined[w] = text[k]
             w += 1
-        room.edges[2 * t + 1] = w
-        room.joined[w] = 32
+        tokens[2 * t + 1] = w
+        joined[w] = 32
         w += 1
 
 
 @_loop
 def _bag(
-    ids: Array, count: int, known: Any, start: int, w: int, read: int,
-    place: Array, indices: Array, data: Array,
-) -> int:  # fmt: skip
+    ids: Array, count: int, start: int, w: int, place: Array, indices: Array, data: Array
+) -> int:
     """Add terms to the bag that begins at `start` and ends before `w`; return its new end.
 
-    `place` remembers where each term was put last, counted from the very first entry: `read`
-    entries were there before those of this piece. So what was put into this bag is what stands at
-    its beginning or behind.
+    `place` remembers where each term was put last: perhaps into another bag, or nowhere yet.
     """
-    begin = np.int64(read + start)
     for q in range(np.uint64(count)):
-        term = np.uint64(ids[q])
-        if term >= known:  # -1 is more than all
+        if ids[q] < 0:
             continue
+        term = np.uint64(ids[q])
         at = np.int64(place[term])
-        if at >= begin:
-            data[np.uint64(at - read)] += 1
+        if start <= at < w and indices[at] == ids[q]:
+            data[at] += 1
         else:
-            place[term] = read + w
+            place[term] = w
             indices[w] = ids[q]
             data[w] = 1
             w += 1
@@ -356,93 +372,65 @@ def _bag(
 
 @_loop
 def bags(
-    source: Array, starts: Array, ends: Array, in_ascii: Array, done: int, read: int,
-    cut: int, to_lower: Any, least: int, shortest: int, longest: int, belongs: Array,
-    stop_slots: Array, stop_letters: Array, stop_edges: Array, stop_size: Array,
-    slots: Array, letters: Array, edges: Array, size: Array, secret: Array, known: int,
-    scratch: Array, tokens: Array, keys: Array, ids: Array, place: Array,
+    source: Array, starts: Array, ends: Array, to_lower: Array, done: int,
+    cut: int, least: int, shortest: int, longest: int, stop: Array, spelling: Array,
+    slots: Array, secret: Array, letters: Array, edges: Array, size: Array, learn: bool,
+    buckets: int, scratch: Array, tokens: Array, keys: Array, ids: Array, place: Array,
     indptr: Array, lengths: Array, indices: Array, data: Array,
-) -> tuple[int, int, int, int]:  # fmt: skip
+) -> int:  # fmt: skip
     """Put documents from `done` on into bags: the numbers of their terms, each once, and how often.
 
-    Terms are learnt, or those left out that are not among the first `known` of the table. `lengths`
-    tells how many terms of each document are in its bag; `read` is the number of entries, plus one,
-    that were written before this piece. Returns the number of documents finished; if these are not
-    all, there must be room for so many terms, letters and entries before the next are read. What
-    has been learnt of a document stays learnt when it is read again.
+    The numbers are those of `buckets`, if there are any, or else those of a table of terms, which
+    are learnt if they are new, or left out. `lengths` tells how many terms of each document are in
+    its bag. Returns the number of documents finished: fewer than all if the table is full. What has
+    been learnt of a document stays learnt when it is read again.
     """
-    stop = TermTable(stop_slots, stop_letters, stop_edges, stop_size, secret)
-    table = TermTable(slots, letters, edges, size, secret)
-    room = Buffers(scratch[0], scratch[1], scratch[2], scratch[3], tokens, keys, ids)
-    learn = known < 0
-    limit = np.uint64(len(edges) if learn else known)
+    text, inside, spare = scratch[0], scratch[1], scratch[2]
+    inside[0] = 0
     w = indptr[done]
     for i in range(done, len(starts)):
         document = source[starts[i] : ends[i]]
         n = len(document)
-        room.inside[0] = 0
-        _mark(document, cut, to_lower if in_ascii[i] else _U8(0), room.text, room.inside)
-        if not in_ascii[i]:
-            _mark_beyond(n, belongs, room.text, room.inside)
-        text = room.text
+        beyond = _mark(document, cut, to_lower[i], text, inside)
+        if beyond:
+            _mark_beyond(n, spelling, to_lower[i], text, inside)
+        terms = text
         if cut == CHARACTERS:
-            n_tokens = _cut_characters(n, room.inside, text, tokens)
+            n_tokens = _cut_characters(n, inside, text, tokens)
         else:
-            n_tokens = _cut(n, room.inside, room.changes, tokens)
+            n_tokens = _cut(n, inside, spare, tokens)
             if least > 1:
-                n_tokens = _long_enough(text, n_tokens, least, in_ascii[i], tokens)
-            if stop_size[0]:
-                n_tokens = _without(stop, n_tokens, room)
+                n_tokens = _long_enough(text, n_tokens, least, beyond, tokens)
+            if len(stop):
+                n_tokens = _without(
+                    stop, secret, n_tokens, text, tokens, keys, ids, letters, edges, size
+                )
             if longest > 1:
-                _join(n_tokens, room)
-                text = room.joined
+                _join(n_tokens, text, tokens, spare)
+                terms = spare
         start = w
         for order in range(shortest, longest + 1):
             for first in range(0, n_tokens - order + 1, BATCH):
                 count = min(BATCH, n_tokens - order + 1 - first)
-                if learn:
-                    n_terms = size[0] + count
-                    span = tokens[2 * (first + count + order) - 3] - tokens[2 * first]
-                    n_letters = size[1] + order * span
-                    too_many = 2 * n_terms > len(slots) or n_terms >= len(edges)
+                span = tokens[2 * (first + count + order) - 3] - tokens[2 * first]
+                if buckets:
+                    _hash(terms, tokens, first, order, count, buckets, ids)
+                elif learn and (
+                    2 * (size[0] + BATCH) > len(slots) or size[1] + order * span + 16 > len(letters)
+                ):
+                    return i
                 else:
-                    n_terms = n_letters = 0
-                    too_many = False
-                if too_many or n_letters + 16 > len(letters) or w + count > len(indices):
-                    return i, n_terms, n_letters, w + count
-                _find(text, tokens, first, order, count, keys, ids, table, learn)
-                w = _bag(ids, count, limit, start, w, read, place, indices, data)
+                    _find(
+                        terms, tokens, first, order, count, keys, ids,
+                        slots, secret, letters, edges, size, learn,
+                    )  # fmt: skip
+                w = _bag(ids, count, start, w, place, indices, data)
         indptr[i + 1] = w
         length = 0
-        for count in data[start:w]:
-            length += count
+        for times in data[start:w]:
+            length += times
         lengths[i] = length
-    return len(starts), 0, 0, 0
-
-
-@_loop
-def merge(
-    indptr: Array, indices: Array, data: Array, number_of: Array, place: Array, read: int
-) -> None:
-    """Give the terms in bags other numbers, and make one entry of those that have the same.
-
-    `place` and `read` are as in `_bag`.
-    """
-    w = begin = 0
-    for i in range(len(indptr) - 1):
-        start, end = w, indptr[i + 1]
-        for k in range(begin, end):
-            number = number_of[indices[k]]
-            at = np.int64(place[number])
-            if at >= read + start:
-                data[at - read] += data[k]
-            else:
-                place[number] = read + w
-                indices[w] = number
-                data[w] = data[k]
-                w += 1
-        begin = end
-        indptr[i + 1] = w
+    return len(starts)
 
 
 @_loop
@@ -470,6 +458,6 @@ def add_bags(
 def are_kept() -> bool:
     """Tell whether the loops were compiled on this machine; if not, they are from now on."""
     return kept_or_compiling(
-        (bags, merge, enter_all, add_bags),
+        (odd, bags, enter_all, add_bags),
         "from tallybayes.workflows.warmup import STEPS; STEPS['text in ASCII']()",
     )

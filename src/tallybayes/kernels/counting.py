@@ -49,27 +49,6 @@ def members(y: Array, w: Array | None, n_classes: int) -> RowClasses:
     return RowClasses(y, w, rows, weight)
 
 
-class ClassMoments(NamedTuple):
-    """Per class and column: rows, weight, mean and sum of squared deviations from the mean."""
-
-    rows: Integers
-    weight: Floats
-    mean: Floats
-    m2: Floats
-
-
-class ClassSums(NamedTuple):
-    """Per class and column: rows and weight with a value, and the weighted sum of the values.
-
-    `negative` says how many values cannot be counted.
-    """
-
-    rows: Integers
-    weight: Floats
-    sums: Floats
-    negative: int
-
-
 def _summed(
     kernel: str,
     n_rows: int,
@@ -96,8 +75,8 @@ def _summed(
     return total, sum(number or 0 for number in returned)
 
 
-def moments(X: Array, of: RowClasses) -> ClassMoments:
-    """Take the moments of each column in each class, NaN left out.
+def moments(X: Array, of: RowClasses) -> tuple[Integers, Floats, Floats, Floats]:
+    """Return rows, weight, mean and M2 of each column (across) in each class, NaN left out.
 
     Sums are taken about a point close to each class's data, and once more about the mean itself
     where that point turns out to lie too far away: E[x^2] - E[x]^2 would cancel. Values that are
@@ -141,7 +120,7 @@ def moments(X: Array, of: RowClasses) -> ClassMoments:
     else:
         rows = np.repeat(of.rows[:, None], shape[1], axis=1)
         n = np.repeat(n, shape[1], axis=1)
-    return ClassMoments(rows, n, mean, m2)
+    return rows, n, mean, m2
 
 
 def _rows_there(X: Array, of: RowClasses, n: Floats) -> Integers:
@@ -191,16 +170,13 @@ def _median(rows: Array) -> Floats:
     return medians
 
 
-class CodeCounts(NamedTuple):
-    """Per class and code, the columns side by side: rows and weight; codes outside the ranges."""
+def codes(
+    X: Array, of: RowClasses, base: Integers, width: Integers
+) -> tuple[Integers, Floats, int]:
+    """Return rows and weight of the codes base <= x < base + width in each class.
 
-    rows: Integers
-    weight: Floats
-    outside: int
-
-
-def codes(X: Array, of: RowClasses, base: Integers, width: Integers) -> CodeCounts:
-    """Count the codes base <= x < base + width of each column in each class."""
+    The columns stand side by side. The last is how many codes fell outside.
+    """
     offset = offsets_of(width)
     shape = (len(of.rows), int(width.sum()))
     (rows, weight), outside = _summed(
@@ -210,7 +186,7 @@ def codes(X: Array, of: RowClasses, base: Integers, width: Integers) -> CodeCoun
         lambda rows: (X[rows], of.y[rows], of.weights(rows), base, width, offset),
         lambda: (np.zeros(shape, np.int64), np.zeros((0, 0) if of.w is None else shape)),
     )
-    return CodeCounts(rows, rows.astype(np.float64) if of.w is None else weight, outside)
+    return rows, rows.astype(np.float64) if of.w is None else weight, outside
 
 
 def offsets_of(width: Integers) -> Integers:
@@ -226,8 +202,13 @@ def extent(X: Array) -> tuple[Integers, Integers]:
     return least.astype(np.int64), greatest.astype(np.int64)
 
 
-def dense_counts(X: Array, of: RowClasses, threshold: float | None) -> ClassSums:
-    """Add up each column in each class, or count how often it exceeds the threshold."""
+def dense_counts(
+    X: Array, of: RowClasses, threshold: float | None
+) -> tuple[Integers, Floats, Floats, int]:
+    """Return rows and weight with a value, and the sums of each column in each class.
+
+    With a threshold, count how often it is exceeded. The last is how many values are negative.
+    """
     shape = (len(of.rows), X.shape[1])
     (weight, sums), negative = _summed(
         "counts",
@@ -236,7 +217,7 @@ def dense_counts(X: Array, of: RowClasses, threshold: float | None) -> ClassSums
         lambda rows: (X[rows], of.y[rows], of.weights(rows), threshold),
         lambda: (np.zeros(shape), np.zeros(shape)),
     )
-    return ClassSums(_rows_there(X, of, weight), weight, sums, negative)
+    return _rows_there(X, of, weight), weight, sums, negative
 
 
 def sparse_counts(
@@ -246,7 +227,7 @@ def sparse_counts(
     n_columns: int,
     of: RowClasses,
     threshold: float | None,
-) -> ClassSums:
+) -> tuple[Integers, Floats, Floats]:
     """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""
 
     def block(rows: slice) -> tuple[Any, ...]:
@@ -260,4 +241,4 @@ def sparse_counts(
         block,
         lambda: (np.zeros((len(of.rows), n_columns)),),
     )
-    return ClassSums(of.rows[:, None], of.weight[:, None], sums, 0)
+    return of.rows[:, None], of.weight[:, None], sums

@@ -1,15 +1,17 @@
 """Calibration: what mends the over-confidence of naive Bayes, kept with the model.
 
 Columns that say the same thing twice count twice, so posteriors come out too sure. With an exponent
-w_j for the evidence of each column, the score is P(c) prod_j P(x_j | c)^w_j: the prior is never
-tempered, explanations stay additive, and w_j = 1 is naive Bayes. One exponent for all columns is
-the *temperature*.
+p for the prior and w_j for the evidence of each column, the score is P(c)^p prod_j P(x_j | c)^w_j:
+explanations stay additive, and exponents of 1 are naive Bayes. One exponent for all columns, beside
+that of the prior, is the *temperature*. Where the evidence counts less the prior would count more,
+and rare classes would never win: so it has an exponent of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Literal
 
 import numpy as np
@@ -21,7 +23,7 @@ How = Literal["temperature", "weights"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
-    """Exponents of the evidence.
+    """Exponents of the prior and of the evidence.
 
     Parameters
     ----------
@@ -31,8 +33,12 @@ class Calibration:
         The exponent of each column; a bag of counts and a sparse matrix have one together.
     default
         The exponent of columns that came later.
+    prior
+        The exponent of the prior. A prior that is stated or uniform always has 1.
     loss, loss_before
         The mean leave-one-out log-loss with this, and without.
+    accuracy, accuracy_before
+        The leave-one-out accuracy with this, and without.
     rows
         The rows that it was fitted on.
     """
@@ -40,8 +46,11 @@ class Calibration:
     how: How
     exponents: Mapping[str, float] = field(default_factory=dict)
     default: float = 1.0
+    prior: float = 1.0
     loss: float = float("nan")
     loss_before: float = float("nan")
+    accuracy: float = float("nan")
+    accuracy_before: float = float("nan")
     rows: int = 0
 
     def exponents_of(self, names: Sequence[str], whole: str) -> Floats:
@@ -53,9 +62,15 @@ class Calibration:
     @property
     def headline(self) -> str:
         """What it is, and what it gains, in a line."""
-        gain = f"log-loss {self.loss_before:.4f} -> {self.loss:.4f} by leave-one-out"
-        head = f"{self.how} calibration, {self.rows} rows: {gain}"
-        return f"{head}; exponent {self.default:.3f}" if self.how == "temperature" else head
+        gain = f"log-loss {self.loss_before:.4f} -> {self.loss:.4f}"
+        if not isnan(self.accuracy):
+            gain += f" and accuracy {self.accuracy_before:.4f} -> {self.accuracy:.4f}"
+        parts = [f"{self.how} calibration, {self.rows} rows: {gain} by leave-one-out"]
+        if self.how == "temperature":
+            parts.append(f"exponent {self.default:.3f}")
+        if self.prior != 1.0:
+            parts.append(f"exponent of the prior {self.prior:.3f}")
+        return "; ".join(parts)
 
     def __str__(self) -> str:
         head = self.headline

@@ -110,7 +110,7 @@ class Model:
     @property
     def prior_exponent(self) -> float:
         """What a calibration raises the prior to."""
-        return 1.0 if self.calibration is None else getattr(self.calibration, "prior", 1.0)
+        return 1.0 if self.calibration is None else float(self.calibration.prior)
 
     @property
     def prior_fractions(self) -> Fractions:
@@ -135,7 +135,10 @@ class Model:
         return len(self.classes) + sum(f.parameters.table_entries for f in self.factors)
 
     def joint_log_likelihood(self, X: Any) -> Floats:
-        """Return log s_c = log P(c) + sum_i log P(x_i | c) for each row and class."""
+        """Return log s_c = log P(c) + sum_i log P(x_i | c) for each row and class.
+
+        In a calibrated model each of the terms is multiplied by its exponent.
+        """
         source = as_source(X)
         out = np.empty((source.n_rows, len(self.classes)))
         for _ in self.joint_by_batch(source, out):
@@ -181,7 +184,7 @@ class Model:
         impossible = np.isneginf(total)
         if impossible.any():
             _warn_of_impossible(impossible)
-            joint[impossible] = self.log_prior
+            joint[impossible] = safe_log(self.prior)
             total[impossible] = 0.0
         joint -= total[:, None]
         return joint
@@ -221,8 +224,14 @@ class Model:
 
     @cached_property
     def log_prior(self) -> Floats:
-        """The logarithm of the prior."""
-        return safe_log(self.prior)
+        """The logarithm of the prior, times its exponent in a calibrated model.
+
+        A class that the prior rules out stays impossible, whatever the exponent.
+        """
+        logs = safe_log(self.prior)
+        if self.calibration is not None:
+            np.multiply(logs, self.calibration.prior, out=logs, where=np.isfinite(logs))
+        return logs
 
     @cached_property
     def _record_scorer(self) -> RecordScorer:

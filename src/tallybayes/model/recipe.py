@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -87,6 +87,9 @@ class Recipe:
             raise TallyBayesError(
                 f"prior is {self.prior!r}; use Empirical(), Uniform() or Fixed({{label: p, ...}})"
             )
+        calibration = self.calibration
+        if calibration is not None and not self.prior.learnt:
+            calibration = replace(calibration, prior=1.0)
         probabilities = self.prior.probabilities(classes, tally.weight)
         return Model(
             tally.schema,
@@ -94,7 +97,7 @@ class Recipe:
             probabilities,
             tuple(factors),
             self.positive,
-            self.calibration,
+            calibration,
             ClassCounts(self.prior, tally.rows, tally.weight),
         )
 
@@ -165,7 +168,7 @@ def estimate(
     positive
         A class that wins only when its score is strictly greater than all others.
     calibration
-        Exponents of the columns that were fitted before.
+        Exponents of the prior and of the columns that were fitted before.
 
     Examples
     --------

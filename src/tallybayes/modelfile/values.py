@@ -138,5 +138,5 @@ def _mapping(pairs: Any, counted: Sequence[Kind]) -> dict[Any, Any]:
 
 def _is_sound(calibration: Calibration) -> bool:
     """Tell whether a calibration could have been fitted: it does not check itself."""
-    exponents = (*calibration.exponents.values(), calibration.default)
+    exponents = (*calibration.exponents.values(), calibration.default, calibration.prior)
     return all(isfinite(each) and each >= 0.0 for each in exponents) and calibration.rows >= 0

@@ -129,7 +129,10 @@ class WaterfallDisplay:
         contrast = explanation.against(one, other)
         there = [each for each in contrast.evidence if each.contribution.left_out is None]
         gone = [each for each in contrast.evidence if each.contribution.left_out is not None]
-        steps = [Step("prior", contrast.prior), *steps_of(there, most)]
+        steps = [
+            Step(f"prior {explanation.prior_power}".strip(), contrast.prior),
+            *steps_of(there, most),
+        ]
         # what is infinite comes last: after it there is nothing to add up
         steps.sort(key=lambda step: not math.isfinite(step.bits))
         places = tuple(explanation.classes.index(each) for each in (contrast.one, contrast.other))

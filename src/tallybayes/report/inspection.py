@@ -240,8 +240,11 @@ def _calibration(calibration: Calibration | None) -> dict[str, Any] | None:
         "how": calibration.how,
         "exponents": {name: float(w) for name, w in calibration.exponents.items()},
         "default": plain_number(calibration.default),
+        "prior": plain_number(calibration.prior),
         "loss": plain_number(calibration.loss),
         "loss_before": plain_number(calibration.loss_before),
+        "accuracy": plain_number(calibration.accuracy),
+        "accuracy_before": plain_number(calibration.accuracy_before),
         "rows": calibration.rows,
         "summary": calibration.headline,
     }

@@ -64,8 +64,9 @@ class Codes(TallyBlock):
             return cls._count_integers(codes, of, kind, names)
         width = np.array([len(each) for each in labels], np.int64)
         base = np.zeros(len(width), np.int64)
-        counted = counting.codes(codes, of, base, width)
-        return cls._observed(counted, labels, names)
+        rows, weight, _ = counting.codes(codes, of, base, width)
+        values: Any = tuple(labels)
+        return cls(rows, weight, values)._observed(names)
 
     @classmethod
     def _count_integers(
@@ -83,18 +84,16 @@ class Codes(TallyBlock):
             if sum(last - first + 1 for first, last in edges) > max(4 * codes.size, NARROW):
                 recoded = coded_by_value(codes, names)
                 return cls.count(recoded, of, kind, names, 0)
-            counted = counting.codes(codes, of, least, greatest - least + 1)
-            if not counted.outside:
+            rows, weight, outside = counting.codes(codes, of, least, greatest - least + 1)
+            if not outside:
                 break
-        return cls._observed(counted, [range(first, last + 1) for first, last in edges], names)
+        values: Any = tuple(range(first, last + 1) for first, last in edges)
+        return cls(rows, weight, values)._observed(names)
 
-    @classmethod
-    def _observed(
-        cls, counted: counting.CodeCounts, labels: Sequence[Any], names: Sequence[str]
-    ) -> Codes:
+    def _observed(self, names: Sequence[str]) -> Codes:
         """Keep the values that occur, sorted."""
-        block = cls(counted.rows, counted.weight, tuple(labels)).without_unused()
-        if all(isinstance(each, range) for each in labels):
+        block = self.without_unused()
+        if all(isinstance(each, range) for each in self.labels):
             return replace(block, labels=tuple(map(tuple, block.labels)))
         columns = zip(names, block.labels, strict=True)
         return block.with_labels(

@@ -50,13 +50,12 @@ class Counts(TallyBlock):
         """Add up some rows, or count how often each column exceeds the kind's threshold."""
         threshold = getattr(kind, "threshold", None)
         if isinstance(block, Sparse):
-            counted = _count_sparse(block, of, names, threshold)
-        else:
-            assert isinstance(block, np.ndarray)
-            counted = counting.dense_counts(block, of, threshold)
-            if counted.negative or not np.isfinite(counted.sums.sum()):
-                raise unusable(block, names, start)
-        return cls(counted.rows, counted.weight, counted.sums).without_unused()
+            return cls(*_count_sparse(block, of, names, threshold))
+        assert isinstance(block, np.ndarray)
+        rows, weight, sums, negative = counting.dense_counts(block, of, threshold)
+        if negative or not np.isfinite(sums.sum()):
+            raise unusable(block, names, start)
+        return cls(rows, weight, sums).without_unused()
 
     def without_unused(self) -> Counts:
         """Keep rows and weight once a class if all columns agree."""
@@ -93,16 +92,16 @@ class Counts(TallyBlock):
 
 def _count_sparse(
     block: Sparse, of: counting.RowClasses, names: Sequence[str], threshold: float | None
-) -> counting.ClassSums:
+) -> tuple[Integers, Floats, Floats]:
     """Count compressed sparse rows, and refuse those that are broken or hold what is no count."""
     refuse_flaws(block, names, counts=threshold is None)
     if threshold is not None:
         block = without_duplicates(block)
-    counted = counting.sparse_counts(*block, of, threshold)
+    rows, weight, sums = counting.sparse_counts(*block, of, threshold)
     # stored values are finite and not negative, so no sum exceeds the sum of all
     heaviest = 1.0 if of.w is None else float(of.w.max(initial=0.0))
-    few = block.data.size < counted.sums.size
-    total = block.data.sum() * heaviest if few and threshold is None else counted.sums.sum()
-    if not np.isfinite(total) and not np.isfinite(counted.sums).all():
+    few = block.data.size < sums.size
+    total = block.data.sum() * heaviest if few and threshold is None else sums.sum()
+    if not np.isfinite(total) and not np.isfinite(sums).all():
         raise TallyBayesError("the counts are too large to add up; rescale them")
-    return counted
+    return rows, weight, sums

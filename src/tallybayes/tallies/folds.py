@@ -64,7 +64,7 @@ class FoldTallies:
         """Return the tally of all rows but those of a part."""
         blocks = [of_part(part).without_unused() for of_part in self._blocks]
         left = self._rows(part), self._weight(part), blocks
-        return Tally._from_parts(self.schema, self.classes, *left)._without_unused()
+        return Tally(self.schema, self.classes, *left)._without_unused()
 
 
 def _blocks_without(

@@ -22,6 +22,8 @@ from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import container
 from tallybayes.tallies.blocks import (
+    Floats,
+    Integers,
     TallyBlock,
     among,
     block_for,
@@ -39,6 +41,8 @@ class Tally:
     ----------
     schema
         What the columns are. A new tally is empty; `Tally.of` counts data at once.
+    classes, rows, weight, blocks
+        What was counted (see the attributes), if it is known.
 
     Attributes
     ----------
@@ -63,29 +67,20 @@ class Tally:
 
     __slots__ = ("blocks", "classes", "rows", "schema", "weight")
 
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-        self.classes: tuple[Label, ...] = ()
-        self.rows: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.weight: NDArray[np.float64] = np.zeros(0)
-        self.blocks: tuple[TallyBlock, ...] = tuple(
-            block_for(group.kind).empty(len(group)) for group in schema.groups
-        )
-
-    @classmethod
-    def _from_parts(
-        cls,
+    def __init__(
+        self,
         schema: Schema,
-        classes: tuple[Label, ...],
-        rows: NDArray[np.int64],
-        weight: NDArray[np.float64],
-        blocks: Sequence[TallyBlock],
-    ) -> Tally:
-        tally = cls.__new__(cls)
-        tally.schema = schema
-        tally.classes, tally.rows, tally.weight = classes, rows, weight
-        tally.blocks = tuple(blocks)
-        return tally
+        classes: tuple[Label, ...] = (),
+        rows: Integers | None = None,
+        weight: Floats | None = None,
+        blocks: Sequence[TallyBlock] | None = None,
+    ) -> None:
+        self.schema, self.classes = schema, classes
+        self.rows = np.zeros(0, np.int64) if rows is None else rows
+        self.weight = np.zeros(0) if weight is None else weight
+        if blocks is None:
+            blocks = [block_for(group.kind).empty(len(group)) for group in schema.groups]
+        self.blocks = tuple(blocks)
 
     @classmethod
     def of(
@@ -122,12 +117,8 @@ class Tally:
             schema = Schema.infer(source, columns, target=target)
         elif columns is not None:
             raise TallyBayesError("give either a schema or columns, not both")
-        encoded = encode_classes(y, source.n_rows)
+        codes, classes = encode_classes(y, source.n_rows)
         w = weights_of(weights, source.n_rows)
-        classes, codes = tuple(sorted(encoded.labels)), encoded.codes
-        if classes != encoded.labels:
-            place = {label: k for k, label in enumerate(classes)}
-            codes = np.array([place[label] for label in encoded.labels], np.int64)[codes]
         pieces = PairwiseSum()
         counted_rows = np.broadcast_to(True, source.n_rows) if w is None else w > 0.0
         for batch in batches(source, schema, counted_rows):
@@ -154,7 +145,7 @@ class Tally:
             block_for(group.kind).count(block, of, group.kind, schema.names_of(group), start)
             for group, block in zip(schema.groups, blocks, strict=True)
         ]
-        return cls._from_parts(schema, classes, of.rows, of.weight, counted)
+        return cls(schema, classes, of.rows, of.weight, counted)
 
     def update(self, X: Any, y: Any, weights: Any = None) -> Tally:
         """Count more rows; if one of them is wrong, the tally stays as it was."""
@@ -184,7 +175,7 @@ class Tally:
             mine.plus(theirs, self.schema.names_of(group), reuse)
             for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True)
         ]
-        return Tally._from_parts(self.schema, classes, a.rows + b.rows, a.weight + b.weight, blocks)
+        return Tally(self.schema, classes, a.rows + b.rows, a.weight + b.weight, blocks)
 
     def __radd__(self, other: object) -> Tally:
         """Let sum() begin with 0."""
@@ -215,7 +206,7 @@ class Tally:
             # rows that were counted with a value cannot be taken away without it
             where = in_columns(self.classes, self.schema.names_of(group))
             refuse_never_counted(blocks[-1].present > rows, where)
-        left = Tally._from_parts(self.schema, self.classes, rows[:, 0], weight[:, 0], blocks)
+        left = Tally(self.schema, self.classes, rows[:, 0], weight[:, 0], blocks)
         return left._without_unused()
 
     def __eq__(self, other: object) -> bool:
@@ -284,7 +275,7 @@ class Tally:
                 if names and mine.kind == group.kind and all(name in place for name in names):
                     wide = part.widen([place[name] for name in names], len(place))
             blocks.append(wide)
-        return Tally._from_parts(schema, self.classes, self.rows, self.weight, blocks)
+        return Tally(schema, self.classes, self.rows, self.weight, blocks)
 
     def with_classes(self, classes: tuple[Label, ...]) -> Tally:
         """Return the same tally among more classes, of which it has no rows."""
@@ -292,7 +283,7 @@ class Tally:
             return self
         place = {label: k for k, label in enumerate(classes)}
         places, n = [place[label] for label in self.classes], len(classes)
-        return Tally._from_parts(
+        return Tally(
             self.schema,
             classes,
             among(self.rows, places, n),
@@ -321,7 +312,7 @@ class Tally:
             return self
         classes = tuple(label for label, u in zip(self.classes, used, strict=True) if u)
         blocks = [block.select_classes(used) for block in self.blocks]
-        return Tally._from_parts(self.schema, classes, self.rows[used], self.weight[used], blocks)
+        return Tally(self.schema, classes, self.rows[used], self.weight[used], blocks)
 
     def to_plain(self) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         """Take the tally apart into plain data and arrays, of which files and bytes are made."""
@@ -359,4 +350,4 @@ class Tally:
                 for group, notes in zip(schema.groups, manifest["labels"], strict=True)
             ]
             container.require(len(unread) == 0)
-            return cls._from_parts(schema, classes, rows, weight, blocks)
+            return cls(schema, classes, rows, weight, blocks)

@@ -1,20 +1,20 @@
 """Counts of words: for each class and word the documents that have it, and how often it occurs.
 
-Most words occur in few classes, so only the pairs that occur are kept: by class the numbers of its
-words, sorted, and for each of them three sums. A million words in a hundred classes take memory for
-the pairs that were seen, not for a hundred million.
+Most words occur in few classes, so only the pairs that occur are kept, in order, each with three
+sums. A million words in a hundred classes take memory for the pairs that were seen, not for a
+hundred million.
 
-Learning or forgetting a document shares everything that it does not change with the tally before
-it: the words of other classes, and the vocabulary, which may therefore hold words that no document
-has (any more). What was learnt lately stands beside the rest until it is worth adding up, so that
-learning a document costs the document. `without_unused` settles all of that; estimates begin with
-it.
+Learning a document shares everything with the tally before it: the vocabulary, which may therefore
+hold words that no document has (any more), and the pairs. What was learnt lately stands beside the
+rest until it is worth adding up, so that learning a document costs the document.
+`without_unused` settles all of that; estimates begin with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from operator import lt
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ from tallybayes.tallies.blocks import (
     TallyBlock,
     Where,
     among,
+    in_columns,
     is_integral,
     refuse_lost_in_rounding,
     refuse_never_counted,
@@ -58,47 +59,91 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-FEW = 100  # times fewer
 NO_TERMS = Terms.of(())
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
-SETTLED = 4  # times as many words as were learnt lately: those are not added to the others yet
+SETTLED = 4  # times as many pairs as were learnt lately: those are not added to the others yet
+BITS = 32  # of a word's number, in front of which that of the class stands
+CLASS, WORD = 1 << BITS, (1 << BITS) - 1
 
 
-class ClassWords(NamedTuple):
-    """The numbers of the words of a class, in order, and three sums of each.
+class Pairs(NamedTuple):
+    """Pairs of a class and a word as one number, in order, and three sums of each.
 
     The sums are the documents that have the word, their weight, and the weighted number of times
     (or what `Words` says it counts instead).
     """
 
-    indices: NDArray[np.int32]
+    keys: Integers
     sums: Floats
 
+    @classmethod
+    def united(cls, pieces: Sequence[Pairs]) -> Pairs:
+        """Add up the sums of pairs that are in some pieces, in any order."""
+        keys = np.concatenate([NOTHING.keys, *(piece.keys for piece in pieces)])
+        sums = np.concatenate([NOTHING.sums, *(piece.sums for piece in pieces)])
+        order = np.argsort(keys, kind="stable")  # soon done with pieces that are in order
+        keys, sums = keys[order], sums[order]
+        new = np.diff(keys, prepend=-1) > 0
+        if new.all():
+            return cls(keys, sums)
+        together = sums[new]
+        np.add.at(together, np.cumsum(new)[~new] - 1, sums[~new])
+        return cls(keys[new], together)
 
-NOTHING = ClassWords(np.zeros(0, np.int32), np.zeros((0, 3)))
+    @property
+    def classes(self) -> Integers:
+        """The class of each pair."""
+        return self.keys >> BITS
+
+    @property
+    def words(self) -> Integers:
+        """The number of the word of each pair."""
+        return self.keys & WORD
+
+    def renumbered(self, classes: Any, words: Any) -> Pairs:
+        """Return pairs with other numbers of their classes and words: by the old one, or as is."""
+        c = self.classes if classes is None else classes[self.classes]
+        return self._replace(keys=c * CLASS + (self.words if words is None else words[self.words]))
+
+    def places(self, keys: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+        """Return where other pairs stand or would stand, and mark those that are here."""
+        places = np.searchsorted(self.keys, keys)
+        here = places < len(self.keys)
+        here[here] = self.keys[places[here]] == keys[here]
+        return places, here
+
+    def changed(self, places: Integers, left: Floats) -> Pairs:
+        """Return the pairs with other sums at some places; drop those without documents."""
+        sums = self.sums.copy()
+        sums[places] = left
+        kept = np.ones(len(sums), bool)
+        kept[places] = left[:, DOCUMENTS] != 0.0
+        return Pairs(self.keys[kept], sums[kept])
+
+
+NOTHING = Pairs(np.zeros(0, np.int64), np.zeros((0, 3)))
 
 
 @register_block("words")
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class WordCounts(TallyBlock):
     """The words of one column of text, by class.
 
     `rows` and `weight` are of the documents that were there. `lengths` are the weighted sums of
-    their lengths in terms, and of the squares of those. `settled` are the words of each class but
-    for those learnt lately, which stand in `recent` with their class.
+    their lengths in terms, and of the squares of those. `pieces` add up to the sums of the words.
     """
 
     terms: Terms | Buckets
     rows: Integers
     weight: Floats
     lengths: Floats
-    settled: tuple[ClassWords, ...]
-    recent: tuple[tuple[int, ClassWords], ...] = ()
+    pieces: tuple[Pairs, ...]
 
     @classmethod
     def empty(cls, n_units: int) -> WordCounts:
         """Return the tally of no documents, and of no classes."""
-        return cls(NO_TERMS, np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, 2)), ())
+        head = np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, 2))
+        return cls(NO_TERMS, *head, (NOTHING,))
 
     @classmethod
     def count(
@@ -115,7 +160,7 @@ class WordCounts(TallyBlock):
         rows = rows[np.argsort(of.y[rows], kind="stable")]  # class after class
         if isinstance(block, Bagged):
             return _count_bags(block, rows, of, kind)
-        reading = Reading(block, kind)
+        reading = Reading(block, kind, fixed_terms(kind))
         if not reading.compiled:
             return _count(reading, rows, of)
         sizes = reading.sizes[rows]
@@ -128,62 +173,43 @@ class WordCounts(TallyBlock):
         return parts[0]
 
     @property
-    def n_classes(self) -> int:
-        """The number of classes."""
-        return len(self.rows)
-
-    @property
-    def present(self) -> Integers:
-        """How many rows have a document, in each class (down)."""
-        return self.rows
-
-    @property
     def exact(self) -> bool:
         """Whether all sums are whole, so that `less` loses nothing."""
-        return all(bool(is_integral(words.sums).all()) for words in self.words)
+        return all(bool(is_integral(piece.sums).all()) for piece in self.pieces)
 
-    @property
-    def words(self) -> tuple[ClassWords, ...]:
-        """The words of each class."""
-        if not self.recent:
-            return self.settled
-        lately: dict[int, list[ClassWords]] = {}
-        for c, words in self.recent:
-            lately.setdefault(c, []).append(words)
-        together = list(self.settled)
-        for c, several in lately.items():
-            together[c] = _added(together[c], _united(several))
-        return tuple(together)
+    @cached_property
+    def pairs(self) -> Pairs:
+        """All pairs with their sums."""
+        return self.pieces[0] if len(self.pieces) == 1 else Pairs.united(self.pieces)
 
     def stacked(self) -> tuple[Integers, NDArray[np.int32], Floats]:
         """Return all classes as compressed sparse rows: pointers, numbers of words, sums."""
-        words = self.words
-        indptr = np.zeros(self.n_classes + 1, np.int64)
-        np.cumsum([len(here.indices) for here in words], out=indptr[1:])
-        indices, sums = zip(NOTHING, *words, strict=True)
-        return indptr, np.concatenate(indices), np.concatenate(sums)
+        keys, sums = self.pairs
+        indptr = np.searchsorted(keys, np.arange(self.n_classes + 1) * CLASS)
+        return indptr, self.pairs.words.astype(np.int32), sums
 
     def totals(self, part: int) -> Floats:
         """Return one of the sums for each word, over all classes."""
-        total = np.zeros(len(self.terms))
-        for words in self.words:
-            total[words.indices] += words.sums[:, part]
-        return total
+        totals = np.bincount(self.pairs.words, self.pairs.sums[:, part], len(self.terms))
+        return np.asarray(totals, np.float64)
+
+    def _arranged(self, change: Callable[[Array], Array], pieces: Sequence[Pairs]) -> WordCounts:
+        """Return the block with its classes changed in the same way everywhere."""
+        head = change(self.rows), change(self.weight), change(self.lengths)
+        return WordCounts(self.terms, *head, tuple(pieces))
 
     def with_classes(self, places: Sequence[int], n_classes: int) -> WordCounts:
         """Move the classes to new places, in the same order, among more classes."""
-        words = [NOTHING] * n_classes
-        for place, here in zip(places, self.words, strict=True):
-            words[place] = here
-        rows, weight = among(self.rows, places, n_classes), among(self.weight, places, n_classes)
-        lengths = among(self.lengths, places, n_classes)
-        return WordCounts(self.terms, rows, weight, lengths, tuple(words))
+        to = np.array(places, np.int64)
+        pieces = [piece.renumbered(to, None) for piece in self.pieces]
+        return self._arranged(lambda part: among(part, places, n_classes), pieces)
 
     def select_classes(self, classes: NDArray[np.bool_]) -> WordCounts:
         """Return the block of only some classes."""
-        words = tuple(here for here, kept in zip(self.words, classes, strict=True) if kept)
-        head = self.rows[classes], self.weight[classes], self.lengths[classes]
-        return WordCounts(self.terms, *head, words).without_unused()
+        kept = classes[self.pairs.classes]
+        pairs = Pairs(self.pairs.keys[kept], self.pairs.sums[kept])
+        pieces = [pairs.renumbered(np.cumsum(classes) - 1, None)]
+        return self._arranged(lambda part: part[classes], pieces).without_unused()
 
     def select(self, units: Sequence[int]) -> WordCounts:
         """Return the block of its column, or of none."""
@@ -195,113 +221,97 @@ class WordCounts(TallyBlock):
 
     def split(self, n_parts: int) -> list[WordCounts]:
         """Cut the classes into so many parts of equally many classes."""
-        n, words = self.n_classes // n_parts, self.words
-        cuts = [slice(k * n, k * n + n) for k in range(n_parts)]
-        return [
-            WordCounts(self.terms, self.rows[c], self.weight[c], self.lengths[c], words[c])
-            for c in cuts
-        ]
+        n, parts = self.n_classes // n_parts, []
+        edges = np.searchsorted(self.pairs.keys, np.arange(n_parts + 1) * n * CLASS).tolist()
+        for k, (first, last) in enumerate(pairwise(edges)):
+            keys = self.pairs.keys[first:last] - k * n * CLASS
+            pieces = [Pairs(keys, self.pairs.sums[first:last])]
+            here = slice(k * n, k * n + n)
+            parts.append(self._arranged(lambda part, here=here: part[here], pieces))  # type: ignore[misc]
+        return parts
 
     def without_unused(self) -> WordCounts:
         """Drop the words that no document has, and add up those that were learnt lately."""
-        counts = replace(self, settled=self.words, recent=()) if self.recent else self
         if isinstance(self.terms, Buckets):
-            return counts
+            return self
         used = np.zeros(len(self.terms), bool)
-        for here in counts.settled:
-            used[here.indices] = True
+        for piece in self.pieces:
+            used[piece.words] = True
         if used.all():
-            return counts
-        numbers = np.cumsum(used, dtype=np.int32) - 1
-        words = tuple(here._replace(indices=numbers[here.indices]) for here in counts.settled)
-        return replace(counts, terms=self.terms.select(np.flatnonzero(used)), settled=words)
-
-    def _among(self, terms: Terms | Buckets, numbers: Array | None) -> WordCounts:
-        """Return the block with other terms, among which its own have these numbers."""
-        words = self.words
-        if numbers is not None:
-            words = tuple(_sorted(numbers[here.indices], here.sums) for here in words)
-        return replace(self, terms=terms, settled=words, recent=())
+            return self
+        pairs = self.pairs.renumbered(None, np.cumsum(used) - 1)
+        return replace(self, terms=self.terms.select(np.flatnonzero(used)), pieces=(pairs,))
 
     def plus(self, other: WordCounts, names: Sequence[str], reuse: bool = False) -> WordCounts:
         """Add the counts of other documents."""
-        terms, more = self.terms, other.terms
-        if not any(len(words.indices) for words in self.settled):  # perhaps no buckets are known
-            terms, numbers = more, None
-        elif isinstance(terms, Buckets) or isinstance(more, Buckets):
-            numbers = None
-        else:
-            terms, numbers = terms.plus(more)
-        theirs, settled = other._among(terms, numbers).settled, self.settled
-        new = ((c, words) for c, words in enumerate(theirs) if len(words.indices))
-        recent = (*self.recent, *new)
-        n_recent = sum(len(words.indices) for _, words in recent)
-        if SETTLED * n_recent > sum(len(words.indices) for words in settled):
-            settled, recent = tuple(map(_added, self.words, theirs)), ()
+        terms, theirs = other.terms, other.pieces
+        if any(len(piece.keys) for piece in self.pieces):  # otherwise no buckets may be known
+            terms = self.terms
+            if isinstance(terms, Terms) and isinstance(other.terms, Terms):
+                terms, numbers = terms.plus(other.terms)
+                moved = [piece.renumbered(None, numbers.astype(np.int64)) for piece in theirs]
+                theirs = (Pairs.united(moved),)
+        pieces = (*self.pieces, *theirs)
+        if SETTLED * sum(len(piece.keys) for piece in pieces[1:]) > len(pieces[0].keys):
+            pieces = (Pairs.united(pieces),)
         head = self.rows + other.rows, self.weight + other.weight, self.lengths + other.lengths
-        return WordCounts(terms, *head, settled, recent)
+        return WordCounts(terms, *head, pieces)
 
     def minus(
         self, other: WordCounts, classes: Sequence[Label], names: Sequence[str]
     ) -> WordCounts:
         """Take away documents that were counted here; refuse what cannot be right."""
 
-        def where(c: int, _: int) -> str:
-            return f"column {names[0]!r}, class {classes[c]!r}"
+        def where_in(terms: Terms | Buckets, pairs: Pairs) -> Where:
+            def where(k: int, _: int) -> str:
+                word = terms.texts[pairs.words[k]]
+                return f"column {names[0]!r}, class {classes[pairs.classes[k]]!r}, word {word!r}"
 
-        def where_in(c: int, terms: Terms | Buckets, indices: Array) -> Where:
-            return lambda k, _: f"{where(c, 0)}, word {terms.texts[indices[k]]!r}"
+            return where
 
         head = self.rows, self.weight, other.rows, other.weight
-        rows, weight = weight_left(*head, where)
-        away = other._among(other.terms, None)
+        rows, weight = weight_left(*head, in_columns(classes, names))
+        away = other.pairs
         if isinstance(self.terms, Terms) and isinstance(other.terms, Terms):
-            numbers = self.terms.numbers_of(other.terms)
-            for c, theirs in enumerate(away.settled):
-                unknown = numbers[theirs.indices] < 0
-                refuse_never_counted(unknown[:, None], where_in(c, other.terms, theirs.indices))
-            away = away._among(self.terms, numbers)
-        words = list(self.words)
-        for c in np.flatnonzero(other.rows[:, 0]).tolist():
-            theirs = away.settled[c]
-            words[c] = left = _left(words[c], theirs, where_in(c, self.terms, theirs.indices))
-            # documents that stay cannot all have been without the word
-            many = left.sums[:, DOCUMENTS] > rows[c]
-            heavy = left.sums[:, WEIGHT] > weight[c] * (1.0 + TRUSTED)
-            refuse_never_counted((many | heavy)[:, None], where_in(c, self.terms, left.indices))
+            numbers = self.terms.numbers_of(other.terms).astype(np.int64)
+            unknown = numbers[away.words] < 0
+            refuse_never_counted(unknown[:, None], where_in(other.terms, away))
+            away = Pairs.united([away.renumbered(None, numbers)])
+        left = _left(self.pairs, away, where_in(self.terms, away))
+        # documents that stay cannot all have been without the word
+        many = left.sums[:, DOCUMENTS] > rows[left.classes, 0]
+        heavy = left.sums[:, WEIGHT] > weight[left.classes, 0] * (1.0 + TRUSTED)
+        refuse_never_counted((many | heavy)[:, None], where_in(self.terms, left))
         lengths = np.maximum(self.lengths - other.lengths, 0.0) * (rows > 0)
-        counts = WordCounts(self.terms, rows, weight, lengths, tuple(words))
+        counts = WordCounts(self.terms, rows, weight, lengths, (left,))
         # words that nobody has any more are kept until they are many
-        pairs = sum(len(here.indices) for here in words)
-        return counts.without_unused() if 2 * pairs < len(self.terms) else counts
+        return counts.without_unused() if 2 * len(left.keys) < len(self.terms) else counts
 
     def less(self, other: WordCounts) -> WordCounts:
         """Take away documents of whole counts that are surely here; the terms stay."""
-        return WordCounts(
-            self.terms,
-            self.rows - other.rows,
-            self.weight - other.weight,
-            self.lengths - other.lengths,
-            tuple(map(_less, self.words, other.words)),
-        )
+        places, _ = self.pairs.places(other.pairs.keys)
+        left = self.pairs.changed(places, self.pairs.sums[places] - other.pairs.sums)
+        head = self.rows - other.rows, self.weight - other.weight, self.lengths - other.lengths
+        return WordCounts(self.terms, *head, (left,))
 
     def sorted(self) -> WordCounts:
         """Return the same counts with the words in the order of the alphabet."""
         counts = self.without_unused()
         if isinstance(counts.terms, Buckets):
             return counts
-        rank = np.empty(len(counts.terms), np.int32)
+        rank = np.empty(len(counts.terms), np.int64)
         rank[counts.terms.order] = np.arange(len(counts.terms))
-        return counts._among(counts.terms.select(counts.terms.order), rank)
+        pairs = Pairs.united([counts.pairs.renumbered(None, rank)])
+        return replace(counts, terms=counts.terms.select(counts.terms.order), pieces=(pairs,))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WordCounts):
             return NotImplemented
         a, b = self.sorted(), other.sorted()
-        nothing = not any(len(words.indices) for words in (*a.words, *b.words))
-        mine: list[Array] = [a.rows, a.weight, a.lengths, *a.stacked()]
-        theirs: list[Array] = [b.rows, b.weight, b.lengths, *b.stacked()]
-        return (nothing or a.terms == b.terms) and all(map(np.array_equal, mine, theirs))
+        mine: list[Array] = [a.rows, a.weight, a.lengths, *a.pairs]
+        theirs: list[Array] = [b.rows, b.weight, b.lengths, *b.pairs]
+        same_words = not len(a.pairs.keys) or a.terms == b.terms
+        return same_words and all(map(np.array_equal, mine, theirs))
 
     __hash__ = None
 
@@ -350,14 +360,13 @@ class WordCounts(TallyBlock):
         require(bool((np.diff(indptr) >= 0).all()))
         require(bool(((indices >= 0) & (indices < len(terms))).all()))
         owner = np.repeat(np.arange(n), np.diff(indptr))
-        require(bool((np.diff(indices)[np.diff(owner) == 0] > 0).all()))
         documents = sums[:, DOCUMENTS]
         require(bool(((documents >= 1.0) & (documents <= rows[owner, 0])).all()))
         require(bool((documents == np.rint(documents)).all()))
         require(bool((sums[:, WEIGHT] <= weight[owner, 0] * (1.0 + 1e-9)).all()))
-        cuts, numbers = map(slice, indptr[:-1], indptr[1:]), indices.astype(np.int32)
-        words = tuple(ClassWords(numbers[here], sums[here]) for here in cuts)
-        block = WordCounts(terms, rows, weight, lengths, words)
+        pairs = Pairs(owner * CLASS + indices, sums)
+        require(bool((np.diff(pairs.keys) > 0).all()))
+        block = WordCounts(terms, rows, weight, lengths, (pairs,))
         require(block.without_unused() is block)  # a word that nobody has would not be there
         return block
 
@@ -373,34 +382,6 @@ def _words_from(letters: Array, edges: Integers) -> Terms:
     words = [raw[a:b] for a, b in pairwise(edges.tolist())]
     require(all(map(lt, words, words[1:])))  # the order of UTF-8 is that of code points
     return Terms.of_letters(letters, edges)
-
-
-class _Sums:
-    """The three sums of each word, for one class at a time."""
-
-    def __init__(self, compiled: bool) -> None:
-        self._add = load_text().add_bags if compiled else add_bags
-        self._sums = np.zeros((0, 3))
-        self._touched = np.zeros(0, np.int32)
-        self._n = 0
-
-    def add(self, bags: Bags, w: Array | None, n_terms: int) -> None:
-        """Add the bags of documents, whose terms are so many by now."""
-        if n_terms > len(self._sums):
-            sums, touched = np.zeros((n_terms * 3 // 2, 3)), np.empty(n_terms * 3 // 2, np.int32)
-            sums[: len(self._sums)] = self._sums
-            touched[: self._n] = self._touched[: self._n]
-            self._sums, self._touched = sums, touched
-        args = bags.indptr, bags.indices, bags.data, w, self._sums, self._touched, self._n
-        self._n = self._add(*args)
-
-    def take_out(self) -> ClassWords:
-        """Return the words of the class, and begin another class."""
-        indices = np.sort(self._touched[: self._n])
-        sums = self._sums[indices]
-        self._sums[indices] = 0.0
-        self._n = 0
-        return ClassWords(indices, sums)
 
 
 def add_bags(
@@ -419,28 +400,27 @@ def add_bags(
 
 def _count(reading: Reading, rows: Integers, of: RowClasses) -> WordCounts:
     """Count some documents, which stand class after class."""
-    known = fixed_terms(reading.words)
-    reader = reading.reader(known)
+    reader = reading.reader()
     bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1))
     pieces = ((bags, reader.n_terms) for bags in reading.bags(reader, rows, bounds))
     parts = _summed(pieces, rows, of, reading.words, reading.compiled)
     counted = WordCounts(reader.terms, *parts)
     # what was learnt is used; of terms that were settled before, some may not be
-    return counted if known is None else counted.without_unused()
+    return counted if reading.learns else counted.without_unused()
 
 
 def _count_bags(block: Bagged, rows: Integers, of: RowClasses, words: Words) -> WordCounts:
     """Count documents that were read before, class after class."""
     every = block.take(rows).as_bags()
-    bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1))
+    bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1)).tolist()
 
     def pieces() -> Iterator[tuple[Bags, int]]:
-        for c in np.flatnonzero(np.diff(bounds)).tolist():
-            here = slice(int(bounds[c]), int(bounds[c + 1]))
-            indptr = every.indptr[here.start : here.stop + 1]
-            stored = slice(int(indptr[0]), int(indptr[-1]))
-            parts = every.indices[stored], every.data[stored], every.lengths[here]
-            yield Bags(here, indptr - indptr[0], *parts), len(block.terms)
+        for first, last in pairwise(bounds):
+            if last > first:
+                indptr = every.indptr[first : last + 1]
+                stored = slice(int(indptr[0]), int(indptr[-1]))
+                parts = every.indices[stored], every.data[stored], every.lengths[first:last]
+                yield Bags(slice(first, last), indptr - indptr[0], *parts), len(block.terms)
 
     compiled = text_is_loaded() and len(every.indices) >= WORTH_COMPILED
     return WordCounts(block.terms, *_summed(pieces(), rows, of, words, compiled)).without_unused()
@@ -448,94 +428,43 @@ def _count_bags(block: Bagged, rows: Integers, of: RowClasses, words: Words) -> 
 
 def _summed(
     pieces: Iterator[tuple[Bags, int]], rows: Integers, of: RowClasses, words: Words, compiled: bool
-) -> tuple[Integers, Floats, Floats, tuple[ClassWords, ...]]:
-    """Add up bags class after class: rows, weight, lengths, words."""
+) -> tuple[Integers, Floats, Floats, tuple[Pairs, ...]]:
+    """Add up bags class after class: rows, weight, lengths, sums of the words.
+
+    Bags come with the number of terms by now.
+    """
     y, n_classes = of.y[rows], len(of.rows)
     w = None if of.w is None else of.w[rows]
     counted = np.bincount(y, minlength=n_classes).astype(np.int64)
-    weights = counted if w is None else np.bincount(y, w, n_classes)
+    weights = np.bincount(y, w, n_classes).astype(np.float64)
     ends = np.cumsum(counted)
-    found = [NOTHING] * n_classes
-    lengths = np.zeros((n_classes, 2))
-    sums = _Sums(compiled)
+    lengths, found = np.zeros((n_classes, 2)), []
+    add = load_text().add_bags if compiled else add_bags
+    sums, touched, n = np.zeros((0, 3)), np.zeros(0, np.int32), 0  # of one class at a time
     for bags, n_terms in pieces:
         c = int(y[bags.rows.start])
         w_here = None if w is None else w[bags.rows]
         length = bags.lengths.astype(np.float64)
         weight = np.ones(len(length)) if w_here is None else w_here
         lengths[c] += (weight @ length, weight @ length**2)
-        sums.add(bags.weighted(words), w_here, n_terms)
+        if n_terms > len(sums):
+            more = n_terms * 3 // 2 - len(sums)
+            sums = np.concatenate([sums, np.zeros((more, 3))])
+            touched = np.concatenate([touched, np.zeros(more, np.int32)])
+        bags = bags.weighted(words)
+        n = add(bags.indptr, bags.indices, bags.data, w_here, sums, touched, n)
         if bags.rows.stop == ends[c]:
-            found[c] = sums.take_out()
-    return counted[:, None], weights.astype(np.float64)[:, None], lengths, tuple(found)
+            numbers = np.sort(touched[:n]).astype(np.int64)
+            found.append(Pairs(c * CLASS + numbers, sums[numbers]))
+            sums[numbers] = 0.0
+            n = 0
+    together = map(np.concatenate, zip(NOTHING, *found, strict=True))
+    return counted[:, None], weights[:, None], lengths, (Pairs(*together),)
 
 
-def _sorted(indices: Array, sums: Floats) -> ClassWords:
-    """Put words into the order of their numbers."""
-    order = np.argsort(indices)
-    return ClassWords(indices[order].astype(np.int32, copy=False), sums[order])
-
-
-def _places(mine: ClassWords, indices: Array) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return where words stand or would stand, and mark those that are there."""
-    places = np.searchsorted(mine.indices, indices)
-    there = places < len(mine.indices)
-    there[there] = mine.indices[places[there]] == indices[there]
-    return places, there
-
-
-def _added(mine: ClassWords, theirs: ClassWords) -> ClassWords:
-    """Add up the sums of a class."""
-    if not len(theirs.indices) or not len(mine.indices):
-        return mine if len(mine.indices) else theirs
-    places, there = _places(mine, theirs.indices)
-    sums = mine.sums.copy()
-    sums[places[there]] += theirs.sums[there]
-    new = ~there
-    if not new.any():
-        return ClassWords(mine.indices, sums)
-    indices = np.insert(mine.indices, places[new], theirs.indices[new])
-    return ClassWords(indices, np.insert(sums, places[new], theirs.sums[new], axis=0))
-
-
-def _united(several: list[ClassWords]) -> ClassWords:
-    """Add up the sums of many pieces of a class at once."""
-    indices, places = np.unique(np.concatenate([w.indices for w in several]), return_inverse=True)
-    sums = np.zeros((len(indices), 3))
-    np.add.at(sums, places, np.concatenate([words.sums for words in several]))
-    return ClassWords(indices, sums)
-
-
-def _less(mine: ClassWords, theirs: ClassWords) -> ClassWords:
-    """Subtract the sums of a class, of words that are there; drop those that no document has."""
-    if not len(theirs.indices):
-        return mine
-    places, _ = _places(mine, theirs.indices)
-    return _with(mine, places, mine.sums[places] - theirs.sums)
-
-
-def _with(mine: ClassWords, places: Integers, left: Floats) -> ClassWords:
-    """Return the words of a class with other sums at some places."""
-    stay = left[:, DOCUMENTS] != 0.0
-    gone, here = places[~stay], places[stay]
-    indices, sums = _without(mine.indices, gone), _without(mine.sums, gone)
-    sums[here - np.searchsorted(gone, here)] = left[stay]
-    return ClassWords(indices, sums)
-
-
-def _without(array: Array, places: Integers) -> Array:
-    """Return a copy without some places; if these are few, in long stretches."""
-    if FEW * len(places) > len(array):
-        return np.delete(array, places, axis=0)
-    edges = np.concatenate([[-1], places, [len(array)]]).tolist()
-    return np.concatenate([array[a + 1 : b] for a, b in pairwise(edges)])
-
-
-def _left(mine: ClassWords, theirs: ClassWords, where: Where) -> ClassWords:
-    """Take away words of a class; refuse what cannot be right."""
-    if not len(theirs.indices):
-        return mine
-    places, there = _places(mine, theirs.indices)
+def _left(mine: Pairs, theirs: Pairs, where: Where) -> Pairs:
+    """Take away sums of words; refuse what cannot be right."""
+    places, there = mine.places(theirs.keys)
     refuse_never_counted(~there[:, None], where)
     before, away = mine.sums[places], theirs.sums
     left = before - away
@@ -547,4 +476,4 @@ def _left(mine: ClassWords, theirs: ClassWords, where: Where) -> ClassWords:
     refuse_never_counted(wrong, where)
     lost = ~gone & (away > 0.0) & (ROUNDING * before > TRUSTED * left)
     refuse_lost_in_rounding(lost & ~whole, where)
-    return _with(mine, places, np.where(gone, 0.0, np.maximum(left, 0.0)))
+    return mine.changed(places, np.where(gone, 0.0, np.maximum(left, 0.0)))

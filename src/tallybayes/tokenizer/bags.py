@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from tallybayes.kernels.choice import load_text, prepare_text, text_is_loaded
 from tallybayes.kernels.threads import over_rows
 from tallybayes.tokenizer.documents import Documents, Letters
-from tallybayes.tokenizer.terms import Buckets, Terms, Vocabulary
+from tallybayes.tokenizer.terms import Buckets, Table, Terms
 from tallybayes.tokenizer.words import (
     KEPT,
     Words,
@@ -37,9 +38,8 @@ Known = Terms | Buckets | None
 WORTH_LOADING = 4_000_000  # bytes of text that pay for loading the compiled reader
 WORTH_CALLING = 200  # bytes, once it is loaded
 BYTES_IN_A_PIECE = 1_000_000
-ENTRIES_IN_A_PIECE = 250_000  # to begin with
-MOST_ENTRIES = 2**30  # that are told apart by 32 bits
-MOST_REMEMBERED = 100_000  # terms whose buckets a reader need not work out again
+BYTES_OF_A_TERM = 4  # to read so many takes as long as to put a term into a table
+UTF8_LENGTHS = 0x80, 0x800, 0x10000  # from which on characters have one more byte
 
 
 class Bags(NamedTuple):
@@ -89,9 +89,7 @@ class PlainReader:
         self._known = known
         self._terms_of = analyzer(words)
         self._foreign = callable(words.tokens)
-        self._number_of: dict[str, int] = {}
-        if isinstance(known, Terms):
-            self._number_of = known.vocabulary.known(known.n)
+        self._number_of = known.number_of if isinstance(known, Terms) else {}
 
     @property
     def n_terms(self) -> int:
@@ -100,37 +98,28 @@ class PlainReader:
 
     @property
     def terms(self) -> Terms | Buckets:
-        """The terms that have numbers by now."""
-        return Terms.of(self._number_of) if self._known is None else self._known
+        """The terms that have numbers by now; nothing may be read afterwards."""
+        return Terms.of_numbers(self._number_of) if self._known is None else self._known
 
     def pieces(self, texts: list[str], rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
         """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
         sizes = np.array([len(texts[row]) for row in rows.tolist()], np.int64)
         for here in _pieces(sizes, bounds):
-            indptr: list[int] = [0]
-            indices: list[int] = []
-            data: list[int] = []
-            for row in rows[here].tolist():
-                bag = Counter(self._numbers(self._terms_of(texts[row])))
-                indices += bag
-                data += bag.values()
-                indptr.append(len(indices))
-            pointers, counts = np.array(indptr, np.int64), np.array(data, np.int32)
-            total = np.concatenate([[0], np.cumsum(counts)])
-            lengths = total[pointers[1:]] - total[pointers[:-1]]
-            yield Bags(here, pointers, np.array(indices, np.int32), counts, lengths)
+            bags = [Counter(self._numbers(texts[row])) for row in rows[here].tolist()]
+            indptr = np.cumsum([0, *map(len, bags)])
+            indices = np.fromiter(chain.from_iterable(bags), np.int32, indptr[-1])
+            data = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.int32, indptr[-1])
+            lengths = np.array(list(map(Counter.total, bags)), np.int64)
+            yield Bags(here, indptr, indices, data, lengths)
 
-    def _numbers(self, terms: list[str]) -> list[int]:
+    def _numbers(self, text: str) -> list[int]:
+        terms, known, number_of = self._terms_of(text), self._known, self._number_of
         if self._foreign:
             terms = [in_utf8(term) for term in terms]
-        known, number_of = self._known, self._number_of
         if known is None:
             return [number_of.setdefault(term, len(number_of)) for term in terms]
         if isinstance(known, Buckets):
-            if len(number_of) > MOST_REMEMBERED:
-                number_of.clear()
-            new = list(set(terms) - number_of.keys())
-            number_of.update(zip(new, known.numbers_of(Terms.of(new)).tolist(), strict=True))
+            return [known.number(term) for term in terms]
         n = len(known)
         return [number for term in terms if (number := number_of.get(term, n)) < n]
 
@@ -139,105 +128,83 @@ class CompiledReader:
     """Reads documents as bytes, with the compiled kernels."""
 
     def __init__(self, words: Words, known: Known) -> None:
-        self._known, self._kernels = known, load_text()
-        self._spelled = speller(words.lowercase, words.strip_accents)
+        self._known, self._words, self._kernels = known, words, load_text()
         cuts = {"whitespace": self._kernels.BLANKS, "characters": self._kernels.CHARACTERS}
         cut = cuts.get(str(words.tokens), self._kernels.WORDS)
-        self._tokens = str(words.tokens)
-        to_lower = np.uint8(32 if words.lowercase else 0)
-        self._rules = cut, to_lower, words.least, *words.ngrams
-        self._stop = _stop_terms(stop_tokens(words)).table[:4]
-        self._vocabulary = known.vocabulary if isinstance(known, Terms) else _new_vocabulary()
-        self._table = self._vocabulary.table(known.n if isinstance(known, Terms) else 0)
-        self._bucket_of = np.zeros(0, np.int32)
-        self._indices = np.empty(ENTRIES_IN_A_PIECE, np.int32)
-        self._data = np.empty(ENTRIES_IN_A_PIECE, np.int32)
-        self.longest = 0
-        self._make_buffers(0)
+        self._rules = cut, words.least, *words.ngrams, _stop_slots(stop_tokens(words))
+        self._spelling = _NO_SPELLING
+        self._buckets = len(known) if isinstance(known, Buckets) else 0
+        self._table = known.table if isinstance(known, Terms) else Table(512, 65_536)
+        self._place = np.zeros(self._buckets or len(self._table.edges), np.int32)
+        self._indices = self._data = np.empty(0, np.int32)
+        self.longest = -1
 
     @property
     def n_terms(self) -> int:
         """How many terms have numbers by now."""
-        return int(self._table[3][0]) if self._known is None else len(self._known)
+        return int(self._table.size[0]) if self._known is None else len(self._known)
 
     @property
     def terms(self) -> Terms | Buckets:
         """The terms that have numbers by now; nothing may be read afterwards."""
-        return self._vocabulary.release(self.n_terms) if self._known is None else self._known
-
-    def _make_buffers(self, longest: int) -> None:
-        """Make room for documents of so many bytes, and for what was put where of each term."""
-        self.longest = max(longest, min(2 * self.longest, BYTES_IN_A_PIECE))
-        batch = self._kernels.BATCH
-        self._buffers = (
-            np.empty((4, 2 * self.longest + 64), np.uint8),
-            np.empty(2 * self.longest + 64, np.int64),
-            np.empty((3, batch), np.uint64),
-            np.empty(batch, np.int32),
-        )
-        self._forget_places()
-
-    def _forget_places(self) -> None:
-        self._place = np.zeros(len(self._table[2]), np.int32)
-        self._bins = np.zeros(self._known.n if isinstance(self._known, Buckets) else 0, np.int32)
-        self._entries = 1  # written so far, plus one
+        return Terms.of_table(self._table) if self._known is None else self._known
 
     def pieces(
         self, documents: Documents, rows: Array, bounds: Array | None = None
     ) -> Iterator[Bags]:
         """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
         for here in _pieces(documents.sizes[rows], bounds):
-            text = documents.letters(rows[here], self._spelled)
-            longest = int((text.ends - text.starts).max(initial=0))
-            if longest > self.longest:
-                self._make_buffers(longest)
-            elif self._entries > MOST_ENTRIES:
-                self._forget_places()
-            n = here.stop - here.start
+            text, to_lower = self._spelled(documents.letters(rows[here]))
+            self._make_room(text.ends - text.starts)
+            n, done = here.stop - here.start, 0
             indptr, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
-            done = self._read(text, 0, indptr, lengths)
             while done < n:
-                done = self._read(text, done, indptr, lengths)
-            written = int(indptr[-1])
-            if isinstance(self._known, Buckets):
-                self._fill_buckets(self._known, indptr)
-            self._entries += written
+                done = self._kernels.bags(
+                    *text, to_lower, done, *self._rules, self._spelling,
+                    *self._table.arrays, self._known is None, self._buckets,
+                    *self._buffers, self._place, indptr, lengths, self._indices, self._data,
+                )  # fmt: skip
+                if done < n:
+                    self._grow()
             yield Bags(here, indptr, self._indices, self._data, lengths)
 
-    def _read(self, text: Letters, done: int, indptr: Array, lengths: Array) -> int:
-        """Read on from a document; return how many are done, having made room for the others."""
-        known = self._known.n if isinstance(self._known, Terms) else self._kernels.LEARN
-        unicode = not text.in_ascii.all()
-        done, terms, letters, entries = self._kernels.bags(
-            *text, done, self._entries,
-            *self._rules, belonging(self._tokens) if unicode else _NO_TABLE,
-            *self._stop, *self._table, known, *self._buffers, self._place,
-            indptr, lengths, self._indices, self._data,
-        )  # fmt: skip
-        if terms:
-            self._vocabulary.make_room(terms, letters)
-            self._table = self._vocabulary.table(int(self._table[3][0]), terms)
-            self._place = np.zeros(len(self._table[2]), np.int32)
-        if entries > len(self._indices):
-            used = int(indptr[done])
-            for name in ("_indices", "_data"):
-                wider = np.empty(2 * entries, np.int32)
-                wider[:used] = getattr(self, name)[:used]
-                setattr(self, name, wider)
-        return done
+    def _grow(self) -> None:
+        """Make room for twice as many terms, or else for twice as many letters."""
+        table, n_slots = self._table, len(self._table.slots)
+        if 2 * (table.size[0] + self._kernels.BATCH) > n_slots:
+            self._table = table.grown(n_slots, len(table.letters))
+        else:
+            self._table = table.grown(n_slots // 2, 2 * len(table.letters))
+        self._place = np.zeros(len(self._table.edges), np.int32)
 
-    def _fill_buckets(self, known: Buckets, indptr: Array) -> None:
-        """Turn the numbers of terms into those of buckets; some may hold several of a document."""
-        n = int(self._table[3][0])
-        new = known.numbers_of(Terms(self._vocabulary, n), len(self._bucket_of))
-        self._bucket_of = np.append(self._bucket_of, new)
-        self._kernels.merge(
-            indptr, self._indices, self._data, self._bucket_of, self._bins, self._entries
-        )
-        if n > MOST_REMEMBERED:
-            self._vocabulary, self._bucket_of = _new_vocabulary(), self._bucket_of[:0]
-            self._table = self._vocabulary.table(0)
-            self._place = np.zeros(len(self._table[2]), np.int32)
+    def _spelled(self, text: Letters) -> tuple[Letters, Array]:
+        """Return documents as the kernels can read them, and what to add to their capitals."""
+        words, n = self._words, len(text.starts)
+        to_lower = np.full(n, 32 if words.lowercase else 0, np.uint8)
+        odd = self._kernels.odd(*text, _NO_SPELLING, np.zeros(n, bool))
+        if odd.any():  # beyond ASCII
+            self._spelling = spelling(str(words.tokens), words.lowercase)
+            if not words.strip_accents:
+                odd = self._kernels.odd(*text, self._spelling, np.zeros(n, bool))
+        if odd.any():
+            text = text.spelled(odd, speller(words.lowercase, words.strip_accents))
+            to_lower[odd] = 0
+        return text, to_lower
+
+    def _make_room(self, sizes: Array) -> None:
+        """Make room for documents of so many bytes, and for their bags."""
+        longest, (least, most) = int(sizes.max(initial=0)), self._words.ngrams
+        if longest > self.longest:
+            self.longest = max(longest, min(2 * self.longest, BYTES_IN_A_PIECE))
+            self._buffers = (
+                np.empty((3, 2 * self.longest + 64), np.uint8),
+                np.empty(2 * self.longest + 64, np.int64),
+                np.empty((3, self._kernels.BATCH), np.uint64),
+                np.empty(self._kernels.BATCH, np.int32),
+            )
+        entries = (most - least + 1) * int(sizes.sum())
+        if entries > len(self._indices):
+            self._indices, self._data = np.empty((2, entries), np.int32)
 
 
 def _pieces(sizes: Array, bounds: Array | None) -> Iterator[slice]:
@@ -254,31 +221,35 @@ def _pieces(sizes: Array, bounds: Array | None) -> Iterator[slice]:
         start = stop
 
 
-_NO_TABLE = np.zeros(0, bool)
+_NO_SPELLING = np.zeros(0, np.int32)  # all characters beyond ASCII are odd
 
 
 @cache
-def belonging(tokens: str) -> NDArray[np.bool_]:
-    """Mark the code points that belong to tokens, as the running Python has them."""
+def spelling(tokens: str, lowercase: bool) -> NDArray[np.int32]:
+    """Return twice the lower case of each code point, plus 1 if it belongs to tokens.
+
+    The lower case is 0 if Python has to find it: that of a capital sigma depends on where it
+    stands, and some have not as many bytes in UTF-8.
+    """
+    codes = np.arange(sys.maxunicode + 1, dtype=np.uint32)
+    text = codes.tobytes().decode("utf-32-le", "surrogatepass")
     words = tokens in ("words", "unicode")
     pattern = word_pattern(tokens == "unicode") if words else r"\S"
-    codes = np.arange(sys.maxunicode + 1, dtype=np.uint32)
-    kept = np.zeros(len(codes), bool)
-    for run in re.finditer(f"{pattern}+", codes.tobytes().decode("utf-32-le", "surrogatepass")):
-        kept[run.start() : run.end()] = True
-    return kept
+    belongs = np.zeros(len(codes), bool)
+    for run in re.finditer(f"{pattern}+", text):
+        belongs[run.start() : run.end()] = True
+    lower = codes
+    if lowercase:
+        one_by_one = text.replace("\u03a3", "0").replace("\u0130", "0").lower()
+        lower = np.frombuffer(one_by_one.encode("utf-32-le", "surrogatepass"), np.uint32)
+    n_bytes, after = (np.searchsorted(UTF8_LENGTHS, each, "right") for each in (codes, lower))
+    return (np.where(n_bytes == after, lower, 0) << 1 | belongs).astype(np.int32)
 
 
 @lru_cache(KEPT)
-def _stop_terms(stop: frozenset[str]) -> Terms:
-    """Return the stop words, with a table that the compiled kernels look them up in."""
-    return Terms.of(stop)
-
-
-def _new_vocabulary() -> Vocabulary:
-    """Return room for words, of which more is made when it is needed."""
-    vocabulary = Vocabulary.with_room(512, 65_536)
-    return vocabulary.claimed(0)
+def _stop_slots(stop: frozenset[str]) -> NDArray[np.uint64]:
+    """Return the slots in which the compiled kernels look stop words up."""
+    return Terms.of(stop).table.slots if stop else np.zeros((0, 4), np.uint64)
 
 
 def fixed_terms(words: Words) -> Terms | Buckets | None:
@@ -295,19 +266,25 @@ def expect_text(n_bytes: int) -> None:
 
 
 class Reading:
-    """Documents that are about to be read, in the way that suits how many there are."""
+    """Documents that are about to be read, in the way that suits how many there are.
 
-    def __init__(self, documents: Documents, words: Words) -> None:
-        self.words, self.sizes = words, documents.sizes
+    `known` is as for the readers.
+    """
+
+    def __init__(self, documents: Documents, words: Words, known: Known = None) -> None:
+        self.words, self.sizes, self._known = words, documents.sizes, known
+        self.learns = known is None
         self.n_bytes = int(self.sizes.sum())
         worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
+        if isinstance(known, Terms) and "table" not in vars(known):
+            worth = max(worth, BYTES_OF_A_TERM * len(known))
         self.compiled = self.n_bytes >= worth and not callable(words.tokens)
         self.compiled = self.compiled and prepare_text(self.n_bytes)
         self._documents: Any = documents if self.compiled else documents.strings()
 
-    def reader(self, known: Known) -> PlainReader | CompiledReader:
+    def reader(self) -> PlainReader | CompiledReader:
         """Return a reader that suits these documents: one for each thread."""
-        return (CompiledReader if self.compiled else PlainReader)(self.words, known)
+        return (CompiledReader if self.compiled else PlainReader)(self.words, self._known)
 
     def bags(
         self, reader: PlainReader | CompiledReader, rows: Array, bounds: Array | None = None
@@ -333,10 +310,11 @@ class Bagged:
     @classmethod
     def of(cls, documents: Documents, words: Words) -> Bagged:
         """Read all documents."""
-        reading, known = Reading(documents, words), fixed_terms(words)
+        known = fixed_terms(words)
+        reading = Reading(documents, words, known)
 
         def work(rows: slice) -> tuple[Any, list[Bags]]:
-            reader = reading.reader(known)
+            reader = reading.reader()
             found = []
             for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
                 stored = slice(0, int(bags.indptr[-1]))  # the memory is used again

@@ -347,27 +347,32 @@ def in_utf8(text: str) -> str:
 @cache
 def word_pattern(unicode: bool) -> str:
     """Return the pattern of a character that belongs to words."""
-    return rf"[\w{marks()}]" if unicode else r"\w"
+    if not unicode:
+        return r"\w"
+    marks = _ranges(lambda c: unicodedata.category(c)[0] == "M")
+    return rf"[\w{marks}\u200c\u200d]"
+
+
+def _ranges(chosen: Callable[[str], Any]) -> str:
+    """Return characters that were chosen, as ranges of a pattern."""
+    ranges: list[list[str]] = []
+    for code in range(0x300, sys.maxunicode + 1):  # the first mark
+        if chosen(chr(code)):
+            if ranges and ord(ranges[-1][1]) == code - 1:
+                ranges[-1][1] = chr(code)
+            else:
+                ranges.append([chr(code), chr(code)])
+    return "".join(f"{first}-{last}" for first, last in ranges)
 
 
 @cache
-def marks() -> str:
-    """Return, as ranges of a pattern, the marks and joiners that belong to words."""
-    ranges: list[list[int]] = []
-    for code in range(sys.maxunicode + 1):
-        if unicodedata.category(chr(code))[0] == "M" or code in (0x200C, 0x200D):
-            if ranges and ranges[-1][1] == code - 1:
-                ranges[-1][1] = code
-            else:
-                ranges.append([code, code])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+def _accents() -> re.Pattern[str]:
+    return re.compile(f"[{_ranges(unicodedata.combining)}]+")
 
 
 def without_accents(text: str) -> str:
     """Resolve compatibility characters and drop all combining ones."""
-    if text.isascii():
-        return text
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return text if text.isascii() else _accents().sub("", unicodedata.normalize("NFKD", text))
 
 
 @cache

@@ -1,17 +1,23 @@
 """Fitting a calibration on leave-one-out terms: every row counts, and none is set aside.
 
-The exponents w >= 0 minimise the sum over rows of -log P(c | x) without the row, plus
+The exponents p >= 0 of the prior and w_j >= 0 of the columns minimise the sum over rows of
+-log P(c | x) without the row, plus
 
-    penalty / 2 sum_j ((w_j - m)^2 + max(m - 1, 0)^2),        m the mean of w:
+    penalty / 2 ((p - 1)^2 + sum_j ((w_j - m)^2 + max(m - 1, 0)^2)),        m the mean of w:
 
-a convex problem of as many unknowns as there are columns. The penalty draws them towards one common
-temperature, not towards each being 1; and it keeps that from running away where the rows that were
-seen can be told apart without fail.
+a convex problem of one unknown more than there are columns; for a temperature all columns are one.
+The penalty draws the columns towards one common temperature, not towards each being 1; and it keeps
+that from running away where the rows that were seen can be told apart without fail. The prior is
+drawn towards 1: where classes are equally frequent rows say next to nothing of its exponent, and
+that little is the bias of leave-one-out, in which a row's own class always has one row less.
+
+A prior that the user states is a statement, perhaps about other rows than these, and a uniform one
+is the same to any power: both keep the exponent 1.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,23 +51,53 @@ def calibrated(
 ) -> Calibration:
     """Fit a calibration of the model that a recipe makes of these rows."""
     rows = LeaveOneOut(data) if rows is None else rows
+    some, names, terms, prior, exact = _held_out(rows, recipe, how)
+    y, w = rows.y[some], rows.w[some]
+    here = np.arange(len(y))
+    able = (w > 0.0) & np.isfinite(prior[here, y])
+    fits = able & exact & np.isfinite(terms[here, :, y]).all(axis=1)
+    if not terms.shape[1] or _one_sided(fits, y, able):
+        return Calibration(how, dict.fromkeys(names, 1.0))
+    problem = _Problem(terms[fits], prior[fits], recipe.prior.learnt, y[fits], w[fits])
+    plain = problem.scores(np.ones(1 + terms.shape[1]))
+    exponents = problem.solved()
+    fitted = problem.scores(exponents)
+    often = float(np.bincount(y[fits], w[fits]).max()) / problem.weight
+    _warn_of_less_accuracy(how, plain.accuracy, max(fitted.accuracy, often), problem.weight)
+    return Calibration(
+        how,
+        dict(zip(names, exponents[1:].tolist(), strict=False)),  # a temperature has no names
+        float(exponents[1:].mean()),
+        float(exponents[0]),
+        fitted.loss,
+        plain.loss,
+        fitted.accuracy,
+        plain.accuracy,
+        int(fits.sum()),
+    )
+
+
+def _held_out(
+    rows: LeaveOneOut, recipe: Recipe, how: How
+) -> tuple[Array, list[str], Floats, Floats, NDArray[np.bool_]]:
+    """Return rows, names, their leave-one-out terms, log priors, and which of them are exact.
+
+    For a temperature all columns are one, which has no name.
+    """
     if how == "weights":
-        return _weights(rows, recipe)
-    found = rows.joint(recipe, recount=False)
-    if found is None:
+        some = rows.sampled(MOST_CELLS)
+        by_column = rows.terms(recipe, some)
+        if by_column is None:
+            raise no_closed_form(how)
+        return some, *by_column
+    together = rows.joint(recipe, recount=False)
+    if together is None:
         raise no_closed_form(how)
-    joint, prior = found
-    y, w = rows.y, rows.w
-    fits = np.isfinite(joint[np.arange(len(y)), y]) & (w > 0.0)
-    if _one_sided(fits, y, (w > 0.0) & np.isfinite(prior[np.arange(len(y)), y])):
-        return Calibration(how)
-    joint, prior, y, w = joint[fits], prior[fits], y[fits], w[fits]
-    loss = _loss(joint, y, w)
+    joint, prior = together
     with np.errstate(invalid="ignore"):
         evidence = np.where(np.isneginf(joint), -np.inf, joint - prior)
-    exponent = fitted_exponent(evidence, prior, y, w)
-    after = _Problem(evidence[:, None], prior, y, w, PENALTY).loss(np.array([exponent]))
-    return Calibration(how, {}, exponent, after, loss, len(y))
+    everything = np.arange(len(joint))
+    return everything, [], evidence[:, None], prior, np.ones(len(joint), bool)
 
 
 def no_closed_form(how: str) -> TallyBayesError:
@@ -71,26 +107,6 @@ def no_closed_form(how: str) -> TallyBayesError:
         "(choosing words by max_features or best, idf, norm; weights with min_df, max_df or "
         "event='bernoulli'); leave them out, or wrap the model in CalibratedClassifierCV"
     )
-
-
-def _weights(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
-    """Fit one exponent a column."""
-    some = rows.sampled(MOST_CELLS)
-    found = rows.terms(recipe, some)
-    if found is None:
-        raise no_closed_form("weights")
-    names, terms, prior, exact = found
-    y, w = rows.y[some], rows.w[some]
-    own = terms[np.arange(len(y)), :, y]
-    able = (w > 0.0) & np.isfinite(prior[np.arange(len(y)), y])
-    fits = able & exact & np.isfinite(own).all(axis=1)
-    if not names or _one_sided(fits, y, able):
-        return Calibration("weights", dict.fromkeys(names, 1.0))
-    problem = _Problem(terms[fits], prior[fits], y[fits], w[fits], PENALTY)
-    weights = problem.solved()
-    before, after = problem.loss(np.ones(len(names))), problem.loss(weights)
-    exponents = dict(zip(names, weights.tolist(), strict=True))
-    return Calibration("weights", exponents, float(weights.mean()), after, before, int(fits.sum()))
 
 
 def _one_sided(fits: NDArray[np.bool_], y: Array, able: NDArray[np.bool_]) -> bool:
@@ -108,11 +124,23 @@ def _one_sided(fits: NDArray[np.bool_], y: Array, able: NDArray[np.bool_]) -> bo
     return True
 
 
-def _loss(joint: Floats, y: Array, w: Floats) -> float:
-    from scipy.special import logsumexp
+def _warn_of_less_accuracy(how: How, before: float, after: float, weight: float) -> None:
+    """Say so if a calibration costs more accuracy than its standard error.
 
-    losses = logsumexp(joint, axis=1) - joint[np.arange(len(y)), y]
-    return float(w @ losses / w.sum())
+    It cannot be less than the share of the most frequent class, though leave-one-out may say so:
+    the prior without a row speaks against the row's own class. By Agresti and Coull (1998) two rows
+    more are right and two more are wrong, so that the error of a model without mistakes is not 0.
+    """
+    share = (before * weight + 2.0) / (weight + 4.0)
+    error = float(np.sqrt(share * (1.0 - share) / (weight + 4.0)))
+    if before - after > error:
+        other = "calibration='weights', or " if how == "temperature" else ""
+        warn(
+            f"the {how} calibration lowers the leave-one-out accuracy from {before:.4f} to "
+            f"{after:.4f} (standard error {error:.4f}), while it lowers the log-loss; if answers "
+            f"matter more than their probabilities, take {other}no calibration",
+            TallyBayesWarning,
+        )
 
 
 def _gaps(terms: Floats, own: Floats) -> Floats:
@@ -120,120 +148,79 @@ def _gaps(terms: Floats, own: Floats) -> Floats:
     return np.clip(terms - own, -FAR, FAR)
 
 
-class _Problem:
-    """The convex problem: terms by row, column and class, with weights of rows and a penalty."""
+class _Scores(NamedTuple):
+    """What some exponents give: the posterior of the classes that rows do not belong to."""
 
-    def __init__(self, terms: Floats, prior: Floats, y: Array, w: Floats, penalty: float) -> None:
-        n, _, c = terms.shape
+    posterior: Floats
+    total: float
+    loss: float
+    accuracy: float
+
+
+class _Problem:
+    """The convex problem: prior and terms by row, column and class, with weights of rows.
+
+    The first unknown is the exponent of the prior. One that is not `learnt` from rows keeps 1.
+    """
+
+    def __init__(self, terms: Floats, prior: Floats, learnt: bool, y: Array, w: Floats) -> None:
+        n, k, c = terms.shape
         here = np.arange(n)
         # differences to the row's own class, whose score is 0 then, so that it can be left out
         others = np.ones((n, c), bool)
         others[here, y] = False
-        gaps = _gaps(terms, terms[here, :, y][:, :, None]).transpose(0, 2, 1)
-        self._gaps = np.ascontiguousarray(gaps[others])
-        self._prior = _gaps(prior, prior[here, y][:, None])[others]
-        self._shape, self._w, self._penalty = (n, c - 1), w, penalty
+        of_prior = _gaps(prior, prior[here, y][:, None])[others]
+        # a class that is gone without the row stays impossible, whatever the exponent
+        fixed = np.isneginf(prior)[others] | (not learnt)
+        self._fixed = np.where(fixed, of_prior, 0.0)
+        self._gaps = np.empty((n * (c - 1), 1 + k))
+        self._gaps[:, 0] = np.where(fixed, 0.0, of_prior)
+        gaps = _gaps(terms, terms[here, :, y][:, :, None])
+        self._gaps[:, 1:] = gaps.transpose(0, 2, 1)[others]
+        self._shape, self._w = (n, c - 1), w
+        self.weight = float(w.sum())
 
-    def _scores(self, exponents: Floats) -> tuple[Floats, Floats]:
-        """Return the loss of each row, and the posterior of the classes it does not belong to."""
-        scores = (self._gaps @ exponents + self._prior).reshape(self._shape)
+    def scores(self, exponents: Floats) -> _Scores:
+        """Judge the rows with some exponents."""
+        scores = (self._gaps @ exponents + self._fixed).reshape(self._shape)
         top = scores.max(axis=1, keepdims=True, initial=0.0)
         shares = np.exp(scores - top)
-        total = shares.sum(axis=1, keepdims=True) + np.exp(-top)
-        return (np.log(total) + top)[:, 0], shares / total
-
-    def loss(self, exponents: Floats) -> float:
-        """Return the mean loss."""
-        losses, _ = self._scores(exponents)
-        return float(self._w @ losses / self._w.sum())
+        sums = shares.sum(axis=1, keepdims=True) + np.exp(-top)
+        total = float(self._w @ (np.log(sums) + top)[:, 0])
+        right = float(self._w @ (top[:, 0] <= 0.0))
+        return _Scores(shares / sums, total, total / self.weight, right / self.weight)
 
     def solved(self) -> Floats:
         """Return the exponents."""
         from scipy.optimize import minimize
 
-        k = self._gaps.shape[1]
-        _, posterior = self._scores(np.full(k, START))
+        k = self._gaps.shape[1] - 1
+        start = np.append(1.0, np.full(k, START))
         # columns differ much in how steeply the loss bends: on this scale they are alike
+        posterior = self.scores(start).posterior
         each_w = np.repeat(self._w, self._shape[1])
         steep = (posterior * (1.0 - posterior)).ravel() * each_w @ self._gaps**2
-        scale = 1.0 / np.sqrt(steep + self._penalty + 1e-12)
+        scale = 1.0 / np.sqrt(steep + PENALTY + 1e-12)
 
         def objective(scaled: Floats) -> tuple[float, Floats]:
             exponents = scaled * scale
-            losses, posterior = self._scores(exponents)
-            mean = exponents.mean()
-            away, over = exponents - mean, max(mean - 1.0, 0.0)
-            value = self._w @ losses + 0.5 * self._penalty * (away @ away + k * over * over)
-            slope = (posterior.ravel() * each_w) @ self._gaps + self._penalty * (away + over)
-            return float(value), slope * scale
+            prior, weights = exponents[0], exponents[1:]
+            scores = self.scores(exponents)
+            mean = weights.mean()
+            away, over = weights - mean, max(mean - 1.0, 0.0)
+            pull = (prior - 1.0) ** 2 + away @ away + k * over * over
+            slope = (scores.posterior.ravel() * each_w) @ self._gaps
+            slope[0] += PENALTY * (prior - 1.0)
+            slope[1:] += PENALTY * (away + over)
+            return scores.total + 0.5 * PENALTY * float(pull), slope * scale
 
         found = minimize(
             objective,
-            np.full(k, START) / scale,
+            start / scale,
             jac=True,
             method="L-BFGS-B",
-            bounds=[(0.0, None)] * k,
+            bounds=[(0.0, None)] * (1 + k),
             options={"maxiter": 500, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-6},
         )
         solution: Floats = found.x * scale
         return solution
-
-
-def fitted_exponents(
-    terms: Floats, prior: Floats, y: Array, w: Floats, penalty: float = PENALTY
-) -> Floats:
-    """Return one exponent for each column of held-out terms, by row, column and class.
-
-    Rows that are impossible in their own class have no part; without any other all exponents are 1.
-    """
-    own = terms[np.arange(len(y)), :, y]
-    fits = np.isfinite(own).all(axis=1) & np.isfinite(prior[np.arange(len(y)), y]) & (w > 0.0)
-    if not fits.any() or not terms.shape[1]:
-        return np.ones(terms.shape[1])
-    known, prior = terms[fits], prior[fits]
-    if terms.shape[1] == 1:
-        return np.array([fitted_exponent(known[:, 0], prior, y[fits], w[fits])])
-    return _Problem(known, prior, y[fits], w[fits], penalty).solved()
-
-
-def fitted_exponent(evidence: Floats, prior: Floats, y: Array, w: Floats) -> float:
-    """Return the one exponent of evidence by row and class, by Newton's method.
-
-    It is the solution of the general problem of a single column, in a fraction of the time.
-    """
-    here = np.arange(len(y))
-    gaps = _gaps(evidence, evidence[here, y][:, None])
-    start = _gaps(prior, prior[here, y][:, None])
-
-    def at(exponent: float) -> tuple[float, ...]:
-        """Return the loss, its slope and its curvature."""
-        scores = start + exponent * gaps
-        top = scores.max(axis=1, keepdims=True)
-        shares = np.exp(scores - top)
-        total = shares.sum(axis=1, keepdims=True)
-        shares /= total
-        mean = np.einsum("ij,ij->i", shares, gaps)
-        away = gaps - mean[:, None]
-        spread = np.einsum("ij,ij,ij->i", shares, away, away)
-        loss = (np.log(total) + top)[:, 0]
-        # not by matrix products, whose threads cost more than so short a sum
-        value, slope, bend = (float(np.einsum("i,i->", w, each)) for each in (loss, mean, spread))
-        over = max(exponent - 1.0, 0.0)
-        value, slope = value + 0.5 * PENALTY * over * over, slope + PENALTY * over
-        return value, slope, bend + PENALTY * (over > 0.0)
-
-    exponent = 0.7
-    value, slope, curvature = at(exponent)
-    for _ in range(100):
-        if curvature <= 0.0 or (exponent == 0.0 and slope >= 0.0):
-            break
-        step = max(-slope / curvature, -exponent)
-        found = at(exponent + step)
-        while found[0] > value and abs(step) > 1e-12:
-            step /= 2.0
-            found = at(exponent + step)
-        gain, exponent = value - found[0], max(exponent + step, 0.0)
-        value, slope, curvature = found
-        if gain <= 1e-12 * max(value, 1.0):
-            break
-    return exponent

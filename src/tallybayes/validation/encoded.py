@@ -12,7 +12,7 @@ from tallybayes.batches import Block, encode_classes, encoded
 from tallybayes.kernels.counting import members
 from tallybayes.schema import Schema
 from tallybayes.sources import Source
-from tallybayes.sources.labels import Label, sorted_labels
+from tallybayes.sources.labels import Label
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
 
@@ -51,8 +51,5 @@ class Encoded:
 
 def coded(labels: Any, n_rows: int) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
     """Return the classes, sorted, and the place of each row's label among them."""
-    found = encode_classes(labels, n_rows)
-    classes = sorted_labels(found.labels, "the labels")
-    place = {label: k for k, label in enumerate(classes)}
-    order = np.array([place[label] for label in found.labels], np.int64)
-    return classes, order[found.codes]
+    codes, classes = encode_classes(labels, n_rows)
+    return classes, codes

@@ -64,7 +64,7 @@ def loan():
 def mails():
     """Text, booleans as classes, and a temperature."""
     tally = tb.Tally.of({"mail": MAILS}, SPAM, columns={"mail": tb.Text()}, target="spam")
-    calibration = Calibration("temperature", {}, 0.5, 0.25, 0.75, 5)
+    calibration = Calibration("temperature", default=0.5, loss=0.25, loss_before=0.75, rows=5)
     fitted = Fitted(tally, Recipe((tb.Text(alpha=0.5),), {}, tb.Uniform(), calibration=calibration))
     return Stored(fitted, provenance("mails.jsonl", 5), {"name": "TextNB", "alpha": 0.5})
 

@@ -138,8 +138,8 @@ def explain(
     else:
         pair = _class(one, classes), _class(other, classes)
         found = explained(stored.fitted, given)
-        shown = found if found.runner_up is None else found.against(*pair)
-        session.result(str(shown), found.to_dict(*pair))
+        text = str(found if found.runner_up is None else found.against(*pair))
+        session.result(text, found.to_dict(*pair))
 
 
 def _class(word: str | None, classes: tuple[Label, ...]) -> Label | None:

@@ -122,7 +122,7 @@ def _table(explanation: Explanation, contrast: Contrast, number: int) -> Html:
         return [name, value, *(decimal(logs[c]) for c in classes), _bits(bits), _odds(bits)]
 
     used = [each for each in contrast.evidence if each.contribution.left_out is None]
-    lines = [line("prior", "", explanation.log_prior, contrast.prior)]
+    lines = [line("prior", explanation.prior_power, explanation.log_prior, contrast.prior)]
     for each in used[:LINES_SHOWN]:
         what = each.contribution
         lines.append(line(label(what.column, 40), _value(what), what.log_likelihood, each.bits))

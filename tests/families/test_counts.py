@@ -1,0 +1,192 @@
+"""Multinomial, Complement, Bernoulli and Poisson against exact fractions and scipy.stats."""
+
+from fractions import Fraction
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.stats import bernoulli, poisson
+
+import tallybayes as tb
+from tiers import scaled
+
+NAN = np.nan
+ALPHAS = [Fraction(0), Fraction(1, 10), Fraction(1), Fraction(5, 2)]
+NAMES = ("x0", "x1", "x2")
+rows = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=9)
+alphas = st.tuples(*[st.sampled_from(ALPHAS)] * 3)
+
+
+def split(rows):
+    """Counts and labels, both classes there."""
+    return np.array(rows), np.arange(len(rows)) % 2
+
+
+def model_of(X, y, family, kind=None):
+    kinds = dict.fromkeys(NAMES[: X.shape[1]], kind or family)
+    return tb.estimate(tb.Tally.of(X, y, columns=kinds), family)
+
+
+def parameters_of(*arguments):
+    return model_of(*arguments).factors[0].parameters
+
+
+def sums_of(X, y):
+    return [[Fraction(int(value)) for value in X[y == c].sum(axis=0)] for c in range(2)]
+
+
+def floats(alphas):
+    return tuple(map(float, alphas))
+
+
+@given(rows, alphas)
+@scaled(2)
+def test_alpha_is_added_to_the_count_of_every_word(rows, alphas):
+    X, y = split(rows)
+    sums = sums_of(X, y)
+    if sum(map(sum, sums)) + sum(alphas) == 0:
+        return  # an empty bag has a test of its own
+    got = np.exp(parameters_of(X, y, tb.Multinomial(floats(alphas))).weights)
+    for c in range(2):
+        mine = [s + a for s, a in zip(sums[c], alphas, strict=True)]
+        if sum(mine) == 0:  # not a word in this class: all classes together
+            mine = [a + b for a, b in zip(*sums, strict=True)]
+        assert got[c] == pytest.approx([float(n / sum(mine)) for n in mine], rel=1e-13)
+
+
+@given(rows, st.tuples(*[st.sampled_from(ALPHAS[1:])] * 3), st.booleans())
+def test_complement_weighs_words_by_the_other_classes(rows, alphas, norm):
+    X, y = split(rows)
+    bag = parameters_of(X, y, tb.Complement(floats(alphas), norm=norm))
+    for c in range(2):
+        others = [s + a for s, a in zip(sums_of(X, y)[1 - c], alphas, strict=True)]
+        expected = [-log(n / sum(others)) for n in others]
+        if norm:
+            expected = [each / sum(expected) for each in expected]
+        assert bag.weights[c] == pytest.approx(expected, rel=1e-11)
+
+
+@given(rows, alphas)
+def test_alpha_is_added_to_both_outcomes(rows, alphas):
+    X, y = split(rows)
+    switches = parameters_of(X, y, tb.Bernoulli(floats(alphas)))
+    for c in range(2):
+        for j in range(3):
+            mine = X[y == c, j]
+            on = (int((mine > 0).sum()) + alphas[j]) / (len(mine) + 2 * alphas[j])
+            assert np.exp(switches.log_present[c, j]) == pytest.approx(float(on), rel=1e-13)
+            assert np.exp(switches.log_absent[c, j]) == pytest.approx(float(1 - on), rel=1e-13)
+    expected = bernoulli(np.exp(switches.log_present).T[None]).logpmf((X > 0)[:, :, None])
+    np.testing.assert_allclose(switches.log_prob(X.astype(float)), expected, rtol=1e-9, atol=1e-12)
+
+
+@given(rows, alphas)
+def test_the_rate_is_the_sum_and_alpha_by_the_number_of_rows(rows, alphas):
+    X, y = split(rows)
+    rates = parameters_of(X, y, tb.Poisson(floats(alphas)))
+    for c in range(2):
+        expected = [
+            (s + a) / int((y == c).sum()) for s, a in zip(sums_of(X, y)[c], alphas, strict=True)
+        ]
+        assert rates.rate[c] == pytest.approx(floats(expected), rel=1e-13)
+    # a rate of zero makes 0 certain; scipy agrees
+    expected = poisson(rates.rate.T[None]).logpmf(X[:, :, None])
+    np.testing.assert_allclose(rates.log_prob(X.astype(float)), expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0, (1, 0, 1)])
+def test_complement_refuses_an_alpha_of_zero(alpha):
+    with pytest.raises(tb.TallyBayesError, match="alpha > 0"):
+        tb.Complement(alpha=alpha)
+
+
+def test_a_bag_in_which_nothing_was_counted_says_nothing():
+    model = model_of(np.zeros((3, 3), int), [0, 0, 1], tb.Multinomial(alpha=0))
+    assert model.scores(np.array([[1, 2, 3]]))[0] == pytest.approx([2 / 3, 1 / 3], rel=1e-13)
+
+
+def test_counts_may_be_fractional():
+    X = np.array([[0.5, 1.25, 0.0], [0.0, 1.0, 2.75]])
+    got = np.exp(parameters_of(X, [0, 1], tb.Multinomial(alpha=0.25)).weights)
+    expected = [[0.75 / 2.5, 1.5 / 2.5, 0.1], [0.25 / 4.5, 1.25 / 4.5, 3.0 / 4.5]]
+    assert got == pytest.approx(np.array(expected), rel=1e-13)
+
+
+@pytest.mark.parametrize("family", [tb.Multinomial(), tb.Poisson(), tb.Complement()])
+@pytest.mark.parametrize("wrap", [np.asarray, csr_array])
+def test_counts_may_not_be_negative(family, wrap):
+    negative = wrap(np.array([[1.0, -1.0, 0.0]]))
+    model = model_of(np.array([[1, 1, 0], [0, 1, 2]]), [0, 1], family)
+    for refused in (lambda: model_of(negative, [0], family), lambda: model.posterior(negative)):
+        with pytest.raises(tb.TallyBayesError, match="negative"):
+            refused()
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, csr_array])
+def test_what_is_impossible_and_does_not_occur_changes_nothing(twin, wrap):
+    model = model_of(np.array([[1, 0, 0], [0, 1, 1]]), [0, 1], tb.Multinomial(alpha=0))
+    got = model.scores(wrap(np.array([[2, 0, 0], [0, 1, 0], [0, 0, 0]])))
+    expected = np.array([[0.5, 0.0], [0.0, 0.25], [0.5, 0.5]])
+    assert got == pytest.approx(expected, rel=1e-13, abs=0)
+    model = model_of(np.array([[2, 0], [1, 3]]), [0, 1], tb.Poisson(0))
+    joint = model.joint_log_likelihood(wrap(np.array([[1, 0], [1, 2]])))
+    assert np.isneginf(joint).tolist() == [[False, False], [True, False]]
+    X = np.random.default_rng(3).poisson(0.4, (40, 3))
+    y = np.arange(40) % 2
+    X[y == 1, 2] = 1  # never absent in class 1: impossible there without smoothing
+    model = model_of(wrap(X), y, tb.Bernoulli(0))
+    joint = model.joint_log_likelihood(wrap(X))
+    assert (np.isneginf(joint[:, 1]) >= (X[:, 2] == 0)).all()
+    assert np.isfinite(joint[y == 1, 1]).all()
+
+
+def test_two_bags_have_totals_of_their_own():
+    kinds = {"a": tb.Count("title"), "b": tb.Count("title"), "c": tb.Count("body")}
+    table = {"a": [2, 0], "b": [1, 1], "c": [7, 3]}
+    model = tb.estimate(tb.Tally.of(table, [0, 1], columns=kinds), tb.Multinomial(bag="title"))
+    got = model.scores({"a": [1], "b": [0], "c": [5]})[0]
+    assert got == pytest.approx([0.5 * 3 / 5, 0.5 * 1 / 3], rel=1e-13)
+
+
+def test_poisson_and_multinomial_may_share_the_counted_columns():
+    tally = tb.Tally.of(np.array([[2, 5], [3, 1], [0, 4]]), [0, 0, 1], columns=tb.Count())
+    score = tb.estimate(tally, columns={"x1": tb.Poisson()}).scores(np.array([[2, 3]]))[0]
+    alone = [2 / 3 * poisson(7 / 2).pmf(3), 1 / 3 * poisson(5).pmf(3)]
+    assert score == pytest.approx(alone, rel=1e-12)  # a bag of one word has a share of 1
+
+
+@pytest.mark.parametrize("threshold", [-1.5, 0.0, 0.5, 3.0])
+def test_on_means_greater_than_the_threshold(threshold):
+    X = np.array([[-2.0], [0.0], [0.5], [3.0], [9.0]])
+    model = model_of(X, ["a"] * 5, tb.Bernoulli(alpha=0, threshold=threshold))
+    on = X[:, 0] > threshold
+    assert model.scores(X)[:, 0] == pytest.approx(np.where(on, on.mean(), 1 - on.mean()))
+
+
+def test_the_threshold_is_known_to_the_default_family():
+    tally = tb.Tally.of(np.array([[1.0], [3.0]]), [0, 0], columns={"x0": tb.Binary(2.0)})
+    assert np.exp(tb.estimate(tally).factors[0].parameters.log_present) == pytest.approx(0.5)
+    with pytest.raises(tb.TallyBayesError, match="threshold"):
+        tb.estimate(tally, tb.Bernoulli(threshold=0.0))
+
+
+def test_missing_values_are_not_counted():
+    X = np.array([[1.0, 1.0], [0.0, NAN], [1.0, 0.0], [NAN, 0.0]])
+    on = np.exp(parameters_of(X, [0, 0, 1, 1], tb.Bernoulli()).log_present)
+    assert on == pytest.approx(np.array([[2 / 4, 2 / 3], [2 / 3, 1 / 4]]), rel=1e-13)
+    X = np.array([[2.0, NAN], [4.0, 3.0], [1.0, 0.0]])
+    rate = parameters_of(X, [0, 0, 1], tb.Poisson(0)).rate
+    assert rate == pytest.approx(np.array([[3.0, 3.0], [1.0, 0.0]]))
+    X = np.array([[2.0, 1.0, NAN], [0.0, 1.0, 1.0]])
+    got = model_of(X, [0, 1], tb.Multinomial()).scores(np.array([[1.0, NAN, 0.0]]))[0]
+    assert got == pytest.approx([0.5 * 3 / 6, 0.5 * 1 / 5], rel=1e-13)
+
+
+def test_a_class_with_no_values_takes_what_all_have_together():
+    X = np.array([[1.0, 2.0], [1.0, 4.0], [0.0, NAN], [NAN, NAN]])
+    on = np.exp(parameters_of(X, [0, 0, 0, 1], tb.Bernoulli(alpha=0)).log_present[:, 0])
+    assert on == pytest.approx([2 / 3, 2 / 3], rel=1e-13)
+    assert parameters_of(X, [0, 0, 0, 1], tb.Poisson(1)).rate[:, 1] == pytest.approx([3.5, 3.5])
