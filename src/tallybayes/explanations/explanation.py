@@ -170,8 +170,7 @@ class Contrast(Renderable):
         def line(name: str, value: Any, times: Any, logs: Any, weight: float) -> list[Any]:
             return [name, value, times, *(logs[c] for c in places), weight, weight]
 
-        power = "" if found.prior_exponent == 1.0 else f"^ {found.prior_exponent:.4g}"
-        rows = [line("prior", power, None, found.log_prior, self.prior)]
+        rows = [line("prior", found.prior_power, None, found.log_prior, self.prior)]
         for each in used[:MOST_LINES]:
             what = each.contribution
             rows.append(line(what.column, what.shown, what.times, what.log_likelihood, each.bits))
@@ -302,6 +301,11 @@ class Explanation(Renderable):
     def pieces(self) -> tuple[Contribution, ...]:
         """The smallest parts that add up: every column, and of a text every word."""
         return tuple(piece for each in self.contributions for piece in each.pieces)
+
+    @property
+    def prior_power(self) -> str:
+        """The exponent of the prior as it is written behind it: nothing if it is 1."""
+        return "" if self.prior_exponent == 1.0 else f"^ {self.prior_exponent:.4g}"
 
     @property
     def running_totals(self) -> tuple[tuple[float, ...], ...]:
