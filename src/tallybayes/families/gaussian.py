@@ -269,6 +269,12 @@ class NormalParameters(Parameters):
         mean, scale, height = (part[:, unit].tolist() for part in self.curves)
         return Quadratic(mean, scale, height, self.log)
 
+    def normal_residuals(self, block: Block, y: Array) -> Floats:
+        """Return z = (x - mean) / sd under each row's own class; NaN in columns left out."""
+        spread = np.sqrt(np.where(self.used, self.variance, np.nan))
+        z: Floats = (block - self.mean[y]) / spread[y]
+        return z
+
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""
         if self.used[unit]:

@@ -180,6 +180,13 @@ class Parameters(ABC):
         """
         return None
 
+    def normal_residuals(self, block: Block, y: Array) -> Floats | None:
+        """Return what would be standard normal, by row and unit, given the classes as codes.
+
+        NaN where a value is missing; None: the units are not taken for normal.
+        """
+        return None
+
     def silence(self, unit: int) -> str | None:
         """Say why a unit says nothing at all, if that is so."""
         return None

@@ -43,7 +43,9 @@ def label(value: object, most: int = LONGEST) -> str:
     return text or '""'
 
 
-def listed(names: Iterable[object], most: int = 8, last: str = "and") -> str:
+def listed(
+    names: Iterable[object], most: int = 8, last: str = "and", longest: int = LONGEST
+) -> str:
     """Write names for a sentence; of many the first ones, and how many more there are.
 
     Examples
@@ -51,7 +53,7 @@ def listed(names: Iterable[object], most: int = 8, last: str = "and") -> str:
     >>> listed(["a", "b", "c"]), listed("abcde", most=3), listed("ab", last="or")
     ('a, b and c', 'a, b, c and 2 more', 'a or b')
     """
-    shown = [label(name) for name in names]
+    shown = [label(name, longest) for name in names]
     if len(shown) > most:
         shown[most:] = [f"{len(shown) - most:,} more"]
     return f" {last} ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))

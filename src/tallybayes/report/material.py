@@ -21,8 +21,7 @@ from tallybayes.report.inspection import Inspection, inspect_model
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
-    from tallybayes.validation.diagnosis.diagnosis import Diagnosis
-    from tallybayes.validation.diagnosis.information import ColumnInformation
+    from tallybayes.validation.diagnosis import ColumnInformation, Diagnosis
 
 MOST_WORDS = 12  # of a text, for each class
 MOST_PICTURES = 12  # columns that are drawn
@@ -176,14 +175,13 @@ def gathered(
 
 def drawn_information(fitted: Fitted) -> tuple[ColumnInformation, ...]:
     """Return how much each column tells of the class in records drawn from the model."""
-    from tallybayes.validation.diagnosis.information import information
-    from tallybayes.validation.diagnosis.rows import Rows
+    from tallybayes.validation.diagnosis import column_information
 
     schema = fitted.tally.schema
     n = max(100, min(MOST_DRAWN, MOST_CELLS // max(1, len(schema.names))))
     try:
         drawn = fitted.model.sample(n, seed=0)
         y = drawn.pop(schema.target)
-        return information(Rows.of(fitted, drawn, y, None, n, 0))
+        return column_information(fitted, drawn, y)
     except TallyBayesError:  # some models cannot draw: those of complements, for example
         return ()

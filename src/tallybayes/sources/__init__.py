@@ -10,6 +10,7 @@ from tallybayes.sources.tables import (
     as_source,
     record_at,
     selected,
+    taken,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "as_source",
     "record_at",
     "selected",
+    "taken",
 ]

@@ -43,6 +43,9 @@ class Column(Protocol):
     def texts(self, rows: slice) -> Any:
         """Return the values as text: an Arrow array, or one of objects, None where missing."""
 
+    def take(self, rows: Array) -> Column:
+        """Return the column of some rows."""
+
 
 def not_text(name: str, what: str) -> TallyBayesError:
     """Build the error about a column that is to hold text."""
@@ -132,6 +135,10 @@ class ArrayColumn:
         part = self._values[rows]
         return part if kind == "O" else part.astype(object)
 
+    def take(self, rows: Array) -> ArrayColumn:
+        """Return the column of some rows."""
+        return ArrayColumn(self.name, self._values[rows])
+
 
 class ArrowColumn:
     """A column in Arrow memory: pandas extension types, polars, pyarrow, DuckDB."""
@@ -147,6 +154,10 @@ class ArrowColumn:
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def take(self, rows: Array) -> ArrowColumn:
+        """Return the column of some rows."""
+        return ArrowColumn(self.name, self._values.take(self._arrow.array(rows)))
 
     @cached_property
     def type(self) -> ColumnType:

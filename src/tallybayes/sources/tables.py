@@ -169,6 +169,20 @@ def selected(source: Source, names: Sequence[str], kept: Sequence[str]) -> Table
     )
 
 
+def taken(source: Source, rows: Array) -> Source:
+    """Return a source of some rows of another, by number.
+
+    Examples
+    --------
+    >>> taken(as_source([[1, 2], [3, 4], [5, 6]]), np.array([0, 2])).values.tolist()
+    [[1, 2], [5, 6]]
+    """
+    if isinstance(source, Table):
+        columns = {name: column.take(rows) for name, column in source.columns.items()}
+        return Table(columns, len(rows), source.of_records)
+    return type(source)(source.values[rows])
+
+
 def record_at(source: Source, row: int) -> dict[str, Any]:
     """Return a row as a record.
 

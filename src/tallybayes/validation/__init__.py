@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         compare_scores,
     )
     from tallybayes.validation.cross_validation import cross_val
-    from tallybayes.validation.diagnosis.diagnosis import Diagnosis, diagnose
+    from tallybayes.validation.diagnosis import Diagnosis, diagnose
     from tallybayes.validation.family_choice import FamilyChoice, choose_families
     from tallybayes.validation.significance import SignificanceResult, holm, mcnemar, paired_t
     from tallybayes.validation.tuning import Candidate, Tuned, tune
@@ -35,7 +35,7 @@ _HOMES = {
         "compare_scores",
     ),
     "tallybayes.validation.cross_validation": ("cross_val",),
-    "tallybayes.validation.diagnosis.diagnosis": (
+    "tallybayes.validation.diagnosis": (
         "Diagnosis",
         "diagnose",
     ),

@@ -9,7 +9,6 @@ from tallybayes.report.blocks import (
     count,
     decimal,
     note,
-    p_value,
     paragraph,
     picture,
     pictures,
@@ -19,12 +18,12 @@ from tallybayes.report.blocks import (
 from tallybayes.report.html import Html, element, joined, label
 from tallybayes.report.material import Material
 from tallybayes.report.sections.reproduce import quoted
-from tallybayes.validation.diagnosis.diagnosis import Diagnosis
+from tallybayes.validation.diagnosis import Diagnosis
 
 MOST_PAIRS = 20
 MOST_COLUMNS = 30
 MOST_PICTURES = 4
-NOT_SEEN = "no class has the"  # rows that it takes to see dependence: so a note of the diagnosis
+NOT_SEEN = "too few rows"  # to see dependence: so a note of the diagnosis
 
 
 def warnings(material: Material) -> Section:
@@ -76,16 +75,16 @@ def _dependence(found: Diagnosis) -> Html:
             label(pair.a),
             label(pair.b),
             decimal(pair.strength, 2),
-            p_value(pair.p),
+            decimal(pair.low, 2),
             f"{pair.rows:,}",
         ]
         for pair in found.dependence[:MOST_PAIRS]
     ]
-    head = ["column", "with", "strength", "p-value", "rows"]
+    head = ["column", "with", "rank correlation", "at least", "rows"]
     return joined(
         title,
         table(
-            "Dependence within the classes: 0 is none, 1 says the same thing twice",
+            "What goes together within the classes: 0 is nothing, 1 says the same thing twice",
             head,
             lines,
             words=(1,),
@@ -110,7 +109,7 @@ def _normality(found: Diagnosis) -> Html | None:
         [
             label(each.column),
             each.family,
-            _verdict(each.normal, each.short_word),
+            _verdict(each.normal, each.word),
             "" if each.better is None else each.better.name,
             decimal(each.skewness, 2),
             decimal(each.kurtosis, 2),
