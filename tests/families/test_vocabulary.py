@@ -1,8 +1,5 @@
 """Views on the vocabulary against scikit-learn, hand computations, and filtered documents."""
 
-from collections import Counter
-from math import log
-
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
@@ -136,23 +133,6 @@ def test_scores_are_those_of_scikit_learn_to_the_last_digits():
     np.testing.assert_allclose(vocabulary.chi2(block)[order], chi2(counts, Y)[0], rtol=1e-12)
 
 
-def test_mutual_information_by_hand():
-    documents = ["win now", "win", "win", "see now", "see you", "you you win"]
-    labels = ["s", "s", "s", "h", "h", "h"]
-    tally = tb.Tally.of({"mail": documents}, labels, columns={"mail": WORDS})
-    (block,) = tally.blocks
-    for number, word in enumerate(block.terms.texts):
-        both = Counter(
-            (word in d.split(), label) for d, label in zip(documents, labels, strict=True)
-        )
-        has = Counter(word in d.split() for d in documents)
-        expected = sum(
-            n / 6 * log(n * 6 / (has[yes] * labels.count(label)))
-            for (yes, label), n in both.items()
-        )
-        assert vocabulary.mutual_information(block)[number] == pytest.approx(expected, rel=1e-12)
-
-
 def test_of_words_that_tell_the_same_the_first_in_the_alphabet_are_used():
     tally = tb.Tally.of({"mail": ["zz bb aa", "cc"]}, ["s", "h"], columns={"mail": WORDS})
     for options in ({"best": 2}, {"best": 2, "by": "chi2"}, {"max_features": 2}):
@@ -192,35 +172,7 @@ def test_a_given_vocabulary_is_used_whether_or_not_it_was_seen(event):
     np.testing.assert_allclose(got, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("options", [{"best": 2}, {"max_features": 2}, {"best": 1, "by": "chi2"}])
-def test_the_best_of_a_given_vocabulary_are_used(options):
-    given = ("never", "w02", "w12", "w23")
-    filtered = [" ".join(w for w in document.split() if w in given) for document in DOCUMENTS]
-    counted = tb.Tally.of({"mail": filtered}, Y, columns={"mail": WORDS})
-    model, expected = view(vocabulary=given, **options), view(counted, **options)
-    assert words_of(model) == words_of(expected)
-    X = {"mail": ["w02 w12 w23 w23", "never", ""]}
-    np.testing.assert_allclose(model.joint_log_likelihood(X), expected.joint_log_likelihood(X))
-    assert model.free_parameters == expected.free_parameters
-
-
 IDF = tb.Words(tokens="whitespace", idf=tb.Idf({"w02": 1.5, "w12": 1.0, "w20": 2.0, "never": 9.0}))
-
-
-def test_words_with_an_idf_are_those_that_have_one():
-    counted = tb.Tally.of({"mail": DOCUMENTS}, Y, columns={"mail": IDF})
-    model = view(counted, IDF)
-    kept = ["never", "w02", "w12", "w20"]
-    assert words_of(model) == kept
-    weights = dict(zip(IDF.idf.terms, IDF.idf.values.tolist(), strict=True))
-    counts = CountVectorizer(vocabulary=kept, **VECTORIZER).fit_transform(DOCUMENTS).toarray()
-    counts = counts * np.array([weights[w] for w in kept])
-    sums = np.array([counts[c == Y].sum(axis=0) for c in range(3)]) + 1.0
-    shares = np.log(sums / sums.sum(axis=1, keepdims=True))
-    for word in kept:
-        expected = weights[word] * shares[:, kept.index(word)] + np.log(model.prior)
-        got = model.joint_log_likelihood({"mail": [word]})[0]
-        np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("words", [IDF, tb.Words(norm="l2")], ids=["idf", "norm"])

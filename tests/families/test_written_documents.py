@@ -36,13 +36,6 @@ def close(values, mean, spread):
     assert abs(np.mean(values) - mean) <= ERRORS * spread / np.sqrt(len(values)) + 1e-12
 
 
-@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
-def test_documents_are_made_of_words_of_the_vocabulary(event):
-    documents, y = drawn(model_of(event=event), n=500)
-    assert {word for document in documents for word in document} <= VOCABULARY
-    assert set(y.tolist()) == {"spam", "ham"}
-
-
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 @pytest.mark.parametrize("event", ["multinomial", "boolean"])
 def test_words_have_the_shares_of_their_class(event, alpha):
@@ -69,14 +62,6 @@ def test_lengths_are_poisson_around_the_mean_of_their_class(label):
     close((lengths - mean) ** 2, mean, np.sqrt(mean + 2 * mean**2))
 
 
-def test_weights_count_for_lengths():
-    tally = tb.Tally.of(
-        {"mail": ["aa", "aa bb cc dd"]}, [0, 0], [1, 3], columns={"mail": tb.Words()}
-    )
-    documents, _ = drawn(tb.estimate(tally))
-    close([len(document) for document in documents], 13 / 4, np.sqrt(13 / 4))
-
-
 def test_present_words_are_drawn_on_their_own():
     model = model_of(event="bernoulli", alpha=1)
     for label in ("spam", "ham"):
@@ -88,25 +73,6 @@ def test_present_words_are_drawn_on_their_own():
             close([word in document for document in documents], p, np.sqrt(p * (1 - p)))
     both = np.mean(["lottery" in d and "win" in d for d in drawn(model, {"class": "spam"})[0]])
     assert both == pytest.approx(4 / 6 * 3 / 6, abs=0.04)
-
-
-def test_classes_are_drawn_by_what_is_given():
-    model = model_of()
-    p = model.posterior_of({"mail": "lottery lunch lunch"})["spam"]
-    assert abs(p - 0.5) > 0.1
-    sample = model.sample(N, {"mail": "lottery lunch lunch"}, seed=5)
-    assert set(sample["mail"].tolist()) == {"lottery lunch lunch"}
-    close(sample["class"] == "spam", p, np.sqrt(p * (1 - p)))
-
-
-def test_text_is_drawn_beside_other_columns():
-    table = {"mail": DOCUMENTS, "size": [1.0, 2.0, 3.0, 4.0, 50.0, 60.0, 70.0, 80.0]}
-    model = tb.estimate(tb.Tally.of(table, Y, columns={"mail": tb.Words()}))
-    sample = model.sample(300, {"size": 65.0}, seed=1)
-    assert set(sample["class"].tolist()) == {"ham"}
-    sample = model.sample(2000, {"mail": "lottery lottery win"}, seed=1)
-    assert np.mean(sample["size"]) < 30
-    assert list(sample) == ["mail", "size", "class"]
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
@@ -124,11 +90,6 @@ def test_a_class_without_documents_has_the_words_that_the_model_expects(alpha):
         share = sum(word in document.split() for document in DOCUMENTS) / 8
         p = 0.5 if alpha else share  # without smoothing, that of all classes together
         close([word in document for document in documents], p, np.sqrt(p * (1 - p)))
-
-
-def test_a_class_of_empty_documents_has_empty_ones():
-    documents, _ = drawn(model_of([*DOCUMENTS, "", "!"], [*Y, "o", "o"]), {"class": "o"}, n=50)
-    assert documents == [[]] * 50
 
 
 @pytest.mark.parametrize("longest", [2, 3])
@@ -156,13 +117,6 @@ def test_documents_read_back_as_words_of_the_vocabulary(tokens):
     known = {term for document in documents for term in words.terms(document)}
     assert {term for document in found for term in document} <= known
     assert sum(map(len, found)) > 100
-
-
-def test_a_seed_makes_the_draw_repeatable():
-    first, again, other = (model_of().sample(20, seed=s)["mail"].tolist() for s in (1, 1, 2))
-    assert first == again
-    assert first != other
-    assert model_of().sample(0, seed=1)["mail"].tolist() == []
 
 
 def test_buckets_write_nothing():

@@ -1,12 +1,16 @@
-"""The words that tell most, against NumPy on what scikit-learn counts."""
+"""The words and values that tell most, against NumPy on what scikit-learn counts, and loops."""
+
+import math
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 import tallybayes as tb
+from tallybayes.model import Fitted, InformativeValue, Recipe
 from tallybayes.model.informative import most_informative
 
 RNG = np.random.default_rng(2)
@@ -76,30 +80,22 @@ def assert_as(got, names, expected, n):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("event", PEERS)
 @pytest.mark.parametrize("uniform", [False, True])
+@pytest.mark.parametrize("between", [None, (0, 1), (2, 1)])
 def test_words_are_weighed_against_the_other_classes_mixed_by_their_priors(
-    n_classes, event, uniform
+    n_classes, event, uniform, between
 ):
+    if between and max(between) >= n_classes:
+        return
     documents, y = CORPORA[n_classes]
     model = estimated(documents, y, tb.Uniform() if uniform else None, event=event, alpha=0.5)
     prior = np.full(n_classes, 1 / n_classes) if uniform else np.bincount(y) / len(y)
-    names, expected = brute_force(documents, y, event, 0.5, prior, range(n_classes))
+    places = between or range(n_classes)
+    names, expected = brute_force(documents, y, event, 0.5, prior, places)
     for n in (1, 7, 100):
-        got = most_informative(model, n)
-        assert list(got) == list(range(n_classes))
-        for c in range(n_classes):
+        got = most_informative(model, n, between)
+        assert list(got) == list(places)
+        for c in places:
             assert_as(got[c], names, expected[c], n)
-
-
-@pytest.mark.parametrize("event", PEERS)
-@pytest.mark.parametrize("between", [(0, 2), (2, 1)])
-def test_two_classes_can_be_told_from_each_other_only(event, between):
-    documents, y = CORPORA[3]
-    got = most_informative(estimated(documents, y, event=event), 6, between)
-    prior = np.bincount(y) / len(y)
-    names, expected = brute_force(documents, y, event, 1.0, prior, between)
-    assert list(got) == list(between)
-    for c in between:
-        assert_as(got[c], names, expected[c], 6)
 
 
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli"])
@@ -121,40 +117,18 @@ def test_without_smoothing_words_of_one_class_alone_come_first(event):
         assert all(w.here and not w.elsewhere for w in alone)
 
 
-def test_equals_come_in_the_order_of_the_alphabet():
-    model = estimated(["zz yy bb Über", "aa cc"], ["s", "h"])
-    got = most_informative(model, 5)
+def test_equals_come_by_how_often_they_were_counted_and_in_the_order_of_the_alphabet():
+    got = most_informative(estimated(["zz yy bb Über", "aa cc"], ["s", "h"]), 5)
     assert [w.value for w in got["s"]] == ["bb", "yy", "zz", "über"]
     assert [w.value for w in got["h"]] == ["aa", "cc"]
-
-
-def test_of_words_that_are_certain_the_more_frequent_come_first():
     model = estimated(["aa bb bb", "bb cc", "zz"], ["s", "s", "h"], alpha=0)
     assert [w.value for w in most_informative(model)["s"]] == ["bb", "aa", "cc"]
-
-
-def test_by_hand():
-    model = estimated(["win win lottery", "win", "see you"], ["s", "s", "h"])
-    (best, *_), (worst, *_) = (most_informative(model, 1)[c] for c in ("s", "h"))
-    # 4 words: of s 3 + 1 of 4 + 4, of h 0 + 1 of 2 + 4
-    assert best.value == "win"
-    assert best.log_ratio == pytest.approx(np.log((4 / 8) / (1 / 6)), rel=1e-12)
-    assert (best.here, best.elsewhere) == (3.0, 0.0)
-    assert worst.value == "see"
-    assert worst.log_ratio == pytest.approx(np.log((2 / 6) / (1 / 8)), rel=1e-12)
 
 
 def test_only_words_that_were_seen_in_a_class_speak_for_it():
     model = estimated(["win", "see"], ["s", "h"], alpha=0, vocabulary=("never", "see", "win"))
     got = {word.value: word.log_ratio for word in most_informative(model)["s"]}
     assert got == {"win": np.inf}
-
-
-def test_a_view_has_only_its_words():
-    documents, y = CORPORA[2]
-    model = estimated(documents, y, vocabulary=("never", "w01", "w02"))
-    found = most_informative(model, 9)
-    assert {w.value for words in found.values() for w in words} <= {"w01", "w02"}
 
 
 def test_each_text_can_be_asked_for_by_name():
@@ -165,20 +139,10 @@ def test_each_text_can_be_asked_for_by_name():
     assert most_informative(model, 1, column="subject")["h"][0].value == "four"
     with pytest.raises(tb.TallyBayesError, match=r"say which.*'body', 'subject'"):
         most_informative(model)
-    with pytest.raises(tb.TallyBayesError, match=r"'bodi' is not a column of text.*'body'"):
+    with pytest.raises(tb.TallyBayesError, match=r"no column 'bodi'.*'body'"):
         most_informative(model, column="bodi")
     with pytest.raises(tb.TallyBayesError, match="'n' holds numbers, of which no single value"):
         most_informative(model, column="n")
-
-
-def test_an_estimator_is_asked_as_what_it_fitted():
-    table, y = {"status": ["Single", "Single", "Married"]}, ["Yes", "Yes", "No"]
-    estimator = tb.NaiveBayes().fit(table, y)
-    found = most_informative(estimator)
-    assert found == most_informative(estimator.fitted_)
-    assert (found["Yes"][0].value, found["Yes"][0].here) == ("Single", 2.0)
-    with pytest.raises(NotFittedError):
-        most_informative(tb.NaiveBayes())
 
 
 MODEL = estimated(["win", "see"], ["s", "h"])
@@ -201,3 +165,129 @@ ERRORS = {
 def test_what_cannot_be_answered_is_an_error(call, message):
     with pytest.raises(tb.TallyBayesError, match=message):
         call()
+
+
+# Values of other columns
+
+
+RNG = np.random.default_rng(3)
+Y = RNG.integers(0, 3, 90)
+COLOURS = np.array(["red", "green", "blue", "grey"])[
+    [RNG.choice(4, p=np.roll([0.6, 0.3, 0.1, 0.0], c)) for c in Y.tolist()]
+]
+SIZES = np.array(["s", "m", "l"])[RNG.integers(0, 3, 90)]
+TABLE = {"colour": COLOURS, "size": SIZES, "weight": RNG.normal(size=90)}
+
+
+def by_brute_force(y, columns, alpha, places):
+    """Return {class: [(column, value, ratio, here, elsewhere)]} of categories, by loops."""
+    n = {c: sum(label == c for label in y) for c in places}
+    found = {c: [] for c in places}
+    for name, column in columns.items():
+        values = sorted(set(column))
+        for value in values:
+            count = {
+                c: sum(v == value and k == c for v, k in zip(column, y, strict=True))
+                for c in set(y)
+            }
+            p = {c: (count[c] + alpha) / (n[c] + alpha * len(values)) for c in places}
+            for c in places:
+                others = [k for k in places if k != c]
+                mixed = sum(n[k] * p[k] for k in others) / sum(n[k] for k in others)
+                if count[c] and p[c] > mixed:
+                    ratio = math.log(p[c] / mixed) if mixed else math.inf
+                    rest = sum(count[k] for k in others)
+                    found[c].append((name, value, ratio, count[c], rest))
+    return {c: sorted(each, key=lambda v: (-v[2], -v[3])) for c, each in found.items()}
+
+
+def assert_same(got, expected, n):
+    assert list(got) == list(expected)
+    for label, values in got.items():
+        assert all(isinstance(each, InformativeValue) for each in values)
+        assert len(values) == min(n, len(expected[label]))
+        for mine, theirs in zip(values, expected[label], strict=False):
+            assert mine.log_ratio == pytest.approx(theirs[2], rel=1e-10)
+        by_value = {each[:2]: each for each in expected[label]}
+        for mine in values:
+            theirs = by_value[mine[:2]]
+            assert mine.log_ratio == pytest.approx(theirs[2], rel=1e-10)
+            assert (mine.here, mine.elsewhere) == theirs[3:]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+@pytest.mark.parametrize("between", [None, (0, 2), (2, 1)])
+@pytest.mark.parametrize("n", [1, 3, 100])
+def test_categories_are_weighed_against_the_other_classes_mixed_by_their_shares(alpha, between, n):
+    fitted = Fitted(tb.Tally.of(TABLE, Y), Recipe((tb.Categorical(alpha),)))
+    places = between or (0, 1, 2)
+    columns = {name: TABLE[name].tolist() for name in ("colour", "size")}
+    expected = by_brute_force(Y.tolist(), columns, alpha, places)
+    assert_same(most_informative(fitted, n, between), expected, n)
+    expected = by_brute_force(Y.tolist(), {"size": SIZES.tolist()}, alpha, places)
+    assert_same(most_informative(fitted, n, between, column="size"), expected, n)
+
+
+def test_estimators_are_asked_as_what_they_fitted():
+    model = tb.NaiveBayes().fit(TABLE, Y)
+    assert most_informative(model) == most_informative(model.fitted_) == model.most_informative()
+    with pytest.raises(NotFittedError):
+        most_informative(tb.NaiveBayes())
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, csr_array])
+@pytest.mark.parametrize(
+    ("family", "peer", "value"),
+    [
+        (tb.Bernoulli(0.5), BernoulliNB, True),
+        (tb.Multinomial(0.5), MultinomialNB, 1),
+        (tb.Complement(0.5), MultinomialNB, 1),  # its weights are no probabilities
+    ],
+)
+def test_columns_that_count_are_weighed_as_scikit_learn_estimates_them(wrap, family, peer, value):
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(0, 4, (80, 6)).astype(float), rng.integers(0, 2, 80)
+    logs = peer(alpha=0.5).fit(x, y).feature_log_prob_
+    counted = x > 0 if value is True else x
+    made = Fitted(tb.Tally.of(wrap(x), y, columns=family), Recipe((family,)))
+    for asked in (made, made.model):
+        got = most_informative(asked)
+        for c in (0, 1):
+            gap = {f"x{j}": logs[c, j] - logs[1 - c, j] for j in range(6)}
+            ratios = {each.column: each.log_ratio for each in got[c]}
+            telling = {name: each for name, each in gap.items() if each > 0.0}
+            assert ratios == pytest.approx(telling, rel=1e-9)
+            for each in got[c]:
+                j = int(each.column[1:])
+                assert (each.value, each.here) == (value, counted[y == c, j].sum())
+                assert each.elsewhere == counted[y != c, j].sum()
+
+
+def test_a_model_that_was_stated_has_no_counts():
+    by_class = {"s": {"a": 3 / 4, "b": 1 / 4}, "h": {"a": 1 / 3, "b": 2 / 3}}
+    model = tb.stated({"s": 2 / 3, "h": 1 / 3}, {"x": by_class})
+    [best] = most_informative(model)["s"]
+    assert best[:2] == ("x", "a")
+    assert math.isnan(best.here)
+    assert math.isnan(best.elsewhere)
+    assert best.log_ratio == pytest.approx(math.log((3 / 4) / (1 / 3)))
+
+
+def test_words_come_first_where_there_is_text_and_values_when_their_column_is_named():
+    table = {"mail": ["win", "see", "win"], "size": ["s", "l", "s"]}
+    fitted = Fitted(tb.Tally.of(table, ["x", "y", "x"], columns={"mail": tb.Words()}))
+    assert most_informative(fitted)["x"][0].value == "win"
+    assert most_informative(fitted, column="size")["x"][0].value == "s"
+
+
+def test_classes_of_no_prior_are_mixed_evenly():
+    table = {"x": ["a"] * 4 + ["b"] * 2 + ["c"] * 2}
+    y = ["s"] * 4 + ["h"] * 2 + ["i"] * 2
+    prior = tb.Fixed({"s": 1.0, "h": 0.0, "i": 0.0})
+    fitted = Fitted(tb.Tally.of(table, y), Recipe(prior=prior))
+    [best] = most_informative(fitted)["s"]
+    # (4 + 1)/(4 + 3) here; (0 + 1)/(2 + 3) in both others
+    assert best.log_ratio == pytest.approx(math.log((5 / 7) / (1 / 5)))
+    [of_h] = most_informative(fitted)["h"]
+    # all prior is on s, so that h is told from s alone
+    assert of_h.log_ratio == pytest.approx(math.log((3 / 5) / (1 / 7)))

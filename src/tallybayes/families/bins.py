@@ -200,18 +200,7 @@ def entropy_edges(
 
     A cut stands halfway between two values that follow each other; of cuts that are equally good
     the leftmost is taken. Missing values (NaN) are left out, and infinite ones taken for the
-    largest numbers there are.
-
-    Parameters
-    ----------
-    x
-        The numbers.
-    y_codes
-        The class of each, from 0 to n_classes - 1.
-    n_classes
-        How many classes there are.
-    weights
-        How often each row counts.
+    largest numbers there are. Classes are numbered from 0; weights say how often each row counts.
 
     Examples
     --------

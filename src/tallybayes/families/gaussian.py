@@ -211,7 +211,8 @@ def variances(block: Moments) -> Floats:
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:
-    return np.divide(a, b, out=np.zeros(np.shape(a)), where=b > 0.0)
+    # what is not known (NaN) stays so
+    return np.divide(a, b, out=np.zeros(np.shape(a)), where=~(b <= 0.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -268,8 +268,8 @@ class LeftBags:
     @cached_property
     def kept(self) -> tuple[Array, Array, Array]:
         """The words that are used without their row: pointers, numbers and what they count."""
-        keep = self.after[self.rows.indices]
-        return (self.rows if keep.all() else _stored(self.rows, keep))[:3]
+        rows = self.rows
+        return (rows if self.after.all() else _stored(rows, self.after[rows.indices]))[:3]
 
     @cached_property
     def lengths(self) -> Floats:
@@ -281,7 +281,7 @@ class LeftBags:
     def _switched(self) -> tuple[Array, Array, Floats]:
         """The words that come in (1) or fall out (-1) without a row: row, word, which."""
         turn = self.after.astype(np.float64) - self.base
-        which = np.flatnonzero(turn[self.rows.indices])
+        which = np.flatnonzero(turn[self.rows.indices]) if turn.any() else np.zeros(0, np.int64)
         words = self.rows.indices[which]
         return self.owner[which], words, turn[words]
 

@@ -245,14 +245,6 @@ class Powered(Parameters):
         exponents = self.exponents if one else self.exponents[list(units)]
         return Powered(self.of.select(units), exponents)
 
-    def silence(self, unit: int) -> str | None:
-        """Say why a unit says nothing at all, if that is so."""
-        return self.of.silence(unit)
-
-    def left_out(self, unit: int, value: Any) -> str | None:
-        """Say why the factor of a value that is there is left out, if it is."""
-        return self.of.left_out(unit, value)
-
     @property
     def free_parameters(self) -> int:
         """How many numbers can be chosen freely."""
@@ -273,13 +265,13 @@ class Family(ABC):
 
     __slots__ = ()
 
+    label: ClassVar[str] = ""  # what its columns are called: "bell curve", "yes or no"
+    joint: ClassVar[bool] = False  # whether its units are one piece of evidence: a bag, a text
+
     def __post_init__(self) -> None:
         """Check the alpha, if there is one."""
         if hasattr(self, "alpha"):
             object.__setattr__(self, "alpha", checked_alpha(self.alpha))
-
-    label: ClassVar[str] = ""  # what its columns are called: "bell curve", "yes or no"
-    joint: ClassVar[bool] = False  # whether its units are one piece of evidence: a bag, a text
 
     @property
     @abstractmethod
@@ -310,8 +302,7 @@ class Family(ABC):
             changes["alpha"] = alpha
         if getattr(self, "unseen", "") is None and unseen != "ignore":  # which None means
             changes["unseen"] = unseen
-        family: Any = self.unbound()
-        changed: Family = replace(family, **changes) if changes else family
+        changed: Family = replace(cast(Any, self.unbound()), **changes)
         return changed
 
     def suits(self, values: Floats) -> bool:
@@ -338,8 +329,7 @@ class Family(ABC):
         alpha: Any = getattr(self, "alpha", None)
         if not isinstance(alpha, tuple):
             return self
-        family: Any = self
-        changed: Family = replace(family, alpha=(alpha[unit],) * n)
+        changed: Family = replace(cast(Any, self), alpha=(alpha[unit],) * n)
         return changed
 
     def classes_apart(self, counted: Any, info: ColumnInfo, heaviest: float) -> Mask:
@@ -351,9 +341,8 @@ class Family(ABC):
 
     def __repr__(self) -> str:
         """Write what was said, as it can be typed."""
-        parts: Any = self
         said = []
-        for each in fields(parts):
+        for each in fields(cast(Any, self)):
             value = getattr(self, each.name)
             default = each.default if each.default_factory is MISSING else each.default_factory()
             if value is not default and value != default:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,41 +77,22 @@ def most_informative(
     of = fitted.model if isinstance(fitted, Fitted) else fitted
     asked = _asked(of, column)
     words = any(isinstance(factor.kind, Words) for factor, _ in asked)
-    places = _places(of.classes, between, "word" if words else "value")
-    if column is not None:
-        ((factor, entries),) = asked
-        asked = [(factor, _of_unit(entries, list(map(str, factor.names)).index(column)))]
-    return _most(of, asked, n, places)
+    return _most(of, asked, n, _places(list(of.classes), between, "word" if words else "value"))
 
 
 def informative_values(model: Model, n: int) -> dict[Label, list[InformativeValue]]:
     """Return for each class up to n values of any column, words among them, that speak most."""
-    every = [(factor, factor.parameters.entries()) for factor in model.factors]
-    asked = [(factor, entries) for factor, entries in every if entries is not None]
-    return _most(model, asked, n, list(range(len(model.classes))))
+    return _most(model, _with_entries(model.factors), n, list(range(len(model.classes))))
 
 
-def _most(
-    of: Model, asked: list[tuple[Factor, Entries]], n: int, places: list[int]
-) -> dict[Label, list[InformativeValue]]:
-    """Return the values that tell most of those that are asked for."""
-    order = {str(name): number for number, name in enumerate(of.schema.names)}
-    found: dict[Label, list[InformativeValue]] = {of.classes[place]: [] for place in places}
-    for factor, entries in asked:
-        for place, best in _best(entries, safe_log(of.prior), n, places):
-            found[of.classes[place]] += [
-                InformativeValue(str(factor.names[unit]), value, *numbers)
-                for unit, value, *numbers in best
-            ]
-    return {
-        label: sorted(each, key=lambda v: (-v.log_ratio, _fewest_last(v.here), order[v.column]))[:n]
-        for label, each in found.items()
-    }
+def _with_entries(factors: Iterable[Factor]) -> list[tuple[Factor, Entries]]:
+    """Return the factors of which single values can speak for a class."""
+    every = [(factor, factor.parameters.entries()) for factor in factors]
+    return [(factor, entries) for factor, entries in every if entries is not None]
 
 
-def _places(labels: Sequence[Label], between: tuple[Label, Label] | None, what: str) -> list[int]:
+def _places(classes: list[Label], between: tuple[Label, Label] | None, what: str) -> list[int]:
     """Return which classes are told from each other."""
-    classes = list(labels)
     if between is None:
         if len(classes) < 2:
             raise TallyBayesError(f"there is only one class, so no {what} tells anything")
@@ -128,68 +109,58 @@ def _places(labels: Sequence[Label], between: tuple[Label, Label] | None, what: 
 
 def _asked(model: Model, column: str | None) -> list[tuple[Factor, Entries]]:
     """Return the factors whose values are meant: a text, a column, or all that have values."""
-    with_values: list[Factor] = []
-    texts: list[Factor] = []
-    for factor in model.factors:
-        if column is not None and column not in map(str, factor.names):
-            continue
-        if isinstance(factor.kind, Words):
-            texts.append(factor)
-        else:
-            with_values.append(factor)
-    if column is not None and not texts and not with_values:
-        known = [str(f.names[0]) for f in model.factors if isinstance(f.kind, Words)]
-        if not known:
-            model.schema.place_of(column)
-        raise TallyBayesError(f"{column!r} is not a column of text; {did_you_mean(column, known)}")
+    if column is not None:
+        model.schema.place_of(column)  # refuses what is no column
+    factors = [f for f in model.factors if column is None or column in map(str, f.names)]
+    texts = [factor for factor in factors if isinstance(factor.kind, Words)]
     if len(texts) > 1:
         names = sorted(str(factor.names[0]) for factor in texts)
         raise TallyBayesError(f"say which column of text: {', '.join(map(repr, names))}")
-    asked = []
-    for factor in texts or with_values:
-        entries = factor.parameters.entries()
-        if entries is not None:
-            asked.append((factor, entries))
+    asked = _with_entries(texts or factors)
     if not asked:
-        what = "the model has columns of numbers only" if column is None else f"{column!r} holds"
-        numbers = "" if column is None else " numbers"
-        raise TallyBayesError(f"{what}{numbers}, {NO_SINGLE_VALUE}")
-    return asked
-
-
-def _of_unit(entries: Entries, unit: int) -> Entries:
-    """Return the entries of one unit."""
-    some = np.flatnonzero(entries.units == unit)
+        what = f"{column!r} holds numbers" if column else "the model has columns of numbers only"
+        raise TallyBayesError(f"{what}, {NO_SINGLE_VALUE}")
+    if column is None:
+        return asked
+    ((factor, entries),) = asked
+    some = np.flatnonzero(entries.units == list(map(str, factor.names)).index(column))
     values = [entries.values[k] for k in some.tolist()]
-    return Entries(entries.units[some], values, entries.log_p[some], entries.counts[some])
+    return [
+        (factor, Entries(entries.units[some], values, entries.log_p[some], entries.counts[some]))
+    ]
 
 
-def _best(
-    entries: Entries, log_prior: Floats, n: int, places: list[int]
-) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-    """Go through the classes: the entries that tell most, with ratio and counts."""
-    logs, counts = entries.log_p[:, places], entries.counts[:, places]
-    for k, place in enumerate(places):
-        others = [j for j in range(len(places)) if j != k]
-        ratio = against(logs, log_prior[places], k, others)
-        here, elsewhere = counts[:, k], counts[:, others].sum(axis=1)
-        telling = np.flatnonzero((ratio > 0.0) & ((here > 0.0) | np.isnan(here)))
-        best = telling[np.lexsort((-here[telling], -ratio[telling]))][:n]
-        yield (
-            place,
-            [
-                (int(entries.units[e]), entries.values[e], float(ratio[e]), float(here[e]),
-                 float(elsewhere[e]))
-                for e in best.tolist()
-            ],
-        )  # fmt: skip
+def _most(
+    of: Model, asked: list[tuple[Factor, Entries]], n: int, places: list[int]
+) -> dict[Label, list[InformativeValue]]:
+    """Return the values that tell most of those that are asked for."""
+    order = {str(name): number for number, name in enumerate(of.schema.names)}
+    log_prior = safe_log(of.prior)[places]
+    found: dict[Label, list[InformativeValue]] = {of.classes[place]: [] for place in places}
+    for factor, entries in asked:
+        logs, counts = entries.log_p[:, places], entries.counts[:, places]
+        for k, place in enumerate(places):
+            others = [j for j in range(len(places)) if j != k]
+            ratio = _against(logs, log_prior, k, others)
+            here, elsewhere = counts[:, k], counts[:, others].sum(axis=1)
+            telling = np.flatnonzero((ratio > 0.0) & ((here > 0.0) | np.isnan(here)))
+            best = telling[np.lexsort((-here[telling], -ratio[telling]))][:n]
+            found[of.classes[place]] += [
+                InformativeValue(str(factor.names[entries.units[e]]), entries.values[e], *numbers)
+                for e, *numbers in zip(
+                    best.tolist(),
+                    *(x[best].tolist() for x in (ratio, here, elsewhere)),
+                    strict=True,
+                )
+            ]
+
+    def rank(value: InformativeValue) -> tuple[float, ...]:
+        return -value.log_ratio, -np.nan_to_num(value.here), order[value.column]
+
+    return {label: sorted(values, key=rank)[:n] for label, values in found.items()}
 
 
-def _fewest_last(count: float) -> float:
-    return 0.0 if np.isnan(count) else -count
-
-
-def against(logs: Floats, log_prior: Floats, k: int, others: list[int]) -> Floats:
+def _against(logs: Floats, log_prior: Floats, k: int, others: list[int]) -> Floats:
     """Return log P(w | class k) - log P(w | the others), for every w (down)."""
     prior = log_prior[others]
     if np.isneginf(prior).all():
