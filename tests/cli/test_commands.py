@@ -361,7 +361,7 @@ def test_ways_to_make_models_are_scored_by_leaving_rows_out(done):
     [
         (["--folds", "3"], 3, 10),
         (["--split", "0.3"], 0, 3),
-        (["--folds", "3", "--repeats", "2"], 6, 20),
+        (["--folds", "3", "--repeats", "2"], 6, 10),
     ],
     ids=["folds", "split", "repeats"],
 )

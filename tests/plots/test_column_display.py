@@ -7,7 +7,8 @@ from scipy import stats
 
 import tallybayes as tb
 from tallybayes.plots import ColumnDisplay
-from tallybayes.plots.base import figures, style_of
+from tallybayes.plots.style import style_of
+from tallybayes.rendering.words import number
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(["a", "b", "c"], [30, 20, 10])
@@ -184,7 +185,7 @@ def test_the_records_likelihoods_are_those_of_the_model(column, value):
     assert display.value_likelihood == pytest.approx(expected, rel=1e-9)
     for k, label in enumerate("abc"):
         assert f"{label}: " in display.ax_.get_legend().get_texts()[k].get_text()
-        assert f"{figures(expected[k])} in {label}" in display.alt_text
+        assert f"{number(expected[k])} in {label}" in display.alt_text
 
 
 def test_a_number_of_a_record_is_a_vertical_line_with_a_mark_on_each_curve():

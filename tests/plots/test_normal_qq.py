@@ -7,7 +7,7 @@ from scipy import stats
 
 import tallybayes as tb
 from tallybayes.plots import NormalQQDisplay
-from tallybayes.plots.base import style_of
+from tallybayes.plots.style import style_of
 
 RNG = np.random.default_rng(3)
 Y = np.repeat(["a", "b"], [40, 25])

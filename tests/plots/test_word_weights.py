@@ -8,7 +8,7 @@ from matplotlib import pyplot
 
 import tallybayes as tb
 from tallybayes.plots import WordWeightsDisplay
-from tallybayes.plots.base import style_of
+from tallybayes.plots.style import style_of
 
 MAILS = ["win money win", "win prize", "see lunch", "lunch money lunch", "report notes", "notes"]
 TWO = ["spam", "spam", "ham", "ham", "ham", "ham"]
@@ -65,7 +65,7 @@ def test_a_word_that_rules_the_others_out_is_an_arrow():
     (ax,) = display.axes_
     assert all(map(math.isfinite, widths(ax)))
     assert {line.get_marker() for line in ax.lines} >= {"<", ">"}
-    assert "win (∞)" in display.alt_text
+    assert "win (inf)" in display.alt_text
 
 
 def test_the_alternative_text_names_words_and_bits():

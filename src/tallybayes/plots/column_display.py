@@ -17,18 +17,11 @@ from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import model_of
 from tallybayes.explanations.plain import plain_value
 from tallybayes.plots import column_drawing as drawing
-from tallybayes.plots.base import (
-    checked_record,
-    figures,
-    key,
-    listed,
-    new_axes,
-    readable,
-    shortened,
-    tidy,
-)
 from tallybayes.plots.column_numbers import Kind, place_in, said_of, seen_in
 from tallybayes.plots.single_column import SingleColumn
+from tallybayes.plots.style import add_legend, checked_record, new_axes, readable, tidy
+from tallybayes.rendering.words import label as shown
+from tallybayes.rendering.words import listed, number
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -196,7 +189,7 @@ class ColumnDisplay:
             "shares": drawing.shares,
         }[self.kind]
         draw(self.ax_, self, most)
-        key(self.ax_)
+        add_legend(self.ax_)
         return self
 
     def _x_label(self) -> str:
@@ -223,14 +216,14 @@ class ColumnDisplay:
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        names, column = listed(self.classes[c] for c in self.drawn), shortened(self.column)
+        names, column = listed(self.classes[c] for c in self.drawn), shown(self.column)
         head = {
             "density": "Curves of the density of",
             "intervals": "Bars of the probability of intervals of",
             "values": "Bars of",
             "shares": "Bars of the share that its bag has of",
         }[self.kind]
-        what = f"P({column} | {shortened(self.target)})" if self.kind == "values" else column
+        what = f"P({column} | {shown(self.target)})" if self.kind == "values" else column
         if not self.places:
             return f"{column}: {self.note}."
         said = [f"{head} {what} for {names}{self._beside()}."]
@@ -238,12 +231,12 @@ class ColumnDisplay:
             said.append(f"{self.note[0].upper()}{self.note[1:]}.")
         said += [self._peaks()] if self.kind == "density" else []
         if self.value is not None:
-            record = f"The record has {column} = {shortened(_said(self.value))}"
+            record = f"The record has {column} = {shown(_said(self.value))}"
             if self.value_likelihood is None:
                 said.append(f"{record}, which the model leaves out.")
             else:
                 each = [
-                    f"{figures(float(self.value_likelihood[c]))} in {shortened(self.classes[c])}"
+                    f"{number(float(self.value_likelihood[c]))} in {shown(self.classes[c])}"
                     for c in self.drawn
                 ]
                 said.append(f"{record}: {', '.join(each)}.")
@@ -262,7 +255,7 @@ class ColumnDisplay:
         """Say where each curve is highest."""
         x = np.array(self.places)
         tops = [
-            f"{shortened(self.classes[c])} at {figures(float(x[self.likelihood[c].argmax()]))}"
+            f"{shown(self.classes[c])} at {number(float(x[self.likelihood[c].argmax()]))}"
             for c in self.drawn
         ]
         return f"The curves are highest for {', '.join(tops)}."
@@ -270,4 +263,4 @@ class ColumnDisplay:
 
 def _said(value: Any) -> str:
     """Return a value as people write it."""
-    return figures(value, 4) if isinstance(value, float) else str(value)
+    return number(value, 4) if isinstance(value, float) else str(value)

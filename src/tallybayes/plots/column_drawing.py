@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.plots.base import (
-    FAINT,
-    HATCHES,
-    INK,
-    NOTE,
-    QUIET,
-    figures,
-    for_legend,
-    narrow,
-    style_of,
-)
+from tallybayes.plots.style import BESIDE, FAINT, HATCHES, INK, NOTE, QUIET, readable, style_of
+from tallybayes.rendering.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,10 +33,10 @@ def nothing(ax: Axes, why: str) -> None:
 
 def _label(display: ColumnDisplay, c: int) -> str:
     """Return the name of a class, with the likelihood of the record's value."""
-    name = for_legend(display.classes[c], 24)
+    name = readable(display.classes[c], 24)
     if display.value_likelihood is None:
         return name
-    return f"{name}: {figures(float(display.value_likelihood[c]))}"
+    return f"{name}: {number(float(display.value_likelihood[c]))}"
 
 
 def curves(ax: Axes, display: ColumnDisplay, most: int) -> None:
@@ -68,7 +59,7 @@ def curves(ax: Axes, display: ColumnDisplay, most: int) -> None:
         ax.plot(x, f, label=_label(display, c), zorder=3, **style.of_line)
     top = min(max(peaks), TALLEST * float(np.median(peaks)))
     ax.set_ylim(0.0, 1.06 * top)
-    remarks = [f"the highest reaches {figures(max(peaks))}"] if max(peaks) > top else []
+    remarks = [f"the highest reaches {number(max(peaks))}"] if max(peaks) > top else []
     remarks += [f"{beyond} not drawn"] if (beyond := display.beyond) else []
     _remark(ax, "\n".join(remarks))
     low, high = _limits(display, x)
@@ -140,11 +131,17 @@ def intervals(ax: Axes, display: ColumnDisplay, most: int) -> None:
     for edge in edges:
         ax.axvline(edge, color=QUIET, linewidth=0.8, zorder=1)
     ax.set_xlim(ends[0], ends[-1])
-    ax.set_xticks(edges, [figures(float(edge), 4) for edge in edges])
+    ax.set_xticks(edges, [number(float(edge), 4) for edge in edges])
     if display.value is not None:
         at = float(np.clip(display.value, ends[0], ends[-1]))
         ax.axvline(
-            at, color=INK, linewidth=1.0, linestyle=(0, (2, 2)), zorder=5, label="the record"
+            at,
+            color=INK,
+            linewidth=1.0,
+            linestyle=(0, (2, 2)),
+            zorder=5,
+            label="the record",
+            gid=BESIDE,
         )
 
 
@@ -161,10 +158,10 @@ def outer_ends(display: ColumnDisplay) -> Floats:
 def short_interval(edges: tuple[float, ...], k: int) -> str:
     """Write an interval in few characters."""
     if k == 0:
-        return f"≤ {figures(edges[0])}"
+        return f"≤ {number(edges[0])}"
     if k == len(edges):
-        return f"> {figures(edges[-1])}"
-    return f"{figures(edges[k - 1])} to {figures(edges[k])}"
+        return f"> {number(edges[-1])}"
+    return f"{number(edges[k - 1])} to {number(edges[k])}"
 
 
 def shares(ax: Axes, display: ColumnDisplay, most: int) -> None:
@@ -201,20 +198,31 @@ def _groups(
 def _dot(ax: Axes, x: float, y: float, label: str | None) -> None:
     """Mark a share of the data."""
     look: dict[str, Any] = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": INK}
-    ax.plot([x], [y], "D", label=label, zorder=4, markeredgewidth=1.0, clip_on=False, **look)
+    ax.plot(
+        [x], [y], "D", label=label, gid=BESIDE, zorder=4, markeredgewidth=1.0, clip_on=False, **look
+    )
 
 
 def _mark(ax: Axes, x: float) -> None:
     """Put a band behind the group that the record is in."""
-    ax.axvspan(x - 0.5, x + 0.5, color=FAINT, alpha=0.45, linewidth=0, label="the record", zorder=0)
+    ax.axvspan(
+        x - 0.5,
+        x + 0.5,
+        color=FAINT,
+        alpha=0.45,
+        linewidth=0,
+        label="the record",
+        zorder=0,
+        gid=BESIDE,
+    )
 
 
 def _named_ticks(ax: Axes, values: list[Any], slanted_most: int = SLANTED) -> None:
     """Name the groups; names that would run into each other are at a slant, and shorter."""
-    names = [narrow(value, 22) for value in values]
+    names = [readable(value, 22) for value in values]
     slanted = max(map(len, names), default=0) > 68 / max(1, len(names))
     if slanted:  # they take their length from the height of the picture
-        names = [narrow(value, slanted_most) for value in values]
+        names = [readable(value, slanted_most) for value in values]
     turn: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(names)), names, **(turn if slanted else {}))
     ax.tick_params(axis="x", length=0)

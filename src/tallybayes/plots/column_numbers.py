@@ -22,7 +22,6 @@ from tallybayes.families import (
 )
 from tallybayes.families.parameters import CONSTANT, NEVER_COUNTED
 from tallybayes.model import Model
-from tallybayes.plots.base import source_of
 from tallybayes.plots.single_column import (
     SingleColumn,
     classes_of,
@@ -30,6 +29,7 @@ from tallybayes.plots.single_column import (
     numbers_in,
     place_of,
 )
+from tallybayes.plots.style import source_of
 from tallybayes.sources import Table
 from tallybayes.sources.numbers import interval_codes
 from tallybayes.sources.weights import weights_of

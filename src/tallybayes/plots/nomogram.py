@@ -13,7 +13,7 @@ which is what `predict_proba` returns.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,19 +23,11 @@ from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.explanations import Explanation, explain
 from tallybayes.explanations.explanation import model_of
 from tallybayes.model import Model
-from tallybayes.plots.base import (
-    chance,
-    checked_class,
-    checked_record,
-    figures,
-    listed,
-    new_axes,
-    new_panels,
-    shortened,
-)
 from tallybayes.plots.nomogram_drawing import draw, height_of, remarks
 from tallybayes.plots.nomogram_panel import Panel, Reading, known_words
 from tallybayes.plots.nomogram_rows import rows_of
+from tallybayes.plots.style import checked_record, new_axes, new_panels
+from tallybayes.rendering.words import label, listed, number, probability
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -128,10 +120,10 @@ class NomogramDisplay:
         if one is None:
             last = model.classes[-1] if model.positive is None else model.positive
             one = last if found is None else found.decision
-        a = checked_class(one, model.classes, "one:")
+        a = _place(one, model.classes)
         others = [k for k in range(len(model.classes)) if k != a]
         if other is not None:
-            others = [checked_class(other, model.classes, "other:")]
+            others = [_place(other, model.classes)]
         if a in others:
             raise TallyBayesError(
                 f"a nomogram is of one class against another; both are {one!r}: give two classes"
@@ -239,15 +231,15 @@ class NomogramDisplay:
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
         others = listed(panel.other for panel in self.panels)
-        one = shortened(self.one)
+        one = label(self.one)
         first = self.drawn_[0] if self.drawn_ else self.panels[0]
         said = [f"Nomogram of {one} against {others}."]
         if first.rows:
             reach = [
-                f"{shortened(row.name)} (up to {figures(first.points(row, row.highest))} points)"
+                f"{label(row.name)} (up to {number(first.points(row, row.highest))} points)"
                 for row in first.rows[:3]
             ]
-            against = f" against {shortened(first.other)}" if len(self.panels) > 1 else ""
+            against = f" against {label(first.other)}" if len(self.panels) > 1 else ""
             said.append(f"What tells most{against}: {', '.join(reach)}.")
         endless = [row.name for row in first.rows if row.strength[0]]
         if endless:
@@ -258,9 +250,9 @@ class NomogramDisplay:
         if self.record is not None:
             reading = self.read(first.other)
             said.append(
-                f"The record has {figures(reading.total, 4)} points against "
-                f"{shortened(first.other)}, log-odds {figures(reading.log_odds)}; "
-                f"the probability of {one} is {chance(self.probability())}."
+                f"The record has {number(reading.total, 4)} points against "
+                f"{label(first.other)}, log-odds {number(reading.log_odds)}; "
+                f"the probability of {one} is {probability(self.probability())}."
             )
         return " ".join(said)
 
@@ -283,3 +275,10 @@ def _among(log_odds: list[float]) -> float:
         return math.nan
     against = np.array([0.0, *(-each for each in log_odds)])
     return float(np.exp(-np.logaddexp.reduce(against)))
+
+
+def _place(wanted: Label, classes: Sequence[Label]) -> int:
+    """Return the place of a class, or say which classes there are."""
+    if wanted not in classes:
+        raise TallyBayesError(f"{wanted!r} is not a class; {did_you_mean(wanted, classes)}")
+    return list(classes).index(wanted)

@@ -12,15 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tallybayes.plots.base import (
-    FAINT,
-    INK,
-    NOTE,
-    QUIET,
-    TITLE,
-    figures,
-    readable,
-)
 from tallybayes.plots.nomogram_panel import Mark, Panel, Reading
 from tallybayes.plots.nomogram_row import Row
 from tallybayes.plots.nomogram_rulers import (
@@ -33,6 +24,8 @@ from tallybayes.plots.nomogram_rulers import (
     write,
     write_mark,
 )
+from tallybayes.plots.style import FAINT, INK, NOTE, QUIET, TITLE, readable
+from tallybayes.rendering.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,7 +162,7 @@ def _draw_mark(ax: Axes, y: float, mark: Mark) -> None:
     else:
         beyond(ax, mark.points, y, MARK, 9.0)
     if not -8.0 < mark.points < 108.0:
-        name += f": {figures(mark.points)}"
+        name += f": {number(mark.points)}"
     write_mark(ax, held(mark.points), y, name, 5.0)
 
 
@@ -178,7 +171,7 @@ def _value(mark: Mark) -> str:
     if mark.row.word is not None:
         times = float(mark.value)
         return "absent" if times == 0.0 else "in" if times == 1.0 else f"{times:g} times"
-    value = figures(mark.value, 4) if isinstance(mark.value, float) else mark.value
+    value = number(mark.value, 4) if isinstance(mark.value, float) else mark.value
     return readable(value, 18) + (" (left out)" if mark.missing else "")
 
 
@@ -241,4 +234,4 @@ def _draw_others(ax: Axes, y: float, reading: Reading) -> None:
     else:
         beyond(ax, reading.others, y, MARK, 9.0)
     shown = reading.others if abs(reading.others) > 1e-9 else 0.0
-    write_mark(ax, held(shown), y, figures(shown), 5.0)
+    write_mark(ax, held(shown), y, number(shown), 5.0)

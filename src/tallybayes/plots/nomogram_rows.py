@@ -25,13 +25,12 @@ from tallybayes.families import (
     TextParameters,
 )
 from tallybayes.model import Factor, Model
-from tallybayes.plots.base import figures
 from tallybayes.plots.column_drawing import short_interval
 from tallybayes.plots.nomogram_row import Row, Tick, log_ratios
+from tallybayes.plots.nomogram_rulers import round_numbers
 from tallybayes.plots.nomogram_words import word_rows
-from tallybayes.plots.round_numbers import marks as round_numbers
-from tallybayes.plots.round_numbers import nice
 from tallybayes.plots.single_column import SingleColumn, highest_counts
+from tallybayes.rendering.words import number
 
 Floats = NDArray[np.float64]
 
@@ -140,7 +139,7 @@ def _row(column: SingleColumn, one: int, other: int) -> Row | None:
         return _row_of(column, names, [at, math.nextafter(at, math.inf)], one, other)
     if isinstance(parameters, PoissonParameters) and np.isnan(parameters.rate).any():
         return None
-    counts = nice(0, column.highest_count([one, other]), whole=True)
+    counts = round_numbers(0, column.highest_count([one, other]), whole=True)
     return _row_of(column, [f"{x:g}" for x in counts], counts, one, other)
 
 
@@ -170,13 +169,13 @@ def _row_of_numbers(column: SingleColumn, one: int, other: int) -> Row:
     values, ratios = [], []
     for run in runs:
         low, high = float(x[run[0]]), float(x[run[-1]])
-        marks = round_numbers(low, high, 6 if len(runs) == 1 else 3, log)
-        names = [figures(mark, 6) for mark in marks]
+        marks = round_numbers(low, high, 6 if len(runs) == 1 else 3, log=log)
+        names = [number(mark, 6) for mark in marks]
         at = log_ratios(column.evidence(marks), one, other).tolist() if marks else []
         ticks += map(Tick, names, marks, at)
         if len(runs) == 1:  # numbers beyond these decide alone
             ticks += [
-                Tick(f"{sign} {figures(float(x[k]), 3)}", float(x[k]), float(along[k]))
+                Tick(f"{sign} {number(float(x[k]), 3)}", float(x[k]), float(along[k]))
                 for sign, k, cut in (
                     ("≤", run[0], run[0] > 0),
                     ("≥", run[-1], run[-1] < len(x) - 1),

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tallybayes.plots.base import INK, NOTE, PALETTE, chance, figures
 from tallybayes.plots.nomogram_panel import Panel, Reading
-from tallybayes.plots.round_numbers import nice
+from tallybayes.plots.style import INK, NOTE, PALETTE
+from tallybayes.rendering.words import number, probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +86,7 @@ def draw_totals(ax: Axes, y: float, panel: Panel, reading: Reading | None, lette
     def across(total: float) -> float:
         return 100.0 * (total - low) / (high - low)
 
-    totals = [(across(total), figures(total, 6)) for total in nice(low, high, 9)]
+    totals = [(across(total), number(total, 6)) for total in round_numbers(low, high, 9)]
     ruler(ax, y, totals, letter, above=True)
     chances = []
     for p in CHANCES if math.isfinite(panel.constant) else ():
@@ -104,7 +104,7 @@ def draw_totals(ax: Axes, y: float, panel: Panel, reading: Reading | None, lette
         beyond(ax, x, y, MARK, 9.0)
         beyond(ax, x, y - 1.0, MARK, 9.0)
     right = held(x) < 80.0
-    for below, text in ((y, figures(reading.total, 4)), (y - 1.0, chance_of(reading.log_odds))):
+    for below, text in ((y, number(reading.total, 4)), (y - 1.0, chance_of(reading.log_odds))):
         ax.annotate(
             text, (held(x), below), (8.0 if right else -8.0, -6.0 if below == y else 6.0),
             textcoords="offset points", ha="left" if right else "right", color=MARK,
@@ -118,8 +118,31 @@ def chance_of(log_odds: float) -> str:
     Examples
     --------
     >>> chance_of(0.0), chance_of(300.0), chance_of(-math.inf)
-    ('0.500', '> 0.999', '0')
+    ('0.5000', '1 - 9.35e-14', '0')
     """
     if math.isinf(log_odds):
         return "1" if log_odds > 0.0 else "0"
-    return chance(1.0 / (1.0 + math.exp(-min(max(log_odds, -30.0), 30.0))))
+    return probability(1.0 / (1.0 + math.exp(-min(max(log_odds, -30.0), 30.0))))
+
+
+def round_numbers(
+    low: float, high: float, n: int = 6, *, log: bool = False, whole: bool = False
+) -> list[float]:
+    """Return about n round numbers between two, evenly spaced or so in their logarithms.
+
+    Examples
+    --------
+    >>> round_numbers(4.3, 7.9), round_numbers(0, 3, whole=True), round_numbers(1, 300, log=True)
+    ([4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 7.5], [0.0, 1.0, 2.0, 3.0], [1.0, 10.0, 100.0])
+    """
+    from matplotlib.ticker import Locator, LogLocator, MaxNLocator
+
+    if not low < high:
+        return [low]
+    locator: Locator = MaxNLocator(n + 2, steps=[1, 2, 2.5, 5, 10], integer=whole)
+    if log and high > 4.0 * low > 0.0:
+        locator = LogLocator(subs=(1.0, 2.0, 5.0) if high < 300.0 * low else (1.0,), numticks=9)
+    slack = 1e-9 * (high - low)
+    return [
+        float(x) + 0.0 for x in locator.tick_values(low, high) if low - slack <= x <= high + slack
+    ]

@@ -18,20 +18,19 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError
 from tallybayes.explanations.explanation import model_of
 from tallybayes.families import NormalParameters
-from tallybayes.plots.base import (
+from tallybayes.plots.single_column import SingleColumn, classes_of, numbers_in
+from tallybayes.plots.style import (
+    BESIDE,
     QUIET,
-    figures,
-    for_legend,
-    key,
-    listed,
+    add_legend,
     new_axes,
     readable,
-    shortened,
     source_of,
     style_of,
     tidy,
 )
-from tallybayes.plots.single_column import SingleColumn, classes_of, numbers_in
+from tallybayes.rendering.words import label as shown
+from tallybayes.rendering.words import listed, number
 from tallybayes.sources.labels import Label
 from tallybayes.sources.weights import weights_of
 
@@ -143,18 +142,20 @@ class NormalQQDisplay:
         drawn = self._drawn()
         every = np.concatenate([np.array([-1.0, 1.0]), *(self.expected[c] for c in drawn)])
         ends = float(every.min()), float(every.max())
-        self.ax_.plot(ends, ends, color=QUIET, linewidth=1.0, zorder=1, label="the line y = x")
+        self.ax_.plot(
+            ends, ends, color=QUIET, linewidth=1.0, zorder=1, label="the line y = x", gid=BESIDE
+        )
         for label in drawn:
             style = style_of(self.classes.index(label))
             self.ax_.plot(
                 self.expected[label], self.observed[label], linestyle="none", marker=style.marker,
                 markersize=4.5, markerfacecolor="none", markeredgecolor=style.color,
-                label=for_legend(label, 24), zorder=2,
+                label=readable(label, 24), zorder=2,
             )  # fmt: skip
         hidden = len(self.observed) - len(drawn)
         if hidden:
             self.ax_.plot([], [], linestyle="none", label=f"the other {hidden}: not drawn")
-        key(self.ax_)
+        add_legend(self.ax_)
         return self
 
     def _drawn(self) -> list[Label]:
@@ -166,7 +167,7 @@ class NormalQQDisplay:
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        drawn, what = self._drawn(), ("log " if self.log else "") + shortened(self.column)
+        drawn, what = self._drawn(), ("log " if self.log else "") + shown(self.column)
         head = f"Normal Q-Q picture of {what} for {listed(drawn)}"
         hidden = len(self.observed) - len(drawn)
         head += f" ({hidden} more classes are not drawn)." if hidden else "."
@@ -174,8 +175,8 @@ class NormalQQDisplay:
         for label in drawn:
             off = self.observed[label] - self.expected[label]
             worst = int(np.abs(off).argmax())
-            at = figures(float(self.observed[label][worst]))
-            each.append(f"{shortened(label)} {figures(float(off[worst]))} (at z = {at})")
+            at = number(float(self.observed[label][worst]))
+            each.append(f"{shown(label)} {number(float(off[worst]))} (at z = {at})")
         return f"{head} Farthest from the line, in standard deviations: {', '.join(each)}."
 
 

@@ -30,6 +30,7 @@ HATCHES = ("", "///", "---", "\\\\\\", "xxx", "|||", "+++", "//")
 INK, QUIET, FAINT = "#222222", "#6b6b6b", "#dddddd"
 TITLE, LABEL, NOTE = "large", "medium", "small"  # the three sizes of type, relative to the user's
 PALE = 0.45  # of the colour is in a bar, the rest is white
+BESIDE = "beside the classes"  # the gid of what a legend names after them
 WIDTH = 6.4  # inches of a picture of one panel
 
 
@@ -152,15 +153,16 @@ def tidy(ax: Axes, grid: str | None = "y", title: str = "", x: str = "", y: str 
 def add_legend(ax: Axes, **options: Any) -> Legend | None:
     """Draw a legend right of the axes, without a frame, if anything has a label.
 
-    Options are those of `Axes.legend`; with `loc` it stands in the axes.
+    Options are those of `Axes.legend`.
     """
-    if not ax.get_legend_handles_labels()[1] and "handles" not in options:
+    handles = ax.get_legend_handles_labels()[0]
+    if not handles:
         return None
-    place: dict[str, Any] = {"borderaxespad": 0.0}
-    if "loc" not in options:
-        place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    handles.sort(key=lambda each: getattr(each, "get_gid", str)() == BESIDE)
     look = {"frameon": False, "fontsize": NOTE, "title_fontsize": NOTE, "handlelength": 2.6}
-    return ax.legend(**{**place, **look, "alignment": "left", **options})
+    # at a distance in points: of one that grows with the axes no layout would be the last
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.8}
+    return ax.legend(handles=handles, alignment="left", **{**place, **look, **options})
 
 
 def readable(text: object, most: int = LONGEST) -> str:

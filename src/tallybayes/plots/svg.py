@@ -14,7 +14,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.plots.base import shortened
+from tallybayes.rendering.words import label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,7 +95,7 @@ def _named(svg: str, alt: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'role="img" aria-labelledby="{mark}-title" aria-describedby="{mark}-desc" '
         f'width="{width}" height="{height}" {box.group() if box else ""} style="{STYLE}">'
-        f'<title id="{mark}-title">{_text(shortened(alt.partition(". ")[0], 120))}</title>'
+        f'<title id="{mark}-title">{_text(label(alt.partition(". ")[0], 120))}</title>'
         f'<desc id="{mark}-desc">{_text(alt)}</desc>'
     )
     return opening + svg[len(head) :]

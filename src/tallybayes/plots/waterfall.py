@@ -14,23 +14,22 @@ from typing import TYPE_CHECKING, Any, Self
 from tallybayes.errors import whole
 from tallybayes.explanations import Explanation, explain
 from tallybayes.explanations.explanation import model_of
-from tallybayes.plots.base import (
+from tallybayes.plots.style import (
     FAINT,
     INK,
     LABEL,
     NOTE,
     QUIET,
     TITLE,
-    chance,
     checked_record,
-    narrow,
     new_axes,
     readable,
-    shortened,
     style_of,
 )
 from tallybayes.plots.waterfall_steps import Step, name_of, steps_of
 from tallybayes.plots.weights_of_evidence import odds, said
+from tallybayes.rendering.words import label as shown
+from tallybayes.rendering.words import probability
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 CHANCES = (0.5, 0.001, 0.999, 0.1, 0.9, 0.01, 0.99)
 WIDE = 7.6
-LINE = 60  # letters of a line beneath the axes
+LINE = 24  # letters of a line beneath the axes
 
 
 @dataclass(eq=False)
@@ -220,7 +219,7 @@ class WaterfallDisplay:
     def _finish(self, low: float, high: float) -> None:
         """Set limits, names, axes and title."""
         ax = self.ax_
-        names = [narrow(step.name, 38) for step in self.steps]
+        names = [readable(step.name, 38) for step in self.steps]
         ax.set_yticks(range(len(names) + 1), [*names, "total"])
         ax.tick_params(axis="y", length=0, labelsize=NOTE)
         ax.tick_params(axis="x", labelsize=NOTE, color=QUIET)
@@ -235,8 +234,8 @@ class WaterfallDisplay:
         one, other = readable(self.one, 20), readable(self.other, 20)
         label = f"bits for {one} (right) against {other} (left)"
         if self.left_out:
-            said = shortened(f"left out: {'; '.join(self.left_out)}", 2 * LINE)
-            label = "\n".join([label, *(narrow(line, LINE) for line in wrap(said, LINE))])
+            said = shown(f"left out: {'; '.join(self.left_out)}", 5 * LINE)
+            label = "\n".join([label, *(readable(line, LINE) for line in wrap(said, LINE))])
         ax.set_xlabel(label, fontsize=LABEL)
         upper = ax.secondary_xaxis("top")
         ticks = _spread_out(low, high)
@@ -259,9 +258,9 @@ class WaterfallDisplay:
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        one, other = shortened(self.one), shortened(self.other)
+        one, other = shown(self.one), shown(self.other)
         strongest = sorted(self.steps, key=lambda step: -abs(step.bits))
-        each = [f"{shortened(step.name)} {said(step.bits, one, other)}" for step in strongest[:4]]
+        each = [f"{shown(step.name)} {said(step.bits, one, other)}" for step in strongest[:4]]
         text = f"Waterfall of the evidence for {one} against {other}, in bits: {', '.join(each)}"
         hidden = len(self.steps) - len(each)
         text += f" and smaller ones ({hidden})." if hidden > 0 else "."
@@ -271,9 +270,9 @@ class WaterfallDisplay:
             together = said(self.total, one, other)
             text += f" Together {together}, a probability of {_sure(self)} between the two."
         if self.posterior is not None:
-            text += f" The probability of {one} among all classes is {chance(self.posterior)}."
+            text += f" The probability of {one} among all classes is {probability(self.posterior)}."
         if self.left_out:
-            text += f" Left out: {shortened('; '.join(self.left_out), 200)}."
+            text += f" Left out: {shown('; '.join(self.left_out), 200)}."
         return text
 
 
@@ -281,7 +280,7 @@ def _sure(display: WaterfallDisplay) -> str:
     """Return the probability of the two, which is never 0 or 1 if the bits are finite."""
     if display.chance in (0.0, 1.0) and math.isfinite(display.total):
         return "> 0.999" if display.total > 0.0 else "< 0.001"
-    return chance(display.chance)
+    return probability(display.chance)
 
 
 def _spread_out(low: float, high: float) -> list[tuple[float, str]]:

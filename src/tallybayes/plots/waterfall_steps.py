@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tallybayes.explanations.explanation import Evidence
-from tallybayes.plots.base import figures, shortened
+from tallybayes.rendering.words import label, number
 
 INF = math.inf
 
@@ -37,5 +37,5 @@ def name_of(evidence: Evidence) -> str:
     piece = evidence.contribution
     if piece.is_word:
         return f"“{piece.value}”" + (f", {piece.times:g} times" if piece.times > 1.0 else "")
-    value = figures(piece.value, 4) if isinstance(piece.value, float) else piece.value
-    return piece.column if piece.value is None else f"{piece.column} = {shortened(value, 40)}"
+    value = number(piece.value, 4) if isinstance(piece.value, float) else piece.value
+    return piece.column if piece.value is None else f"{piece.column} = {label(value, 40)}"

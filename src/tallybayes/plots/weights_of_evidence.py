@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tallybayes.plots.base import MINUS, figures
+from tallybayes.rendering import words
 
 
 def said(bits: float, one: str = "the class", other: str = "the other") -> str:
@@ -13,14 +13,13 @@ def said(bits: float, one: str = "the class", other: str = "the other") -> str:
     Examples
     --------
     >>> said(3.0), said(-1.0), said(math.inf)
-    ('+3.00 bits, 8 : 1', '−1.00 bits, 1 : 2', 'rules out the other')
+    ('+3.00 bits, 8 : 1', '-1.00 bits, 1 : 2', 'rules out the other')
     """
     if math.isnan(bits):
         return "impossible in both"
     if math.isinf(bits):
         return f"rules out {other if bits > 0.0 else one}"
-    sign = "+" if bits >= 0.0 else MINUS
-    return f"{sign}{abs(bits):.2f} bits, {odds(bits)}"
+    return f"{words.bits(bits)} bits, {odds(bits)}"
 
 
 def odds(bits: float) -> str:
@@ -33,5 +32,5 @@ def odds(bits: float) -> str:
     """
     if math.isinf(bits):
         return "1 : 0" if bits > 0.0 else "0 : 1"
-    factor = figures(2.0 ** min(abs(bits), 1000.0))
+    factor = words.number(2.0 ** min(abs(bits), 1000.0))
     return f"{factor} : 1" if bits >= 0.0 else f"1 : {factor}"

@@ -14,19 +14,9 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.explanations.explanation import model_of
 from tallybayes.families import TextParameters
 from tallybayes.model import InformativeValue, Model, most_informative
-from tallybayes.plots.base import (
-    INK,
-    NOTE,
-    WIDTH,
-    figures,
-    listed,
-    new_axes,
-    new_panels,
-    readable,
-    shortened,
-    style_of,
-    tidy,
-)
+from tallybayes.plots.style import INK, NOTE, WIDTH, new_axes, new_panels, readable, style_of, tidy
+from tallybayes.rendering.words import label as shown
+from tallybayes.rendering.words import listed, number
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -175,7 +165,7 @@ class WordWeightsDisplay:
         ax.axvline(0.0, color=INK, linewidth=0.8)
         ax.set_xlim(-1.25 * longest, 1.25 * longest)
         ax.set_ylim(max(y, 1) - 0.4, -0.6)
-        ax.xaxis.set_major_formatter(lambda x, _: figures(abs(x)))
+        ax.xaxis.set_major_formatter(lambda x, _: number(abs(x)))
 
     def _panel(self, ax: Axes, label: Label, longest: float) -> None:
         """Draw the words of one class."""
@@ -200,7 +190,7 @@ class WordWeightsDisplay:
             ax.plot([end], [y], side, color=style.color, markersize=8, zorder=3)
             return
         ax.annotate(
-            figures(bits, 2), (end, y), (3.0 * sign, 0.0), textcoords="offset points",
+            number(bits, 2), (end, y), (3.0 * sign, 0.0), textcoords="offset points",
             ha="left" if sign > 0.0 else "right", va="center", fontsize=NOTE, color=INK,
         )  # fmt: skip
 
@@ -209,8 +199,8 @@ class WordWeightsDisplay:
         """What the picture shows, in words and numbers."""
         said = []
         for label in self._drawn() if len(self.words) != 2 else self.words:
-            best = [f"{shortened(word)} ({figures(bits)})" for word, bits in self.words[label][:3]]
-            said.append(f"{shortened(label)}: {listed(best, each=60) if best else 'no words'}")
+            best = [f"{shown(word)} ({number(bits)})" for word, bits in self.words[label][:3]]
+            said.append(f"{shown(label)}: {listed(best) if best else 'no words'}")
         hidden = len(self.words) - len(said)
         more = f" {hidden} more classes are not drawn." if hidden else ""
         return f"The words that speak most for each class, in bits. {'; '.join(said)}.{more}"

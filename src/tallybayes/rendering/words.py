@@ -91,6 +91,17 @@ def short(x: float) -> str:
     return f"{x + 0.0:.6g}"
 
 
+def number(x: float, digits: int = 3) -> str:
+    """Write a number rounded to so many digits, as a picture has room for.
+
+    Examples
+    --------
+    >>> number(0.123456), number(1234567.0), number(-2.0), number(1e-7)
+    ('0.123', '1,230,000', '-2', '1e-07')
+    """
+    return f"{float(f'{x:.{digits}g}') + 0.0:,.10g}"
+
+
 def percent(share: float) -> str:
     """Write a share of one in hundredths."""
     return f"{100.0 * share:z.1f} %"

@@ -158,7 +158,7 @@ def model_report(
     """
     from matplotlib import style
 
-    from tallybayes.plots.base import unattached
+    from tallybayes.plots.style import unattached
     from tallybayes.plots.svg import DRAWING
 
     material = gathered(

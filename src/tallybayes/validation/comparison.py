@@ -189,8 +189,8 @@ def compare(
     ----------
     models
         A dict of names and estimators, or a list of estimators, which are then named after their
-        classes. Ours count the data once; any other scikit-learn classifier is fitted anew for
-        every fold.
+        classes. Ours count the data once; any other scikit-learn classifier is refitted for every
+        fold.
     X, y
         The data and the classes.
     folds, repeats, groups, seed
@@ -259,6 +259,13 @@ def compare_predictions(
         How many rows each model learnt from; all but those of its fold unless given.
     level
         How small a p-value shows a difference.
+
+    Examples
+    --------
+    >>> true = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> always, never = (Predictions.of(true, [p] * 8) for p in (1, 0))
+    >>> compare_predictions({"always": always, "never": never})["always", "never"].only_right
+    (4, 4)
     """
     check_score(score)
     sides = _same_rows(predictions)

@@ -28,7 +28,7 @@ class Prepared(NamedTuple):
     """Encoded rows and how to estimate from them; or the `reason` why that is not enough.
 
     `labels` are the classes as the estimator shows them. Where there is a reason, models have to be
-    fitted anew for every fold.
+    refitted for every fold.
     """
 
     labels: Array

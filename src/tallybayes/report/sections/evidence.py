@@ -110,9 +110,9 @@ def texts(material: Material) -> list[str]:
 
 
 def _times(log_ratio: float) -> str:
-    from tallybayes.plots.base import figures
+    from tallybayes.rendering.words import number
 
-    return figures(math.exp(log_ratio)) if log_ratio < 700.0 else "∞"
+    return number(math.exp(log_ratio)) if log_ratio < 700.0 else "∞"
 
 
 def _words(material: Material) -> Html | None:

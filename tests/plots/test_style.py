@@ -1,0 +1,112 @@
+"""What all pictures share."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib import pyplot
+from matplotlib.cbook import is_math_text
+from matplotlib.colors import to_rgb
+
+import tallybayes as tb
+from tallybayes.plots import ColumnDisplay, style, svg_of
+
+MODEL = tb.stated({"a": 0.5, "b": 0.5}, {"red": {"a": 0.8, "b": 0.1}})
+
+
+def grey(colour):
+    """The luminance of the standard for screens, Rec. 709."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return np.dot([0.2126, 0.7152, 0.0722], linear)
+
+
+def test_colours_are_those_of_okabe_and_ito():
+    theirs = {(0, 0, 0), (230, 159, 0), (86, 180, 233), (0, 158, 115), (0, 114, 178), (213, 94, 0),
+              (204, 121, 167)}  # fmt: skip
+    ours = {tuple(round(255 * part) for part in to_rgb(colour)) for colour in style.PALETTE}
+    assert ours == theirs
+
+
+def test_forty_classes_look_different_without_colours():
+    styles = [style.style_of(k) for k in range(40)]
+    assert len({(str(each.line), each.marker) for each in styles}) == 40
+    assert len({(each.hatch, each.marker) for each in styles}) == 40
+
+
+def test_neighbours_differ_in_line_hatch_marker_and_the_first_two_in_grey():
+    for k in range(40):
+        one, other = style.style_of(k), style.style_of(k + 1)
+        assert one.line != other.line
+        assert one.hatch != other.hatch
+        assert one.marker != other.marker
+    assert abs(grey(style.PALETTE[0]) - grey(style.PALETTE[1])) > 0.2
+
+
+def test_every_colour_stands_out_from_white():
+    for colour in style.PALETTE:
+        assert 1.05 / (grey(colour) + 0.05) > 2.0
+
+
+@given(st.text(), st.integers(3, 40))
+def test_readable_text_is_one_line_without_mathematics_and_short(text, most):
+    found = style.readable(text, most)
+    assert not is_math_text(found)
+    assert "\n" not in found
+    assert not found.startswith("_")  # such names matplotlib leaves out of legends
+    assert len(found.replace(r"\$", "$").strip()) <= most
+    assert all(c.isprintable() for c in found)
+
+
+def test_bars_of_every_class_are_small_in_an_svg():
+    X = {"x": [*"abc"] * 24}
+    model = tb.NaiveBayes().fit(X, [f"class {k}" for k in range(8) for _ in range(9)])
+    assert len(svg_of(ColumnDisplay.from_estimator(model, "x", most=8))) < 60_000
+
+
+def test_a_model_is_found_in_an_estimator_in_what_was_fitted_and_is_itself():
+    estimator = tb.NaiveBayes().fit({"x": [1.0, 2.0, 4.0, 5.0]}, list("aabb"))
+    pictures = [
+        ColumnDisplay.from_estimator(subject, "x")
+        for subject in (estimator, estimator.fitted_, estimator.model_)
+    ]
+    for each in pictures:
+        np.testing.assert_allclose(each.likelihood, pictures[0].likelihood, rtol=1e-9)
+    with pytest.raises(tb.TallyBayesError, match="dict is no model"):
+        ColumnDisplay.from_estimator({}, "x")
+
+
+def test_an_estimator_that_was_not_fitted_raises_scikit_learns_error():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        ColumnDisplay.from_estimator(tb.NaiveBayes(), "x")
+
+
+def test_a_record_is_a_mapping():
+    with pytest.raises(tb.TallyBayesError, match="not list"):
+        style.checked_record(MODEL, [1])
+
+
+def test_given_axes_are_drawn_on_and_others_are_new():
+    figure, ax = pyplot.subplots()
+    assert style.new_axes(ax) == (figure, ax)
+    new, _ = style.new_axes()
+    assert new is not figure
+    assert new in map(pyplot.figure, pyplot.get_fignums())
+
+
+def test_a_legend_is_drawn_of_what_has_a_name_in_the_order_of_drawing():
+    _, ax = style.new_axes()
+    assert style.add_legend(ax) is None
+    ax.plot([0], [0], label="the red")
+    ax.plot([0], [0], label="zebra")
+    assert [text.get_text() for text in style.add_legend(ax).get_texts()] == ["the red", "zebra"]
+
+
+def test_a_legend_leaves_no_class_out_whatever_it_is_called():
+    model = tb.NaiveBayes().fit(
+        {"x": [1.0, 2.0, 3.0, 4.0, 6.0, 8.0]}, ["_a", "_a", "", "", "b", "b"]
+    )
+    display = ColumnDisplay.from_estimator(model, "x")
+    names = [text.get_text().strip() for text in display.ax_.get_legend().get_texts()]
+    assert names == ['""', "_a", "b"]
