@@ -110,11 +110,10 @@ IN_THE_SHAPE = {
     "no labels": (lambda: tally([1.0] * 4, y=None), "y must be a list or array.*not NoneType"),
     "huge labels": (lambda: tally([1.0] * 4, y=[2**70, 1, 2, 3]), "y holds.* beyond 64 bits; use text"),
     "too few weights": (lambda: tally([1.0] * 4, weights=[1, 1, 1]), r"weights have the shape \(3,\), expected \(4,\)"),
-    "one weight": (lambda: tally([1.0] * 4, weights=2.0), r"weights have the shape .*, expected \(4,\)"),
     "a NaN weight": (lambda: tally([1.0] * 4, weights=[1, np.nan, 1, 1]), "weight of row 1 is nan"),
     "a negative weight": (lambda: tally([1.0] * 4, weights=[1, 1, -2, 1]), "weight of row 2 is -2.0; weights must be finite and not"),
     "an infinite weight": (lambda: tally([1.0] * 4, weights=[np.inf, 1, 2, 1]), "weight of row 0 is inf"),
-    "weights as text": (lambda: tally([1.0] * 4, weights=["a"] * 4), "weights must be numbers, one a row"),
+    "weights as text": (lambda: tally([1.0] * 4, weights=["a"] * 4), "weights must be numbers, one for each row"),
 }  # fmt: skip
 
 IN_THE_CHOICE = {

@@ -195,7 +195,7 @@ def test_two_tuples_that_disagree_are_refused():
         ({"width": "poison"}, r"columns\['width'\] is 'poison'; did you mean 'poisson'?"),
         ({"width": "Gaussian"}, r"columns\['width'\] is 'Gaussian'; did you mean 'gaussian'?"),
         ({"width": 3}, "'width' is declared as 3; expected"),
-        ({"width": None}, "'width'.* is None; to leave a column out, drop it"),
+        ({"width": None}, "'width'.* is None; to leave a column out"),
         ("poison", "columns is 'poison'; did you mean 'poisson'?"),
         ("Auto", "columns is 'Auto'"),
         (["gaussian"] * 4, "expected 'auto', a family, or a mapping"),

@@ -60,7 +60,7 @@ class Counted:
             if isinstance(one, Codes):
                 assert one.labels == expected.labels
             for name, array in expected.to_arrays().items():
-                if name == "peak":
+                if name in ("peak", "least", "most"):  # which no row has a part in
                     continue
                 have = getattr(one, name)
                 np.testing.assert_allclose(have, array, rtol, atol, err_msg=f"{name}, row {row}")

@@ -27,6 +27,7 @@ import tallybayes as tb
 from tallybayes.metrics import Predictions
 from tallybayes.validation import cross_val
 
+pytestmark = pytest.mark.filterwarnings("ignore:the temperature calibration lowers")
 ROWS = 30
 RNG = np.random.default_rng(1)
 Y = RNG.integers(0, 3, ROWS)

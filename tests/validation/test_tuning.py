@@ -61,6 +61,7 @@ def matrix(n=50):
     return rng.poisson(1.0 + np.eye(3)[y] @ rng.random((3, 6)) * 2), y
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:the temperature calibration lowers")
 IRIS = load_iris(return_X_y=True)
 TABLE, TEXTS, COUNTS = mixed(), documents(), matrix()
 

@@ -201,7 +201,9 @@ def all_rows(block: Moments) -> Moments:
         shift = _ratio((block.weight * away).sum(axis=0), weight)
         between = (block.weight * (away - shift) ** 2).sum(axis=0)
         m2 = block.m2.sum(axis=0) + between
-    return Moments(rows, weight, about + shift, m2, np.maximum(block.peak.sum(axis=0), m2))
+    peak = np.maximum(block.peak.sum(axis=0), m2)
+    ends = block.least.min(axis=0, keepdims=True), block.most.max(axis=0, keepdims=True)
+    return Moments(rows, weight, about + shift, m2, peak, *ends)
 
 
 def variances(block: Moments) -> Floats:

@@ -113,4 +113,5 @@ class ModelColumn:
         values = np.unique(drawn[0])
         if len(values) <= MOST_LISTED or values.dtype.kind not in "iuf":
             return Support(tuple(values.tolist()), tuple(map(str, values.tolist())))
-        return Support(span=(float(values[0]), float(values[-1])))
+        spread = float(np.std(drawn[0]))
+        return Support(span=(float(values[0]), float(values[-1])), spread=spread)

@@ -69,7 +69,8 @@ class Support:
 
     Either its `values` can be listed, with a name for each, or its numbers mostly lie in a `span`:
     numbers above 0 that are best shown by their logarithm (`log`), or only whole ones (`whole`).
-    A `text` can be anything.
+    A `text` can be anything. `spread` is the standard deviation by which changes of a number are
+    measured, of its logarithm where that is shown.
     """
 
     values: tuple[Any, ...] = ()
@@ -78,6 +79,7 @@ class Support:
     log: bool = False
     whole: bool = False
     text: bool = False
+    spread: float = 1.0
 
     def grid(self, n: int) -> Sequence[Any]:
         """Return its values, or up to n numbers from one end of the span to the other."""

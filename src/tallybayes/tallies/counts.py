@@ -76,7 +76,9 @@ class Counts(TallyBlock):
             return None
         rate = float((self.sums[there, unit] / weight[there]).max())
         return Support(
-            span=(0.0, float(np.ceil(rate + DEVIATIONS * np.sqrt(rate) + 1.0))), whole=True
+            span=(0.0, float(np.ceil(rate + DEVIATIONS * np.sqrt(rate) + 1.0))),
+            whole=True,
+            spread=float(np.sqrt(max(rate, 1e-300))),
         )
 
     @classmethod

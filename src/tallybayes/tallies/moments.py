@@ -10,6 +10,7 @@ the part taken away holds nearly all of the spread; such a result is refused, no
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import exp
@@ -26,6 +27,7 @@ from tallybayes.tallies.blocks import (
     LIGHT,
     ROUNDING,
     TRUSTED,
+    Array,
     Floats,
     Integers,
     Mask,
@@ -42,6 +44,8 @@ from tallybayes.tallies.blocks import (
 NEVER = 1e-6  # a relative difference too large for rounding: those rows were never counted
 DOMINATED = 0.4  # where a row leaves no more of M2 than this, digits have cancelled
 DEVIATIONS = 3.0  # about each mean, in which nearly all numbers lie
+CELLS_LOOKED_AT = 200_000  # for the ends of what occurred
+WHOLE = 1e-9
 
 
 @register_block("moments")
@@ -50,16 +54,20 @@ class Moments(TallyBlock):
     """Moments of the columns (across) in the classes (down).
 
     `peak` is the largest M2 that the numbers have passed through, which bounds their rounding
-    error; it is no part of what was counted, so equality leaves it out.
+    error. `least` and `most` are numbers that occurred, near the ends of what did: of large batches
+    some rows are looked at. These are no part of what was counted, so equality leaves them out, and
+    they stay when rows are forgotten.
     """
 
-    SIGNED: ClassVar[tuple[str, ...]] = ("mean",)
+    SIGNED: ClassVar[tuple[str, ...]] = ("mean", "least", "most")
 
     rows: Integers
     weight: Floats
     mean: Floats
     m2: Floats
     peak: Floats = field(compare=False)
+    least: Floats = field(compare=False)
+    most: Floats = field(compare=False)
 
     @classmethod
     def count(
@@ -68,7 +76,7 @@ class Moments(TallyBlock):
         """Take the moments of some rows; `start` is the number of the first, for errors."""
         assert isinstance(block, np.ndarray)
         rows, weight, mean, m2 = counting.moments(block, of)
-        counted = cls(rows, weight, mean, m2, m2)
+        counted = cls(rows, weight, mean, m2, m2, *_ends(block, mean, rows))
         with np.errstate(over="ignore", invalid="ignore"):
             suspicious = not np.isfinite(mean.sum() + m2.sum())
         if suspicious and not (sound := np.isfinite(mean) & np.isfinite(m2)).all():
@@ -98,7 +106,15 @@ class Moments(TallyBlock):
             column = int(np.argmin(np.isfinite(m2).all(axis=0)))
             raise not_finite(mean[:, column], names[column], 0)
         peak = np.maximum(self.peak + other.peak, m2)
-        return Moments(self.rows + other.rows, weight, mean, m2, peak)
+        both = (self.rows > 0) & (other.rows > 0)
+        least, most = (
+            np.where(both, bound(mine, theirs), np.where(self.rows > 0, mine, theirs))
+            for bound, mine, theirs in (
+                (np.minimum, self.least, other.least),
+                (np.maximum, self.most, other.most),
+            )
+        )
+        return Moments(self.rows + other.rows, weight, mean, m2, peak, least, most)
 
     def minus(self, other: Moments, classes: Sequence[Label], names: Sequence[str]) -> Moments:
         """Take away rows that were counted here; refuse what cannot be right."""
@@ -123,7 +139,8 @@ class Moments(TallyBlock):
         shaky = (rows > 1) & (error > TRUSTED * m2) & (peak > 0.0)
         shaky |= left & (ROUNDING * np.abs(gap) * ratio > TRUSTED * reach)
         refuse_lost_in_rounding(shaky, where)
-        return Moments(rows, weight, mean, m2, np.where(left, peak, 0.0))
+        ends = (np.where(left, end, 0.0) for end in (self.least, self.most))
+        return Moments(rows, weight, mean, m2, np.where(left, peak, 0.0), *ends)
 
     def less(self, other: Moments) -> Moments:
         """Refuse: moments are merged, not subtracted, where rounding cannot be checked."""
@@ -135,7 +152,7 @@ class Moments(TallyBlock):
         x, w = np.asarray(column, np.float64), each.weight[:, None]
         there, nothing = ~np.isnan(x) & (w > 0.0), np.zeros(x.shape)
         weight, mean = np.where(there, w, 0.0), np.where(there, x, 0.0)
-        return cls(there.astype(np.int64), weight, mean, nothing, nothing)
+        return cls(there.astype(np.int64), weight, mean, nothing, nothing, mean, mean)
 
     def apart(self, row: Moments) -> tuple[Moments, Mask]:
         """Take a row away from each class of one unit, and mark where too many digits cancel."""
@@ -151,20 +168,49 @@ class Moments(TallyBlock):
         if heavy.any():
             lost |= heavy & ~is_integral(self.weight, row.weight)
         m2 = np.where(rows > 1, np.maximum(m2, 0.0), 0.0)
-        return Moments(rows, weight, mean, m2, m2), (lost & there & (rows > 0))[:, 0]
+        left = Moments(rows, weight, mean, m2, m2, self.least, self.most)
+        return left, (lost & there & (rows > 0))[:, 0]
 
     def support(self, unit: int, kind: Kind) -> Support | None:
-        """Return where nearly all numbers lie, in whichever class."""
+        """Return where nearly all numbers lie that occurred, in whichever class."""
         there = self.rows[:, unit] > 0
         if not there.any():
             return None
         mean, weight = self.mean[there, unit], self.weight[there, unit]
+        least, most = self.least[there, unit], self.most[there, unit]
         reach = DEVIATIONS * np.sqrt(self.m2[there, unit] / weight)
-        low, high = float((mean - reach).min()), float((mean + reach).max())
-        log = bool(getattr(kind, "log", False))
-        if log:
+        low = float(np.maximum(mean - reach, least).min())
+        high = float(np.minimum(mean + reach, most).max())
+        middle = float(weight @ mean / weight.sum())
+        between = float(weight @ (mean - middle) ** 2)
+        spread = float(np.sqrt((self.m2[there, unit].sum() + between) / weight.sum()))
+        if getattr(kind, "log", False):
             low, high = exp(max(low, -700.0)), exp(min(high, 700.0))
-        return Support(span=(low, high), log=log)
+            return Support(span=(low, high), log=True, spread=spread)
+        # decimals hardly ever have a whole sum in every class, and whole ends
+        sums = np.concatenate([mean * weight, least, most])
+        whole = bool((np.abs(sums - np.round(sums)) <= WHOLE * (1.0 + np.abs(sums))).all())
+        if whole:
+            low, high = float(np.ceil(low)), float(np.floor(high))
+        return Support(span=(low, high), whole=whole and low < high, spread=spread)
+
+
+def _ends(X: Array, mean: Floats, rows: Integers) -> tuple[Floats, Floats]:
+    """Return the least and the greatest number of each column among some of the rows.
+
+    They are those of all classes: what the model tells apart may become what it is elsewhere.
+    """
+    some = X[:: max(1, X.size // CELLS_LOOKED_AT)]
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of columns that are all missing
+        low, high = (
+            np.nanmin(some, axis=0, initial=np.inf),
+            np.nanmax(some, axis=0, initial=-np.inf),
+        )
+    # where the rows that were looked at have no value, a mean is the best that is known
+    low, high = np.where(low <= high, low, mean), np.where(low <= high, high, mean)
+    least, most = np.minimum(low, mean), np.maximum(high, mean)
+    return np.where(rows > 0, least, 0.0), np.where(rows > 0, most, 0.0)
 
 
 def _root(values: Floats) -> Floats:
