@@ -236,10 +236,10 @@ def test_poisson_columns_are_drawn(shapes):
     assert re.search(r"<title[^>]*>[^<]*P\(calls", section)
 
 
-def test_two_columns_that_repeat_each_other_have_a_p_value_that_is_no_zero(shapes):
+def test_two_columns_that_repeat_each_other_come_with_the_least_of_their_correlation(shapes):
     first = cells(shapes, "dependence")[0]
     assert set(first[:2]) == {"twice", "again"}
-    assert first[3].startswith("< 1e")
+    assert float(first[3]) > 0.9
 
 
 def test_counts_and_ratios_are_written_out():

@@ -274,6 +274,7 @@ class NormalParameters(Parameters):
 
     def normal_residuals(self, block: Block, y: Array) -> Floats:
         """Return z = (x - mean) / sd under each row's own class; NaN in columns left out."""
+        assert isinstance(block, np.ndarray)
         spread = np.sqrt(np.where(self.used, self.variance, np.nan))
         z: Floats = (block - self.mean[y]) / spread[y]
         return z

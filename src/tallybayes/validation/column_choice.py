@@ -125,7 +125,7 @@ class ChosenColumns(Renderable):
         n = counted(len(self.columns), "column")
         yield f"{n} chosen, {self.direction}: {listed(self.columns, most=12)}"
         sign, begin = ("+", "no column") if self.direction == "forward" else ("-", "all columns")
-        rows = [(begin, self.start, None, None, None)]
+        rows: list[Any] = [(begin, self.start, None, None, None)]
         for step in self.steps:
             chosen = "<- chosen" if set(step.columns) == set(self.columns) else ""
             error = step.standard_error
@@ -137,8 +137,12 @@ class ChosenColumns(Renderable):
         scores = [("training rows", self.training), ("held out while choosing", self.score)]
         if self.nested is not None:
             scores.append(("nested: no part in choosing", self.nested[self.score_name]))
-        head = ("rows", "label"), (self.score_name, "score")
-        yield Table.of("the chosen columns", head, scores, name="scores")
+        yield Table.of(
+            "the chosen columns",
+            [("rows", "label"), (self.score_name, "score")],
+            scores,
+            name="scores",
+        )
         yield from (f"note: {note}" for note in self.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -289,8 +293,9 @@ class _Way(NamedTuple):
         spec = column_spec(said, self.names)
         words = {name: "best" if word is BEST else word for name, word in spec.by_name.items()}
         others = "auto" if spec.of_all is None else "best" if spec.of_all is BEST else spec.of_all
-        columns = {name: words.get(name, others) for name in chosen}
-        return clone(model).set_params(columns={**columns, ...: DROP})
+        columns: dict[Any, Any] = {name: words.get(name, others) for name in chosen}
+        columns[...] = DROP
+        return clone(model).set_params(columns=columns)
 
 
 def _way(model: Any, X: Any, y: Array, w: Floats | None, groups: Any, wish: _Wish) -> _Way:

@@ -29,9 +29,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Batch, encode_classes, encoded, present, take_rows
+from tallybayes.batches import Batch, Coded, Sparse, encode_classes, encoded, take_rows
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.explanations.subject import model_of
+from tallybayes.explanations.explanation import model_of
 from tallybayes.families import Family
 from tallybayes.families.parameters import safe_log
 from tallybayes.families.registry import FAMILIES
@@ -385,17 +385,26 @@ class _Rows(NamedTuple):
     def units(self) -> list[_Unit]:
         """Return what the units tell, the most telling first, of equals the first column."""
         place = {str(name): k for k, name in enumerate(self.model.schema.names)}
+        entropy, total = self.entropy, self.w.sum()
         found = []
         for factor in self.model.factors:
             block = factor.block_of(self.batch)
             joint = is_joint(factor, block)
-            names = [factor.title] if joint else list(map(str, factor.names))
-            bits, there = self._bits(factor, block), present(block)
-            there = there.any(axis=1, keepdims=True) if joint else there
-            for j, name in enumerate(names):
-                unit = self._unit(name, factor.label, bits[:, j], there[:, j])
-                first = str(factor.names[0]) if joint else name
-                found.append((place.get(first, len(place)), unit))
+            bits, there = self._bits(factor, block), _present(block)
+            if joint:
+                there = np.asarray(there.any(axis=1, keepdims=True))
+            bits[~there] = 0.0
+            # not by matrix products, whose threads cost more than so short a sum
+            means = np.einsum("i,ij->j", self.w, bits) / total
+            with np.errstate(invalid="ignore"):
+                squares = np.einsum("i,ij->j", self.w**2, (bits - means) ** 2)
+            bits[~there] = np.nan
+            rows = there.sum(axis=0)
+            for j, name in enumerate([factor.title] if joint else map(str, factor.names)):
+                mean, error = float(means[j]), float(np.sqrt(squares[j]) / total)
+                share = mean / entropy if entropy > 0.0 else 0.0
+                told = ColumnInformation(name, factor.label, mean, share, error, int(rows[j]))
+                found.append((place.get(str(factor.names[j]), 0), _Unit(bits[:, j], told)))
         in_table = [unit for _, unit in sorted(found, key=lambda each: each[0])]
         return [in_table[k] for k in _greatest_first([unit.told.bits for unit in in_table])]
 
@@ -414,16 +423,6 @@ class _Rows(NamedTuple):
             with np.errstate(invalid="ignore"):  # what is impossible in every class says nothing
                 parts.append(np.where(np.isneginf(mixed), 0.0, (own - mixed) / np.log(2.0)))
         return np.concatenate(parts)
-
-    def _unit(self, name: str, family: str, bits: Floats, there: NDArray[np.bool_]) -> _Unit:
-        """Sum up what a unit tells."""
-        bits = np.where(there, bits, 0.0)
-        mean = float(self.w @ bits / self.w.sum())
-        with np.errstate(invalid="ignore"):
-            error = float(np.sqrt((self.w * self.w) @ (bits - mean) ** 2) / self.w.sum())
-        share = mean / self.entropy if self.entropy > 0.0 else 0.0
-        told = ColumnInformation(name, family, mean, share, error, int(there.sum()))
-        return _Unit(np.where(there, bits, np.nan), told)
 
 
 def _encoded(model: Model, source: Source, rows: Array) -> tuple[Source, Batch]:
@@ -444,6 +443,18 @@ def _encoded(model: Model, source: Source, rows: Array) -> tuple[Source, Batch]:
                     group.kind.refuse_unusable(alone, names, number, np.arange(1))
         blocks.append(block)
     return source, Batch(slice(0, len(rows)), tuple(blocks))
+
+
+def _present(block: Any) -> NDArray[np.bool_]:
+    """Mark the values that are there, by row and column."""
+    if isinstance(block, np.ndarray):
+        return ~np.isnan(block)
+    if isinstance(block, Sparse):
+        return np.ones((block.n_rows, 1), bool)
+    if isinstance(block, Coded):
+        return np.asarray((block.codes >= 0) | (block.labels is None))
+    missing = np.zeros(len(block), bool) if block.missing is None else block.missing
+    return np.asarray(~missing[:, None])
 
 
 def _greatest_first(values: Sequence[float]) -> list[int]:
@@ -515,7 +526,7 @@ def _normality(rows: _Rows, order: Sequence[str]) -> list[NormalityOfColumn]:
     place = {name: k for k, name in enumerate(order)}
     found = []
     for factor in rows.model.factors:
-        block = factor.block_of(rows.batch)
+        block: Any = factor.block_of(rows.batch)
         z = factor.parameters.normal_residuals(block, rows.y)
         for j, name in enumerate(map(str, factor.names)) if z is not None else ():
             assert z is not None
@@ -528,9 +539,9 @@ def _normality(rows: _Rows, order: Sequence[str]) -> list[NormalityOfColumn]:
 
 
 def _name_of(family: Family) -> str:
-    """Return the name that a family is registered by."""
-    names = [name for name, known in FAMILIES.items() if known is type(family)]
-    return names[0] if names else type(family).__name__
+    """Return the name that a family is registered by, or the one that it is derived from."""
+    names = {known: name for name, known in FAMILIES.items()}
+    return next((names[c] for c in type(family).__mro__ if c in names), type(family).__name__)
 
 
 def _shape(name: str, family: str, z: Floats, x: Floats, y: Array) -> NormalityOfColumn:
@@ -584,7 +595,7 @@ def _with_families(
         asked = [source.names[place[name]] for name in names]
     tempered = rows.model.calibration is not None
     chosen = best_families(source, asked, rows.y[some], rows.w[some], tempered=tempered)
-    better = {}
+    better: dict[str, BetterFamily | None] = {}
     for name, choice in zip(names, chosen.values(), strict=True):
         now = next(each.family for each in found if each.column == name)
         gain = choice.losses.get(now, -np.inf) - choice.losses[choice.name]
