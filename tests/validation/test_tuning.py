@@ -340,6 +340,7 @@ def test_repeats_and_numbers_of_folds_mean_what_they_mean_to_cross_val():
         (tb.TextNB(), TEXTS, {"event": ["bernoulli", "multinomial"], "alpha": [0.1, 3]}, SIX),
     ],
 )
+@pytest.mark.filterwarnings("ignore:the .* calibration lowers the leave-one-out")  # by chance
 def test_the_nested_report_is_that_of_a_nested_loop(model, data, grid, inner):
     X, y = data
     outer = StratifiedKFold(4, shuffle=True, random_state=3)
