@@ -29,6 +29,8 @@ from tallybayes.batches import (
     unusable,
 )
 from tallybayes.errors import TallyBayesError, number
+from tallybayes.kind import Kind as Kind
+from tallybayes.kind import unequal
 from tallybayes.sources import Matrix, Source
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.sources.numbers import interval_codes, logarithms
@@ -37,84 +39,6 @@ from tallybayes.tokenizer import Words
 Array = NDArray[Any]
 
 MOST_EDGES_SHOWN = 8
-
-
-class Kind(Protocol):
-    """What is counted of a column, or of several together."""
-
-    __slots__ = ()
-    counted_as: ClassVar[str]
-    takes_plain_values: ClassVar[bool] = False  # what is encoded says no more than the value itself
-
-    @property
-    def together(self) -> Kind | None:
-        """What columns must have in common to share a block; None: each has a block of its own."""
-        return self
-
-    @property
-    def reason(self) -> str | None:
-        """Why a column is of this kind, if there is more to say than that it was declared."""
-        return None
-
-    def settled(self, name: str) -> Kind:
-        """Return the kind as a column of that name has it; refuse what lacks something."""
-        return self
-
-    def encode(self, cells: Cells) -> Block:
-        """Lay out some rows for the block that counts them."""
-        raise TallyBayesError(
-            f"{type(self).__name__} does not say how columns are encoded; give it a method "
-            "encode(cells)"
-        )
-
-    def kept(self, block: Block) -> Block:
-        """Return rows in the form in which they are gone through several times."""
-        return block
-
-    def passes(self, source: Source) -> bool:
-        """Tell whether the source's memory can go to the kernels as it is."""
-        return False
-
-    def expect(self, cells: Cells) -> None:
-        """Prepare for all rows together, before they are encoded batch by batch."""
-        return
-
-    def merged(self, other: Kind, name: str) -> Kind:
-        """Return the kind of a column that two schemas have; it must be one kind on both."""
-        if self != other:
-            raise unequal(name, self, other, f"declare it on both with columns={{{name!r}: ...}}")
-        return self
-
-    def fits(self, counted: Kind) -> bool:
-        """Tell whether what was counted is what this kind, which a family wants, stands for."""
-        return self == counted
-
-    def holds(self, labels: Sequence[Label]) -> bool:
-        """Tell whether a column of this kind can have been counted by these values."""
-        return True
-
-    def named(self, label: Label) -> str:
-        """Write a value of which rows were counted."""
-        return str(label)
-
-    def example(self, label: Label) -> Any:
-        """Return a value of a record that counts as this one."""
-        return label
-
-    def title(self, columns: Sequence[str]) -> str:
-        """Name what reads some columns beside their own kinds: "age x income"."""
-        if len(columns) > 1:
-            return " x ".join(columns)
-        return f"{type(self).__name__.lower()} of {columns[0]}"
-
-    def refuse_unusable(
-        self, block: Block, names: Sequence[str], start: int, impossible: Array | None = None
-    ) -> None:
-        """Raise the error about rows that cannot be scored, of which `start` is the first.
-
-        It is asked before rows are scored, and again if some are `impossible`.
-        """
-        return
 
 
 K = TypeVar("K", bound=type[Any])
@@ -134,13 +58,6 @@ def register_kind(kind: K) -> K:
 def is_kind(value: Any) -> bool:
     """Tell whether a value is a kind: it says what counts it, and encodes rows."""
     return not isinstance(value, type) and hasattr(value, "counted_as") and hasattr(value, "encode")
-
-
-def unequal(name: str, mine: Any, other: Any, remedy: str) -> TallyBayesError:
-    """Build the error about a column that is of two kinds."""
-    return TallyBayesError(
-        f"column {name!r} is {mine} on one side and {other} on the other; {remedy}"
-    )
 
 
 class _Values(Kind, Protocol):

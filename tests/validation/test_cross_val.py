@@ -116,6 +116,7 @@ def assert_same_predictions(held, predictions):
     np.testing.assert_array_equal(held.labels[clear], predictions[clear])
 
 
+@pytest.mark.filterwarnings("ignore:the .* calibration lowers the leave-one-out")  # by chance
 @pytest.mark.parametrize("folds", [STRATIFIED, LeaveOneOut()], ids=lambda each: type(each).__name__)
 def test_cross_val_is_cross_val_predict(case, folds):
     model, X, theirs, how = case
@@ -419,6 +420,7 @@ def test_the_data_stay_as_they_are():
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore:the .* calibration lowers the leave-one-out")  # by chance
 def test_it_says_how_the_models_came_about(model, X, folds, says):
     held = model.cross_val(X, Y, folds=folds)
     (note,) = held.notes

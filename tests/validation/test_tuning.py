@@ -249,6 +249,7 @@ def test_each_candidate_has_the_score_and_standard_error_of_its_cross_val(
         (tb.TextNB(), TEXTS, {"event": ["bernoulli", "multinomial"], "alpha": [0.1, 3]}, SIX),
     ],
 )
+@pytest.mark.filterwarnings("ignore:the .* calibration lowers the leave-one-out")  # by chance
 def test_the_nested_report_is_that_of_a_nested_loop(model, data, grid, inner):
     X, y = data
     outer = StratifiedKFold(4, shuffle=True, random_state=3)

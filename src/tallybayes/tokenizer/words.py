@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn, whole
+from tallybayes.kind import Kind, unequal
 from tallybayes.tokenizer.terms import Terms
 
 Floats = NDArray[np.float64]
@@ -52,18 +53,15 @@ class Idf:
     Idf(2 words, afdd75)
     """
 
-    __slots__ = ("_digest", "_terms", "terms", "values")
+    __slots__ = ("_digest", "as_terms", "terms", "values")
 
     def __init__(self, weights: Mapping[str, float]) -> None:
         if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
             raise TallyBayesError("Idf takes a mapping of words to weights")
         terms = sorted(weights)
-        given = [weights[w] for w in terms]
-        if all(type(weight) is float and 0.0 <= weight < inf for weight in given):
-            values = given  # as they are stored: hundreds of thousands are checked at once
-        else:
-            named = zip(terms, given, strict=True)
-            values = [number(weight, f"the idf of {w!r}", least=0.0) for w, weight in named]
+        values = [weights[w] for w in terms]
+        if not all(type(weight) is float and 0.0 <= weight < inf for weight in values):
+            values = [number(weights[w], f"the idf of {w!r}", least=0.0) for w in terms]
         self._settle(terms, np.array(values, np.float64))
 
     def _settle(self, terms: list[str], values: Floats) -> None:
@@ -73,7 +71,7 @@ class Idf:
             "".join(terms).encode()
         except UnicodeEncodeError:
             raise TallyBayesError("Idf has half a surrogate pair, which is no text") from None
-        self._terms: Terms | None = None
+        self.as_terms = Terms.of(terms)
         self._digest = blake2b(repr(self.terms).encode() + values.tobytes()).digest()
 
     @classmethod
@@ -84,13 +82,6 @@ class Idf:
         values = np.log((1.0 + n_documents) / (1.0 + documents[order])) + 1.0
         idf._settle([terms[k] for k in order], values)
         return idf
-
-    @property
-    def as_terms(self) -> Terms:
-        """The words by number."""
-        if self._terms is None:
-            self._terms = Terms.of(self.terms)
-        return self._terms
 
     def __reduce__(self) -> Any:
         return Idf, (dict(zip(self.terms, self.values.tolist(), strict=True)),)
@@ -106,7 +97,7 @@ class Idf:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Words:
+class Words(Kind):
     r"""A text, counted by its words. Families: Text. Everything said here binds at counting.
 
     Parameters
@@ -167,11 +158,6 @@ class Words:
         if getattr(self.tokens, "__hash__", None) is None:
             raise TallyBayesError("the tokens function must be hashable: give it a __hash__")
         object.__setattr__(self, "ngrams", self._checked_ngrams())
-        for name in ("lowercase", "strip_accents"):
-            if not isinstance(getattr(self, name), bool):
-                raise TallyBayesError(
-                    f"{name} is {getattr(self, name)!r}; it must be True or False"
-                )
         if self.min_length is not None:
             object.__setattr__(self, "min_length", whole(self.min_length, "min_length", 1, LONGEST))
         if self.buckets is not None:
@@ -187,16 +173,20 @@ class Words:
                 f"idf is {self.idf!r}; give the weights of the words, Idf({{word: weight, ...}}); "
                 "TextNB(idf=True) works them out"
             )
+        switch = (True, False)
         for name, value, known in (
+            ("lowercase", self.lowercase, switch),
+            ("strip_accents", self.strip_accents, switch),
             ("tf", self.tf, ("count", "log")),
             ("norm", self.norm, (None, "l2")),
         ):
-            if value not in known:
+            if value not in known or type(value) not in map(type, known):
                 raise TallyBayesError(f"{name} is {value!r}; it must be one of {known}")
 
     def __repr__(self) -> str:
-        given = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
-        said = [f"{name}={value!r}" for name, value, default in given if value != default]
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        default = {each.name: each.default for each in fields(self)}
+        said = [f"{name}={value!r}" for name, value in given.items() if value != default[name]]
         return f"Words({', '.join(said)})"
 
     def _checked_stop_words(self) -> tuple[str, ...]:
@@ -234,21 +224,12 @@ class Words:
         """Whether a word counts other than by how often it occurs."""
         return self.tf != "count" or self.norm is not None or self.idf is not None
 
-    # What follows makes these a kind of column; see `kinds`.
+    # What follows makes these a kind of column, as text is counted.
 
     @property
     def together(self) -> None:
         """Each column of text has a block of its own."""
         return None
-
-    @property
-    def reason(self) -> None:
-        """Nothing more is to be said of a text than that it was declared."""
-        return None
-
-    def settled(self, name: str) -> Words:
-        """Return the same for whatever column."""
-        return self
 
     def encode(self, cells: Any) -> Any:
         """Return the documents of the one column."""
@@ -274,41 +255,15 @@ class Words:
             first = replace(cells, rows=slice(0, min(n, FIRST_DOCUMENTS))).documents(place)
             expect_text(int(first.sizes.mean() * n) if n else 0)
 
-    def merged(self, other: Any, name: str) -> Words:
+    def merged(self, other: Any, name: str) -> Kind:
         """Return the same, which must have been counted with the same options."""
-        if self == other:
-            return self
-        remedy = f"declare it on both with columns={{{name!r}: ...}}"
-        if isinstance(other, Words):
-            remedy = "count it with the same options on both"
-        raise TallyBayesError(
-            f"column {name!r} is {self} on one side and {other} on the other; {remedy}"
-        )
-
-    def fits(self, counted: Any) -> bool:
-        """Tell whether what was counted is what a family wants."""
-        return bool(self == counted)
+        if isinstance(other, Words) and self != other:
+            raise unequal(name, self, other, "count it with the same options on both")
+        return Kind.merged(self, other, name)
 
     def holds(self, labels: Sequence[Any]) -> bool:
         """Tell whether a column of text can have been counted by values: by none."""
         return not labels
-
-    def named(self, label: Any) -> str:
-        """Write a word."""
-        return str(label)
-
-    def example(self, label: Any) -> Any:
-        """Return a value of a record that counts as this one."""
-        return label
-
-    def title(self, columns: Sequence[str]) -> str:
-        """Name what reads a column beside its own kind."""
-        return f"words of {' and '.join(columns)}"
-
-    def refuse_unusable(
-        self, block: Any, names: Sequence[str], start: int, impossible: Any = None
-    ) -> None:
-        """Refuse nothing: any text can be scored."""
 
     def terms(self, document: str) -> list[str]:
         """Return the terms of a document: its tokens, or the n-grams of them."""
@@ -349,30 +304,25 @@ def word_pattern(unicode: bool) -> str:
     """Return the pattern of a character that belongs to words."""
     if not unicode:
         return r"\w"
-    marks = _ranges(lambda c: unicodedata.category(c)[0] == "M")
-    return rf"[\w{marks}\u200c\u200d]"
+    marks = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c)[0] == "M"]
+    return rf"[\w{''.join(marks)}\u200c\u200d]"
 
 
-def _ranges(chosen: Callable[[str], Any]) -> str:
-    """Return characters that were chosen, as ranges of a pattern."""
-    ranges: list[list[str]] = []
-    for code in range(0x300, sys.maxunicode + 1):  # the first mark
-        if chosen(chr(code)):
-            if ranges and ord(ranges[-1][1]) == code - 1:
-                ranges[-1][1] = chr(code)
-            else:
-                ranges.append([chr(code), chr(code)])
-    return "".join(f"{first}-{last}" for first, last in ranges)
+class _Unaccented(dict[int, str]):
+    """What is left of each character once accents are off: found out when it is first asked for."""
+
+    def __missing__(self, code: int) -> str:
+        letters = unicodedata.normalize("NFKD", chr(code))
+        self[code] = "".join(c for c in letters if not unicodedata.combining(c))
+        return self[code]
 
 
-@cache
-def _accents() -> re.Pattern[str]:
-    return re.compile(f"[{_ranges(unicodedata.combining)}]+")
+_UNACCENTED = _Unaccented()
 
 
 def without_accents(text: str) -> str:
     """Resolve compatibility characters and drop all combining ones."""
-    return text if text.isascii() else _accents().sub("", unicodedata.normalize("NFKD", text))
+    return text if text.isascii() else text.translate(_UNACCENTED)
 
 
 @cache
