@@ -66,7 +66,7 @@ class Kind(Protocol):
         """Write a value of which rows were counted."""
         return str(label)
 
-    def example(self, label: Label) -> Any:
+    def example(self, label: Any) -> Any:
         """Return a value of a record that counts as this one."""
         return label
 
