@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from laws.own import Joint, Missing, Pairs, Whether
+from laws.own import Gaps, Joint, Pairs, Whether
 from tallybayes.batches import batches, encoded
 from tallybayes.kinds import KINDS, Kind, is_kind
 from tallybayes.model import Recipe
@@ -28,7 +28,7 @@ Y = ["no", "no", "no", "yes", "yes", "no", "no", "yes"]
 W = [1.0, 2.0, 1.0, 0.5, 1.0, 0.0, 3.0, 1.0]
 SCHEMA = (
     tb.Schema.infer(TABLE, target="cheat")
-    .with_extra(Missing(), "income", "status")
+    .with_extra(Gaps(), "income", "status")
     .with_extra(Joint(), ("status", "refund"))
 )
 
@@ -69,7 +69,7 @@ def test_pairs_are_counted_beside_their_parts():
 
 def test_a_kind_that_nobody_entered_cannot_be_stored():
     @dataclass(frozen=True, slots=True)
-    class Unknown(Missing):
+    class Unknown(Gaps):
         pass
 
     schema = tb.Schema.infer(TABLE).with_extra(Unknown(), "income")
@@ -81,14 +81,14 @@ def test_a_kind_that_nobody_entered_cannot_be_stored():
 def test_a_matrix_is_read_like_a_table(form):
     numbers = {"x0": [1.0, NAN, 3.0, 4.0], "x1": [2.0, 2.0, NAN, 1.0]}
     X = numbers if form == "table" else np.array(list(numbers.values())).T
-    schema = tb.Schema.same(["x0", "x1"], tb.Numeric()).with_extra(Missing(), "x0", "x1")
+    schema = tb.Schema.same(["x0", "x1"], tb.Numeric()).with_extra(Gaps(), "x0", "x1")
     counted = tb.Tally.of(X, [0, 0, 1, 1], schema=schema)
     assert counted.blocks[-1].sums.tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
 def test_schemas_with_extra_groups_join_and_lose_columns():
     other = tb.Schema.infer({"status": ["Single"], "age": [1.5]}, target="cheat")
-    both = SCHEMA.joined(other.with_extra(Missing(), "age"))
+    both = SCHEMA.joined(other.with_extra(Gaps(), "age"))
     assert [list(both.names_of(group)) for group in both.extra] == [
         ["income is missing", "status is missing", "age is missing"],
         ["status x refund"],
@@ -103,15 +103,15 @@ def test_a_unit_of_columns_that_are_not_there_is_refused():
     with pytest.raises(
         tb.TallyBayesError, match="there is no column 'incom'; did you mean 'income'"
     ):
-        SCHEMA.with_extra(Missing(), "incom")
+        SCHEMA.with_extra(Gaps(), "incom")
     with pytest.raises(tb.TallyBayesError, match="share a name"):
-        SCHEMA.with_extra(Missing(), "income")
+        SCHEMA.with_extra(Gaps(), "income")
 
 
 def test_kinds_are_told_by_what_they_can_do():
-    assert all(map(is_kind, [tb.Numeric(), tb.Words(), Missing()]))
+    assert all(map(is_kind, [tb.Numeric(), tb.Words(), Gaps()]))
     assert not any(map(is_kind, [tb.Numeric, tb.Gaussian(), "numeric", None]))
-    assert {"Numeric", "Words", "Missing"} <= set(KINDS)
+    assert {"Numeric", "Words", "Gaps"} <= set(KINDS)
 
 
 def test_a_kind_that_cannot_encode_says_so():
@@ -125,7 +125,7 @@ def test_a_kind_that_cannot_encode_says_so():
 
 def test_an_unknown_block_is_named():
     @dataclass(frozen=True, slots=True)
-    class Odd(Missing):
+    class Odd(Gaps):
         counted_as: ClassVar[str] = "rows seen"
 
     with pytest.raises(tb.TallyBayesError, match="'rows seen', which no block is called"):
@@ -133,8 +133,8 @@ def test_an_unknown_block_is_named():
 
 
 def test_a_kind_of_one_s_own_can_be_that_of_a_column():
-    counted = tb.Tally.of(TABLE, Y, columns={"income": Missing()})
-    assert counted.schema.kind("income") == Missing()
+    counted = tb.Tally.of(TABLE, Y, columns={"income": Gaps()})
+    assert counted.schema.kind("income") == Gaps()
     assert counted.blocks[-1].sums.tolist() == [[1.0], [2.0]]
     assert tb.Tally.from_bytes(counted.to_bytes()) == counted
 
@@ -161,7 +161,7 @@ class TestScored:
             assert list(self.model.posterior_of(record).values()) == pytest.approx(expected)
 
     def test_a_column_of_a_kind_of_one_s_own_scores_one_record_as_a_row(self):
-        model = tb.estimate(tb.Tally.of(TABLE, Y, columns={"income": Missing()}), Whether())
+        model = tb.estimate(tb.Tally.of(TABLE, Y, columns={"income": Gaps()}), Whether())
         for income in (None, 70.0):
             record = {"income": income, "status": "Single", "refund": True}
             expected = model.posterior([record])[0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import tallybayes as tb
-from laws.own import Joint, Missing, Pairs, Size, Sizes, Whether
+from laws.own import Gaps, Joint, Pairs, Size, Sizes, Whether
 from tallybayes.tallies import Moments, WordCounts
 
 collect_ignore = ["own.py"]  # importing it twice would enter its kinds twice
@@ -125,7 +125,7 @@ REGISTRY = (
         (NUMBERS, DOCUMENTS, WORDS), table("income", "mail", "colour")),
     Registered("kinds of one's own", tb.Schema.of(
         ("income", "colour", "other"), [tb.Numeric(), tb.Categories(), tb.Categories()])
-        .with_extra(Missing(), "income", "colour").with_extra(Joint(), ("colour", "other")),
+        .with_extra(Gaps(), "income", "colour").with_extra(Joint(), ("colour", "other")),
         (NUMBERS, WORDS, WORDS), table("income", "colour", "other"),
         families=(Whether(), Pairs())),
     Registered("a block of one's own", same_kind(TWO, Size()),

@@ -13,7 +13,7 @@ from tallybayes.tallies.blocks import TallyBlock, register_block
 
 @register_kind
 @dataclass(frozen=True, slots=True)
-class Missing(Kind):
+class Gaps(Kind):
     """Whether a column has no value: 1 where it is missing."""
 
     counted_as: ClassVar[str] = "counts"
@@ -50,7 +50,7 @@ class Whether(tb.Bernoulli):
 
     @property
     def kind(self):
-        return Missing()
+        return Gaps()
 
 
 @dataclass(frozen=True, slots=True)

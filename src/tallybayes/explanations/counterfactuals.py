@@ -326,7 +326,11 @@ class _Options:
 
 def _options(column: ModelColumn, record: Mapping[str, Any], own: Floats) -> _Options:
     """Return what a column could be instead of what it is."""
-    name, before, support = column.name, plain_value(record.get(column.name)), column.support
+    name, before, support = (
+        column.name,
+        plain_value(record.get(column.name)),
+        column.support.bounded,
+    )
     if support.text:
         return _edits(column, before, own)
     is_number = support.span is not None

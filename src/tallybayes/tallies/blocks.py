@@ -70,7 +70,8 @@ class Support:
     Either its `values` can be listed, with a name for each, or its numbers mostly lie in a `span`:
     numbers above 0 that are best shown by their logarithm (`log`), or only whole ones (`whole`).
     A `text` can be anything. `spread` is the standard deviation by which changes of a number are
-    measured, of its logarithm where that is shown.
+    measured, of its logarithm where that is shown; `observed` are the least and the greatest number
+    that occurred, as far as is known.
     """
 
     values: tuple[Any, ...] = ()
@@ -80,12 +81,23 @@ class Support:
     whole: bool = False
     text: bool = False
     spread: float = 1.0
+    observed: tuple[float, float] | None = None
+
+    @property
+    def bounded(self) -> Support:
+        """The same without numbers that never occurred."""
+        if self.span is None or self.observed is None:
+            return self
+        low, high = max(self.span[0], self.observed[0]), min(self.span[1], self.observed[1])
+        return replace(self, span=(low, high) if low <= high else self.observed)
 
     def grid(self, n: int) -> Sequence[Any]:
         """Return its values, or up to n numbers from one end of the span to the other."""
         if self.span is None:
             return self.values
         low, high = self.span
+        if self.whole:
+            low, high = float(np.ceil(low)), float(np.floor(high))
         if self.whole and high - low < n:
             return [*np.arange(low, high + 1.0).tolist()]
         grid = np.geomspace(low, high, n) if self.log else np.linspace(low, high, n)

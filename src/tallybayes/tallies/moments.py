@@ -172,27 +172,25 @@ class Moments(TallyBlock):
         return left, (lost & there & (rows > 0))[:, 0]
 
     def support(self, unit: int, kind: Kind) -> Support | None:
-        """Return where nearly all numbers lie that occurred, in whichever class."""
+        """Return where nearly all numbers lie, in whichever class, and between what they did."""
         there = self.rows[:, unit] > 0
         if not there.any():
             return None
         mean, weight = self.mean[there, unit], self.weight[there, unit]
         least, most = self.least[there, unit], self.most[there, unit]
         reach = DEVIATIONS * np.sqrt(self.m2[there, unit] / weight)
-        low = float(np.maximum(mean - reach, least).min())
-        high = float(np.minimum(mean + reach, most).max())
+        low, high = float((mean - reach).min()), float((mean + reach).max())
+        ends = float(least.min()), float(most.max())
         middle = float(weight @ mean / weight.sum())
         between = float(weight @ (mean - middle) ** 2)
         spread = float(np.sqrt((self.m2[there, unit].sum() + between) / weight.sum()))
         if getattr(kind, "log", False):
-            low, high = exp(max(low, -700.0)), exp(min(high, 700.0))
-            return Support(span=(low, high), log=True, spread=spread)
+            low, high, first, last = (exp(min(max(x, -700.0), 700.0)) for x in (low, high, *ends))
+            return Support(span=(low, high), log=True, spread=spread, observed=(first, last))
         # decimals hardly ever have a whole sum in every class, and whole ends
         sums = np.concatenate([mean * weight, least, most])
         whole = bool((np.abs(sums - np.round(sums)) <= WHOLE * (1.0 + np.abs(sums))).all())
-        if whole:
-            low, high = float(np.ceil(low)), float(np.floor(high))
-        return Support(span=(low, high), whole=whole and low < high, spread=spread)
+        return Support(span=(low, high), whole=whole, spread=spread, observed=ends)
 
 
 def _ends(X: Array, mean: Floats, rows: Integers) -> tuple[Floats, Floats]:
