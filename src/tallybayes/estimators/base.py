@@ -100,12 +100,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             that does not tell what fitting tells.
         """
 
-    def _encoded(
-        self, X: Any, y: Any, sample_weight: Any, known: Sequence[Encoded] = ()
-    ) -> Prepared | NeedsRefit:
-        """Do what `prepare` does, under its name of before."""
-        return self.prepare(X, y, sample_weight, known=known)
-
     def cross_val(
         self,
         X: Any,

@@ -468,7 +468,7 @@ class NaiveBayes(TallyClassifier):
         source = self._source(X, reset=reset)
         if not len(source.names) or (reset and not source.n_rows):
             what = "rows" if len(source.names) else "columns"
-            raise TallyBayesError(f"X has no {what}; expected some")
+            raise TallyBayesError(f"X has no {what}; fit needs some")
         labels = checked_labels(self, y, source.n_rows)
         weights = checked_weights(sample_weight, source.n_rows)
         return _Labelled(source, labels, weights, _target(y, source.names))

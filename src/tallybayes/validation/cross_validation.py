@@ -67,7 +67,7 @@ def cross_val(
     >>> held.labels.tolist()
     ['No', 'No', 'Yes', 'Yes', 'No', 'Yes']
     """
-    if isinstance(X, Mapping) and not hasattr(model, "_encoded"):
+    if isinstance(X, Mapping) and not isinstance(model, TallyEstimator):
         import pyarrow as pa
 
         X = pa.table(dict(X))  # which scikit-learn's classifiers take, and mappings they do not
@@ -145,7 +145,9 @@ def held_out_parts(
     return held_out_folds(data, recipe, folds), ""
 
 
-def joined_parts(parts: Sequence[Predictions], prepared: Prepared, loo: bool) -> Predictions:
+def joined_parts(
+    parts: Sequence[Predictions], prepared: Prepared | NeedsRefit, loo: bool
+) -> Predictions:
     """Put the parts together in the order of the data; leave-one-out is one set."""
     found = replace(Predictions.joined(parts), classes=plain_labels(prepared.labels))
     if found.rows is not None:

@@ -64,8 +64,6 @@ class Prepared:
     `labels` are the classes as the estimator shows them.
     """
 
-    reason: ClassVar[str] = ""
-
     labels: Array
     data: Encoded
     recipe: Recipe
@@ -80,8 +78,7 @@ class Prepared:
 class NeedsRefit:
     """The `reason` why a model has to be fitted for every fold."""
 
-    data: ClassVar[None] = None
-    recipe: ClassVar[None] = None
+    data: ClassVar[None] = None  # nothing to count
 
     labels: Array
     y: NDArray[np.int64]
