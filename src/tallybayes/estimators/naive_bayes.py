@@ -532,7 +532,8 @@ class NaiveBayes(TallyClassifier):
 
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         super()._restore(fitted, state)
-        self._spec, self._calibration = ColumnSpec(None, self.columns), fitted.recipe.calibration
+        self._spec = column_spec(without_dropped(self.columns), fitted.tally.schema.names)
+        self._calibration = fitted.recipe.calibration
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -40,7 +40,7 @@ from tallybayes.validation.cross_validation import (
     rows_of,
 )
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, TallyEstimator
+from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared
 from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, check_refits, folds_of
 from tallybayes.validation.held_out import held_out_many
 from tallybayes.validation.progress import progress
@@ -478,7 +478,7 @@ def _combinations(model: Any, grid: Any) -> list[dict[str, Any]]:
     """Return all combinations of parameters that a grid stands for, in scikit-learn's order."""
     from sklearn.model_selection import ParameterGrid
 
-    if not isinstance(model, TallyEstimator) or isinstance(model, type):
+    if isinstance(model, type) or not hasattr(model, "prepare"):
         raise TallyBayesError(
             f"the model is {model!r}, which is no estimator of tallybayes; give one such as "
             "NaiveBayes(), or use scikit-learn's GridSearchCV"
