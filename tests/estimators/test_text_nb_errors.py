@@ -88,7 +88,7 @@ WITH_LABELS = {
     "labels of two kinds": ((["spam", 1, "ham"],), "mixes whole numbers and text"),
     "several targets": ((np.zeros((3, 2), int),), "y should be a 1d array"),
     "a weight below zero": ((LABELS,), "weight of row 0 is -1"),
-    "too few weights": ((LABELS,), r"sample_weight.shape == \(2,\)"),
+    "too few weights": ((LABELS,), r"the shape \(2,\), expected"),
 }
 WEIGHTS = {"a weight below zero": [-1, 1, 1], "too few weights": [1, 1]}
 

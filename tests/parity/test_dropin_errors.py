@@ -36,10 +36,6 @@ def bad_arguments(X, y):
         "labels in two columns": (X, np.c_[y, y]),
         "labels that are NaN": (X, np.where(y == 0, np.nan, y)),
         "labels that are infinite": (X, np.where(y == 0, np.inf, y)),
-        "too few weights": (X, y, np.ones(3)),
-        "weights in two columns": (X, y, np.ones((len(y), 2))),
-        "weights that are NaN": (X, y, np.full(len(y), np.nan)),
-        "weights that are infinite": (X, y, np.full(len(y), np.inf)),
     }
 
 
@@ -135,13 +131,20 @@ def test_a_class_prior_that_is_none_is_refused(name, prior):
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("where", [0, slice(None)])
-def test_negative_weights_are_refused(name, where):
-    # scikit-learn counts backwards
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(3), r"the shape \(3,\), expected"),
+        (np.ones((60, 2)), r"the shape \(60, 2\), expected"),
+        (np.full(60, np.nan), "weight of row 0 is nan"),
+        (np.full(60, np.inf), "weight of row 0 is inf"),
+        (np.r_[-1.0, np.ones(59)], "weight of row 0 is -1"),  # scikit-learn counts backwards
+        (np.zeros(60), "at least one non-zero"),
+    ],
+)
+def test_bad_weights_are_refused(name, weights, message):
     X, y = data(name)
-    weights = np.ones(len(y))
-    weights[where] = -1.0
-    with pytest.raises(ValueError, match="weight of row 0 is -1"):
+    with pytest.raises(tb.TallyBayesError, match=message):
         getattr(tb, name)().fit(X, y, weights)
 
 
@@ -164,8 +167,9 @@ BAD_PARAMETERS = [
 def test_bad_parameters(name, parameters):
     X, y = data(name)
     ours, theirs = (outcome(lambda each: each.fit(X, y), each) for each in pair(name, **parameters))
-    assert type(ours) is type(theirs)
-    assert str(ours) == str(theirs)
+    assert isinstance(ours, ValueError)
+    assert isinstance(theirs, ValueError)
+    assert next(iter(parameters)) in str(ours)
 
 
 def test_min_categories_of_another_number_of_columns():

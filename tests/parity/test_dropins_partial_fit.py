@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from parity.peers import ALL, ATTRIBUTES, COUNTING, DISCRETE, SPARSE, pair
+from parity.peers import ALL, ATTRIBUTES, COUNTING, DISCRETE, SPARSE, assert_same_predictions, pair
 from tiers import crossed
 
 CLASSES = [0, 1, 2]
@@ -163,7 +163,8 @@ def test_classes_that_are_announced_and_not_seen(name, weighted):
     for each in (ours, theirs):
         each.partial_fit(X, y, classes=[-4, 0, 1, 2, 9], sample_weight=weights)
     assert ours.classes_.tolist() == [-4, 0, 1, 2, 9]
-    assert_same_model(ours, theirs, X)
+    # a class without a row has the mean of all rows in GaussianNB, and 0 in scikit-learn's
+    assert_same_predictions(ours, theirs, X)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -247,7 +248,7 @@ def test_missing_values_in_batches(name):
         (np.array([0, 1, 2], np.int8), np.array([0, 1, 2], np.int8)),
         (pd.Series([0, 1, 2]), pd.Series([0, 1, 2])),
         ([False, True], np.array([False, True, True])),
-        (["a", "b", "longer"], np.array(["a", "b", "a"])),
+        (["a", "b", "longer"], np.array(["a", "b", "longer"])),
         (np.array(["a", "b", "c"], object), np.array(["a", "b", "c"], object)),
         ([0, 1, 2], [0.0, 1.0, 2.0]),
         ([0.0, 1.0, 2.0], [0, 1, 2]),

@@ -76,7 +76,7 @@ CASES = {
     "BernoulliNB, sparse": (
         tb.BernoulliNB(binarize=1.0), csr_array(COUNTS), sk.BernoulliNB(binarize=1.0), ONCE),
     "MixedNB": (
-        tb.MixedNB(categorical_features=[0]), np.c_[CODES[:, 0], NUMBERS], None, "refitted"),
+        tb.MixedNB(categorical_features=[0]), np.c_[CODES[:, 0], NUMBERS], None, ONCE),
     "NaiveBayes": (tb.NaiveBayes(columns={"mail": "text"}), TABLE, None, ONCE),
     "NaiveBayes, numbers": (tb.NaiveBayes(prior=tb.Uniform()), NUMBERS, None, ONCE),
     "NaiveBayes, unsmoothed": (
@@ -412,7 +412,6 @@ def test_the_data_stay_as_they_are():
     [
         (tb.NaiveBayes(columns="bins"), NUMBERS, 3, "where bins are cut depends on the labels"),
         (tb.NaiveBayes(calibration="temperature"), NUMBERS, 3, "the calibration is fitted"),
-        (tb.MixedNB(categorical_features=[]), NUMBERS, 3, "depends on all rows"),
         (tb.TextNB(idf=True), DOCUMENTS, 3, "idf and norm depend on the words"),
         (tb.TextNB(norm="l2"), DOCUMENTS, 3, "idf and norm depend on the words"),
         (tb.TextNB(best=3), DOCUMENTS, "loo", "counted anew for every row"),

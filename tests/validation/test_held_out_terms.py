@@ -61,7 +61,8 @@ def test_a_unit_is_a_column_a_bag_a_text_or_a_sparse_matrix():
     table = {"size": [1.0, 2.0, 3.0, 4.0], "mail": ["a b", "b", "a", "c a"], "visits": [1, 0, 2, 1]}
     kinds = {"mail": tb.Text(), "visits": tb.Multinomial()}
     model = tb.NaiveBayes(kinds)
-    data, recipe = model._encoded(table, list("xxyy"), None)[2:4]
+    prepared = model.prepare(table, list("xxyy"))
+    data, recipe = prepared.data, prepared.recipe
     found = left_out_terms(data, recipe)
     assert dict(zip(found.names, found.columns, strict=True)) == {
         "size": ("size",), "bag 'words'": ("visits",), "mail": ("mail",)
@@ -74,7 +75,7 @@ def test_some_rows_have_the_terms_that_they_have_among_all():
     schema = tb.Schema.same(["x0", "x1"], tb.Numeric())
     data = Encoded.of(as_source(x), schema, y, None)
     used = rng.random(30) < 0.5
-    recipe = tb.NaiveBayes()._encoded(x, y, None).recipe
+    recipe = tb.NaiveBayes().prepare(x, y).recipe
     every, some = left_out_terms(data, recipe), left_out_terms(data, recipe, used)
     np.testing.assert_allclose(some.terms, every.terms[used], rtol=1e-12)
     folds = folds_of(5, None, y)
@@ -85,7 +86,8 @@ def test_some_rows_have_the_terms_that_they_have_among_all():
 
 def test_rows_that_are_not_exact_stay_open_where_nobody_recounts():
     x, y = np.array([[1.0], [2.0], [3.0], [9.0]]), np.array([0, 0, 0, 1])
-    data, recipe = tb.NaiveBayes()._encoded(x, y, None)[2:4]
+    prepared = tb.NaiveBayes().prepare(x, y)
+    data, recipe = prepared.data, prepared.recipe
     found = left_out_terms(data, recipe, recount=False)
     assert found.exact.tolist() == [True, True, True, False]
     assert np.isnan(found.terms[3]).all()

@@ -79,7 +79,7 @@ def files(tmp_path_factory):
 
 def assert_as_fitted(stored, model, X):
     """Compare a stored model with an estimator: what was counted, how it is estimated, answers."""
-    fitted, state = stored.fitted, model._state()
+    fitted, state = stored.fitted, model.fitted_
     assert_same_tally(fitted.tally, model.tally_)
     assert fitted.recipe.families == state.recipe.families
     assert dict(fitted.recipe.columns) == dict(state.recipe.columns)

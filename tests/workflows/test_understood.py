@@ -83,7 +83,7 @@ def test_a_chosen_family_says_why_it_was_chosen():
     trained = train(FRAME, "label", Spec({"size": "best"}, drop=("mail",)))
     found = {each.name: each.why for each in understood(trained.stored.fitted).columns}
     model = tb.NaiveBayes({"size": "best"}).fit(features(FRAME, "mail"), FRAME["label"])
-    assert model._state().recipe.reasons["size"] in found["size"]
+    assert model.fitted_.recipe.reasons["size"] in found["size"]
 
 
 class TestNames:

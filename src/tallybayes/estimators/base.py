@@ -2,57 +2,78 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tallybayes.estimators.explaining import Explaining
+from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
-from tallybayes.model import Fitted, Model
-from tallybayes.sources import Source, as_source
+from tallybayes.model import Fitted, Model, Recipe
+from tallybayes.modelfile import Provenance, Stored, save
+from tallybayes.schema import Schema
+from tallybayes.sources import NumberedNames, Source, Table, as_source, record_at
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-from tallybayes.validation.cross_validation import Prepared, cross_val
-from tallybayes.validation.encoded import Encoded, coded
+from tallybayes.validation.cross_validation import cross_val
+from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, coded
+
+if TYPE_CHECKING:
+    from tallybayes.explanations import Counterfactuals, Explanation, Explanations, Working
+    from tallybayes.report.page import ModelReport
+    from tallybayes.validation import Diagnosis
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
+LEARNED = (
+    "the model has learned from these very rows, so their scores flatter it; hold rows out, with "
+    "cross_val() or train_test_split()"
+)
 
-def shown(values: Floats) -> Floats:
+# beside the estimators, not in them: a lock can be neither pickled nor copied
+_locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_guard = Lock()
+
+
+def read_only(values: Floats) -> Floats:
     """Return an array that can be read but not written: it belongs to the model."""
     view = values.view()
     view.flags.writeable = False
     return view
 
 
-def as_shown(classes: Sequence[Label], labels: Array) -> Array:
+def labels_like(labels: Array, classes: Sequence[Label]) -> Array:
     """Return the classes as an array; numbers keep the type they came in, if all fit into it."""
-    shown_as = np.array(classes)
-    if labels.dtype.kind in "iuf" and shown_as.dtype.kind in "iuf":
-        converted = shown_as.astype(labels.dtype)
-        return converted if np.array_equal(converted, shown_as) else shown_as
-    return shown_as
+    plain = np.array(classes)
+    if labels.dtype.kind in "iuf" and plain.dtype.kind in "iuf":
+        converted = plain.astype(labels.dtype)
+        return converted if np.array_equal(converted, plain) else plain
+    return plain
 
 
-def to_refit(labels: Array, n_rows: int, reason: str) -> Prepared:
-    """Say that models have to be fitted anew for every fold, and why."""
+def needs_refit(labels: Array, n_rows: int, reason: str) -> NeedsRefit:
+    """Say that models have to be fitted for every fold, and why."""
     classes, y = coded(labels, n_rows)
-    return Prepared(as_shown(classes, labels), y, None, None, reason)
+    return NeedsRefit(labels_like(labels, classes), y, reason)
 
 
-class TallyClassifier(Explaining, ClassifierMixin, BaseEstimator, ABC):
+class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     """The predictions that follow from a tally; subclasses say how X becomes one."""
 
     classes_: Array
+    n_features_in_: int
     _fitted: Fitted | None
 
     @abstractmethod
@@ -60,12 +81,23 @@ class TallyClassifier(Explaining, ClassifierMixin, BaseEstimator, ABC):
         """Return rows that are to be scored in a form that the model takes."""
 
     @abstractmethod
-    def _encoded(
-        self, X: Any, y: Any, sample_weight: Any, known: Sequence[Encoded] = ()
-    ) -> Prepared:
-        """Encode labelled rows, and say how models are estimated from their tallies.
+    def prepare(
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+    ) -> Prepared | NeedsRefit:
+        """Encode labelled rows once for many models; or say why each must be fitted by itself.
 
-        If the same rows are `known` with the same schema already, they are not encoded again.
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`. The estimator itself stays as it is.
+        known
+            The same rows, encoded before: taken as they are if the schema is the same.
+
+        Returns
+        -------
+        Prepared or NeedsRefit
+            The encoded rows and how models are estimated from tallies of them; or the reason why
+            that does not tell what fitting tells.
         """
 
     def cross_val(
@@ -80,34 +112,10 @@ class TallyClassifier(Explaining, ClassifierMixin, BaseEstimator, ABC):
         seed: int = 0,
         sample_weight: Any = None,
     ) -> Predictions:
-        """Predict every row from a model that never saw it.
+        """Predict every row from a model that never saw it: `tallybayes.validation.cross_val`.
 
         The rows are counted once, and the models of all folds follow from that: exactly what
         fitting each of them gives. The estimator itself stays as it is.
-
-        Parameters
-        ----------
-        X, y
-            The rows and their labels, as for `fit`.
-        folds
-            How many folds; "loo" to leave out each row on its own; a number between 0 and 1 to hold
-            out that share of the rows once; a scikit-learn splitter; or pairs of arrays of row
-            numbers, to learn from and to hold out.
-        repeats
-            How often to do it all, shuffled anew.
-        stratified
-            Whether every fold has the same share of each class, as far as that is possible.
-        groups
-            What rows belong together: rows of one group are held out together.
-        seed
-            What the shuffling begins with.
-        sample_weight
-            How often each row counts; once when not given.
-
-        Returns
-        -------
-        Predictions
-            ``held.proba``, ``held.labels``, ``held.score("f1")``, ``held.report()``.
         """
         return cross_val(
             self,
@@ -121,64 +129,80 @@ class TallyClassifier(Explaining, ClassifierMixin, BaseEstimator, ABC):
             sample_weight=sample_weight,
         )
 
+    @staticmethod
     def _prepared(
-        self,
-        fitted: Fitted,
+        schema: Schema,
+        recipe: Recipe,
         source: Any,
         labels: Array,
         weights: Any,
         known: Sequence[Encoded] = (),
     ) -> Prepared:
-        """Encode rows for a model that is estimated as `fitted` says."""
-        schema = fitted.tally.schema
+        """Encode rows, unless they are known with the same schema."""
         same = [data for data in known if data.schema == schema]
         data = same[0] if same else Encoded.of(source, schema, labels, weights)
-        recipe = replace(fitted.recipe, calibration=None, declared_classes=())
-        return Prepared(as_shown(data.classes, labels), data.y, data, recipe)
+        recipe = replace(recipe, calibration=None, declared_classes=())
+        return Prepared(labels_like(labels, data.classes), data, recipe)
 
-    def _state(self) -> Fitted:
-        """Return what was fitted, or raise scikit-learn's error."""
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Let one thread at a time change the estimator, and leave it as it was if that fails."""
+        with _guard:
+            lock = _locks.setdefault(self, RLock())
+        with lock:
+            before = dict(vars(self))
+            try:
+                yield
+            except BaseException:
+                self.__dict__.update(before)
+                for name in vars(self).keys() - before.keys():
+                    del self.__dict__[name]
+                raise
+
+    def _become(
+        self, tally: Tally, recipe: Recipe, labels: Array | None = None, *, estimate: bool = False
+    ) -> Self:
+        """Take over what was counted; `labels` is an array of the kind that `predict` returns.
+
+        What cannot be estimated is refused now with `estimate`, or else when it is asked for.
+        """
+        classes = labels_like(self.classes_ if labels is None else labels, recipe.classes(tally))
+        fitted = Fitted(tally, recipe, classes)
+        if estimate:
+            fitted.model  # noqa: B018
+        self._fitted, self.classes_ = fitted, classes
+        return self
+
+    def _set_names(self, names: Sequence[str], named: bool) -> None:
+        """Remember the columns as scikit-learn does."""
+        self.n_features_in_ = len(names)
+        self.__dict__.pop("feature_names_in_", None)
+        if named:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    @property
+    def tally_(self) -> Tally:
+        """Everything that was counted: a copy, which may be changed."""
+        return copy(self.fitted_.tally)
+
+    @property
+    def model_(self) -> Model:
+        """The model that makes the predictions."""
+        return self.fitted_.model
+
+    @property
+    def schema_(self) -> Schema:
+        """What each column was taken for, and why."""
+        return self.fitted_.tally.schema
+
+    @property
+    def fitted_(self) -> Fitted:
+        """What was counted and how models are estimated from it: what pictures and pages show."""
         fitted: Fitted | None = vars(self).get("_fitted")
         if fitted is None:
             check_is_fitted(self, "_fitted")
         assert fitted is not None
         return fitted
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Leave the estimator as it was when something goes wrong."""
-        before = dict(vars(self))
-        try:
-            yield
-        except BaseException:
-            self.__dict__.update(before)
-            for name in vars(self).keys() - before.keys():
-                del self.__dict__[name]
-            raise
-
-    def _become(self, fitted: Fitted, labels: Array | None = None) -> Self:
-        """Take over what was counted; `labels` is an array of the kind that `predict` returns."""
-        if labels is None:
-            labels = self.classes_
-        classes = as_shown(fitted.classes, labels)
-        object.__setattr__(fitted, "labels", classes)  # nobody else has seen it yet
-        self._fitted, self.classes_ = fitted, classes
-        return self
-
-    @property
-    def tally_(self) -> Tally:
-        """Everything that was counted: a copy, which may be changed."""
-        return copy(self._state().tally)
-
-    @property
-    def model_(self) -> Model:
-        """The model that makes the predictions."""
-        return self._state().model
-
-    @property
-    def fitted_(self) -> Fitted:
-        """What was counted and how models are estimated from it: what pictures and pages show."""
-        return self._state()
 
     def source_of(self, X: Any) -> Source:
         """Return rows as the model reads them: the columns named as in the model."""
@@ -197,22 +221,182 @@ class TallyClassifier(Explaining, ClassifierMixin, BaseEstimator, ABC):
         array of shape (rows, classes)
             The classes in the order of `classes_`.
         """
-        model = self._state().model
+        model = self.fitted_.model
         return model.joint_log_likelihood(self._checked_rows(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return log P(c | x) for each row and class: see `predict_joint_log_proba`."""
-        model = self._state().model
+        model = self.fitted_.model
         return model.log_posterior(self._checked_rows(X))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return P(c | x) for each row and class: see `predict_joint_log_proba`."""
-        model = self._state().model
+        model = self.fitted_.model
         return model.posterior(self._checked_rows(X))
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row; ties go to the first in `classes_`."""
-        fitted = self._state()
+        fitted = self.fitted_
         assert fitted.labels is not None
         chosen: Array = fitted.labels[fitted.model.winners(self._checked_rows(X))]
         return chosen
+
+    @overload
+    def explain(self, record: Any, show: Literal["evidence"] = "evidence") -> Explanation: ...
+    @overload
+    def explain(self, record: Any, show: Literal["working"]) -> Working: ...
+    def explain(
+        self, record: Any, show: Literal["evidence", "working"] = "evidence"
+    ) -> Explanation | Working:
+        """Explain the answer for one record: `tallybayes.explanations.explain`.
+
+        Parameters
+        ----------
+        record
+            A mapping from columns to values (those that it does not have are missing), a row of a
+            pandas table, a row of an array; for `TextNB` a text.
+        show : {"evidence", "working"}
+            What each value says for and against each class; or the whole arithmetic from the
+            counts on, as on a blackboard: as text, Markdown, LaTeX or HTML.
+
+        Examples
+        --------
+        >>> from tallybayes import NaiveBayes
+        >>> table = {"status": ["Single", "Married", "Married"]}
+        >>> model = NaiveBayes().fit(table, ["Yes", "No", "No"])
+        >>> model.explain({"status": "Single"}).against("Yes", "No").odds.__round__(9)
+        1.333333333
+        """
+        from tallybayes.explanations import explain
+
+        return explain(self, self.record_of(record), show)
+
+    def explain_all(self, X: Any) -> Explanations:
+        """Explain the answers for many records at once: `tallybayes.explanations.explain_all`."""
+        from tallybayes.explanations import explain_all
+
+        return explain_all(self, self.source_of(X))
+
+    def counterfactuals(
+        self,
+        record: Any,
+        to: Label | None = None,
+        *,
+        values: int = 2,
+        most: int = 10,
+        keep: Sequence[str] = (),
+    ) -> Counterfactuals:
+        """Return the smallest changes of a record that change the answer.
+
+        See `tallybayes.explanations.counterfactuals`; the record is given as for `explain`.
+        """
+        from tallybayes.explanations import counterfactuals
+
+        given = self.record_of(record)
+        return counterfactuals(self.fitted_, given, to, values=values, most=most, keep=keep)
+
+    def diagnose(
+        self, X: Any, y: Any, sample_weight: Any = None, *, most_rows: int = 20_000, seed: int = 0
+    ) -> Diagnosis:
+        """Look for what the model takes for granted and the data do not bear out.
+
+        See `tallybayes.validation.diagnose`; the rows are those that were learnt from, or others.
+        """
+        from tallybayes.validation import diagnose
+
+        rows = self.source_of(X)
+        return diagnose(self.fitted_, rows, y, sample_weight, most_rows=most_rows, seed=seed)
+
+    def report(
+        self, X: Any = None, y: Any = None, *, sample_weight: Any = None, title: str | None = None
+    ) -> ModelReport:
+        """Write a page about the model, in one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Labelled rows, by custom such as the model has not seen: for scores, histograms,
+            examples and warnings. Without them the page shows the model alone.
+        title
+            What the page is called.
+
+        Returns
+        -------
+        ModelReport
+            ``model.report(X, y).save("report.html")``; a notebook shows it.
+        """
+        from tallybayes.report.evaluated import judged_here
+        from tallybayes.report.page import model_report
+
+        if (X is None) != (y is None):
+            raise TallyBayesError("rows need labels to be judged: give both X and y, or neither")
+        if X is None:
+            return model_report(self.fitted_, title=title)
+        fitted, source = self.fitted_, self.source_of(X)
+        evaluation, rows = judged_here(fitted, source, y, sample_weight)
+        learned = Tally.of(source, y, sample_weight, schema=fitted.tally.schema) == fitted.tally
+        return model_report(
+            fitted, evaluation=evaluation, rows=rows, title=title, notes=[LEARNED] * learned
+        )
+
+    def record_of(self, record: Any) -> Mapping[str, Any]:
+        """Return a record by its columns: of a mapping, a row, or for `TextNB` a text."""
+        if isinstance(record, Mapping):
+            return record
+        shape = getattr(record, "shape", None)
+        if shape is None and isinstance(record, str | list | tuple):
+            return self._only_row([record])
+        if shape is not None and len(shape) == 1:
+            if hasattr(record, "to_dict"):  # a row of a pandas table
+                return {str(name): value for name, value in record.to_dict().items()}
+            return self._only_row(record[None])
+        if shape is not None and len(shape) == 2 and shape[0] == 1:
+            return self._only_row(record)
+        raise TallyBayesError(
+            "a record is a mapping from columns to values, or one row, not "
+            f"{type(record).__name__}{'' if shape is None else f' of shape {shape}'}; for many "
+            "rows call explain_all"
+        )
+
+    def _only_row(self, rows: Any) -> Mapping[str, Any]:
+        """Return the record in a table of one row."""
+        with warnings.catch_warnings():  # a row without names is meant by its order
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            source = self.source_of(rows)
+        record = record_at(source, 0)
+        if isinstance(source, Table):
+            return record
+        return dict(zip(self.schema_.names, record.values(), strict=True))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, whole or not at all; `tallybayes.load` reads it.
+
+        Parameters
+        ----------
+        path
+            The file, by custom with the ending ``.tally``.
+        """
+        fitted, name = self._to_store(), type(self).__name__
+        rows = int(fitted.tally.rows.sum())
+        provenance = Provenance.now(None, rows, said=f"{name}: {rows} rows")
+        save(path, Stored(fitted, provenance, {"name": name, **self._to_keep()}))
+
+    def _to_store(self) -> Fitted:
+        """Return what was fitted, in families that are known without this estimator."""
+        return self.fitted_
+
+    def _to_keep(self) -> dict[str, Any]:
+        """Return the parameters that do not follow from what was fitted; and "state", if any."""
+        return {name: np.asarray(value).tolist() for name, value in self.get_params(False).items()}
+
+    @classmethod
+    def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:
+        """Return the parameters that follow from what was fitted."""
+        return {}
+
+    def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
+        """Take over what was in a file; `state` is what `_to_keep` calls so."""
+        names, labels = fitted.tally.schema.names, fitted.labels
+        self._set_names(names, not isinstance(names, NumberedNames))
+        labels = np.array(fitted.classes) if labels is None else labels
+        self._become(fitted.tally, fitted.recipe, labels)

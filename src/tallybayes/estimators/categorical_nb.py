@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from tallybayes.batches import Block, Coded
 from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Array, Floats
-from tallybayes.estimators.dropin import Smoothed
+from tallybayes.estimators.checks import AT_LEAST_0, Rule
+from tallybayes.estimators.drop_in import Smoothed
 from tallybayes.families import Categorical, CategoricalParameters, Family
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
 from tallybayes.families.left_out_counts import TablesLeftOut, by_place
 from tallybayes.families.parameters import ColumnInfo
-from tallybayes.kernels import scoring
+from tallybayes.model import Fitted
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Table
-from tallybayes.tallies import Codes, Tally
+from tallybayes.tallies import Codes
+
+MOST_CATEGORIES = 1_000_000  # of a column: each of them takes memory, whether it occurs or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +54,15 @@ class ScikitLearnCategorical(Family):
     def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
         """Turn counts of values into probabilities."""
         like = Categorical(self.alpha, unseen=self.unseen)
-        tables = like.estimate(self.completed(counted), info)
-        return NonNegativeParameters(**vars(tables))
-
-
-@dataclass(frozen=True, eq=False)
-class NonNegativeParameters(CategoricalParameters):
-    """Tables that refuse negative categories."""
-
-    def add_log_likelihood(self, block: Block, out: Floats) -> None:
-        """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
-        assert isinstance(block, Coded)
-        outside = scoring.codes(*self._lookup(block), out)
-        # only codes outside the tables can be negative, so a look at all is rarely needed
-        if block.labels is None and outside and block.codes.min() < 0:
-            raise negative(block.codes, self.names)
+        for name, labels, k in zip(info.names, counted.labels, self.at_least, strict=True):
+            width = max(int(labels[-1]) + 1 if labels else 0, k)
+            if width > MOST_CATEGORIES:
+                raise TallyBayesError(
+                    f"column {name!r} holds {width - 1:,}: a table from 0 on would have {width:,} "
+                    "categories. If these are numbers of rows or persons, leave the column out; "
+                    "NaiveBayes('categorical') counts only the values that occur"
+                )
+        return like.estimate(self.completed(counted), info)
 
 
 class CategoricalNB(Smoothed):
@@ -107,11 +102,17 @@ n_features_in_, feature_names_in_
     ['spam', 'ham']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Smoothed._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
-        "unseen": [StrOptions({"ignore", "smooth", "error"})],
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **Smoothed._rules,
+        "alpha": AT_LEAST_0,
+        "min_categories": (
+            "None, an array-like or an int in the range [1, inf)",
+            lambda k: k is None or np.ndim(k) > 0 or (isinstance(k, Integral) and int(k) >= 1),
+        ),
+        "unseen": (
+            "a str among {'error', 'ignore', 'smooth'}",
+            lambda value: value in ("ignore", "smooth", "error"),
+        ),
     }
 
     def __init__(
@@ -133,11 +134,8 @@ n_features_in_, feature_names_in_
     def _schema(self) -> Schema:
         return Schema.same(self._names(), Categories())
 
-    _without_weight: Any = 0
-
     def _family(self, alpha: Any) -> Family:
-        at_least = np.maximum(self._at_least(), self._without_weight)
-        return ScikitLearnCategorical(float(alpha), self.unseen, tuple(at_least.tolist()))
+        return ScikitLearnCategorical(float(alpha), self.unseen, self._at_least())
 
     def _at_least(self) -> tuple[int, ...]:
         """Return for each column how many categories there are at least."""
@@ -155,35 +153,23 @@ n_features_in_, feature_names_in_
             )
         return tuple(np.broadcast_to(stated, self.n_features_in_).tolist())
 
-    def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
-        values, X = X, categories(X, self._names())
-        tally = super()._tally(X, y, weights)
-        if vars(self).get("_fitted") is None:
-            self._without_weight = np.zeros(self.n_features_in_, np.int64)
-        if weights is not None and not weights.all():
-            # rows that do not count still show which categories there are, as in scikit-learn
-            everything = super()._tally(X, np.zeros(len(y), int), None).blocks[0]
-            assert isinstance(everything, Codes)
-            widths = [int(each[-1]) + 1 if each else 0 for each in everything.labels]
-            self._without_weight = np.maximum(self._without_weight, widths)
-        block = tally.blocks[0]
-        assert isinstance(block, Codes)
-        if any(each and each[0] < 0 for each in block.labels):  # type: ignore[operator]
-            raise negative(values, self._names())
-        return tally
-
-    def _checked_rows(self, X: Any) -> Any:
-        return categories(super()._checked_rows(X), self._names())
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        return _whole(super()._rows(X, reset=reset), self._names())
 
     def _tables(self) -> tuple[Codes, CategoricalParameters]:
         """Return the counts and the probabilities of every category from 0 on."""
-        fitted = self._state()
-        family, tables = fitted.recipe.families[0], fitted.model.factors[0].parameters
+        fitted, tables = self.fitted_, self._parameters(CategoricalParameters)
         block = fitted.tally.with_classes(fitted.classes).blocks[0]
-        assert isinstance(family, ScikitLearnCategorical)
         assert isinstance(block, Codes)
-        assert isinstance(tables, CategoricalParameters)
-        return family.completed(block), tables
+        return block.with_labels(tables.labels), tables
+
+    def _to_store(self) -> Fitted:
+        """Declare the categories, so that the model is the same without this estimator's family."""
+        fitted, tables = self.fitted_, self._parameters(CategoricalParameters)
+        schema = Schema.of(self._names(), [Categories(labels) for labels in tables.labels])
+        family = Categorical(float(self._check_alpha()), unseen=self.unseen)
+        recipe = replace(fitted.recipe, families=(family,))
+        return replace(fitted, tally=fitted.tally.with_schema(schema), recipe=recipe)
 
     @property
     def category_count_(self) -> list[Floats]:
@@ -211,42 +197,33 @@ n_features_in_, feature_names_in_
         return tags
 
 
-def negative(X: Array, names: Sequence[str]) -> TallyBayesError:
-    """Build the error about a negative category, in scikit-learn's words and with its place."""
-    row, column = map(int, np.argwhere(X < 0)[0])
-    return TallyBayesError(
-        f"Negative values in data passed to CategoricalNB (input X): column {names[column]!r} is "
-        f"{X[row, column]} in row {row}; categories are the numbers 0, 1, ..."
-    )
-
-
-def categories(X: Array, names: Sequence[str]) -> Any:
+def _whole(X: Array, names: Sequence[str]) -> Any:
     """Return numbers as whole numbers, cut off as scikit-learn does; NaN stays missing."""
+    if np.fmin.reduce(X, axis=None, initial=0) <= -1:
+        row, column = np.argwhere(X <= -1)[0]
+        raise TallyBayesError(
+            f"Negative values in data passed to CategoricalNB (input X): column {names[column]!r} "
+            f"is {X[row, column]} in row {row}; categories are the numbers 0, 1, ..."
+        )
     if X.dtype.kind in "iu":
         return X
-    missing = np.isnan(X)
-    if not missing.any():
-        return _whole(X, names)
-    if (np.trunc(X) < 0).any():
-        raise negative(np.trunc(X), names)
-    import pyarrow
-
-    values = _whole(np.where(missing, 0, X), names)
-    columns = {
-        name: ArrowColumn(name, pyarrow.array(values[:, j], mask=missing[:, j]))
-        for j, name in enumerate(names)
-    }
-    return Table(columns, len(X))
-
-
-def _whole(X: Array, names: Sequence[str]) -> Array:
     infinite = np.isinf(X)
     if infinite.any():
         row, column = np.argwhere(infinite)[0]
         raise TallyBayesError(
             f"column {names[column]!r} holds infinity in row {row}, where a category was expected"
         )
-    return X.astype(np.int64)
+    missing = np.isnan(X)
+    if not missing.any():
+        return X.astype(np.int64)
+    import pyarrow
+
+    values = np.where(missing, 0, X).astype(np.int64)
+    columns = {
+        name: ArrowColumn(name, pyarrow.array(values[:, j], mask=missing[:, j]))
+        for j, name in enumerate(names)
+    }
+    return Table(columns, len(X))
 
 
 @left_out.register

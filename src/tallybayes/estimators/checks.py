@@ -7,7 +7,8 @@ data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
     assert_all_finite,
     check_consistent_length,
     column_or_1d,
@@ -24,8 +24,51 @@ from sklearn.utils.validation import (
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.labels import unmasked
+from tallybayes.sources.weights import weights_of
 
 Array = NDArray[Any]
+# what a parameter must be, in words that end "must be ...", and whether a value is that
+Rule = tuple[str, Callable[[Any], bool]]
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
+
+
+def _at_least_0(value: Any) -> bool:
+    return isinstance(value, Real) and float(value) >= 0.0
+
+
+BOOLEAN: Rule = "True or False", lambda value: isinstance(value, bool | np.bool_)
+AT_LEAST_0: Rule = "a float in the range [0.0, inf)", _at_least_0
+AT_LEAST_0_OR_NONE: Rule = (
+    "None or a float in the range [0.0, inf)",
+    lambda value: value is None or _at_least_0(value),
+)
+ARRAY_OR_NONE: Rule = "an array-like or None", lambda value: value is None or _is_array(value)
+ALPHAS: Rule = (
+    "a float in the range [0.0, inf) or an array-like",
+    lambda value: _at_least_0(value) or _is_array(value),
+)
+
+
+def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
+    """Refuse parameters that break a rule."""
+    for name, (expected, holds) in rules.items():
+        value = getattr(estimator, name)
+        if not holds(value):
+            raise TallyBayesError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be {expected}. Got "
+                f"{value!r} instead."
+            )
+
+
+def checked_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return one weight a row, not all of them zero, or None."""
+    w = weights_of(weights, n_rows)
+    if w is not None and n_rows and not w.any():
+        raise TallyBayesError("Sample weights must contain at least one non-zero number.")
+    return w
 
 
 def checked_matrix(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
@@ -102,13 +145,3 @@ def checked_labels(estimator: Any, y: Any, n_rows: int) -> Array:
         check_consistent_length(np.broadcast_to(0, n_rows), y)
     labels: Array = y
     return labels
-
-
-def checked_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Return the weights as an array of one number a row, or None."""
-    if weights is None:
-        return None
-    checked: NDArray[np.float64] = _check_sample_weight(
-        weights, np.broadcast_to(0, n_rows), dtype=np.float64
-    )
-    return checked

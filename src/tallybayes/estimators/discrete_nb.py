@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.base import Array, Floats, shown
-from tallybayes.estimators.dropin import Smoothed
+from tallybayes.estimators.base import Floats, read_only
+from tallybayes.estimators.checks import AT_LEAST_0_OR_NONE, BOOLEAN, Rule
+from tallybayes.estimators.drop_in import Labelled, Smoothed
 from tallybayes.families import (
     Bernoulli,
     BernoulliParameters,
@@ -19,7 +19,6 @@ from tallybayes.families import (
     Multinomial,
     MultinomialParameters,
 )
-from tallybayes.kernels.threads import over_rows
 from tallybayes.priors import Prior, Uniform
 from tallybayes.schema import Binary, Count, Schema
 from tallybayes.sources.labels import Label
@@ -33,16 +32,13 @@ class Discrete(Smoothed):
 
     _options: ClassVar[dict[str, Any]] = {"accept_sparse": "csr"}
 
-    def _sums(self) -> Counts:
-        fitted = self._state()
-        block = fitted.tally.with_classes(fitted.classes).blocks[0]
-        assert isinstance(block, Counts)
-        return block
-
     @property
     def feature_count_(self) -> Floats:
         """The weighted sum of each column in each class."""
-        return shown(self._sums().sums)
+        fitted = self.fitted_
+        block = fitted.tally.with_classes(fitted.classes).blocks[0]
+        assert isinstance(block, Counts)
+        return read_only(block.sums)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -57,12 +53,12 @@ class Counting(Discrete):
     def _schema(self) -> Schema:
         return Schema.same(self._names(), Count())
 
-    def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
+    def _tally(self, rows: Labelled) -> Tally:
         try:
-            return super()._tally(X, y, weights)
+            return super()._tally(rows)
         except TallyBayesError as error:
             # not X.min(): SciPy writes outside of a matrix that is broken
-            values = X if isinstance(X, np.ndarray) else X.data
+            values = rows.X if isinstance(rows.X, np.ndarray) else rows.X.data
             if values.min(initial=0) < 0:
                 name = type(self).__name__
                 text = f"Negative values in data passed to {name} (input X): {error}"
@@ -72,9 +68,7 @@ class Counting(Discrete):
     @property
     def feature_log_prob_(self) -> Floats:
         """What one occurrence of each column adds to the score of each class."""
-        parameters = self._state().model.factors[0].parameters
-        assert isinstance(parameters, MultinomialParameters)
-        return shown(parameters.weights)
+        return read_only(self._parameters(MultinomialParameters).weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -149,10 +143,7 @@ n_features_in_, feature_names_in_
     ['spam']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Smoothed._parameter_constraints,
-        "norm": ["boolean"],
-    }
+    _rules: ClassVar[Mapping[str, Rule]] = {**Smoothed._rules, "norm": BOOLEAN}
 
     def __init__(
         self,
@@ -198,7 +189,8 @@ class BernoulliNB(Discrete):
     force_alpha : bool
         Whether an alpha below 1e-10 is taken as it is.
     binarize : float or None
-        A value counts as "on" when it is greater. None says that X holds only 0 and 1 already.
+        A value counts as "on" when it is greater. None says that X holds only 0 and 1 already; it
+        is the same as 0.
     fit_prior : bool
         Whether the prior is the share of each class in the data; all alike otherwise.
     class_prior : array of one a class, optional
@@ -221,10 +213,7 @@ feature_names_in_
     ['spam']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Smoothed._parameter_constraints,
-        "binarize": [None, Interval(Real, 0, None, closed="left")],
-    }
+    _rules: ClassVar[Mapping[str, Rule]] = {**Smoothed._rules, "binarize": AT_LEAST_0_OR_NONE}
 
     def __init__(
         self,
@@ -246,34 +235,7 @@ feature_names_in_
     def _family(self, alpha: Any) -> Family:
         return Bernoulli(alpha, self.binarize or 0.0)
 
-    def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
-        return super()._tally(self._refuse_others(X), y, weights)
-
-    def _checked_rows(self, X: Any) -> Any:
-        return self._refuse_others(super()._checked_rows(X))
-
-    def _refuse_others(self, X: Any) -> Any:
-        """Make sure that X is binary where the user says so."""
-        if self.binarize is None:
-            values = X if isinstance(X, np.ndarray) else X.data
-            parts = over_rows(lambda rows: _others(values[rows]), len(values), values.size)
-            if any(map(len, parts)):
-                other = next(part[0] for part in parts if len(part))
-                raise TallyBayesError(
-                    f"X holds {other}, but binarize=None says that it holds only 0 and 1; give a "
-                    "threshold, for example binarize=0.0"
-                )
-        return X
-
     @property
     def feature_log_prob_(self) -> Floats:
         """The logarithm of the probability of "on" for each class and column."""
-        parameters = self._state().model.factors[0].parameters
-        assert isinstance(parameters, BernoulliParameters)
-        return shown(parameters.log_present)
-
-
-def _others(values: Array) -> Array:
-    """Return the values that are neither 0, 1 nor missing."""
-    others: Array = values[(values != 0) & (values != 1) & (values == values)]
-    return others
+        return read_only(self._parameters(BernoulliParameters).log_present)

@@ -2,64 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from numbers import Real
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
-from tallybayes.estimators.base import Array, Floats, shown
-from tallybayes.estimators.dropin import DropIn, stated_prior
-from tallybayes.families import AdditiveFloor, Family, Gaussian, NormalParameters
+from tallybayes.estimators.base import Floats, read_only
+from tallybayes.estimators.checks import ARRAY_OR_NONE, AT_LEAST_0, Rule
+from tallybayes.estimators.drop_in import DropIn, Labelled, stated_prior
+from tallybayes.families import AdditiveFloor, Gaussian, NormalParameters
 from tallybayes.families.gaussian import all_rows
-from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, WidestLeftOut, left_out
-from tallybayes.families.parameters import ColumnInfo
 from tallybayes.model import Fitted, Recipe
 from tallybayes.schema import Numeric, Schema
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Moments, Tally
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScikitLearnGaussian(Family):
-    """Maximum likelihood, and a part of the largest variance of all columns added to every one.
-
-    That largest variance counts every row once, whatever its weight: `unweighted` has the moments
-    of all rows if weights were given. A class that was announced but never seen has a mean of 0 and
-    only the added variance.
-    """
-
-    var_smoothing: float
-    unweighted: Moments | None
-    unseen: frozenset[Label]
-
-    @property
-    def kind(self) -> Numeric:
-        """What must have been counted: moments."""
-        return Numeric()
-
-    @property
-    def ddof(self) -> float:
-        """What is taken from the weight by which the variance divides: nothing."""
-        return 0.0
-
-    def epsilon(self, block: Moments) -> float:
-        """Return what is added to every variance."""
-        rows = self.unweighted or all_rows(block)
-        variance = rows.m2 / np.maximum(rows.weight, 1.0)
-        return self.var_smoothing * float(variance.max(initial=0.0))
-
-    def estimate(self, counted: Moments, info: ColumnInfo) -> NormalParameters:
-        """Turn moments into means and variances."""
-        epsilon = self.epsilon(counted)
-        normals = Gaussian(ddof=0.0, floor=AdditiveFloor(1.0, of=epsilon)).estimate(counted, info)
-        if not self.unseen:
-            return normals
-        unseen = np.array([label in self.unseen for label in info.classes])
-        mean = np.where(unseen[:, None], 0.0, normals.mean)
-        variance = np.where(unseen[:, None], epsilon, normals.variance)
-        return NormalParameters(mean, variance, normals.used & (variance > 0.0).all(axis=0))
 
 
 class GaussianNB(DropIn):
@@ -70,7 +27,8 @@ class GaussianNB(DropIn):
     priors : array of one a class, optional
         The prior, if it is known; the share of each class in the data otherwise.
     var_smoothing : float
-        The part of the largest variance of all columns that is added to every variance.
+        The part of the largest variance of all columns that is added to every variance. That
+        variance counts every row once, whatever its weight.
 
     Attributes
     ----------
@@ -88,48 +46,47 @@ class GaussianNB(DropIn):
     ['left']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "priors": ["array-like", None],
-        "var_smoothing": [Interval(Real, 0, None, closed="left")],
-    }
+    _rules: ClassVar[Mapping[str, Rule]] = {"priors": ARRAY_OR_NONE, "var_smoothing": AT_LEAST_0}
 
-    _dtype: Any
+    _dtype: Any = np.float64
+    # the moments of all rows, each counted once, as soon as weights were given
+    _unweighted: Moments | None = None
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
 
     def _schema(self) -> Schema:
-        before: Fitted | None = vars(self).get("_fitted")
-        if before is not None:
-            return before.tally.schema  # it never changes
+        fitted = vars(self).get("_fitted")
+        if fitted is not None:
+            return self.schema_  # it never changes
         return Schema.same(self._names(), Numeric())
 
-    def _tally(self, X: Any, y: Array, weights: Any) -> Tally:
-        tally = super()._tally(X, y, weights)
-        before: Fitted | None = vars(self).get("_fitted")
+    def _why_refit(self, weights: Floats | None) -> str:
+        return "" if weights is None else "epsilon is that of unweighted rows, as in scikit-learn"
+
+    def _tally(self, rows: Labelled) -> Tally:
+        tally = super()._tally(rows)
+        before = vars(self).get("_fitted")
         if before is None:
-            self._dtype = np.float32 if X.dtype == np.float32 else np.float64
+            self._dtype = np.float32 if rows.X.dtype == np.float32 else np.float64
             self._unweighted = None
-        if weights is not None or self._unweighted is not None:
-            here = tally if weights is None else super()._tally(X, np.zeros(len(X), int), None)
-            self._unweighted = _together(self._unweighted or before, here)
+        if rows.weights is not None or self._unweighted is not None:
+            here = tally if rows.weights is None else super()._tally(rows._replace(weights=None))
+            moments, earlier = _moments(here), self._unweighted
+            if earlier is None and before is not None:
+                earlier = _moments(before.tally)
+            names = tally.schema.names
+            self._unweighted = moments if earlier is None else earlier.plus(moments, names)
         return tally
 
-    _unweighted: Moments | None = None
-
-    def _fitted_from(self, tally: Tally, declared: tuple[Label, ...]) -> Fitted:
-        unseen = frozenset(declared).difference(tally.classes)
-        family = ScikitLearnGaussian(float(self.var_smoothing), self._unweighted, unseen)
-        recipe = Recipe((family,), declared_classes=declared)
-        if self.priors is not None:
-            recipe = replace(recipe, prior=stated_prior(self.priors, recipe.classes(tally)))
-        return Fitted(tally, recipe)
-
-    def _normals(self) -> NormalParameters:
-        parameters = self._state().model.factors[0].parameters
-        assert isinstance(parameters, NormalParameters)
-        return parameters
+    def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
+        of = None if self._unweighted is None else _largest(self._unweighted)
+        family = Gaussian(ddof=0.0, floor=AdditiveFloor(float(self.var_smoothing), of))
+        classes = Recipe(declared_classes=declared).classes(tally)
+        return Recipe(
+            (family,), prior=stated_prior(self.priors, classes), declared_classes=declared
+        )
 
     @property
     def class_count_(self) -> Floats:
@@ -139,48 +96,53 @@ class GaussianNB(DropIn):
     @property
     def class_prior_(self) -> Floats:
         """The prior of each class."""
-        return self._as_fitted(self._state().model.prior)
+        return self._as_fitted(self.model_.prior)
 
     @property
     def theta_(self) -> Floats:
         """The mean of each column in each class."""
-        return self._as_fitted(self._normals().mean)
+        return self._as_fitted(self._parameters(NormalParameters).mean)
 
     @property
     def var_(self) -> Floats:
         """The variance of each column in each class, with epsilon added."""
-        return self._as_fitted(self._normals().variance)
+        return self._as_fitted(self._parameters(NormalParameters).variance)
 
     @property
     def epsilon_(self) -> float:
         """What is added to every variance."""
-        fitted = self._state()
-        family, block = fitted.recipe.families[0], fitted.tally.blocks[0]
-        assert isinstance(family, ScikitLearnGaussian)
-        assert isinstance(block, Moments)
-        return family.epsilon(block)
+        fitted = self.fitted_
+        family = fitted.recipe.families[0]
+        assert isinstance(family, Gaussian)
+        assert isinstance(family.floor, AdditiveFloor)
+        of = family.floor.of
+        return family.floor.fraction * (_largest(_moments(fitted.tally)) if of is None else of)
+
+    def _to_keep(self) -> dict[str, Any]:
+        state: dict[str, Any] = {"dtype": np.dtype(self._dtype).name}
+        if self._unweighted is not None:
+            parts = (getattr(self._unweighted, each.name) for each in fields(Moments))
+            state["unweighted"] = [part.tolist() for part in parts]
+        return {**super()._to_keep(), "state": state}
+
+    def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
+        self._dtype = {"float32": np.float32}.get(state["dtype"], np.float64)
+        if "unweighted" in state:
+            self._unweighted = Moments(*map(np.array, state["unweighted"]))
+        super()._restore(fitted, state)
 
     def _as_fitted(self, values: Floats) -> Floats:
         """Give the values the type of the data, as scikit-learn does."""
-        return shown(values.astype(self._dtype, copy=False))
+        return read_only(values.astype(self._dtype, copy=False))
 
 
-def _together(before: Moments | Fitted | None, now: Tally) -> Moments:
-    """Add the rows of a tally, whatever their class, to those before."""
-    names = now.schema.names
-    block = now.blocks[0]
+def _moments(tally: Tally) -> Moments:
+    """Return the moments of all rows, whatever their class."""
+    block = tally.blocks[0]
     assert isinstance(block, Moments)
-    total = all_rows(block)
-    if isinstance(before, Fitted):
-        earlier = before.tally.blocks[0]
-        assert isinstance(earlier, Moments)
-        before = all_rows(earlier)
-    return total if before is None else before.plus(total, names)
+    return all_rows(block)
 
 
-@left_out.register
-def _leave_out(family: ScikitLearnGaussian, task: LeaveOneOutTask) -> LeftOut | None:
-    """Leave a row out: what is added to every variance depends on it."""
-    if family.unweighted is not None or family.unseen:
-        return None
-    return WidestLeftOut(task, 0.0, family.var_smoothing)
+def _largest(rows: Moments) -> float:
+    """Return the largest variance of all columns."""
+    return float((rows.m2 / np.maximum(rows.weight, 1.0)).max(initial=0.0))

@@ -2,15 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from html import escape
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
-from tallybayes.estimators.table_classifier import TableClassifier
+import numpy as np
+from sklearn.base import clone
+
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
+from tallybayes.estimators.base import Array, Floats, TallyClassifier, needs_refit
+from tallybayes.estimators.checks import (
+    checked_labels,
+    checked_matrix,
+    checked_weights,
+    has_names,
+    is_table,
+    unmixed,
+)
 from tallybayes.families.categorical import Unseen
-from tallybayes.model.calibration import How
-from tallybayes.sources.labels import Label
+from tallybayes.model import Fitted, Recipe, most_informative
+from tallybayes.model.calibration import Calibration, How
+from tallybayes.model.column_specs import (
+    ColumnSpec,
+    Resolved,
+    column_spec,
+    families_for,
+    kept_columns,
+    needs_labels,
+    resolved,
+    without_dropped,
+    without_numbers,
+)
+from tallybayes.priors import Fixed, Prior, prior_of
+from tallybayes.rendering.document import Table as ShownTable
+from tallybayes.rendering.document import as_text
+from tallybayes.schema import MOST_CATEGORIES, Schema
+from tallybayes.sources import Source, Table, as_source, selected
+from tallybayes.sources.labels import Label, encode, sorted_labels
+from tallybayes.tallies import Codes, Tally
+from tallybayes.validation.calibration import calibrated, checked_how
+from tallybayes.validation.each_row import LeaveOneOut
+from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, coded
+from tallybayes.validation.family_choice import FamilyChoice, best_families, numeric_columns
+
+MOST_COLUMNS = 50  # of a summary
+MOST_CLASSES = 10
 
 
-class NaiveBayes(TableClassifier):
+class _Labelled(NamedTuple):
+    """Rows as they were given, checked: their labels, weights, and what the labels are called."""
+
+    source: Source
+    labels: Array
+    weights: Floats | None
+    target: str
+
+
+class NaiveBayes(TallyClassifier):
     """Naive Bayes for mixed tables: every column gets the family that suits it.
 
     Parameters
@@ -67,6 +120,12 @@ class NaiveBayes(TableClassifier):
     owner   Categorical(alpha=1.0)  text
     """
 
+    columns: Any
+    prior: Any
+    _spec: ColumnSpec
+    _calibration: Calibration | None = None
+    _choices: Mapping[str, FamilyChoice] = MappingProxyType({})
+
     def __init__(
         self,
         columns: Any = "auto",
@@ -83,3 +142,436 @@ class NaiveBayes(TableClassifier):
         self.unseen = unseen
         self.positive = positive
         self.calibration = calibration
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count labelled rows, and forget everything counted before.
+
+        Parameters
+        ----------
+        X
+            The rows: a pandas, polars or Arrow table, a mapping of columns, a list of records, an
+            array or a sparse matrix. NaN, None and NA are missing: their factors are left out.
+        y
+            The label of each row.
+        sample_weight
+            How often each row counts; once when not given.
+        """
+        with self._all_or_nothing():
+            self._calibration, self._choices = None, {}
+            rows = self._labelled(X, y, sample_weight, reset=True)
+            tally = self._first_tally(rows)
+            recipe = self._recipe(tally, ())
+            how = checked_how(self.calibration)
+            if how is not None:
+                ready = self._prepared(tally.schema, recipe, rows.source, rows.labels, rows.weights)
+                left_out = LeaveOneOut(ready.data, tally)
+                self._calibration = calibrated(ready.data, ready.recipe, how, left_out)
+                recipe = replace(recipe, calibration=self._calibration)
+            return self._become(tally, recipe, rows.labels, estimate=True)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Count more rows; any sequence of calls gives what one `fit` on all rows gives.
+
+        What a column is, is settled by the first batch that has a value of it: declare integers
+        whose first batch may mislead. New classes and categories may arrive at any time, and in
+        tables new columns too: they were missing before. Several threads may call it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes
+            Classes that belong to the model whether or not a row of them arrives; not needed.
+        """
+        with self._all_or_nothing():
+            before: Fitted | None = vars(self).get("_fitted")
+            if before is None and checked_how(self.calibration) is not None:
+                raise TallyBayesError(
+                    "a calibration is fitted on all rows: call fit() with a first batch, then "
+                    "partial_fit(), which keeps it"
+                )
+            rows = self._labelled(X, y, sample_weight, reset=before is None)
+            if before is None:
+                known: tuple[Label, ...] = ()
+                tally = self._first_tally(rows, later=True)
+            else:
+                known = before.recipe.declared_classes
+                room = self._with_new_columns(before.tally, rows)
+                more = Tally.of(rows.source, rows.labels, rows.weights, schema=room.schema)
+                tally = room.plus(more, reuse=True)
+                _warn_of_outgrown(room, tally)
+            recipe = self._recipe(tally, self._declared(known, classes))
+            return self._become(tally, recipe, rows.labels)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Uncount rows that were counted: the model becomes the one that never saw them.
+
+        What cannot be right (a row that was never counted) is refused, and the model stays as it
+        was.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows as they were counted. A table may lack columns that came later.
+        """
+        with self._all_or_nothing():
+            before = self.fitted_
+            source, labels, weights, _ = self._labelled(X, y, sample_weight, reset=False)
+            if isinstance(source, Table):
+                source = Table(source.columns, source.n_rows, of_records=True)
+            tally = before.tally - Tally.of(source, labels, weights, schema=before.tally.schema)
+            declared = self._declared(before.recipe.declared_classes)
+            return self._become(tally, self._recipe(tally, declared))
+
+    def merge(self, other: Self) -> Self:
+        """Add what another model has counted; the result is the model of all rows together.
+
+        Columns that only one of them has were missing in the other. This model's parameters hold.
+        """
+        if type(other) is not type(self):
+            name = type(self).__name__
+            raise TallyBayesError(f"a {name} merges with another, not with {type(other).__name__}")
+        with self._all_or_nothing():
+            mine, theirs = self.fitted_, other.fitted_
+            named = hasattr(self, "feature_names_in_") and hasattr(other, "feature_names_in_")
+            a, b = mine.tally.schema, theirs.tally.schema
+            if not named and set(a.names) != set(b.names):
+                raise TallyBayesError(
+                    f"the two models have different columns ({len(a.names)} and {len(b.names)}), "
+                    "not all of them with names; fit both on tables with names, or on arrays of "
+                    "the same width"
+                )
+            # a side that has no value of a column leaves it to the other to say what it is
+            mine_open = set(mine.tally.empty_columns()).intersection(b.names)
+            theirs_open = set(theirs.tally.empty_columns()).intersection(a.names) - mine_open
+            schema = a.joined(b.without(theirs_open), overruled=mine_open)
+            tally = mine.tally.with_schema(schema) + theirs.tally.with_schema(schema)
+            theirs_alone = [name for name in b.names if name not in a.places]
+            of_theirs = {**dict.fromkeys(theirs_alone, other._spec.of_all), **other._spec.by_name}
+            of_theirs = {name: word for name, word in of_theirs.items() if word is not None}
+            self._spec = ColumnSpec(self._spec.of_all, {**of_theirs, **self._spec.by_name})
+            self._set_names(schema.names, hasattr(self, "feature_names_in_"))
+            said = (*mine.recipe.declared_classes, *theirs.recipe.declared_classes)
+            declared = sorted_labels(said, "the classes")
+            return self._become(tally, self._recipe(tally, declared))
+
+    def __add__(self, other: Self) -> Self:
+        """Return a new model of the rows of both."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return copy(self).merge(other)
+
+    def __radd__(self, other: object) -> Self:
+        """Let sum() begin with 0."""
+        return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
+    def prepare(
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+    ) -> Prepared | NeedsRefit:
+        """Encode labelled rows once for many models: see `TallyClassifier.prepare`."""
+        fresh: Self = clone(self)
+        source, labels, weights, target = fresh._labelled(X, y, sample_weight, reset=True)
+        fresh._spec = column_spec(without_dropped(fresh.columns), source.names)
+        reason = fresh._why_refit()
+        if reason:
+            return needs_refit(labels, source.n_rows, reason)
+        said = fresh._spec.of_all or fresh._spec.by_name
+        schema = Schema.infer(source, said, target=target)
+        classes, _ = coded(labels, source.n_rows)
+        recipe = fresh._recipe(Tally(schema).with_classes(classes), ())
+        return fresh._prepared(schema, recipe, source, labels, weights, known)
+
+    def _why_refit(self) -> str:
+        """Return why models have to be fitted for every fold, or nothing."""
+        if self.calibration is not None:
+            return "the calibration is fitted on the rows to learn from"
+        if self._spec.wants_best:
+            return "families are chosen on the rows to learn from"
+        return "where bins are cut depends on the labels" if needs_labels(self._spec) else ""
+
+    def sample(
+        self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
+    ) -> dict[str, Array]:
+        """Draw n whole plausible records, labels included, with values `given`: `Model.sample`."""
+        return self.model_.sample(n, given, seed)
+
+    def most_informative(
+        self, n: int = 10, between: tuple[Label, Label] | None = None, column: str | None = None
+    ) -> dict[Label, list[Any]]:
+        """Return for each class up to n words, or values, that were seen in it and speak for it.
+
+        A model with a column of text is asked for words, unless another column is named; any
+        other model for the categories, intervals, columns of yes or no that are on, and counts
+        that tell most. Of a column of numbers no single value tells anything.
+
+        Parameters
+        ----------
+        n
+            How many.
+        between
+            Two classes, to be told from each other only; when not given, each class from all
+            others.
+        column
+            Only this column; needed if there are several texts.
+
+        Returns
+        -------
+        dict
+            For each class a list of `InformativeValue`, the most telling first: with
+            the logarithm of how much more probable each is in this class than elsewhere, and its
+            counts here and elsewhere.
+        """
+        return most_informative(self.fitted_, n, between, column)
+
+    def summary(self) -> str:
+        """Say what was counted, and for each column its family and the reason for it."""
+        calibration = self.calibration_
+        notes = () if calibration is None else (calibration.headline,)
+        return "\n".join([as_text([self._summary()], width=10_000), *notes])
+
+    def _summary(self) -> ShownTable:
+        """Return the columns with their families, exponents and reasons as a table."""
+        fitted = self.fitted_
+        tally, recipe = fitted.tally, fitted.recipe
+        of_classes = zip(tally.rows.tolist(), tally.classes, strict=True)
+        counts = [f"{n} {label!r}" for n, label in islice(of_classes, MOST_CLASSES)]
+        more = ["..."] if len(tally.classes) > MOST_CLASSES else []
+        names, calibration = tally.schema.names, recipe.calibration
+        exponents: dict[str, float] = {}
+        if calibration is not None and calibration.exponents:
+            for plan in recipe.plan(tally):
+                found = calibration.exponents_of(plan.names, plan.title)  # one for a whole bag
+                exponents |= dict.fromkeys(plan.names, found[0])
+                exponents |= zip(plan.names, found, strict=False)
+        lines = [
+            (
+                name,
+                f"{recipe.family_of(tally.schema, name)}"
+                + (f" ^ {exponents[name]:.3f}" if name in exponents else ""),
+                fitted.why(name, tally.schema.reason(name)),
+            )
+            for name in islice(names, MOST_COLUMNS)
+        ]
+        table = ShownTable.of(
+            f"{int(tally.rows.sum())} rows: {', '.join([*counts, *more])}",
+            [("column", "text"), ("family", "text"), ("why", "text")],
+            lines,
+        )
+        return replace(table, more=len(names) - len(lines))
+
+    def _html_repr(self) -> str:
+        try:
+            diagram: str = super()._html_repr()
+        except TallyBayesError:  # everything was forgotten, so there is no model to show
+            diagram = f"<pre>{escape(repr(self))}</pre>"
+        if vars(self).get("_fitted") is None:
+            return diagram
+        table = self._summary()
+        body = replace(table, caption="").__html__()
+        calibration = self.calibration_
+        note = "" if calibration is None else f"<p>{escape(calibration.headline)}</p>"
+        head = f"<summary>{escape(table.caption)}</summary>"
+        return f"{diagram}<details>{head}{body}{note}</details>"
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """The calibration that was fitted, if one was asked for; ``print`` it."""
+        return self.fitted_.recipe.calibration
+
+    def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
+        """Say how a model is estimated, with the parameters as they are now."""
+        families, by_name = families_for(tally.schema, self._spec, self.alpha, self.unseen)
+        prior = self._stated_prior(Recipe(declared_classes=declared).classes(tally))
+        stated = prior.p if isinstance(prior, Fixed) else tally.classes
+        for label in tally.classes:
+            if label not in stated:
+                hint = did_you_mean(label, stated)
+                raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
+        if self._calibration is not None and self.calibration not in (None, self._calibration.how):
+            raise TallyBayesError(
+                f"the calibration was fitted as {self._calibration.how!r}, but now the parameters "
+                f"say {self.calibration!r}; call fit() to fit it anew"
+            )
+        calibration = None if self.calibration is None else self._calibration
+        reasons = {name: choice.reason for name, choice in self._choices.items()}
+        return Recipe(families, by_name, prior, self.positive, calibration, declared, reasons)
+
+    def _stated_prior(self, classes: tuple[Label, ...]) -> Prior:
+        """Return the prior that the parameters ask for."""
+        return prior_of(self.prior)
+
+    def _declared(self, before: tuple[Label, ...], classes: Any = None) -> tuple[Label, ...]:
+        """Return the classes that the user has spoken of."""
+        said = set(before)
+        if classes is not None:
+            said |= set(encode(checked_labels(self, classes, len(classes)), "classes").labels)
+        prior = prior_of(self.prior)
+        if isinstance(prior, Fixed):
+            said |= set(prior.p)
+        if self.positive is not None:
+            said.add(self.positive)
+        return sorted_labels(said, "the classes")
+
+    def _first_tally(self, rows: _Labelled, *, later: bool = False) -> Tally:
+        """Settle what the columns are and count the first rows; more columns may come `later`."""
+        spec = column_spec(without_dropped(self.columns), rows.source.names, later=later)
+        said, self._spec = self._settled(spec, rows)
+        schema = Schema.infer(rows.source, said, target=rows.target)
+        return Tally.of(rows.source, rows.labels, rows.weights, schema=schema)
+
+    def _settled(self, spec: ColumnSpec, rows: _Labelled) -> Resolved:
+        """Return what is said of the columns, with the families and edges that had to be found."""
+        source, labels, weights, _ = rows
+        if spec.wants_best:
+            numeric = set(numeric_columns(source))
+            names = [name for name in spec.best_wanted(source.names) if name in numeric]
+            alpha = number(self.alpha, "alpha", least=0.0)
+            tempered = self.calibration in ("temperature", "weights")
+            chosen = best_families(source, names, labels, weights, alpha, tempered)
+            self._choices = {**self._choices, **chosen}
+            spec = spec.with_best({name: choice.family for name, choice in chosen.items()})
+        return resolved(spec, source, labels, weights)
+
+    def _with_new_columns(self, tally: Tally, rows: _Labelled) -> Tally:
+        """Make room for columns that a table has and the tally has not."""
+        schema, source = tally.schema, rows.source
+        if not isinstance(source, Table) or not hasattr(self, "feature_names_in_"):
+            return tally
+        for target in (schema.target, rows.target):
+            if target in source.columns and target not in schema.places:
+                raise TallyBayesError(
+                    f"the labels {target!r} are also a column of the table; take it out of X"
+                )
+        # what a column is, is open until it has a value
+        before = self._spec.by_name
+        open_ = {
+            n
+            for n in tally.empty_columns()
+            if n not in before or needs_labels(ColumnSpec(before[n], {}))
+        }
+        new = [n for n in source.names if n not in schema.places or n in open_]
+        if not new:
+            return tally
+        spec = column_spec(without_numbers(without_dropped(self.columns)), source.names, later=True)
+        said_now = {**before, **spec.by_name}
+        of_new = ColumnSpec(spec.of_all, {n: said_now[n] for n in new if n in said_now})
+        table = Table({name: source.columns[name] for name in new}, source.n_rows)
+        said, of_new = self._settled(of_new, rows._replace(source=table))
+        more = Schema.infer(table, said, target=schema.target)
+        self._spec = ColumnSpec(spec.of_all, {**before, **of_new.by_name})
+        grown = tally.with_schema(schema.joined(more, overruled=open_))
+        self._set_names(grown.schema.names, named=True)
+        return grown
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> _Labelled:
+        """Check rows to learn from, their labels and weights."""
+        source = self._source(X, reset=reset)
+        if not len(source.names) or (reset and not source.n_rows):
+            what = "rows" if len(source.names) else "columns"
+            raise TallyBayesError(f"X has no {what}; fit needs some")
+        labels = checked_labels(self, y, source.n_rows)
+        weights = checked_weights(sample_weight, source.n_rows)
+        return _Labelled(source, labels, weights, _target(y, source.names))
+
+    def _checked_rows(self, X: Any) -> Source:
+        return self._source(X, reset=False)
+
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        """Open the rows, and leave out the columns that are dropped."""
+        source = self._opened(X, reset=reset)
+        names = source.names
+        if not reset and not isinstance(source, Table) and hasattr(self, "feature_names_in_"):
+            names = self.feature_names_in_.tolist()
+        kept = kept_columns(self.columns, names)
+        return source if kept is None else selected(source, names, kept)
+
+    def _opened(self, X: Any, *, reset: bool) -> Source:
+        """Open the rows; learn (`reset`) or compare their number and names."""
+        if isinstance(X, str | Path) or hasattr(X, "collect"):
+            as_source(X)  # has the errors about what must be read or collected first
+        if _is_text(X):
+            raise TallyBayesError(
+                "X is a list of texts; TextNB takes that, and NaiveBayes a table with a column of "
+                "text: {'text': X} with columns={'text': 'text'}"
+            )
+        if not is_table(X):
+            X = checked_matrix(self, unmixed(X), reset=reset, dtype=None, accept_sparse="csr")
+            source = as_source(X)
+            names = () if reset else self.schema_.names
+            if isinstance(source, Table) and len(names) == len(source.names):
+                return source.renamed(names)
+            return source
+        source = as_source(X)
+        if reset:
+            self._set_names(source.names, has_names(X))
+            return source
+        names = self.schema_.names
+        if hasattr(self, "feature_names_in_") or set(names) <= set(source.names):
+            return source
+        if len(source.names) != len(names):
+            raise ValueError(
+                f"X has {len(source.names)} features, but {type(self).__name__} is expecting "
+                f"{len(names)} features as input."
+            )
+        if has_names(X):
+            warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
+        assert isinstance(source, Table)
+        return source.renamed(names)
+
+    def _to_keep(self) -> dict[str, Any]:
+        """Return the parameters that do not follow from what was fitted."""
+        return {"alpha": float(self.alpha), "unseen": str(self.unseen)}
+
+    @classmethod
+    def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:
+        schema, recipe = fitted.tally.schema, fitted.recipe
+        families = {name: recipe.family_of(schema, name).bound(kind) for name, kind, _ in schema}
+        how = None if recipe.calibration is None else recipe.calibration.how
+        known = {"prior": recipe.prior, "positive": recipe.positive, "calibration": how}
+        return {"columns": families, **known}
+
+    def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
+        super()._restore(fitted, state)
+        self._spec = column_spec(without_dropped(self.columns), fitted.tally.schema.names)
+        self._calibration = fitted.recipe.calibration
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _is_text(X: Any) -> bool:
+    """Tell whether X is texts in a row instead of rows and columns."""
+    first = X[0] if isinstance(X, list | tuple | np.ndarray) and len(X) else None
+    return isinstance(first, str)
+
+
+def _target(y: Any, names: Sequence[str]) -> str:
+    """Return the name of the labels, or one that no column has."""
+    name = getattr(y, "name", None)
+    if name and isinstance(name, str):
+        return name
+    name = "class"
+    while name in names:
+        name += "_"
+    return name
+
+
+def _warn_of_outgrown(before: Tally, after: Tally) -> None:
+    """Say so when integers that were taken for categories turn out to have many values."""
+    for group, old, new in zip(after.schema.groups, before.blocks, after.blocks, strict=True):
+        if isinstance(old, Codes) and isinstance(new, Codes) and old.labels != new.labels:
+            names = after.schema.names_of(group)
+            for name, few, many in zip(names, old.labels, new.labels, strict=True):
+                inferred = after.schema.reason(name).startswith("integers")
+                if inferred and len(few) <= MOST_CATEGORIES < len(many):
+                    warn(
+                        f"column {name!r} has {len(many)} distinct integers by now; it counts as "
+                        "categories because the first batch had few. If it is a number on a scale, "
+                        f"fit anew with columns={{{name!r}: 'gaussian'}}",
+                        TallyBayesWarning,
+                    )

@@ -8,12 +8,12 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.estimators.base import Floats, shown, to_refit
+from tallybayes.estimators.base import Floats, needs_refit, read_only
 from tallybayes.estimators.checks import checked_labels, checked_weights
-from tallybayes.estimators.table_classifier import TableClassifier
+from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.families import Text, TextParameters
 from tallybayes.families.text import Event, as_vocabulary
-from tallybayes.model import Fitted
+from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import How
 from tallybayes.model.column_specs import ColumnSpec
 from tallybayes.sources import Source, Table, as_source
@@ -22,13 +22,12 @@ from tallybayes.tallies import Tally
 from tallybayes.tallies.words import WEIGHT
 from tallybayes.tokenizer import Idf, Words
 from tallybayes.tokenizer.words import Tokens
-from tallybayes.validation.cross_validation import Prepared
-from tallybayes.validation.encoded import Encoded
+from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared
 
 COLUMN = "text"
 
 
-class TextNB(TableClassifier):
+class TextNB(NaiveBayes):
     """Naive Bayes for documents.
 
     Parameters
@@ -135,7 +134,7 @@ class TextNB(TableClassifier):
         self.positive = positive
         self.calibration = calibration
 
-    unseen = "ignore"
+    unseen = "ignore"  # what is said of other families than text
     _idf: Idf | None = None
 
     def _words(self, **more: Any) -> Words:
@@ -144,7 +143,7 @@ class TextNB(TableClassifier):
             name: getattr(self, name)
             for name in ("tokens", "min_length", "lowercase", "strip_accents", "buckets")
         }
-        ngrams = self.ngrams
+        ngrams: Any = tuple(self.ngrams) if isinstance(self.ngrams, list) else self.ngrams
         if ngrams is None:
             ngrams = (1, 1)
             if self.vocabulary is not None:
@@ -244,23 +243,23 @@ class TextNB(TableClassifier):
             )
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def _encoded(
-        self, X: Any, y: Any, sample_weight: Any, known: Sequence[Encoded] = ()
-    ) -> Prepared:
-        """Encode labelled documents, and say how models are estimated from their tallies."""
+    def prepare(
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+    ) -> Prepared | NeedsRefit:
+        """Encode labelled documents once for many models: see `TallyClassifier.prepare`."""
         X = _listed(X)
         if self._twice or self.norm is not None:
             labels = checked_labels(self, y, len(X))
             checked_weights(sample_weight, len(X))
             reason = "idf and norm depend on the words of the documents to learn from"
-            return to_refit(labels, len(X), reason)
-        return super()._encoded(X, y, sample_weight, known)
+            return needs_refit(labels, len(X), reason)
+        return super().prepare(X, y, sample_weight, known=known)
 
     def _source(self, X: Any, *, reset: bool) -> Source:
         """Make the documents the one column of a table."""
         return as_source({COLUMN: _listed(X)})
 
-    def _fitted_from(self, tally: Tally, announced: tuple[Label, ...]) -> Fitted:
+    def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
         """Say how a model is estimated; what is counted must still be what was counted before."""
         text = self.columns[COLUMN]
         late = " with weights by idf" if self._twice and self._idf is None else ""
@@ -270,7 +269,7 @@ class TextNB(TableClassifier):
                 f"parameters say {text.kind}{late}; call fit() to count anew"
             )
         self._spec = ColumnSpec(None, self.columns)
-        return super()._fitted_from(tally, announced)
+        return super()._recipe(tally, declared)
 
     def _to_keep(self) -> dict[str, Any]:
         """Return the parameters that do not follow from what was fitted."""
@@ -282,18 +281,27 @@ class TextNB(TableClassifier):
             if not callable(v)
         }
 
+    @classmethod
+    def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:
+        return {n: v for n, v in super()._parameters_of(fitted).items() if n != "columns"}
+
+    def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
+        kind: Any = fitted.tally.schema.kind(COLUMN)
+        self._idf = kind.idf
+        super()._restore(fitted, state)
+
     def _set_names(self, names: Sequence[str], named: bool) -> None:
         """Documents have no columns that scikit-learn could count."""
 
     @property
     def _weights(self) -> TextParameters:
-        parameters = self._state().model.factors[0].parameters
+        parameters = self.model_.factors[0].parameters
         assert isinstance(parameters, TextParameters)
         return parameters
 
     def posterior_of(self, document: str) -> dict[Label, float]:
         """Return P(c | document) of one document."""
-        return self._state().model.posterior_of({COLUMN: document})
+        return self.model_.posterior_of({COLUMN: document})
 
     @property
     def idf_(self) -> Idf | None:
@@ -311,7 +319,7 @@ class TextNB(TableClassifier):
     def feature_count_(self) -> Floats:
         """What was counted of each word (across) in each class (down)."""
         weights = self._weights
-        return shown(weights.counts_of(weights.terms.order).T)
+        return read_only(weights.counts_of(weights.terms.order).T)
 
     @property
     def feature_log_prob_(self) -> Floats:
@@ -319,7 +327,7 @@ class TextNB(TableClassifier):
         weights = self._weights
         complement = weights.text.event == "complement"
         found = weights.weights_of if complement else weights.log_probabilities
-        return shown(found(weights.terms.order).T)
+        return read_only(found(weights.terms.order).T)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, number
+from tallybayes.batches import encode_classes
+from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.families import Family
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.registry import default_family, family_named
@@ -22,7 +23,6 @@ from tallybayes.kinds import Intervals, is_kind
 from tallybayes.model.recipe import family_for
 from tallybayes.schema import Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix
-from tallybayes.sources.labels import Encoded
 
 Array = NDArray[Any]
 
@@ -45,6 +45,26 @@ class ColumnSpec(NamedTuple):
 
     of_all: Any
     by_name: Mapping[str, Any]
+
+    @property
+    def wants_best(self) -> bool:
+        """Whether families are to be found."""
+        return any(word is BEST for word in (self.of_all, *self.by_name.values()))
+
+    def best_wanted(self, names: Sequence[str]) -> list[str]:
+        """Return the columns whose families are to be found."""
+        if self.of_all is BEST:
+            return [name for name in names if name not in self.by_name]
+        wanted = [name for name, word in self.by_name.items() if word is BEST]
+        for name in wanted:
+            if name not in names:
+                raise TallyBayesError(f"there is no column {name!r}; {did_you_mean(name, names)}")
+        return wanted
+
+    def with_best(self, found: Mapping[str, Family]) -> ColumnSpec:
+        """Return the same with the families that were found."""
+        stated = {name: word for name, word in self.by_name.items() if word is not BEST}
+        return ColumnSpec(None, {**found, **stated})
 
 
 def column_spec(columns: Any, names: Sequence[str], *, later: bool = False) -> ColumnSpec:
@@ -213,8 +233,11 @@ class Resolved(NamedTuple):
     spec: ColumnSpec
 
 
-def resolved(spec: ColumnSpec, source: Source, labels: Encoded, weights: Array | None) -> Resolved:
+def resolved(spec: ColumnSpec, source: Source, y: Any, weights: Array | None) -> Resolved:
     """Let families that depend on labels find what to count: the edges of intervals."""
+    if not needs_labels(spec):
+        return Resolved(spec.of_all or spec.by_name, spec)
+    labels = encode_classes(y, source.n_rows)
     words: Mapping[str, Any] = spec.by_name
     if spec.of_all is not None:
         words = {**dict.fromkeys(source.names, spec.of_all), **spec.by_name}

@@ -27,6 +27,7 @@ from tallybayes.modelfile.values import (
     to_plain,
 )
 from tallybayes.schema import Kind
+from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.tallies.container import label_from, plain_label, plain_labels
 from tallybayes.tokenizer import Words
@@ -120,15 +121,15 @@ def _shown_as(fitted: Fitted) -> str | None:
     return name
 
 
-def _labels(name: Any, fitted: Fitted) -> Array | None:
+def _labels(name: Any, classes: tuple[Label, ...]) -> Array | None:
     """Return the classes as an array of the type that `_shown_as` named."""
     if name is None:
         return None
     require(name in (*_NUMBERS, "str", "object"), "its labels are of a type that is unknown")
     if name == "object":
-        return np.fromiter(fitted.classes, dtype=object, count=len(fitted.classes))
-    labels = np.array(fitted.classes, dtype=name)
-    require(tuple(labels.tolist()) == fitted.classes, "its labels are not its classes")
+        return np.fromiter(classes, dtype=object, count=len(classes))
+    labels = np.array(classes, dtype=name)
+    require(tuple(labels.tolist()) == classes, "its labels are not its classes")
     return labels
 
 
@@ -151,10 +152,10 @@ def build(manifest: Mapping[str, Any], arrays: list[Array]) -> Stored:
         tuple(label_from(each) for each in manifest["announced"]),
         reasons,
     )
-    fitted = Fitted(tally, recipe)
     require(isinstance(calibration, Calibration | None), "its calibration is none")
-    require(len(fitted.classes) >= len(tally.classes), "its classes do not go together")
-    object.__setattr__(fitted, "labels", _labels(manifest["shown_as"], fitted))
+    classes = recipe.classes(tally)
+    require(len(classes) >= len(tally.classes), "its classes do not go together")
+    fitted = Fitted(tally, recipe, _labels(manifest["shown_as"], classes))
     return Stored(fitted, _provenance(manifest["provenance"]), estimator)
 
 

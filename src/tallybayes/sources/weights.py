@@ -27,11 +27,10 @@ not negative, 0 or from 1e-250 to 1e+250: rescale them
     if weights is None:
         return None
     try:
-        array = np.ascontiguousarray(weights, dtype=np.float64)
+        array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise TallyBayesError("the weights must be numbers, one for each row") from None
-    if np.ndim(weights) == 0:
-        array = np.full(n_rows, array)
+    array = np.full(n_rows, array) if array.ndim == 0 else np.ascontiguousarray(array)
     if array.shape != (n_rows,):
         raise TallyBayesError(f"the weights have the shape {array.shape}, expected ({n_rows},)")
     if not array.flags.writeable:  # kernels are compiled for arrays that are

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,30 +12,15 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
-from tallybayes.model import Recipe
 from tallybayes.sources.weights import weights_of
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded
+from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, TallyEstimator
 from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, check_refits, folds_of
 from tallybayes.validation.held_out import held_out_folds, left_out_each
 from tallybayes.validation.progress import progress
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
-
-
-class Prepared(NamedTuple):
-    """Encoded rows and how to estimate from them; or the `reason` why that is not enough.
-
-    `labels` are the classes as the estimator shows them. Where there is a reason, models have to be
-    refitted for every fold.
-    """
-
-    labels: Array
-    y: NDArray[np.int64]
-    data: Encoded | None
-    recipe: Recipe | None
-    reason: str = ""
 
 
 def cross_val(
@@ -82,7 +67,7 @@ def cross_val(
     >>> held.labels.tolist()
     ['No', 'No', 'Yes', 'Yes', 'No', 'Yes']
     """
-    if isinstance(X, Mapping) and not hasattr(model, "_encoded"):
+    if isinstance(X, Mapping) and not isinstance(model, TallyEstimator):
         import pyarrow as pa
 
         X = pa.table(dict(X))  # which scikit-learn's classifiers take, and mappings they do not
@@ -115,7 +100,7 @@ def cross_val(
 
 def prepare(
     model: Any, X: Any, y: Any, sample_weight: Any = None, known: Sequence[Encoded] = ()
-) -> Prepared:
+) -> Prepared | NeedsRefit:
     """Encode rows for an estimator of ours; those of another classifier it takes as they are.
 
     Rows that are `known` with the same schema already are not encoded again.
@@ -124,34 +109,32 @@ def prepare(
 
     if not hasattr(model, "fit") or isinstance(model, type):
         raise TallyBayesError(f"the model is {model!r}; give an estimator such as NaiveBayes()")
-    if hasattr(model, "_encoded"):
-        prepared: Prepared = model._encoded(X, y, sample_weight, known)
-        return prepared
+    if isinstance(model, TallyEstimator):
+        return model.prepare(X, y, sample_weight, known=known)
     if sample_weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise TallyBayesError(
             f"{type(model).__name__} takes no sample_weight; leave the weights out, or the model"
         )
     labels = classes_of(y, "y")
-    return Prepared(
-        np.array(labels), codes_of(y, labels, "y"), None, None, f"{type(model).__name__} is fitted"
-    )
+    reason = f"{type(model).__name__} is fitted"
+    return NeedsRefit(np.array(labels), codes_of(y, labels, "y"), reason)
 
 
 def held_out_parts(
     model: Any,
     X: Any,
-    prepared: Prepared,
+    prepared: Prepared | NeedsRefit,
     folds: Sequence[Fold],
     w: Floats | None,
     loo: bool = False,
     rows: LeaveOneOut | None = None,
 ) -> tuple[list[Predictions], str]:
     """Return the predictions of each fold, and why the models took more than one counting."""
-    data, recipe = prepared.data, prepared.recipe
-    if data is None or recipe is None:
+    if isinstance(prepared, NeedsRefit):
         check_refits(len(folds), prepared.reason)
         parts = list(refitted_folds(model, X, prepared, folds, w))
         return parts, f"refitted for every fold: {prepared.reason}"
+    data, recipe = prepared.data, prepared.recipe
     if loo:
         each = left_out_each(data, recipe, rows)
         if each is not None:
@@ -162,7 +145,9 @@ def held_out_parts(
     return held_out_folds(data, recipe, folds), ""
 
 
-def joined_parts(parts: Sequence[Predictions], prepared: Prepared, loo: bool) -> Predictions:
+def joined_parts(
+    parts: Sequence[Predictions], prepared: Prepared | NeedsRefit, loo: bool
+) -> Predictions:
     """Put the parts together in the order of the data; leave-one-out is one set."""
     found = replace(Predictions.joined(parts), classes=plain_labels(prepared.labels))
     if found.rows is not None:
@@ -173,7 +158,11 @@ def joined_parts(parts: Sequence[Predictions], prepared: Prepared, loo: bool) ->
 
 
 def refitted_folds(
-    model: Any, X: Any, prepared: Prepared, folds: Sequence[Fold], w: Floats | None
+    model: Any,
+    X: Any,
+    prepared: Prepared | NeedsRefit,
+    folds: Sequence[Fold],
+    w: Floats | None,
 ) -> Iterator[Predictions]:
     """Fit a copy of the model on the rows to learn from, and ask about those held out."""
     from sklearn.base import clone

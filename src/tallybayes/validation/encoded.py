@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, encode_classes, encoded
 from tallybayes.kernels.counting import members
+from tallybayes.model import Recipe
 from tallybayes.schema import Schema
 from tallybayes.sources import Source
 from tallybayes.sources.labels import Label
@@ -53,3 +55,42 @@ def coded(labels: Any, n_rows: int) -> tuple[tuple[Label, ...], NDArray[np.int64
     """Return the classes, sorted, and the place of each row's label among them."""
     codes, classes = encode_classes(labels, n_rows)
     return classes, codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """Rows that were encoded once, and the recipe by which models follow from their tallies.
+
+    `labels` are the classes as the estimator shows them.
+    """
+
+    labels: Array
+    data: Encoded
+    recipe: Recipe
+
+    @property
+    def y(self) -> NDArray[np.int64]:
+        """The place of each row's label among the classes."""
+        return self.data.y
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NeedsRefit:
+    """The `reason` why a model has to be fitted for every fold."""
+
+    data: ClassVar[None] = None  # nothing to count
+
+    labels: Array
+    y: NDArray[np.int64]
+    reason: str
+
+
+@runtime_checkable
+class TallyEstimator(Protocol):
+    """An estimator whose models follow from tallies, so that rows are counted once for them all."""
+
+    def prepare(
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+    ) -> Prepared | NeedsRefit:
+        """Encode labelled rows, and say how models are estimated from their tallies."""
+        ...

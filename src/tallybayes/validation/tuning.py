@@ -32,7 +32,6 @@ from tallybayes.rendering.words import counted, label, short
 from tallybayes.rendering.words import score as decimals
 from tallybayes.sources.weights import weights_of
 from tallybayes.validation.cross_validation import (
-    Prepared,
     held_out_parts,
     is_leave_one_out,
     joined_parts,
@@ -41,7 +40,7 @@ from tallybayes.validation.cross_validation import (
     rows_of,
 )
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded
+from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared
 from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, check_refits, folds_of
 from tallybayes.validation.held_out import held_out_many
 from tallybayes.validation.progress import progress
@@ -290,12 +289,12 @@ class Trial(NamedTuple):
 
     params: dict[str, Any]
     estimator: Any
-    prepared: Prepared
+    prepared: Prepared | NeedsRefit
 
     @property
     def recipe(self) -> Recipe:
         """How its models follow from tallies."""
-        assert self.prepared.recipe is not None
+        assert isinstance(self.prepared, Prepared)
         return self.prepared.recipe
 
     def free_parameters(self, X: Any, w: Floats | None) -> int:
@@ -350,7 +349,7 @@ def _choose(
             f"folds=10, or one of {', '.join(map(repr, MEANS))}"
         )
     for trial in trials:
-        if trial.prepared.data is None:
+        if isinstance(trial.prepared, NeedsRefit):
             check_refits(len(splits), trial.prepared.reason)
     candidates = [Candidate(trial.params, math.nan, math.nan) for trial in trials]
     reasons = Counter[str]()
@@ -450,7 +449,7 @@ def _nested(
     groups: Any,
     outer: Any,
     seed: int,
-    prepared: Prepared,
+    prepared: Prepared | NeedsRefit,
 ) -> tuple[Predictions, str]:
     """Choose without the rows held out, then predict these; and say what was chosen how often."""
     y = prepared.labels[prepared.y]
@@ -479,7 +478,7 @@ def _combinations(model: Any, grid: Any) -> list[dict[str, Any]]:
     """Return all combinations of parameters that a grid stands for, in scikit-learn's order."""
     from sklearn.model_selection import ParameterGrid
 
-    if not hasattr(model, "_encoded") or isinstance(model, type):
+    if isinstance(model, type) or not hasattr(model, "prepare"):
         raise TallyBayesError(
             f"the model is {model!r}, which is no estimator of tallybayes; give one such as "
             "NaiveBayes(), or use scikit-learn's GridSearchCV"

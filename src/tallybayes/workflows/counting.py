@@ -207,8 +207,7 @@ def _cut(wish: ColumnSpec, source: Table, sample: Any, target: str, weight: str 
         sample = sample.take(np.flatnonzero(sound))
         columns = {name: ArrowColumn(name, sample.column(name)) for name in source.names}
         source = Table(columns, sample.num_rows)
-    labels = encode_classes(ArrowColumn(target, sample.column(target)), source.n_rows)
-    return resolved(wish, source, labels, w)
+    return resolved(wish, source, ArrowColumn(target, sample.column(target)), w)
 
 
 def types_to_read(source: Table, schema: Schema, untyped: bool) -> dict[str, Type]:

@@ -267,7 +267,7 @@ def _with_estimator(
 
 def with_target(estimator: Any, target: str) -> Fitted:
     """Return what an estimator has fitted, with the name of what it predicts."""
-    fitted: Fitted = estimator._state()
+    fitted: Fitted = estimator.fitted_
     schema = replace(fitted.tally.schema, target=target)
     return replace(fitted, tally=fitted.tally.with_schema(schema), labels=None)
 

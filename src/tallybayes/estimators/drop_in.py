@@ -7,26 +7,27 @@ tally and the model when it is asked for.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.multiclass import unique_labels
 
 from tallybayes.errors import warn
-from tallybayes.estimators.base import (
-    Array,
-    Floats,
-    TallyClassifier,
-    shown,
-    to_refit,
+from tallybayes.estimators.base import Array, Floats, TallyClassifier, needs_refit, read_only
+from tallybayes.estimators.checks import (
+    ALPHAS,
+    ARRAY_OR_NONE,
+    BOOLEAN,
+    Rule,
+    check_parameters,
+    checked_labels,
+    checked_matrix,
+    checked_weights,
 )
-from tallybayes.estimators.checks import checked_labels, checked_matrix, checked_weights
 from tallybayes.families import Family
 from tallybayes.families.parameters import safe_log
 from tallybayes.model import Fitted, Recipe
@@ -35,70 +36,72 @@ from tallybayes.schema import Schema
 from tallybayes.sources import NumberedNames, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-from tallybayes.validation.cross_validation import Prepared
-from tallybayes.validation.encoded import Encoded, coded
+from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, coded
 
 SMALLEST_ALPHA = 1e-10
+
+
+class Labelled(NamedTuple):
+    """Rows to learn from as the tally takes them, their labels and weights."""
+
+    X: Any
+    labels: Array
+    weights: Floats | None
 
 
 class DropIn(TallyClassifier):
     """An estimator with the methods of scikit-learn's."""
 
-    n_features_in_: int
-    _parameter_constraints: ClassVar[dict[str, Any]]
+    _rules: ClassVar[Mapping[str, Rule]]
     # how scikit-learn's checks shall treat X
     _options: ClassVar[dict[str, Any]] = {}
-
-    def _check_parameters(self) -> None:
-        """Check the parameters as scikit-learn does, unless they are those checked last time."""
-        rules = self._parameter_constraints
-        given = {name: getattr(self, name) for name in rules}
-        before = vars(self).get("_checked", ())
-        if len(before) != len(given) or any(
-            a is not b for a, b in zip(before, given.values(), strict=True)
-        ):
-            validate_parameter_constraints(rules, given, caller_name=type(self).__name__)
-            self._checked = tuple(given.values())
 
     @abstractmethod
     def _schema(self) -> Schema:
         """Say what the columns are."""
+
+    @abstractmethod
+    def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
+        """Say how a model is estimated, with the parameters as they are now."""
 
     def _names(self) -> Sequence[str]:
         """Return the names of the columns, which errors speak of."""
         names = getattr(self, "feature_names_in_", None)
         return NumberedNames(self.n_features_in_) if names is None else tuple(names.tolist())
 
-    @abstractmethod
-    def _fitted_from(self, tally: Tally, declared: tuple[Label, ...]) -> Fitted:
-        """Say how a model is estimated, with the parameters as they are now."""
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Check rows; learn (`reset`) or compare their columns."""
+        return checked_matrix(self, X, reset=reset, **self._options)
 
     def _checked_rows(self, X: Any) -> Any:
-        """Check rows that are to be scored."""
-        return checked_matrix(self, X, reset=False, **self._options)
+        return self._rows(X, reset=False)
 
-    def _encoded(
-        self, X: Any, y: Any, sample_weight: Any, known: Sequence[Encoded] = ()
-    ) -> Prepared:
-        """Encode labelled rows, and say how models are estimated from their tallies."""
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
+        """Check rows to learn from, their labels and weights."""
+        rows = self._rows(X, reset=reset)
+        n_rows = as_source(rows).n_rows
+        labels = checked_labels(self, y, n_rows)
+        return Labelled(rows, labels, checked_weights(sample_weight, n_rows))
+
+    def prepare(
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+    ) -> Prepared | NeedsRefit:
+        """Encode labelled rows once for many models: see `TallyClassifier.prepare`."""
         fresh: Self = clone(self)
-        fresh._check_parameters()
-        matrix = checked_matrix(fresh, X, reset=True, **fresh._options)
-        labels = checked_labels(fresh, y, matrix.shape[0])
-        weights = checked_weights(sample_weight, matrix.shape[0])
-        reason = fresh._why_refit(weights)
+        check_parameters(fresh, self._rules)
+        matrix, labels, weights = fresh._labelled(X, y, sample_weight, reset=True)
+        source, reason = as_source(matrix), fresh._why_refit(weights)
         if reason:
-            return to_refit(labels, matrix.shape[0], reason)
-        classes, _ = coded(labels, matrix.shape[0])
-        tally = Tally(fresh._schema()).with_classes(classes)
-        source = as_source(fresh._checked_rows(X))
-        fitted = fresh._fitted_from(tally, ())
-        return fresh._prepared(fitted, source, labels, weights, known)
+            return needs_refit(labels, source.n_rows, reason)
+        classes, _ = coded(labels, source.n_rows)
+        schema = fresh._schema()
+        recipe = fresh._recipe(Tally(schema).with_classes(classes), ())
+        return fresh._prepared(schema, recipe, source, labels, weights, known)
 
-    def _why_refit(self, weights: Any) -> str:
-        """Return why models have to be fitted anew for every fold, or nothing."""
-        if weights is not None:
-            return "scikit-learn's rules for weights look at the rows themselves"
+    def _why_refit(self, weights: Floats | None) -> str:
+        """Return why models have to be fitted for every fold, or nothing."""
+        if weights is not None and not weights.all():
+            return "rows without weight name classes, as in scikit-learn"
         return ""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -115,15 +118,17 @@ class DropIn(TallyClassifier):
             How often each row counts; once when not given.
         """
         with self._all_or_nothing():
-            self._check_parameters()
+            check_parameters(self, self._rules)
             self._fitted = None
-            tally, labels, announced = self._count(X, y, sample_weight, reset=True)
-            fitted = self._fitted_from(tally, announced)
-            fitted.model  # noqa: B018  (priors and alphas that do not fit are refused now)
-            return self._become(fitted, labels)
+            rows = self._labelled(X, y, sample_weight, reset=True)
+            tally = self._tally(rows)
+            recipe = self._recipe(tally, _weightless(rows))
+            return self._become(tally, recipe, rows.labels, estimate=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count more rows; any sequence of calls gives what one `fit` on all rows gives.
+
+        Several threads may call it.
 
         Parameters
         ----------
@@ -133,14 +138,15 @@ class DropIn(TallyClassifier):
             All classes that will ever occur. Needed in the first call, as in scikit-learn.
         """
         with self._all_or_nothing():
-            self._check_parameters()
+            check_parameters(self, self._rules)
             before: Fitted | None = vars(self).get("_fitted")
             known = self._announced(classes, before)
             if getattr(getattr(y, "dtype", None), "kind", "") == "b" and known.dtype.kind in "iu":
                 y = np.asarray(y).astype(known.dtype)
-            tally, _, weightless = self._count(X, y, sample_weight, reset=before is None)
+            rows = self._labelled(X, y, sample_weight, reset=before is None)
+            tally = self._tally(rows)
             announced = tuple(known.tolist()) if before is None else before.classes
-            unknown = [lb for lb in (*tally.classes, *weightless) if lb not in announced]
+            unknown = [lb for lb in (*tally.classes, *_weightless(rows)) if lb not in announced]
             if unknown:
                 raise ValueError(
                     f"The target label(s) {np.array(unknown)} in y do not exist in the initial "
@@ -148,12 +154,7 @@ class DropIn(TallyClassifier):
                 )
             if before is not None:
                 tally = before.tally.plus(tally, reuse=True)
-            fitted = self._fitted_from(tally, announced)
-            if before is None:
-                return self._become(fitted, known)
-            object.__setattr__(fitted, "labels", before.labels)  # the classes stay as they are
-            self._fitted = fitted
-            return self
+            return self._become(tally, self._recipe(tally, announced), known)
 
     def _announced(self, classes: Any, before: Fitted | None) -> Array:
         """Return the classes that were announced, now or in the first call."""
@@ -171,26 +172,26 @@ class DropIn(TallyClassifier):
                 )
         return self.classes_
 
-    def _count(
-        self, X: Any, y: Any, sample_weight: Any, reset: bool
-    ) -> tuple[Tally, Array, tuple[Label, ...]]:
-        """Return the tally of the rows, the labels, and those of rows without a weight."""
-        X = checked_matrix(self, X, reset=reset, **self._options)
-        y = checked_labels(self, y, X.shape[0])
-        weights = checked_weights(sample_weight, X.shape[0])
-        tally = self._tally(X, y, weights)
-        if weights is None or weights.all():
-            return tally, y, ()
-        return tally, y, tuple(np.unique(y[weights == 0.0]).tolist())
+    def _tally(self, rows: Labelled) -> Tally:
+        """Count rows."""
+        return Tally.of(rows.X, rows.labels, rows.weights, schema=self._schema())
 
     @property
     def class_count_(self) -> Floats:
         """The weight of each class."""
-        fitted = self._state()
-        return shown(fitted.tally.with_classes(fitted.classes).weight)
+        fitted = self.fitted_
+        return read_only(fitted.tally.with_classes(fitted.classes).weight)
 
-    def _tally(self, X: Any, y: Array, weights: NDArray[np.float64] | None) -> Tally:
-        return Tally.of(X, y, weights, schema=self._schema())
+    def _parameters(self, kind: Any) -> Any:
+        """Return the parameters of all columns, which are of one kind."""
+        parameters = self.model_.factors[0].parameters
+        assert isinstance(parameters, kind)
+        return parameters
+
+    def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
+        super()._restore(fitted, state)
+        tally = fitted.tally.with_schema(self._schema())
+        self._become(tally, self._recipe(tally, fitted.recipe.declared_classes))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -203,11 +204,11 @@ class Smoothed(DropIn):
 
     _class_prior: Prior
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
-        "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
-        "force_alpha": ["boolean"],
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "alpha": ALPHAS,
+        "fit_prior": BOOLEAN,
+        "class_prior": ARRAY_OR_NONE,
+        "force_alpha": BOOLEAN,
     }
 
     def __init__(
@@ -227,11 +228,11 @@ class Smoothed(DropIn):
     def _family(self, alpha: Any) -> Family:
         """Return the family of all columns."""
 
-    def _fitted_from(self, tally: Tally, declared: tuple[Label, ...]) -> Fitted:
+    def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
         recipe = Recipe((self._family(self._check_alpha()),), declared_classes=declared)
         classes = recipe.classes(tally)
         self._class_prior = self._prior(classes)
-        return Fitted(tally, replace(recipe, prior=self._used_prior(classes)))
+        return replace(recipe, prior=self._used_prior(classes))
 
     def _used_prior(self, classes: tuple[Label, ...]) -> Prior:
         """Return the prior that predictions use."""
@@ -247,8 +248,9 @@ class Smoothed(DropIn):
 
     def _check_alpha(self) -> Any:
         """Return alpha, lifted to 1e-10 unless `force_alpha` is set; one a column must fit."""
-        alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, np.float64)
-        if isinstance(alpha, np.ndarray):
+        alpha: Any = self.alpha
+        if not isinstance(alpha, Real):
+            alpha = np.asarray(alpha, np.float64)
             if alpha.shape[0] != self.n_features_in_:
                 raise ValueError(
                     "When alpha is an array, it should contains `n_features`. Got "
@@ -256,24 +258,19 @@ class Smoothed(DropIn):
                 )
             if alpha.min() < 0.0:
                 raise ValueError("All values in alpha must be greater than 0.")
-        return alpha if self.force_alpha else lifted_alpha(alpha)
+        if self.force_alpha or np.min(alpha) >= SMALLEST_ALPHA:
+            return alpha
+        warn(
+            f"alpha too small will result in numeric errors, setting alpha = {SMALLEST_ALPHA:.1e}. "
+            "Use `force_alpha=True` to keep alpha unchanged."
+        )
+        return np.maximum(alpha, SMALLEST_ALPHA)
 
     @property
     def class_log_prior_(self) -> Floats:
         """The logarithm of each class's prior."""
-        classes = self._state().classes
+        classes = self.fitted_.classes
         return safe_log(self._class_prior.probabilities(classes, self.class_count_))
-
-
-def lifted_alpha(alpha: Any) -> Any:
-    """Return alpha, at least 1e-10, with scikit-learn's warning if that changes it."""
-    if np.min(alpha) >= SMALLEST_ALPHA:
-        return alpha
-    warn(
-        f"alpha too small will result in numeric errors, setting alpha = {SMALLEST_ALPHA:.1e}. "
-        "Use `force_alpha=True` to keep alpha unchanged."
-    )
-    return np.maximum(alpha, SMALLEST_ALPHA)
 
 
 def stated_prior(priors: Any, classes: tuple[Label, ...]) -> Prior:
@@ -288,3 +285,10 @@ def stated_prior(priors: Any, classes: tuple[Label, ...]) -> Prior:
     if (stated < 0.0).any():
         raise ValueError("Priors must be non-negative.")
     return Fixed(dict(zip(classes, stated.tolist(), strict=True)))
+
+
+def _weightless(rows: Labelled) -> tuple[Label, ...]:
+    """Return the labels of rows that have no weight: classes all the same, as in scikit-learn."""
+    if rows.weights is None or rows.weights.all():
+        return ()
+    return tuple(np.unique(rows.labels[rows.weights == 0.0]).tolist())
