@@ -233,10 +233,10 @@ def counterfactuals(
     >>> found = counterfactuals(model, {"owner": "No", "status": "Married", "income": 120.0})
     >>> print(found)
     cheat: No (1 - 3.48e-08); what would change it:
-    if income were 96.4 instead of 120: Yes (0.5050)
+    if income were 96 instead of 120: Yes (0.5303)
     if status were Divorced instead of Married and income were 101 instead of 120: Yes (0.5028)
     >>> found[0].changes
-    (Change(column='income', before=120.0, after=96.4, how='set'),)
+    (Change(column='income', before=120.0, after=96, how='set'),)
     """
     model = model_of(subject)
     whole(values, "values", 1, 2)
