@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -83,10 +83,10 @@ class GaussianNB(DropIn):
     def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
         of = None if self._unweighted is None else _largest(self._unweighted)
         family = Gaussian(ddof=0.0, floor=AdditiveFloor(float(self.var_smoothing), of))
-        classes = Recipe(declared_classes=declared).classes(tally)
-        return Recipe(
-            (family,), prior=stated_prior(self.priors, classes), declared_classes=declared
-        )
+        recipe = Recipe((family,), declared_classes=declared)
+        if self.priors is None:
+            return recipe
+        return replace(recipe, prior=stated_prior(self.priors, recipe.classes(tally)))
 
     @property
     def class_count_(self) -> Floats:
