@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from browser.pages import PAGES, numbers
-from tallybayes.metrics import NAMES
+from tallybayes.metrics import NAMES, Predictions
 from tallybayes.metrics.intervals import score_intervals
 from tallybayes.report.inspected_tables import Likelihoods, NumberMoments
 from tallybayes.report.inspection import inspect_model
-from tallybayes.validation.reports.report import Report
 
 IDS = ("summary", "model", "data", "scores", "evidence", "columns", "examples")
 IDS = (*IDS, "warnings", "parameters", "reproduce")
@@ -212,9 +211,8 @@ def test_the_scores_and_their_intervals_are_those_of_the_rows(shown, name):
     page, found, _ = shown(name)
     X, y = page.frame.drop(columns=page.model.schema.target), page.frame[page.model.schema.target]
     proba, classes = page.model.posterior(X), page.model.classes
-    wanted = Report.of(y, proba, page.model.predict(X), classes)
-    codes = np.array([classes.index(label) for label in y])
-    limits = score_intervals(proba, page.model.winners(X), codes)
+    rows = Predictions.of(y, proba, page.model.predict(X), classes=classes)
+    wanted, limits = rows.report(), score_intervals(rows)
     found.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     lines = [*table(found, "scores"), *table(found, "averages")]
     assert {line[0].replace(" ", "_") for line in lines} == set(NAMES)

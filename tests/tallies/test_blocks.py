@@ -26,6 +26,9 @@ def test_kinds_name_their_block():
     assert block_for(tb.Intervals((1.0,))) is Codes
 
 
+HINTS = ("peak", "least", "most")  # which are no part of what was counted
+
+
 class Counted:
     """Rows of a group, counted, and counted again without each of them."""
 
@@ -60,7 +63,7 @@ class Counted:
             if isinstance(one, Codes):
                 assert one.labels == expected.labels
             for name, array in expected.to_arrays().items():
-                if name in ("peak", "least", "most"):  # which no row has a part in
+                if name in HINTS:
                     continue
                 have = getattr(one, name)
                 np.testing.assert_allclose(have, array, rtol, atol, err_msg=f"{name}, row {row}")
@@ -68,7 +71,8 @@ class Counted:
                 np.testing.assert_allclose(mine[0], have[self.y[row]], rtol, atol)
         for place, row in enumerate(some.tolist()):
             for name, array in part.select([place]).to_arrays().items():
-                np.testing.assert_allclose(array, getattr(left.select([row]), name), 1e-12)
+                if name not in HINTS:
+                    np.testing.assert_allclose(array, getattr(left.select([row]), name), 1e-12)
 
 
 def column(kind, values, y, w=None):

@@ -201,9 +201,8 @@ def all_rows(block: Moments) -> Moments:
         shift = _ratio((block.weight * away).sum(axis=0), weight)
         between = (block.weight * (away - shift) ** 2).sum(axis=0)
         m2 = block.m2.sum(axis=0) + between
-    peak = np.maximum(block.peak.sum(axis=0), m2)
-    ends = block.least.min(axis=0, keepdims=True), block.most.max(axis=0, keepdims=True)
-    return Moments(rows, weight, about + shift, m2, peak, *ends)
+    mean, peak = about + shift, np.maximum(block.peak.sum(axis=0), m2)
+    return Moments(rows, weight, mean, m2, peak, mean, mean)
 
 
 def variances(block: Moments) -> Floats:
