@@ -235,7 +235,7 @@ def test_some_scores_are_those_of_scikit_learn(shown):
     wanted = {
         "accuracy": accuracy_score(y, answers),
         "f1": f1_score(y, answers, average="macro"),
-        "matthews": matthews_corrcoef(y, answers),
+        "matthews corrcoef": matthews_corrcoef(y, answers),
         "log loss": log_loss(y, proba, labels=list(classes)),
     }
     for name, value in wanted.items():

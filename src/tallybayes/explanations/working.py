@@ -312,7 +312,7 @@ class Working(Renderable):
             del columns[2]
             rows = [[*row[:3], row[4]] for row in rows]
         kinds = [(_line(found.target), "text"), *((each, "short") for each in columns)]
-        yield Table.of("", kinds, rows, name="answer")
+        yield Table.of("in numbers", kinds, rows, name="answer")
         yield ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
@@ -394,6 +394,7 @@ def working(subject: Fitted | Model | Any, record: Mapping[str, Any]) -> Working
     5. Answer
     The answer is No, the most probable class.
     <BLANKLINE>
+    in numbers
     cheat  prior  score  exact probability  probability
     No       3/4   3/10              18/23       0.7826
     Yes      1/4   1/12               5/23       0.2174
