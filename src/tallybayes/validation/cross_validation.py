@@ -190,12 +190,14 @@ def is_leave_one_out(folds: Any) -> bool:
 
 def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
     """Return some rows of whatever an estimator takes."""
-    from sklearn.utils import _safe_indexing
-
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "tocsr"):
         return {name: rows_of(column, rows) for name, column in X.items()}
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
     if type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(rows)
     if isinstance(X, list | tuple):
         return [X[row] for row in rows.tolist()]
-    return _safe_indexing(X, rows)
+    return X[rows]
