@@ -70,6 +70,10 @@ class Kind(Protocol):
         """Return a value of a record that counts as this one."""
         return label
 
+    def places(self, value: str) -> dict[str, list[tuple[int, int]]]:
+        """Return where each word of a text stands, by what it is counted as."""
+        return {}
+
     def title(self, columns: Sequence[str]) -> str:
         """Name what reads some columns beside their own kinds: "age x income"."""
         if len(columns) > 1:

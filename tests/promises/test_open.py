@@ -176,9 +176,19 @@ def test_pictures_of_answers(model):
     plots.ConfusionMatrixDisplay.from_estimator(model, X, Y)
 
 
+def test_the_working_is_shown(model):
+    assert "income" in str(model.explain(RECORD, show="working"))
+
+
+def test_counterfactuals_change_the_answer(model):
+    found = model.counterfactuals(RECORD, keep=["age", "status"])
+    (change,) = found[0].changes
+    assert change.column == "income"
+    assert np.nanmin(X["income"]) <= change.after <= np.nanmax(X["income"])
+    assert model.predict([found[0].record])[0] == found[0].decision != model.predict([RECORD])[0]
+
+
 FACES = {
-    "working": lambda model: model.explain(RECORD, show="working"),
-    "counterfactuals": lambda model: model.counterfactuals(RECORD),
     "column picture": lambda model: plots.ColumnDisplay.from_estimator(model, "income"),
     "nomogram": lambda model: plots.NomogramDisplay.from_estimator(model),
     "report": lambda model: model.report(X, Y),

@@ -3,16 +3,15 @@
 Every column offers values to try, none outside of what was counted (`ModelColumn.support`). Because
 the score is a sum of one term a column, all of them are judged at once: the score of the record,
 less the column's own term, plus the new one. A number is then moved back towards the record as far
-as the answer stays changed. Every change was put to the model itself before it is returned.
+as the answer stays changed. Every change is put to the model itself before it is returned.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from dataclasses import dataclass, field, replace
+from itertools import combinations, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -26,18 +25,23 @@ from tallybayes.model.column import ModelColumn
 from tallybayes.rendering import Part, Renderable
 from tallybayes.rendering.words import label, probability
 from tallybayes.sources.labels import Label
+from tallybayes.tallies.blocks import Support
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 How = Literal["set", "added", "removed"]
 
 FAR = 4.0  # standard deviations of a column
 GRID = 201  # numbers that are tried
-STEPS = 60  # by which the point is found where the answer changes
-LONGER = 1.01  # how much larger a change may become for a shorter number
-CLEARLY = 0.9  # of what a number has to change alone, where it changes together with another value
+POINTS = 33  # into which the way back to the record is cut,
+ROUNDS = 12  # at most so often
+CLOSE = 1e-3  # of a change: as near as this to the point where the answer changes is enough
+LONGER = 0.01  # by how much a change may be larger for a shorter number
+CLEARLY = 0.9  # of the smallest change of one value is the most that a pair may take
 COLUMNS = 12  # the most promising columns, that change in pairs
 IN_PAIRS = 40  # their values that are tried
-WORDS = 10  # for each class, that are added to a text
+ADDED = 10  # words for each class, that are added to a text
+REMOVED = 200  # words that are taken out of it
 ONE_CLASS = "there is only one class"
 
 
@@ -162,7 +166,7 @@ class Counterfactuals(Renderable):
         else:
             many = "one value" if self.values == 1 else "one or two values"
             aim = "changes it" if self.to is None else f"makes it {label(self.to)}"
-            yield f"{answer}; no plausible change of {many} {aim}"
+            yield f"{answer}; no change of {many} was found that {aim}"
         yield from (f"note: {note}" for note in self.notes)
 
     def __str__(self) -> str:
@@ -180,7 +184,7 @@ def counterfactuals(
     """Return the smallest changes of one or two values that lead to another answer.
 
     Each of them was put to the model: the changed record has the other answer. In a pair both
-    changes are needed: neither of the two does it alone.
+    changes are needed, and together they are smaller by a tenth than any change of one value.
 
     Parameters
     ----------
@@ -200,24 +204,26 @@ def counterfactuals(
     Returns
     -------
     Counterfactuals
-        At most one for each set of columns (of texts, for each word): the smallest, and of equally
-        small ones the surest. Those of one value come first, then by size, then in the order of
-        the columns.
+        At most one for each set of columns: the smallest, and of equally small ones the surest; of
+        a text, one for each word that is removed and one for a word that is added. Those of one
+        value come first, then by size, then in the order of the columns.
 
     Notes
     -----
     No value is proposed that lies outside of what was counted: a category that occurred, a number
-    between the least and the greatest. Whole numbers stay whole. A value never becomes missing, and
-    a record that no class allows is never proposed. Words are removed wherever they stand in the
-    text, and added once.
+    between the least and the greatest. Where all were whole, only whole numbers are. A value never
+    becomes missing, and a record that no class allows is never proposed. Words are removed wherever
+    they stand in the text, and added once. Of a model that was stated, what it draws stands for
+    what was counted.
 
     The size of a change is its distance in standard deviations of the column, of the logarithm
     where the column is log-normal. Any other change counts 1: another category or interval, "on" or
-    "off", a word, and a value where there was none. The sizes of two changes are added up.
+    "off", a word. So does a value where there was none, unless it is a number that is further from
+    the middle of its column. The sizes of two changes are added up.
 
     A number ends just beyond the point where the answer changes: at the shortest decimal that makes
-    the change at most one per cent larger. In a pair it changes by a tenth less than it would have
-    to alone; two numbers do not change together.
+    the change at most one per cent larger. Pairs are sought among the twelve columns that come
+    closest to the other answer alone.
 
     Examples
     --------
@@ -234,9 +240,8 @@ def counterfactuals(
     >>> print(found)
     cheat: No (1 - 3.48e-08); what would change it:
     if income were 96 instead of 120: Yes (0.5303)
-    if status were Divorced instead of Married and income were 101 instead of 120: Yes (0.5028)
     >>> found[0].changes
-    (Change(column='income', before=120.0, after=96, how='set'),)
+    (Change(column='income', before=120.0, after=96.0, how='set'),)
     """
     model = model_of(subject)
     whole(values, "values", 1, 2)
@@ -244,29 +249,29 @@ def counterfactuals(
     kept = _kept(keep, model)
     explanation = explain(model, record)
     now = model.classes.index(explanation.decision)
-    goal = _place(model, to, now)
-    search = _Search(model, record, explanation.joint, now, goal)
     notes = [note for note in explanation.notes if note == IMPOSSIBLE]
-    found: list[_Draft] = []
-    if len(model.classes) > 1:
-        own = {each.column: each.log_likelihood for each in explanation.contributions}
-        options = [
-            _options(model.column(name), record, np.array(own[str(name)]))
-            for name in model.schema.names
-            if name not in kept
-        ]
-        found = search.best(search.singles(options), most)
-        if values > 1 and len(found) < most:
-            found += search.best(search.pairs(options), most - len(found))
-    else:
+    search = _Search(model, record, np.array(explanation.joint), now, _place(model, to, now))
+    found: list[Counterfactual] = []
+    if len(model.classes) == 1:
         notes.append(ONE_CLASS)
+    else:
+        own = {each.column: np.array(each.log_likelihood) for each in explanation.contributions}
+        columns = [model.column(name) for name in model.schema.names if name not in kept]
+        options = [_options(column, record, own[column.name]) for column in columns]
+        options = [each for each in options if each.values]
+        singles = list(search.singles(options))
+        found = search.smallest(singles, most)
+        if values > 1 and len(found) < most:
+            limit = CLEARLY * min(map(_size, singles), default=math.inf)
+            pairs = [pair for pair in search.pairs(options) if _size(pair) <= limit]
+            found += search.smallest(pairs, most - len(found))
     return Counterfactuals(
         model.schema.target,
         explanation.decision,
         explanation.posterior[now],
         to,
         values,
-        tuple(search.said(draft) for draft in found),
+        tuple(found),
         tuple(notes),
     )
 
@@ -296,299 +301,291 @@ def _place(model: Model, to: Label | None, now: int) -> int | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Options:
-    """What a column could be instead: values, what each adds to the classes, and its size."""
+    """What a column could be instead: the changes, the new values, and what these add to classes.
+
+    `start` is the number from which others are measured, None where there is no near and far.
+    """
 
     column: ModelColumn
+    support: Support
     before: Any
     own: Floats
-    values: list[Any]
-    logs: Floats
-    sizes: Floats
     changes: list[Change]
-    is_number: bool = False
+    values: list[Any]
+    start: float | None = None
+    whole: bool = False
+    logs: Floats = field(init=False)
+    sizes: Floats = field(init=False)
 
-    def some(self, most: int) -> _Options:
-        """Return at most so many of them, from one end to the other."""
-        if len(self.values) <= most:
-            return self
-        kept = np.unique(np.linspace(0, len(self.values) - 1, most).astype(int))
-        return _Options(
-            self.column,
-            self.before,
-            self.own,
-            [self.values[k] for k in kept],
-            self.logs[kept],
-            self.sizes[kept],
-            [self.changes[k] for k in kept],
-            self.is_number,
-        )
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "logs", self.column.evidence(self.values))
+        object.__setattr__(self, "sizes", self.sizes_of(self.values))
+
+    def sizes_of(self, values: Sequence[Any]) -> Floats:
+        """Return how large it is to change to each value."""
+        support = self.support
+        if support.span is None or self.start is None:
+            return np.ones(len(values))
+        scale = np.log if support.log else np.asarray
+        away: Floats = np.abs(scale(np.array(values, float)) - scale(self.start))
+        away /= support.spread or 1.0
+        return np.maximum(away, 1.0) if self.before is None else away
+
+    def step(self, k: int) -> _Step:
+        """Take one of them."""
+        return _Step(self, self.values[k], self.changes[k])
+
+    def some(self, kept: NDArray[np.intp]) -> _Options:
+        """Keep some of them."""
+        changes, values = [self.changes[k] for k in kept], [self.values[k] for k in kept]
+        return replace(self, changes=changes, values=values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """A new value of a column, and the change that this is."""
+
+    options: _Options
+    value: Any
+    change: Change
+
+    @property
+    def size(self) -> float:
+        """How large the change is."""
+        return float(self.options.sizes_of([self.value])[0])
+
+    def to(self, number: float) -> _Step:
+        """Return a change to another number."""
+        value = _like(self.options.before, number, self.options.whole)
+        return replace(self, value=value, change=replace(self.change, after=value))
+
+
+_Draft = tuple[_Step, ...]
+
+
+def _size(draft: _Draft) -> float:
+    return round(sum(step.size for step in draft), 9)
 
 
 def _options(column: ModelColumn, record: Mapping[str, Any], own: Floats) -> _Options:
     """Return what a column could be instead of what it is."""
-    name, before, support = (
-        column.name,
-        plain_value(record.get(column.name)),
-        column.support.bounded,
-    )
+    before, support = plain_value(record.get(column.name)), column.support.bounded
     if support.text:
-        return _edits(column, before, own)
-    is_number = support.span is not None
-    stays_whole = support.whole or (type(before) is int and is_number)
-    values = [value for value in support.grid(GRID) if value != before]
-    if is_number and stays_whole:
-        values = [int(value) for value in dict.fromkeys(map(round, values)) if value != before]
-    if is_number and support.log:
-        values = [value for value in values if value > 0.0]
-    sizes = np.ones(len(values))
-    if is_number and before is not None:
-        to_scale = np.log if support.log else np.asarray
-        if not support.log or before > 0:
-            away = np.abs(to_scale(np.array(values, float)) - to_scale(float(before)))
-            sizes = away / (support.spread or 1.0)
-    logs = column.evidence(values)
-    changes = [Change(name, before, value) for value in values]
-    return _Options(column, before, own, values, logs, sizes, changes, is_number)
+        return _edits(column, support, before, own)
+    values, start, is_whole = list(support.grid(GRID)), None, support.whole
+    if support.span is not None:
+        values = np.unique([*values, *np.clip(support.centres, *support.span)]).tolist()
+        start = _start(support, before)
+    elif support.intervals and before is not None:
+        start, is_whole = float(before), type(before) is int
+    if is_whole:
+        values = list(dict.fromkeys(map(round, values)))
+    is_whole = is_whole or support.span is None
+    values = [_like(before, value, is_whole) for value in values if value != before]
+    changes = [Change(column.name, before, value) for value in values]
+    return _Options(
+        column, support, before, own, changes, values, start, is_whole and start is not None
+    )
 
 
-def _edits(column: ModelColumn, before: Any, own: Floats) -> _Options:
+def _like(before: Any, value: Any, is_whole: bool) -> Any:
+    """Return a value as the record has it: True and False, and whole numbers as such."""
+    if isinstance(before, bool) and value in (0, 1):
+        return bool(value)
+    if isinstance(value, float) and is_whole and value.is_integer():
+        return value if isinstance(before, float) else int(value)
+    return value
+
+
+def _start(support: Support, before: Any) -> float:
+    """Return the number of a record, or else the middle of its column."""
+    if before is not None and (float(before) > 0.0 or not support.log):
+        return float(before)
+    middle = support.centres or support.span or (0.0,)
+    return math.exp(np.log(middle).mean()) if support.log else float(np.mean(middle))
+
+
+def _edits(column: ModelColumn, support: Support, before: Any, own: Floats) -> _Options:
     """Return a text without each of its words, and with each of the most telling others."""
-    name, text = column.name, "" if before is None else str(before)
-    values, changes = [], []
-    for piece in column.parameters.pieces(0, text) or ():
-        without = _without(text, piece.value)
-        if piece.left_out is None and not piece.absent and without != text:
-            values.append(without)
-            changes.append(Change(name, piece.value, None, "removed"))
+    text = "" if before is None else str(before)
+    pieces = column.parameters.pieces(0, text) or []
+    tells = {piece.value: max(piece.logs) - min(piece.logs) for piece in pieces}
+    places = column.kind.places(text)
+    removed = sorted(places, key=lambda word: -tells.get(word, 0.0))[:REMOVED]
+    changes = [Change(column.name, word, None, "removed") for word in removed]
+    values = [_without(text, places[word]) for word in removed]
     entries = column.parameters.entries()
-    if entries is not None and len(entries.values):
-        for c in range(len(column.classes)):
-            others = np.delete(entries.log_p, c, axis=1).max(axis=1)
-            gap = entries.log_p[:, c] - others
-            for k in np.argsort(-gap, kind="stable")[:WORDS].tolist():
-                word = str(entries.values[k])
-                if not word.startswith("#"):  # a bucket has no name
-                    values.append(f"{text} {word}".strip())
-                    changes.append(Change(name, None, word, "added"))
-    logs = column.evidence(values)
-    return _Options(column, before, own, list(values), logs, np.ones(len(values)), changes)
+    log_p = np.zeros((0, len(column.classes))) if entries is None else entries.log_p
+    added: dict[str, None] = {}
+    for c in range(len(column.classes)):
+        with np.errstate(invalid="ignore"):
+            gap = log_p[:, c] - np.delete(log_p, c, axis=1).max(axis=1)
+        best = np.argsort(-np.nan_to_num(gap, nan=-np.inf), kind="stable")[:ADDED]
+        added |= dict.fromkeys(str(entries.values[k]) for k in best.tolist() if entries)
+    for word in added:
+        if word not in tells and not word.startswith("#"):  # a bucket has no name
+            changes.append(Change(column.name, None, word, "added"))
+            values.append(f"{text} {word}".strip())
+    return _Options(column, support, before, own, changes, values)
 
 
-def _without(text: str, word: str) -> str:
-    """Return a text without a word, wherever it stands."""
-    parts = r"\W+".join(map(re.escape, word.split()))
-    return re.sub(rf"(?<!\w){parts}(?!\w)", " ", text, flags=re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Draft:
-    """Changes that lead to another answer, as far as the terms tell."""
-
-    columns: tuple[str, ...]
-    values: tuple[Any, ...]
-    changes: tuple[Change, ...]
-    size: float
-    chance: float
-    winner: int
+def _without(text: str, places: Sequence[tuple[int, int]]) -> str:
+    """Return a text without what stands at some places, nor the blanks before it."""
+    kept, end = [], 0
+    for start, stop in places:
+        kept.append(text[end:start].rstrip())
+        end = stop
+    return "".join([*kept, text[end:]]).strip()
 
 
 class _Search:
     """Looks for changes by the terms of the score, and puts them to the model."""
 
     def __init__(
-        self,
-        model: Model,
-        record: Mapping[str, Any],
-        joint: Sequence[float],
-        now: int,
-        goal: int | None,
+        self, model: Model, record: Mapping[str, Any], joint: Floats, now: int, goal: int | None
     ) -> None:
-        self.model, self.record, self.now, self.goal = model, record, now, goal
-        self.base = np.array(joint)
-        self._alone: dict[str, float] = {}
+        self.model, self.record, self.joint, self.now, self.goal = model, record, joint, now, goal
 
-    def reached(self, joint: Floats) -> tuple[NDArray[np.bool_], Floats, NDArray[np.intp]]:
+    def reached(self, joint: Floats) -> tuple[Mask, Floats, NDArray[np.intp]]:
         """Tell of log scores whether they have the wanted answer, how sure it is, and which."""
         possible = joint.max(axis=1) > -np.inf
         posterior, winners = self.model.judged_from(np.where(possible[:, None], joint, 0.0))
         hit = winners == self.goal if self.goal is not None else winners != self.now
         return hit & possible, posterior[np.arange(len(joint)), winners], winners
 
+    def scores(self, columns: Mapping[str, Sequence[Any]]) -> Floats:
+        """Return the model's own scores of the record with other values in some columns."""
+        n = len(next(iter(columns.values())))
+        table = {name: [self.record.get(name)] * n for name in self.model.schema.names}
+        return self.model.joint_log_likelihood({**table, **columns})
+
     def rest(self, *options: _Options) -> Floats:
         """Return the score of the record without the terms of some columns."""
-        if np.isfinite(self.base).all():
-            return self.base - sum(each.own for each in options)
-        without = dict(self.record)
-        for each in options:
-            without[each.column.name] = None
-        row = {name: [without.get(name)] for name in self.model.schema.names}
-        score: Floats = self.model.joint_log_likelihood(row)[0]
-        return score
+        if np.isfinite(self.joint).all():
+            return np.asarray(self.joint - np.sum([each.own for each in options], axis=0))
+        return np.asarray(self.scores({each.column.name: [None] for each in options})[0])
 
     def singles(self, options: Sequence[_Options]) -> Iterator[_Draft]:
         """Go through the smallest change of each column that is enough, and of each word."""
         for each in options:
-            if not each.values:
-                continue
             rest = self.rest(each)
-            hit, chance, winners = self.reached(rest + each.logs)
+            hit, chance, _ = self.reached(rest + each.logs)
             at = np.flatnonzero(hit)
-            if each.changes[0].how == "set" and len(at):
-                at = at[[_smallest(at, each.sizes, chance)]]
-            for k in at.tolist():
-                draft = _Draft(
-                    (each.column.name,),
-                    (each.values[k],),
-                    (each.changes[k],),
-                    float(each.sizes[k]),
-                    float(chance[k]),
-                    int(winners[k]),
-                )
-                yield self._nearer(draft, each, rest) if each.is_number else draft
+            if each.start is None:
+                surest = at[np.argsort(-chance[at], kind="stable")]
+                steps = [each.step(k) for k in surest]
+                for how, most in (("set", 1), ("removed", REMOVED), ("added", 1)):
+                    some = [step for step in steps if step.change.how == how]
+                    yield from ((step,) for step in some[:most])
+                continue
+            away = np.array(each.values, float)[at] - each.start
+            nearest = [
+                at[side][np.abs(away[side]).argmin()]
+                for side in (away < 0, away >= 0)
+                if side.any()
+            ]
+            steps = [self.nearer(each.step(k), rest) for k in nearest]
+            steps.sort(key=lambda step: (step.size, abs(step.value - (step.options.start or 0.0))))
+            yield from ((step,) for step in steps[:1])
 
     def pairs(self, options: Sequence[_Options]) -> Iterator[_Draft]:
-        """Go through pairs of columns, of which neither is enough alone."""
-        open_ = [each for each in options if each.values]
-        promise = [self._margin(self.rest(each) + each.logs).max() for each in open_]
-        order = np.argsort(-np.array(promise), kind="stable")[:COLUMNS]
-        for i, j in combinations(sorted(order.tolist()), 2):
-            one, other = open_[i].some(IN_PAIRS), open_[j].some(IN_PAIRS)
-            if one.is_number and other.is_number:
-                continue
-            enough = [self.reached(self.rest(each) + each.logs)[0] for each in (one, other)]
+        """Go through the smallest change of two columns, of which neither is enough alone."""
+        judged = [self.rest(each) + each.logs for each in options]
+        margins = [self.margin(joint) for joint in judged]
+        order = np.argsort([-margin.max() for margin in margins], kind="stable")[:COLUMNS]
+        tried = []
+        for k in sorted(order.tolist()):
+            at = np.flatnonzero(~self.reached(judged[k])[0])
+            if options[k].start is None:
+                at = np.sort(at[np.argsort(-margins[k][at], kind="stable")[:IN_PAIRS]])
+            elif len(at) > IN_PAIRS:
+                at = at[np.linspace(0, len(at) - 1, IN_PAIRS).astype(int)]
+            tried.append(options[k].some(at))
+        for one, other in combinations([each for each in tried if each.values], 2):
             rest = self.rest(one, other)
             joint = rest + one.logs[:, None] + other.logs[None]
-            hit, chance, winners = self.reached(joint.reshape(-1, joint.shape[2]))
-            # each change must be needed, and a number must have to change clearly less
-            hit &= ~(enough[0][:, None] | enough[1][None]).ravel()
-            sizes = (one.sizes[:, None] + other.sizes[None]).ravel()
+            hit, chance, _ = self.reached(joint.reshape(-1, joint.shape[2]))
             at = np.flatnonzero(hit)
-            if not len(at):
-                continue
-            k = int(at[_smallest(at, sizes, chance)])
-            a, b = divmod(k, len(other.values))
-            draft = _Draft(
-                (one.column.name, other.column.name),
-                (one.values[a], other.values[b]),
-                (one.changes[a], other.changes[b]),
-                float(sizes[k]),
-                float(chance[k]),
-                int(winners[k]),
-            )
-            if one.is_number:
-                draft = self._nearer(draft, one, rest + other.logs[b])
-            elif other.is_number:
-                draft = self._nearer(draft, other, rest + one.logs[a])
-            if self._is_needed(draft):
-                yield draft
+            if len(at):
+                sizes = (one.sizes[:, None] + other.sizes[None]).ravel()[at].round(9)
+                best = at[np.lexsort((-chance[at], sizes))[0]]
+                a, b = divmod(int(best), len(other.values))
+                first = self.nearer(one.step(a), rest + other.logs[b])
+                beside = rest + one.column.evidence([first.value])[0]
+                yield first, self.nearer(other.step(b), beside)
 
-    def _is_needed(self, draft: _Draft) -> bool:
-        """Tell whether no change of a pair is enough, and its number changes clearly less."""
-        for name, value, change in zip(draft.columns, draft.values, draft.changes, strict=True):
-            if self._put({name: value}) is not None:
-                return False
-            alone = self._alone.get(name)
-            if alone is not None and isinstance(change.before, int | float) and draft.size:
-                moved = abs(float(change.after) - float(change.before))
-                if moved > CLEARLY * alone:
-                    return False
-        return True
-
-    def _margin(self, joint: Floats) -> Floats:
+    def margin(self, joint: Floats) -> Floats:
         """Return by how much the wanted answer leads, or is behind."""
-        wanted = self.now if self.goal is None else self.goal
+        at = self.now if self.goal is None else self.goal
         with np.errstate(invalid="ignore"):
-            others = np.delete(joint, wanted, axis=1).max(axis=1)
-            lead = joint[:, wanted] - others
-        ahead: Floats = np.nan_to_num(lead if self.goal is not None else -lead, nan=-np.inf)
+            lead = joint[:, at] - np.delete(joint, at, axis=1).max(axis=1)
+        ahead: Floats = np.nan_to_num(-lead if self.goal is None else lead, nan=-np.inf)
         return ahead
 
-    def _nearer(self, draft: _Draft, options: _Options, rest: Floats) -> _Draft:
+    def nearer(self, step: _Step, rest: Floats) -> _Step:
         """Move a number back towards the record as far as the answer stays changed."""
-        place = draft.columns.index(options.column.name)
-        start, end = options.before, draft.values[place]
-        if start is None or isinstance(start, str):
-            return draft
+        options, high, is_whole = step.options, step.value, step.options.whole
+        if options.start is None:
+            return step
 
-        def answers(value: float) -> bool:
-            return bool(self.reached(rest + options.column.evidence([value]))[0][0])
+        def enough(points: Iterable[float]) -> Mask:
+            return self.reached(rest + options.column.evidence([*points]))[0]
 
-        low, high = float(start), float(end)
-        if isinstance(end, int):
-            while abs(high - low) > 1.0:
-                middle = float(round((low + high) / 2.0))
-                if middle in (low, high):
-                    break
-                low, high = (low, middle) if answers(middle) else (middle, high)
-            value: Any = int(high)
-        else:
-            for _ in range(STEPS):
-                middle = (low + high) / 2.0
-                low, high = (low, middle) if answers(middle) else (middle, high)
-            value = _short(float(start), high, float(end), answers)
-        if len(draft.columns) == 1:
-            self._alone[options.column.name] = abs(value - float(start))
-        scale = abs(value - start) / abs(end - start)
-        k = options.values.index(end)
-        size = draft.size - float(options.sizes[k]) * (1.0 - scale)
-        if options.column.support.log:
-            size = draft.size - float(options.sizes[k])
-            size += abs(np.log(value / start)) / (options.column.support.spread or 1.0)
-        values, changes = list(draft.values), list(draft.changes)
-        values[place] = value
-        changes[place] = Change(options.column.name, start, value)
-        return _Draft(
-            draft.columns, tuple(values), tuple(changes), float(size), draft.chance, draft.winner
-        )
-
-    def _put(self, changes: Mapping[str, Any]) -> tuple[float, int] | None:
-        """Put a changed record to the model: how sure it then is, and of which class."""
-        changed = {**self.record, **changes}
-        row = {name: [changed.get(name)] for name in self.model.schema.names}
-        hit, chance, winners = self.reached(self.model.joint_log_likelihood(row))
-        return (float(chance[0]), int(winners[0])) if hit[0] else None
-
-    def best(self, drafts: Iterable[_Draft], most: int) -> list[_Draft]:
-        """Return the smallest ones that the model itself bears out."""
-        found = []
-        for draft in sorted(drafts, key=lambda each: each.size):
-            put = self._put(dict(zip(draft.columns, draft.values, strict=True)))
-            if put is not None:
-                chance, winner = put
-                found.append(
-                    _Draft(draft.columns, draft.values, draft.changes, draft.size, chance, winner)
-                )
-            if len(found) == most:
+        low = float(np.clip(options.start, *(options.support.span or (-np.inf, np.inf))))
+        low = float(round(low)) if is_whole else low
+        if (low != options.start or options.before is None) and enough([low])[0]:
+            return step.to(low)
+        for _ in range(ROUNDS):
+            points = np.linspace(low, high, POINTS)
+            if is_whole:
+                points = np.unique(points.round())[:: 1 if high > low else -1]
+            points = points[(points - low) * (high - low) > 0.0]
+            hit = enough(points)
+            hit[-1] = True
+            first = int(hit.argmax())
+            low, high = points[first - 1] if first else low, points[first]
+            if abs(high - low) <= (1.0 if is_whole else CLOSE * abs(high - options.start)):
                 break
-        return found
+        return step.to(float(high))
 
-    def said(self, draft: _Draft) -> Counterfactual:
-        """Say what was found in terms of the record."""
-        changed = {**self.record, **dict(zip(draft.columns, draft.values, strict=True))}
-        answer = self.model.classes[draft.winner]
-        return Counterfactual(draft.changes, answer, draft.chance, draft.size, changed)
+    def smallest(self, drafts: Iterable[_Draft], most: int) -> list[Counterfactual]:
+        """Return the smallest ones that the model itself bears out."""
+        borne_out = filter(None, map(self.put, sorted(drafts, key=_size)))
+        return sorted(islice(borne_out, most), key=lambda found: found.size)
+
+    def put(self, draft: _Draft) -> Counterfactual | None:
+        """Put changes to the model, with numbers as short as can be; None if it says otherwise."""
+        steps, winner, sure = list(draft), 0, 0.0
+        for place, step in enumerate(draft):
+            options, tried = step.options, [step.value]
+            if options.start is not None and not options.whole:
+                tried = _short(options.start, step.value, options.support.span)
+            columns = {each.change.column: [each.value] * len(tried) for each in steps}
+            columns[step.change.column] = tried
+            hit, chance, winners = self.reached(self.scores(columns))
+            if not hit.any():
+                return None
+            k = int(hit.argmax())
+            steps[place] = step if len(tried) == 1 else step.to(tried[k])
+            winner, sure = int(winners[k]), float(chance[k])
+        if len(steps) == 2 and any(
+            self.reached(self.scores({step.change.column: [step.value]}))[0][0] for step in steps
+        ):
+            return None
+        changes = tuple(step.change for step in steps)
+        record = {**self.record, **{step.change.column: step.value for step in steps}}
+        answer = self.model.classes[winner]
+        return Counterfactual(changes, answer, sure, _size(tuple(steps)), record)
 
 
-def _smallest(at: NDArray[np.intp], sizes: Floats, chance: Floats) -> int:
-    """Return the place of the smallest change, and of equally small ones the surest."""
-    return min(range(len(at)), key=lambda n: (round(float(sizes[at[n]]), 9), -float(chance[at[n]])))
-
-
-def _short(start: float, least: float, most: float, answers: Any) -> float:
-    """Return the shortest decimal just beyond the point where the answer changes."""
+def _short(start: float, least: float, span: tuple[float, float] | None) -> list[float]:
+    """Return numbers at or just beyond one, those of few digits first."""
+    low, high = span or (-math.inf, math.inf)
+    beyond = least + LONGER * ((least - start) or (high - low))
+    low, high = max(low, min(least, beyond)), min(high, max(least, beyond))
+    short = []
     for digits in range(1, 17):
-        for value in (float(f"{least:.{digits}g}"), _beyond(start, least, digits)):
-            inside = min(least, most) <= value <= max(least, most)
-            near = abs(value - start) <= LONGER * abs(least - start)
-            if inside and near and answers(value):
-                return value
-    return least
-
-
-def _beyond(start: float, value: float, digits: int) -> float:
-    """Return a number of so many digits, rounded away from where it started."""
-    if value == 0.0:
-        return 0.0
-    step = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
-    rounded = math.ceil(value / step) if value > start else math.floor(value / step)
-    return float(f"{rounded * step:.{digits}g}")
+        step = 10.0 ** (math.floor(math.log10(abs(least) or 1.0)) - digits + 1)
+        for rounded in (math.floor(least / step), math.ceil(least / step)):
+            short.append(float(f"{rounded * step:.{digits}g}"))
+    return [*(value for value in short if low <= value <= high), least, min(max(beyond, low), high)]

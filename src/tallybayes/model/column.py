@@ -113,5 +113,10 @@ class ModelColumn:
         values = np.unique(drawn[0])
         if len(values) <= MOST_LISTED or values.dtype.kind not in "iuf":
             return Support(tuple(values.tolist()), tuple(map(str, values.tolist())))
-        spread = float(np.std(drawn[0]))
-        return Support(span=(float(values[0]), float(values[-1])), spread=spread)
+        centres = tuple(float(drawn[0][classes == c].mean()) for c in range(len(self.classes)))
+        return Support(
+            span=(float(values[0]), float(values[-1])),
+            whole=bool((values == np.round(values)).all()),
+            spread=float(np.std(drawn[0])),
+            centres=centres,
+        )

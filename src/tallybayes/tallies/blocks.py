@@ -69,9 +69,10 @@ class Support:
 
     Either its `values` can be listed, with a name for each, or its numbers mostly lie in a `span`:
     numbers above 0 that are best shown by their logarithm (`log`), or only whole ones (`whole`).
-    A `text` can be anything. `spread` is the standard deviation by which changes of a number are
-    measured, of its logarithm where that is shown; `observed` are the least and the greatest number
-    that occurred, as far as is known.
+    A `text` can be anything. The values may stand for `intervals` of numbers, one for each.
+    `spread` is the standard deviation by which changes of a number are measured, of its logarithm
+    where that is shown; `centres` are the means of the classes, and `observed` the least and the
+    greatest number that occurred, as far as is known.
     """
 
     values: tuple[Any, ...] = ()
@@ -80,7 +81,9 @@ class Support:
     log: bool = False
     whole: bool = False
     text: bool = False
+    intervals: bool = False
     spread: float = 1.0
+    centres: tuple[float, ...] = ()
     observed: tuple[float, float] | None = None
 
     @property

@@ -184,7 +184,8 @@ class Codes(TallyBlock):
     def support(self, unit: int, kind: Kind) -> Support | None:
         """Return the values that occurred."""
         labels = self.labels[unit]
-        return Support(tuple(map(kind.example, labels)), tuple(map(kind.named, labels)))
+        values, names = tuple(map(kind.example, labels)), tuple(map(kind.named, labels))
+        return Support(values, names, intervals=getattr(kind, "edges", None) is not None)
 
     def notes(self) -> Any:
         """Return the values of each column."""

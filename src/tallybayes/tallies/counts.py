@@ -74,11 +74,13 @@ class Counts(TallyBlock):
         there = weight > 0.0
         if not there.any():
             return None
-        rate = float((self.sums[there, unit] / weight[there]).max())
+        rates = self.sums[there, unit] / weight[there]
+        rate = float(rates.max())
         return Support(
             span=(0.0, float(np.ceil(rate + DEVIATIONS * np.sqrt(rate) + 1.0))),
             whole=True,
             spread=float(np.sqrt(max(rate, 1e-300))),
+            centres=tuple(rates.tolist()),
         )
 
     @classmethod

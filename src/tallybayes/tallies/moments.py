@@ -13,7 +13,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import exp
 from typing import ClassVar
 
 import numpy as np
@@ -179,18 +178,24 @@ class Moments(TallyBlock):
         mean, weight = self.mean[there, unit], self.weight[there, unit]
         least, most = self.least[there, unit], self.most[there, unit]
         reach = DEVIATIONS * np.sqrt(self.m2[there, unit] / weight)
-        low, high = float((mean - reach).min()), float((mean + reach).max())
-        ends = float(least.min()), float(most.max())
+        ends = np.array([(mean - reach).min(), (mean + reach).max(), least.min(), most.max()])
         middle = float(weight @ mean / weight.sum())
         between = float(weight @ (mean - middle) ** 2)
         spread = float(np.sqrt((self.m2[there, unit].sum() + between) / weight.sum()))
-        if getattr(kind, "log", False):
-            low, high, first, last = (exp(min(max(x, -700.0), 700.0)) for x in (low, high, *ends))
-            return Support(span=(low, high), log=True, spread=spread, observed=(first, last))
         # decimals hardly ever have a whole sum in every class, and whole ends
         sums = np.concatenate([mean * weight, least, most])
         whole = bool((np.abs(sums - np.round(sums)) <= WHOLE * (1.0 + np.abs(sums))).all())
-        return Support(span=(low, high), whole=whole, spread=spread, observed=ends)
+        if log := bool(getattr(kind, "log", False)):
+            ends, mean = (np.exp(np.clip(each, -700.0, 700.0)) for each in (ends, mean))
+        low, high, first, last = ends.tolist()
+        return Support(
+            span=(low, high),
+            log=log,
+            whole=whole and not log,
+            spread=spread,
+            centres=tuple(mean.tolist()),
+            observed=(first, last),
+        )
 
 
 def _ends(X: Array, mean: Floats, rows: Integers) -> tuple[Floats, Floats]:
@@ -198,17 +203,17 @@ def _ends(X: Array, mean: Floats, rows: Integers) -> tuple[Floats, Floats]:
 
     They are those of all classes: what the model tells apart may become what it is elsewhere.
     """
-    some = X[:: max(1, X.size // CELLS_LOOKED_AT)]
+    step = max(1, X.size // CELLS_LOOKED_AT)
+    some = X[::step]
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of columns that are all missing
         low, high = (
             np.nanmin(some, axis=0, initial=np.inf),
             np.nanmax(some, axis=0, initial=-np.inf),
         )
-    # where the rows that were looked at have no value, a mean is the best that is known
-    low, high = np.where(low <= high, low, mean), np.where(low <= high, high, mean)
-    least, most = np.minimum(low, mean), np.maximum(high, mean)
-    return np.where(rows > 0, least, 0.0), np.where(rows > 0, most, 0.0)
+    if step > 1:  # a mean is between the ends, and may be beyond those of the rows looked at
+        low, high = np.minimum(low, mean), np.maximum(high, mean)
+    return np.where(rows > 0, low, 0.0), np.where(rows > 0, high, 0.0)
 
 
 def _root(values: Floats) -> Floats:

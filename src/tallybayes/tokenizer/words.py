@@ -269,6 +269,23 @@ class Words(Kind):
         """Return the terms of a document: its tokens, or the n-grams of them."""
         return analyzer(self)(document)
 
+    def places(self, value: str) -> dict[str, list[tuple[int, int]]]:
+        """Return where each word of a text stands, by what it is counted as.
+
+        Examples
+        --------
+        >>> Words().places("You! A lottery: you?")
+        {'you': [(0, 3), (16, 19)], 'lottery': [(7, 14)]}
+        """
+        places: dict[str, list[tuple[int, int]]] = {}
+        named = self.tokens in ("words", "unicode")
+        pattern = f"{word_pattern(self.tokens == 'unicode')}+" if named else r"\S+"
+        split = splitter(self)
+        for run in re.finditer(pattern, value) if self.tokens != "characters" else ():
+            if len(tokens := split(run[0])) == 1:
+                places.setdefault(tokens[0], []).append(run.span())
+        return places
+
     def check_stop_words(self) -> None:
         """Warn of stop words that are no tokens, so that they do nothing."""
         complaint = _odd_stop_words(_as_read(self)) if self.stop_words else None
