@@ -90,7 +90,7 @@ def test_a_text_is_a_record_of_a_text_classifier():
     assert [word.value for word in one.contributions[0].words] == ["lottery", "you", "for"]
     assert one == spam.explain({"text": "Lottery for you!"})
     assert "lottery" in str(spam.explain("lottery", show="working"))
-    assert spam.counterfactuals("lottery", to="ham").found
+    assert spam.counterfactuals("lottery you", to="ham").found
 
 
 def test_the_answer_of_a_changed_record_is_the_one_that_was_promised():

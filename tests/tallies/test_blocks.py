@@ -17,6 +17,8 @@ from tiers import scaled
 
 SIZE = {"numeric far from zero": 1e6}
 
+HINTS = ("peak", "least", "most")  # which are no part of what was counted
+
 
 def test_kinds_name_their_block():
     names = {"moments": Moments, "codes": Codes, "counts": Counts, "words": WordCounts}

@@ -213,8 +213,8 @@ def counterfactuals(
     No value is proposed that lies outside of what was counted: a category that occurred, a number
     between the least and the greatest. Where all were whole, only whole numbers are. A value never
     becomes missing, and a record that no class allows is never proposed. Words are removed wherever
-    they stand in the text, and added once. Of a model that was stated, what it draws stands for
-    what was counted.
+    they stand in a text, and added once; only one word of a text changes. Of a model that was
+    stated, what it draws stands for what was counted.
 
     The size of a change is its distance in standard deviations of the column, of the logarithm
     where the column is log-normal. Any other change counts 1: another category or interval, "on" or
@@ -364,7 +364,7 @@ _Draft = tuple[_Step, ...]
 
 
 def _size(draft: _Draft) -> float:
-    return round(sum(step.size for step in draft), 9)
+    return sum(step.size for step in draft)
 
 
 def _options(column: ModelColumn, record: Mapping[str, Any], own: Floats) -> _Options:
@@ -380,12 +380,10 @@ def _options(column: ModelColumn, record: Mapping[str, Any], own: Floats) -> _Op
         start, is_whole = float(before), type(before) is int
     if is_whole:
         values = list(dict.fromkeys(map(round, values)))
-    is_whole = is_whole or support.span is None
-    values = [_like(before, value, is_whole) for value in values if value != before]
+    integers = is_whole or support.span is None
+    values = [_like(before, value, integers) for value in values if value != before]
     changes = [Change(column.name, before, value) for value in values]
-    return _Options(
-        column, support, before, own, changes, values, start, is_whole and start is not None
-    )
+    return _Options(column, support, before, own, changes, values, start, is_whole)
 
 
 def _like(before: Any, value: Any, is_whole: bool) -> Any:
@@ -550,8 +548,10 @@ class _Search:
 
     def smallest(self, drafts: Iterable[_Draft], most: int) -> list[Counterfactual]:
         """Return the smallest ones that the model itself bears out."""
-        borne_out = filter(None, map(self.put, sorted(drafts, key=_size)))
-        return sorted(islice(borne_out, most), key=lambda found: found.size)
+        borne_out = filter(
+            None, map(self.put, sorted(drafts, key=lambda draft: round(_size(draft), 9)))
+        )
+        return sorted(islice(borne_out, most), key=lambda found: round(found.size, 9))
 
     def put(self, draft: _Draft) -> Counterfactual | None:
         """Put changes to the model, with numbers as short as can be; None if it says otherwise."""
