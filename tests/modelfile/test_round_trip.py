@@ -166,6 +166,12 @@ def test_a_model_with_columns_of_every_kind_comes_back_exactly():
     assert_same_answers(again(before), before, NEW)
 
 
+def test_what_a_column_can_be_comes_back():
+    before, after = mixed().model, again(mixed()).model
+    for name in before.schema.names:
+        assert after.column(name).support == before.column(name).support
+
+
 @pytest.mark.parametrize("how", CALIBRATIONS)
 def test_a_calibration_comes_back_exactly(how):
     before = mixed(calibration=CALIBRATIONS[how])

@@ -1,5 +1,7 @@
 """Each block answers for itself: above all, what it is without each of its rows in turn."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -198,3 +200,55 @@ class TestABlockOfOnesOwn:
 
     def test_what_rounding_would_take_is_counted_again(self):
         column(Size(), [1e17, 0.1, 0.2], [0, 0, 0]).assert_same()
+
+
+def ends(tally):
+    """Return the hints at the least and the greatest number of each column of numbers."""
+    (moments,) = (block for block in tally.blocks if isinstance(block, Moments))
+    there = moments.rows > 0
+    least = np.where(there, moments.least, np.inf).min(axis=0)
+    return least, np.where(there, moments.most, -np.inf).max(axis=0)
+
+
+@given(data=st.data())
+def test_hints_at_the_ends_are_inside_of_what_occurred_whatever_the_batches(data):
+    number = st.floats(-1e6, 1e6) | st.just(np.nan)
+    rows = data.draw(st.lists(st.tuples(number, number, st.sampled_from("ab")), min_size=1))
+    X, y = np.array([row[:2] for row in rows]), [label for _, _, label in rows]
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=3)))
+    schema = tb.Schema.of(["x", "y"], [tb.Numeric()] * 2)
+    whole = tb.Tally.of(X, y, schema=schema)
+    parts = tb.Tally(schema)
+    for start, end in itertools.pairwise([0, *cuts, len(rows)]):
+        if start < end:
+            parts += tb.Tally.of(X[start:end], y[start:end], schema=schema)
+    for tally in (whole, parts, tb.Tally.from_bytes(parts.to_bytes())):
+        least, most = ends(tally)
+        for k in range(2):
+            column = X[~np.isnan(X[:, k]), k]
+            if len(column):
+                assert (least[k], most[k]) == (column.min(), column.max())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_of_many_rows_some_are_looked_at(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 4)).astype(dtype)
+    X[7] = np.nan
+    X[8, 0] = 1e6  # not among those looked at, unless by its mean
+    least, most = ends(tb.Tally.of(X, rng.integers(0, 2, 60_000)))
+    assert (np.nanmin(X, axis=0) <= least).all()
+    assert (most <= np.nanmax(X, axis=0)).all()
+    assert (least < -3.0).all()
+    assert (most > 3.0).all()
+
+
+def test_equality_leaves_hints_out_and_they_stay_when_rows_are_forgotten():
+    early = tb.Tally.of({"x": [1.0, 2.0, 2.0]}, ["a", "a", "b"])
+    late = tb.Tally.of({"x": [9.0, 3.0]}, ["a", "b"])
+    left = (early + late) - late
+    assert left == early
+    assert [each.tolist() for each in ends(left)] == [[1.0], [9.0]]
+    support = left.blocks[0].support(0, tb.Numeric())
+    assert support.observed == (1.0, 9.0)
+    assert support.whole

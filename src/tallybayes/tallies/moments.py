@@ -10,7 +10,6 @@ the part taken away holds nearly all of the spread; such a result is refused, no
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -43,7 +42,7 @@ from tallybayes.tallies.blocks import (
 NEVER = 1e-6  # a relative difference too large for rounding: those rows were never counted
 DOMINATED = 0.4  # where a row leaves no more of M2 than this, digits have cancelled
 DEVIATIONS = 3.0  # about each mean, in which nearly all numbers lie
-CELLS_LOOKED_AT = 200_000  # for the ends of what occurred
+CELLS_LOOKED_AT = 100_000  # for the ends of what occurred
 WHOLE = 1e-9
 
 
@@ -204,13 +203,9 @@ def _ends(X: Array, mean: Floats, rows: Integers) -> tuple[Floats, Floats]:
     They are those of all classes: what the model tells apart may become what it is elsewhere.
     """
     step = max(1, X.size // CELLS_LOOKED_AT)
-    some = X[::step]
-    with np.errstate(invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of columns that are all missing
-        low, high = (
-            np.nanmin(some, axis=0, initial=np.inf),
-            np.nanmax(some, axis=0, initial=-np.inf),
-        )
+    some = np.ascontiguousarray(X[::step])
+    low = np.fmin.reduce(some, axis=0, initial=np.inf).astype(np.float64)
+    high = np.fmax.reduce(some, axis=0, initial=-np.inf).astype(np.float64)
     if step > 1:  # a mean is between the ends, and may be beyond those of the rows looked at
         low, high = np.minimum(low, mean), np.maximum(high, mean)
     return np.where(rows > 0, low, 0.0), np.where(rows > 0, high, 0.0)
