@@ -9,9 +9,8 @@ from matplotlib import pyplot
 import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted
 from tallybayes.explanations import explain
-from tallybayes.plots import NomogramDisplay, nomogram_rows
-from tallybayes.plots.nomogram_rows import rows_of
-from tallybayes.plots.nomogram_rulers import ends_of
+from tallybayes.plots import NomogramDisplay, nomogram
+from tallybayes.plots.nomogram import total_ends
 from validation.registry import CLASSES
 
 LOAN = {
@@ -60,45 +59,28 @@ def test_points_add_up_to_the_evidence_of_an_explanation(setting, undrawn):
         if not math.isfinite(contrast.total):
             continue
         display = NomogramDisplay.from_estimator(case.model, "a", "b", record, most=2)
-        panel = display.panel()
+        panel, reading = display.panels["b"], display.read()["b"]
         nats = math.log(2.0) * math.fsum(each.bits for each in contrast.evidence)
-        lowest = math.fsum(row.lowest for row in panel.rows)
-        expected = panel.scale * (nats - lowest)
-        columns = case.model.schema.names
-        total = math.fsum(display.points(name, record[name]) for name in columns)
+        expected = panel.scale * (nats - math.fsum(row.lowest for row in panel.rows))
+        total = math.fsum([reading.others, *(mark.points for mark in reading.marks)])
         assert total == pytest.approx(expected, rel=1e-9, abs=1e-7)
-        reading = display.read()
         assert reading.total == pytest.approx(expected, rel=1e-9, abs=1e-7)
         assert reading.log_odds == pytest.approx(math.log(2.0) * contrast.total, abs=1e-9)
 
 
-def test_a_row_begins_at_0_points_and_the_longest_ends_at_100(setting, undrawn):
-    case = fitted(setting, setting.examples(12))
-    panel = NomogramDisplay.from_estimator(case.model, "a", "b").panel()
-    for row in panel.rows:
-        assert panel.points(row, row.lowest) == 0.0
-        assert panel.points(row, row.highest) <= 100.0 + 1e-9
-    lengths = [row.highest - row.lowest for row in panel.rows]
-    if any(lengths):
-        assert max(lengths) * panel.scale == pytest.approx(100.0)
-
-
 def test_ticks_are_where_the_evidence_of_their_values_is(setting, undrawn):
     case = fitted(setting, setting.examples(12), "weights")
-    for row in NomogramDisplay.from_estimator(case.model, "b", "c").panel().rows:
-        if row.word is not None:
-            continue
-        places = zip(row.values[::20], row.log_ratios[::20], strict=True)
-        for value, ratio in [*places, *(tick[1:] for tick in row.ticks)]:
-            if math.isnan(value) if isinstance(value, float) else False:
-                continue
-            if value == math.inf:  # stands for the last interval
-                value = 1e300
-            logs = case.joint({row.column: value}) - case.model.log_prior
+    panel = NomogramDisplay.from_estimator(case.model, "b", "c").panels["c"]
+    for row in panel.rows:
+        assert panel.points(row, row.lowest) == 0.0
+        for tick in row.ticks if row.word is None else ():
+            logs = case.joint({row.column: tick.value}) - case.model.log_prior
             if np.isneginf(logs[[1, 2]]).all():
-                assert math.isnan(ratio)
+                assert math.isnan(tick.log_ratio)
             else:
-                assert ratio == pytest.approx(logs[1] - logs[2], rel=1e-9, abs=1e-9)
+                assert tick.log_ratio == pytest.approx(logs[1] - logs[2], rel=1e-9, abs=1e-9)
+    if any(row.length for row in panel.rows):
+        assert max(row.length for row in panel.rows) * panel.scale == pytest.approx(100.0)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -133,8 +115,6 @@ def test_between_two_of_three_classes_it_is_the_probability_among_them(undrawn):
     model = tb.stated({"a": 0.5, "b": 0.25, "c": 0.25}, chances)
     display = NomogramDisplay.from_estimator(model, "a", "b")
     assert display.probability({"red": True}) == pytest.approx(0.4 / (0.4 + 0.025))
-    with pytest.raises(tb.TallyBayesError, match="no panel of 'a' against 'c'"):
-        display.points("red", True, "c")
 
 
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
@@ -143,7 +123,7 @@ def test_words_are_rows_and_absent_words_count_as_the_event_model_says(event, un
     estimator = tb.TextNB(event=event).fit(mails, ["spam", "spam", "ham", "ham"])
     (column,) = estimator.model_.schema.names
     display = NomogramDisplay.from_estimator(estimator, "spam")
-    rows = {row.word: row for row in display.panel().rows}
+    rows = {row.word: row for row in display.panels["ham"].rows}
     assert {"win", "lunch"} <= set(rows)
     empty, model = "", estimator.model_
     for word in ("win", "lunch", "prize"):
@@ -157,74 +137,81 @@ def test_words_are_rows_and_absent_words_count_as_the_event_model_says(event, un
         assert display.probability({column: document}) == pytest.approx(expected, abs=1e-12)
         marked = NomogramDisplay.from_estimator(estimator, "spam", record={column: document})
         assert marked.probability() == pytest.approx(expected, abs=1e-12)
-        assert {row.word for row in marked.panel().rows} <= set(document.split())
+        assert {row.word for row in marked.panels["ham"].rows} <= set(document.split())
 
 
-def test_what_has_no_row_is_gathered_and_left_out_when_there_is_no_record(undrawn):
+def test_what_has_no_row_is_gathered(undrawn):
     display = NomogramDisplay.from_estimator(loan(), "Yes", record=RECORD, most=1)
-    (row,) = display.panel().rows
-    assert row.column == "income"
+    panel = display.panels["No"]
+    assert [row.column for row in panel.rows] == ["income"]
     ratios = [
         math.log(2.0) * each.bits
         for each in explain(display.model, RECORD).against("Yes", "No").evidence
         if each.contribution.column != "income"
     ]
-    assert display.read().others == pytest.approx(display.panel().scale * sum(ratios))
-    assert display.panel().unshown == 2
+    assert display.read()["No"].others == pytest.approx(panel.scale * sum(ratios))
+    assert panel.unshown == 2
 
 
 def test_a_missing_value_has_the_points_of_no_evidence():
-    display = NomogramDisplay.from_estimator(loan(), "Yes", record={"income": None, **RECORD})
-    (row,) = [row for row in display.panel().rows if row.column == "status"]
-    assert display.points("status", None) == pytest.approx(-display.panel().scale * row.lowest)
-    drawn = NomogramDisplay.from_estimator(loan(), "Yes", record={"refund": "No"})
-    written = [text.get_text() for text in drawn.axes_[0].texts]
-    assert written.count("missing") == 2
+    display = NomogramDisplay.from_estimator(loan(), "Yes", record={"refund": "No"})
+    panel, reading = display.panels["No"], display.read()["No"]
+    for row, mark in zip(panel.rows, reading.marks, strict=True):
+        if row.column != "refund":
+            assert mark.points == pytest.approx(-panel.scale * row.lowest)
+    assert sum("missing" in text.get_text() for text in display.axes_[0].texts) == 2
 
 
-def test_the_rulers_agree_total_by_total():
-    display = NomogramDisplay.from_estimator(loan(), "Yes", record=RECORD)
-    panel = display.panel()
-    low, high = ends_of(panel)
-    assert low < high
-    for p in (0.01, 0.5, 0.9):
-        total = panel.total(math.log(p / (1.0 - p)))
-        assert 1.0 / (1.0 + math.exp(-panel.log_odds(total))) == pytest.approx(p)
-    ax = display.axes_[0]
-    named = {text.get_text(): text.xy for text in ax.texts}
-    total = panel.total(math.log(0.3 / 0.7))
-    assert named["0.3"][0] == pytest.approx(100.0 * (total - low) / (high - low))
-
-
-def test_a_record_is_marked_where_its_points_are():
+def test_rulers_and_marks_are_where_they_should_be():
     record = {"refund": "No", "status": "S", "income": 95.0}
     display = NomogramDisplay.from_estimator(loan(), "Yes", record=record)
-    ax = display.axes_[0]
-    marks = [line for line in ax.lines if line.get_marker() == "o"]
-    drawn = sorted(float(line.get_xdata()[0]) for line in marks[:3])
-    expected = sorted(display.points(name, value) for name, value in record.items())
-    assert drawn == pytest.approx(expected)
-    low, high = ends_of(display.panel())
-    total = 100.0 * (display.read().total - low) / (high - low)
-    assert list(marks[3].get_xdata()) == pytest.approx([total, total])
+    ax, panel, reading = display.axes_[0], display.panels["No"], display.read()["No"]
+    low, high = total_ends(panel)
+    named = {text.get_text(): text.xy[0] for text in ax.texts}
+    total = panel.total(math.log(0.3 / 0.7))
+    assert panel.log_odds(total) == pytest.approx(math.log(0.3 / 0.7))
+    assert named["0.3"] == pytest.approx(100.0 * (total - low) / (high - low))
+    marks = [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "o"]
+    across = 100.0 * (reading.total - low) / (high - low)
+    assert marks == pytest.approx([*(mark.points for mark in reading.marks), across, across])
 
 
-def test_a_number_whose_evidence_turns_is_drawn_as_a_curve():
+def test_numbers_have_ticks_up_where_the_evidence_rises_and_down_where_it_falls():
     display = NomogramDisplay.from_estimator(loan(), "Yes")
-    (row,) = [row for row in display.panel().rows if row.column == "income"]
+    panel = display.panels["No"]
+    (row,) = [row for row in panel.rows if row.column == "income"]
     assert row.bends
-    curves = [line for line in display.axes_[0].lines if len(line.get_xdata()) == len(row.values)]
-    (curve,) = curves
-    x, y = curve.get_xdata(), curve.get_ydata()
-    assert x == pytest.approx([display.points("income", value) for value in row.values])
-    assert (np.diff(y) > 0.0).all()  # upwards is the value
+    assert row.cut
+    turn = 90.0  # about the mean of Yes, whose spread is much the smaller
+    for tick in row.ticks:
+        assert tick.falls == (tick.value > turn) or abs(tick.value - turn) < 1.0
+        assert abs(tick.log_ratio) <= 6.0
+    drawn = [(line.get_marker(), line.get_xdata()[0]) for line in display.axes_[0].lines]
+    for tick in row.ticks:
+        marker = 3 if tick.falls else 2  # matplotlib's ticks down and up
+        assert (marker, panel.points(row, tick.log_ratio)) in drawn
+    for said in ("names above a line", "numbers that say more than 400 : 1"):
+        assert said in display.alt_text.lower()
+        assert any(said in text.get_text() for text in display.axes_[0].texts)
+
+
+def test_numbers_stay_within_what_was_observed_and_counts_are_whole(undrawn):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 100)
+    X = {"area": rng.exponential(np.repeat([1.0, 3.0], 100)), "visits": rng.poisson(3, 200) + 200}
+    model = tb.NaiveBayes(columns={"visits": tb.Poisson()}).fit(X, y)
+    area, visits = sorted(NomogramDisplay.from_estimator(model).panels["a"].rows, key=str)
+    assert all(X["area"].min() <= tick.value <= X["area"].max() for tick in area.ticks)
+    assert all(float(tick.value).is_integer() for tick in visits.ticks)
+    for row in (area, visits):
+        assert -6.0 <= row.lowest < row.highest <= 6.0
 
 
 def test_what_rules_a_class_out_is_an_arrow_and_told():
     display = NomogramDisplay.from_estimator(loan(alpha=0), "Yes", record={"refund": "Yes"})
-    assert display.points("refund", "Yes") == -math.inf
+    assert -math.inf in [mark.points for mark in display.read()["No"].marks]
     assert display.probability() == 0.0
-    arrows = [line for line in display.axes_[0].lines if line.get_marker() in "<>"]
+    arrows = [line for line in display.axes_[0].lines if line.get_marker() in ("<", ">")]
     assert len(arrows) >= 4  # two ticks, the record, its total and its probability
     assert "An arrow marks values that rule a class out: refund and status." in display.alt_text
     assert "the probability of Yes is 0." in display.alt_text
@@ -237,38 +224,40 @@ def test_an_impossible_record_gets_the_prior(undrawn):
 
 def test_a_class_that_cannot_be_has_a_nomogram_too():
     model = tb.stated({"a": 0.0, "b": 1.0}, {"red": {"a": 0.5, "b": 0.25}})
-    display = NomogramDisplay.from_estimator(model, "a", record={"red": True})
-    assert display.probability() == 0.0
-    other = NomogramDisplay.from_estimator(model, "b", record={"red": True})
-    assert other.probability() == 1.0
+    for label, p in (("a", 0.0), ("b", 1.0)):
+        display = NomogramDisplay.from_estimator(model, label, record={"red": True})
+        assert display.probability() == p
 
 
-def test_every_other_class_has_a_panel_and_few_are_drawn():
+def test_every_other_class_has_a_panel_few_are_drawn_and_the_record_is_explained_once(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.arange(400) % 40
     X = {"size": rng.normal(y, 3.0), "colour": np.array(["r", "g"])[rng.integers(0, 2, 400)]}
     estimator = tb.NaiveBayes().fit(X, y)
     record = {"size": 7.0, "colour": "r"}
+    explained = []
+    monkeypatch.setattr(nomogram, "explain", lambda *of: explained.append(of) or explain(*of))
     display = NomogramDisplay.from_estimator(estimator, 7, record=record)
-    assert len(display.panels) == 39
-    assert len(display.axes_) == len(display.drawn_) == 4
     assert "35 more panels are not drawn." in display.alt_text
     proba = estimator.predict_proba({name: [value] for name, value in record.items()})[0]
     assert display.probability() == pytest.approx(proba[7], rel=1e-9)
+    assert len(explained) == 1
+    assert len(display.panels) == 39
+    assert len(display.axes_) == len(display.drawn) == 4
+    assert [other for other, panel in display.panels.items() if panel.rows] == list(display.drawn)
     nearest = np.argsort(-np.delete(proba, 7), kind="stable")[:4]
-    assert {panel.other for panel in display.drawn_} == set(np.delete(np.arange(40), 7)[nearest])
+    assert set(display.drawn) == set(np.delete(np.arange(40), 7)[nearest])
 
 
-def test_many_columns_are_looked_through_for_the_most_telling():
+def test_of_many_columns_those_that_tell_most_have_rows(undrawn):
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b"], 50)
-    X = rng.poisson(1.0, (100, 1000)).astype(float)
-    X[:50, 777] += 5
-    for estimator in (tb.MultinomialNB(), tb.BernoulliNB(binarize=2.0)):
-        estimator.fit(X, y)
-        rows = rows_of(estimator.model_, 0, 1, 3)
-        assert rows[0].column == str(estimator.model_.schema.names[777])
-        assert len(rows) == 3
+    X = rng.poisson(1.0, (100, 300)).astype(float)
+    X[:50, 177] += 5
+    for estimator in (tb.MultinomialNB(), tb.BernoulliNB(binarize=2.0), tb.GaussianNB()):
+        display = NomogramDisplay.from_estimator(estimator.fit(X, y), most=3)
+        assert display.panels["a"].rows[0].column == "x177"
+        assert "297 columns have no line" in display.alt_text
 
 
 def test_names_of_users_are_shown_as_they_are_and_not_too_long():
@@ -326,42 +315,3 @@ def test_the_class_that_is_read_is_the_answer_or_the_positive_or_the_last(undraw
     assert NomogramDisplay.from_estimator(model).one == "Yes"
     assert NomogramDisplay.from_estimator(model, record=RECORD).one == "No"
     assert NomogramDisplay.from_estimator(loan(positive="No")).one == "No"
-
-
-def test_numbers_and_columns_that_are_not_drawn_are_said():
-    rng = np.random.default_rng(3)
-    y = np.repeat(["a", "b"], 50)
-    X = {f"x{j}": rng.normal((y == "b") * (9.0 if j == 0 else 0.5), 1.0) for j in range(14)}
-    model = tb.NaiveBayes().fit(X, y)
-    display = NomogramDisplay.from_estimator(model, "b", "a")
-    (panel,) = display.panels
-    row = next(row for row in panel.rows if row.column == "x0")
-    low, high = (tick for tick in row.ticks if tick.label[0] in "≤≥")
-    for end in (low, high):
-        logs = model.model_.factors[0].parameters.log_prob(np.full((1, 14), end.value))[0, 0]
-        assert abs(logs[1] - logs[0]) == pytest.approx(6.0, abs=1e-3)
-    assert row.cut
-    for said in ("numbers beyond ≤ and ≥ say more than 400 : 1", "2 columns have no row"):
-        assert said.lower() in display.alt_text.lower()
-        assert any(said in text.get_text() for text in display.axes_[0].texts)
-
-
-@pytest.mark.parametrize("family", [tb.Gaussian(), tb.LogNormal()], ids=["normal", "log-normal"])
-@pytest.mark.parametrize("how", [None, "temperature"])
-def test_of_very_many_columns_of_numbers_only_the_longest_rows_are_made(family, how, monkeypatch):
-    rng = np.random.default_rng(0)
-    n = 60
-    shifts, spreads = rng.normal(0, 0.2, n), np.exp(rng.normal(0, 0.2, n))
-    y = np.repeat(["a", "b"], 40)
-    x = rng.normal(size=(80, n))
-    x[40:] = x[40:] * spreads + shifts
-    table = {f"x{k}": np.exp(column) for k, column in enumerate(x.T)}
-    model = tb.NaiveBayes(columns=dict.fromkeys(table, family), calibration=how).fit(table, y)
-    every = rows_of(model.model_, 0, 1, 6)
-    assert 0.0 < every[-1].strength[1] < every[0].strength[1] < 12.0  # none is cut
-    made = []
-    whole_row = nomogram_rows._row
-    monkeypatch.setattr(nomogram_rows, "WIDE", 50)
-    monkeypatch.setattr(nomogram_rows, "_row", lambda *of: made.append(of) or whole_row(*of))
-    assert rows_of(model.model_, 0, 1, 6) == every
-    assert len(made) == 12

@@ -170,6 +170,20 @@ def test_the_command_line_takes_it_by_name(tmp_path, capsys):
     assert loaded.fitted_.recipe.columns["income"] == Laplace(least=0.5)
 
 
+def test_a_column_picture_draws_its_density(model):
+    display = plots.ColumnDisplay.from_estimator(model, "income", X, Y, record=RECORD)
+    assert display.what == "density"
+    expected = densities(np.arange(N), 33.5)
+    np.testing.assert_allclose(display.value_likelihood, expected, rtol=1e-12)
+
+
+def test_a_nomogram_reads_its_probability(model):
+    display = plots.NomogramDisplay.from_estimator(model, "yes", record=RECORD)
+    assert "income" in {row.column for row in display.panels["no"].rows}
+    expected = model.fitted_.model.posterior_of(RECORD)["yes"]
+    np.testing.assert_allclose(display.probability(), expected, rtol=1e-9)
+
+
 def test_pictures_of_answers(model):
     plots.WaterfallDisplay.from_estimator(model, RECORD)
     plots.ReliabilityDisplay.from_estimator(model, X, Y)
@@ -189,8 +203,6 @@ def test_counterfactuals_change_the_answer(model):
 
 
 FACES = {
-    "column picture": lambda model: plots.ColumnDisplay.from_estimator(model, "income"),
-    "nomogram": lambda model: plots.NomogramDisplay.from_estimator(model),
     "report": lambda model: model.report(X, Y),
 }
 

@@ -365,8 +365,7 @@ def test_weights_count():
 
 
 def test_pictures_of_columns_and_quantiles_have_the_weights_of_their_rows(monkeypatch):
-    from tallybayes.plots.column_display import ColumnDisplay
-    from tallybayes.plots.normal_qq import NormalQQDisplay
+    from tallybayes.plots import ColumnDisplay, NormalQQDisplay
 
     seen = []
     for each in (ColumnDisplay, NormalQQDisplay):

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, batches
+from tallybayes.batches import Block, batches, encoded
+from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Kind, Schema
-from tallybayes.sources import as_source
+from tallybayes.sources import Source, Table, as_source, selected
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
 
@@ -78,13 +79,34 @@ class ModelColumn:
         """Say why the factor of a value that is there is left out, if it is."""
         return self.factor.parameters.left_out(self.unit, value)
 
+    def detail(self, value: Any) -> str:
+        """Say what a value was taken for, if that is something else: its interval, on or off."""
+        return self.factor.parameters.detail(self.unit, value)
+
+    @cached_property
+    def _alone(self) -> Schema:
+        """The schema of what it reads."""
+        reads = self.schema.groups[self.factor.group].columns(self.factor.places[self.unit])
+        names = tuple(str(self.schema.names[place]) for place in reads)
+        return Schema(names, tuple(self.schema.kind(name) for name in names))
+
     def encode(self, values: Sequence[Any]) -> Block:
         """Return values as the parameters read them."""
-        reads = self.schema.groups[self.factor.group].columns(self.factor.places[self.unit])
-        names = [str(self.schema.names[place]) for place in reads]
-        schema = Schema(tuple(names), tuple(self.schema.kind(name) for name in names))
-        (batch,) = batches(as_source({names[0]: list(values)}), schema)
+        (batch,) = batches(as_source({self._alone.names[0]: list(values)}), self._alone)
         return batch.blocks[0]
+
+    def rows_of(self, source: Source) -> Table:
+        """Return a table of only the columns that it reads."""
+        known = source.names if isinstance(source, Table) else self.schema.names
+        for name in self._alone.names:
+            if name not in known:
+                raise TallyBayesError(f"X has no column {name!r}; {did_you_mean(name, known)}")
+        return selected(source, self.schema.names, self._alone.names)
+
+    def encoded(self, source: Source) -> Block:
+        """Return the column of some rows as the parameters read it."""
+        (block,) = encoded(self.rows_of(source), self._alone)
+        return block
 
     def log_prob(self, values: Sequence[Any]) -> Floats:
         """Return log P(value | class) for each value (down) and class (across)."""
@@ -114,9 +136,11 @@ class ModelColumn:
         if len(values) <= MOST_LISTED or values.dtype.kind not in "iuf":
             return Support(tuple(values.tolist()), tuple(map(str, values.tolist())))
         centres = tuple(float(drawn[0][classes == c].mean()) for c in range(len(self.classes)))
+        whole = bool((values == np.round(values)).all())
         return Support(
             span=(float(values[0]), float(values[-1])),
-            whole=bool((values == np.round(values)).all()),
+            whole=whole,
+            density=not whole,
             spread=float(np.std(drawn[0])),
             centres=centres,
         )

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tallybayes.plots.column_display import ColumnDisplay
+    from tallybayes.plots.column import ColumnDisplay, NormalQQDisplay
+    from tallybayes.plots.informative import InformativeDisplay
     from tallybayes.plots.nomogram import NomogramDisplay
-    from tallybayes.plots.normal_qq import NormalQQDisplay
     from tallybayes.plots.predictions import (
         ConfusionMatrixDisplay,
         PrecisionRecallDisplay,
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     )
     from tallybayes.plots.svg import svg_of
     from tallybayes.plots.waterfall import WaterfallDisplay
-    from tallybayes.plots.word_weights import WordWeightsDisplay
 
 _HOMES = {
-    "tallybayes.plots.column_display": ("ColumnDisplay",),
+    "tallybayes.plots.column": ("ColumnDisplay", "NormalQQDisplay"),
+    "tallybayes.plots.informative": ("InformativeDisplay",),
     "tallybayes.plots.nomogram": ("NomogramDisplay",),
-    "tallybayes.plots.normal_qq": ("NormalQQDisplay",),
     "tallybayes.plots.predictions": (
         "ConfusionMatrixDisplay",
         "PrecisionRecallDisplay",
@@ -35,13 +34,13 @@ _HOMES = {
     ),
     "tallybayes.plots.svg": ("svg_of",),
     "tallybayes.plots.waterfall": ("WaterfallDisplay",),
-    "tallybayes.plots.word_weights": ("WordWeightsDisplay",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ColumnDisplay",
     "ConfusionMatrixDisplay",
+    "InformativeDisplay",
     "NomogramDisplay",
     "NormalQQDisplay",
     "PrecisionRecallDisplay",
@@ -49,7 +48,6 @@ __all__ = [
     "RocCurveDisplay",
     "ThresholdDisplay",
     "WaterfallDisplay",
-    "WordWeightsDisplay",
     "svg_of",
 ]
 

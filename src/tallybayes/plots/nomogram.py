@@ -1,9 +1,11 @@
 """The nomogram: read off points for each value, add them up, and read off the probability.
 
-For two classes the log-odds are a sum, log P(a | x)/P(b | x) = log P(a)/P(b) + sum_j r_j(x_j), and
-points are a linear scale for the terms: adding them up with a ruler gives the probability. For
-more classes a nomogram of one class against all others together cannot be exact, as the log of a
-sum is no sum. Here the class has one panel against each other class, each of them exact, and
+For two classes the log-odds are a sum, log P(a | x)/P(b | x) = log P(a)/P(b) + sum_j r_j(x_j), with
+r_j(x) = log P(x | a) - log P(x | b) and a calibration's exponents. Points are a linear scale for
+the terms, s (r_j(x) - m_j) with the least m_j of the row: every row begins at 0 points, and the
+longest one ends at 100. For more classes a nomogram of one class against all others together cannot
+be exact, as the log of a sum is no sum. Here the class has one panel against each other class, each
+of them exact, and
 
     P(a | x) = 1 / (1 + sum_b odds(b : a)),  odds(b : a) = exp(-log-odds of the panel of b),
 
@@ -13,29 +15,210 @@ which is what `predict_proba` returns.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.explanations import Explanation, explain
-from tallybayes.explanations.explanation import model_of
-from tallybayes.model import Model
-from tallybayes.plots.nomogram_drawing import draw, height_of, remarks
-from tallybayes.plots.nomogram_panel import Panel, Reading, known_words
-from tallybayes.plots.nomogram_rows import rows_of
-from tallybayes.plots.style import checked_record, new_axes, new_panels
-from tallybayes.rendering.words import label, listed, number, probability
+from tallybayes.explanations.explanation import MISSING, Contribution, model_of
+from tallybayes.model import Model, most_informative
+from tallybayes.model.column import ModelColumn
+from tallybayes.plots.style import (
+    FAINT,
+    INK,
+    NOTE,
+    PALETTE,
+    QUIET,
+    TITLE,
+    checked_record,
+    new_axes,
+    new_panels,
+    readable,
+)
+from tallybayes.rendering.words import counted, label, listed, number, probability
 from tallybayes.sources.labels import Label
+from tallybayes.tallies.blocks import Support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDE = 8.8  # inches
+Floats = NDArray[np.float64]
+
+POINTS = 100.0  # of the longest row
+DECISIVE = 6.0  # nats, odds of 400 : 1: numbers that say more are not on their row
+SURE = 7.0  # log-odds at which the rulers of total and probability end: 0.999
+GRID = 400  # numbers that are looked at
 MOST_PANELS = 4
+EDGE = 105.0  # where an arrow stands for what is beyond
+LEFT, RIGHT = -8.0, 108.0
+MARK = PALETTE[4]
+CHANCES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.3, 0.7, 0.2, 0.8, 0.05, 0.95, 0.4, 0.6)
+BENDS = "names above a line go with rising points, those below with falling ones"
+CUT = "numbers that say more than 400 : 1 are not on their line"
+
+
+class Tick(NamedTuple):
+    """A value on a row, its log ratio, and whether this falls there while the number rises."""
+
+    label: str
+    value: Any
+    log_ratio: float
+    falls: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a column, or a word of a text, can say for one class against the other.
+
+    `lowest` and `highest` are the ends of the log ratios that are finite; a row may be `cut`: then
+    there are numbers beyond it, which decide alone.
+    """
+
+    column: str
+    ticks: tuple[Tick, ...]
+    lowest: float
+    highest: float
+    word: str | None = None
+    cut: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the row."""
+        return self.column if self.word is None else f"{self.column}: {self.word}"
+
+    @property
+    def length(self) -> float:
+        """How much more its highest value says than its lowest."""
+        return self.highest - self.lowest
+
+    @property
+    def bends(self) -> bool:
+        """Whether the log ratio goes up and down with the number."""
+        return len({tick.falls for tick in self.ticks}) > 1
+
+    @property
+    def endless(self) -> bool:
+        """Whether it has a value that rules a class out."""
+        return any(math.isinf(tick.log_ratio) for tick in self.ticks)
+
+
+class Mark(NamedTuple):
+    """What a record has in a row: its value as text, its log ratio and its points."""
+
+    text: str
+    log_ratio: float
+    points: float
+
+
+class Reading(NamedTuple):
+    """What a record reads on a panel, row by row.
+
+    `others` are the points of everything that has no row of its own, of which nothing is nothing.
+    """
+
+    marks: tuple[Mark, ...]
+    others: float
+    total: float
+    log_odds: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The nomogram of one class against another.
+
+    Parameters
+    ----------
+    one, other
+        The two classes; points are evidence for the first.
+    places
+        Their places among the model's classes.
+    log_prior
+        log P(one) - log P(other).
+    rows
+        The rows, the strongest first.
+    """
+
+    one: Label
+    other: Label
+    places: tuple[int, int]
+    log_prior: float
+    rows: tuple[Row, ...] = ()
+    unshown: int = 0
+
+    @cached_property
+    def scale(self) -> float:
+        """Points for each nat of log-odds."""
+        longest = max((row.length for row in self.rows), default=0.0)
+        return POINTS / longest if longest > 0.0 else POINTS
+
+    @cached_property
+    def constant(self) -> float:
+        """The log-odds of 0 points: the prior, and the least of every row."""
+        return self.log_prior + math.fsum(row.lowest for row in self.rows)
+
+    def points(self, row: Row, log_ratio: float) -> float:
+        """Return the points of a log ratio in a row."""
+        return self.scale * (log_ratio - row.lowest)
+
+    def log_odds(self, total: float) -> float:
+        """Return the log-odds of so many points."""
+        return self.constant + total / self.scale
+
+    def total(self, log_odds: float) -> float:
+        """Return the points that log-odds need."""
+        return self.scale * (log_odds - self.constant)
+
+    def read(self, explanation: Explanation) -> Reading:
+        """Read a record: find its value in each row, and add up."""
+        given = {each.column: each for each in explanation.contributions}
+        marks = [self._mark(row, given[row.column]) for row in self.rows]
+        rest = {name: [self._ratio(each)] for name, each in given.items()}
+        for row, mark in zip(self.rows, marks, strict=True):
+            if row.word is None:
+                del rest[row.column]
+            else:
+                rest[row.column].append(-mark.log_ratio)
+        others = self.scale * _sum([_sum(ratios) for ratios in rest.values()])
+        total = _sum([*(mark.points for mark in marks), others])
+        return Reading(tuple(marks), others, total, self.log_odds(total))
+
+    def _ratio(self, contribution: Contribution) -> float:
+        a, b = (contribution.log_likelihood[place] for place in self.places)
+        return math.nan if a == b == -math.inf else a - b
+
+    def _mark(self, row: Row, contribution: Contribution) -> Mark:
+        """Find the value of a record in a row."""
+        ratio, value = self._ratio(contribution), contribution.value
+        if contribution.left_out == MISSING:
+            text, ratio = "missing", 0.0
+        elif row.word is None:
+            text = readable(number(value, 4) if isinstance(value, float) else value, 18)
+            text += " (left out)" if contribution.left_out else ""
+        else:
+            text, ratio = "absent", row.ticks[0].log_ratio
+            for each in contribution.words:
+                if each.value == row.word and each.left_out is None:
+                    text = "in" if each.times == 1.0 else f"{each.times:g} times"
+                    ratio = self._ratio(each)
+        points = self.points(row, ratio)
+        beyond = f": {number(points)}" if points != _held(points) else ""
+        return Mark(text + beyond, ratio, points)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader of the rulers should know."""
+        said = [BENDS] if any(row.bends for row in self.rows) else []
+        said += [CUT] if any(row.cut for row in self.rows) else []
+        if self.unshown:
+            verb = "has" if self.unshown == 1 else "have"
+            said.append(f"{counted(self.unshown, 'column')} {verb} no line")
+        return said
 
 
 @dataclass(eq=False)
@@ -49,16 +232,16 @@ class NomogramDisplay:
     one
         The class whose probability is read.
     panels
-        One for each class that it is read against.
-    record
-        The record that is marked; None for an empty nomogram.
+        One for each class that it is read against; those that are not drawn have no rows.
+    drawn
+        The classes of those that are drawn: of many, the most probable ones.
+    explanation
+        Of the record that is marked; None for an empty nomogram.
 
     Attributes
     ----------
     figure_, axes_
         The figure and the axes of the panels, once drawn.
-    drawn_
-        The panels that are drawn: of many classes, the first few.
 
     Examples
     --------
@@ -67,19 +250,19 @@ class NomogramDisplay:
     >>> model = stated({"a": 0.5, "b": 0.5}, chances)
     >>> record = {"red": True, "wet": True}
     >>> display = NomogramDisplay.from_estimator(model, "a", record=record)
-    >>> display.points("red", True), round(display.points("wet", True), 1)
-    (100.0, 30.7)
-    >>> round(display.probability(record), 9)
+    >>> [(mark.text, round(mark.points, 1)) for mark in display.read()["b"].marks]
+    [('True', 100.0), ('True', 30.7)]
+    >>> round(display.probability(), 9)
     0.941176471
     """
 
     model: Model
     one: Label
-    panels: tuple[Panel, ...]
-    record: Mapping[str, Any] | None = None
+    panels: dict[Label, Panel]
+    drawn: tuple[Label, ...]
+    explanation: Explanation | None = None
     figure_: Figure = field(init=False, repr=False)
     axes_: list[Axes] = field(init=False, repr=False)
-    drawn_: tuple[Panel, ...] = field(init=False, repr=False, default=())
 
     @classmethod
     def from_estimator(
@@ -105,32 +288,40 @@ class NomogramDisplay:
         record
             A record, whose values are marked.
         most
-            How many rows: the most telling columns and words. All others are gathered in one row if
-            there is a record, and otherwise left out as if they were missing. Of a text the words
-            of the record are rows, or without a record the most telling ones.
+            How many rows: the columns and words that tell most. All others are gathered in one row
+            if there is a record, and otherwise left out as if they were missing. Of a text the
+            words of the record are rows, or without a record those that tell most.
         ax
             Axes to draw on, if there is only one panel; a new figure when not given.
         """
         model = model_of(estimator)
+        classes = list(model.classes)
         whole(most, "most", 1)
-        if len(model.classes) < 2:
+        if len(classes) < 2:
             raise TallyBayesError("there is only one class, so there is nothing to read off")
-        record = None if record is None else checked_record(estimator, record)
-        found = None if record is None else explain(model, record)
+        found = None if record is None else explain(model, checked_record(estimator, record))
         if one is None:
-            last = model.classes[-1] if model.positive is None else model.positive
+            last = classes[-1] if model.positive is None else model.positive
             one = last if found is None else found.decision
-        a = _place(one, model.classes)
-        others = [k for k in range(len(model.classes)) if k != a]
-        if other is not None:
-            others = [_place(other, model.classes)]
-        if a in others:
+        for each in (one, one if other is None else other):
+            if each not in classes:
+                raise TallyBayesError(f"{each!r} is not a class; {did_you_mean(each, classes)}")
+        if one == other:
             raise TallyBayesError(
                 f"a nomogram is of one class against another; both are {one!r}: give two classes"
             )
-        words = None if found is None else known_words(found)
-        panels = [_panel(model, a, b, most, words) for b in others]
-        return cls(model, one, tuple(panels), record).plot(ax)
+        others = [each for each in classes if each != one] if other is None else [other]
+        chance = dict(zip(classes, model.prior if found is None else found.posterior, strict=True))
+        first = sorted(others, key=lambda each: -chance[each])[:MOST_PANELS]
+        columns = [_Options(column) for column in model.columns()]
+        panels, a = {}, classes.index(one)
+        for each in others:
+            pair = a, classes.index(each)
+            rows = _rows(model, columns, pair, most, found) if each in first else ()
+            unshown = len(columns) - len({row.column for row in rows})
+            prior = _ratios(model.log_prior[None], pair).item()
+            panels[each] = Panel(one, each, pair, prior, rows, unshown)
+        return cls(model, one, panels, tuple(filter(first.__contains__, others)), found).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it: one panel under the other.
@@ -140,10 +331,10 @@ class NomogramDisplay:
         ax
             Axes to draw on, if there is only one panel; a new figure when not given.
         """
-        self.drawn_ = self._first()
-        heights = [height_of(panel, self.record is not None) for panel in self.drawn_]
-        if len(self.drawn_) == 1:
-            self.figure_, only = new_axes(ax, (WIDE, heights[0]))
+        panels = [self.panels[each] for each in self.drawn]
+        heights = [0.5 * sum(map(_height, panel.rows)) + 3.5 for panel in panels]
+        if len(self.drawn) == 1:
+            self.figure_, only = new_axes(ax, (8.8, heights[0]))
             self.axes_ = [only]
         elif ax is not None:
             raise TallyBayesError(
@@ -151,61 +342,22 @@ class NomogramDisplay:
                 "fit on one axes; name the `other` class, or leave ax out"
             )
         else:
-            self.figure_, self.axes_ = new_panels(len(heights), 1, (WIDE, sum(heights)))
+            self.figure_, self.axes_ = new_panels(len(heights), 1, (8.8, sum(heights)))
             grid: Any = self.axes_[0].get_gridspec()
             grid.set_height_ratios(heights)
-        for axes, panel in zip(self.axes_, self.drawn_, strict=True):
-            draw(axes, panel, None if self.record is None else self.read(panel.other))
+        for axes, panel in zip(self.axes_, panels, strict=True):
+            found = self.explanation
+            _Drawing(axes, panel).draw(None if found is None else panel.read(found))
         return self
 
-    def _first(self) -> tuple[Panel, ...]:
-        """Return the panels that are drawn: of many, those of the most probable classes."""
-        if len(self.panels) <= MOST_PANELS:
-            return self.panels
-        weight = list(self.model.prior)
-        if self.record is not None:
-            weight = list(explain(self.model, self.record).posterior)
-        first = sorted(self.panels, key=lambda panel: -weight[panel.places[1]])
-        return tuple(first[:MOST_PANELS])
-
-    def panel(self, other: Label | None = None) -> Panel:
-        """Return the panel against a class; the only one if it is not named."""
-        if other is None and len(self.panels) == 1:
-            return self.panels[0]
-        for panel in self.panels:
-            if panel.other == other:
-                return panel
-        known = [panel.other for panel in self.panels]
-        raise TallyBayesError(
-            f"there is no panel of {self.one!r} against {other!r}; {did_you_mean(other, known)}"
-        )
-
-    def points(self, column: str, value: Any, other: Label | None = None) -> float:
-        """Return the points of a value; None is missing.
-
-        Points of columns that have no row of their own begin at nothing, and may be negative.
-
-        Parameters
-        ----------
-        column, value
-            The column and its value; of a column of text, the document.
-        other
-            The class of the panel; not needed if there is only one.
-        """
-        self.model.schema.place_of(column)
-        panel = self.panel(other)
-        found = {each.column: each for each in self._explained({column: value}).contributions}
-        return panel.of_column(found[str(column)])
-
-    def read(self, other: Label | None = None, record: Any = None) -> Reading:
-        """Return what a record (that of the picture, if not given) reads on a panel."""
-        return self.panel(other).read(self._explained(record))
-
-    def _explained(self, record: Any) -> Explanation:
-        record = self.record if record is None else record
-        if record is None:
+    def read(self, record: Any = None) -> dict[Label, Reading]:
+        """Return what a record (that of the picture, if not given) reads on each panel."""
+        found = self.explanation
+        if record is not None:
+            found = explain(self.model, checked_record(self.model, record))
+        if found is None:
             raise TallyBayesError("the nomogram has no record marked; say which record to read")
-        return explain(self.model, checked_record(self.model, record))
+        return {other: panel.read(found) for other, panel in self.panels.items()}
 
     def probability(self, record: Any = None) -> float:
         """Return the probability of the class, read off the rulers: see the formula above.
@@ -218,22 +370,20 @@ class NomogramDisplay:
         record
             A record; that of the picture when not given.
         """
-        explanation = self._explained(record)
-        log_odds = [panel.read(explanation).log_odds for panel in self.panels]
-        p = _among(log_odds)
-        if math.isnan(p):  # no class allows the record: the prior decides
-            places = [self.panels[0].places[0], *(panel.places[1] for panel in self.panels)]
+        against = np.array([0.0, *(-each.log_odds for each in self.read(record).values())])
+        if np.isposinf(against).any():
+            return 0.0
+        if np.isnan(against).any():  # no class allows the record: the prior decides
+            places = [self.model.classes.index(each) for each in (self.one, *self.panels)]
             prior = self.model.prior[places]
-            p = float(prior[0] / prior.sum())
-        return p
+            return float(prior[0] / prior.sum())
+        return float(np.exp(-np.logaddexp.reduce(against)))
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        others = listed(panel.other for panel in self.panels)
-        one = label(self.one)
-        first = self.drawn_[0] if self.drawn_ else self.panels[0]
-        said = [f"Nomogram of {one} against {others}."]
+        one, first = label(self.one), self.panels[self.drawn[0]]
+        said = [f"Nomogram of {one} against {listed(self.panels)}."]
         if first.rows:
             reach = [
                 f"{label(row.name)} (up to {number(first.points(row, row.highest))} points)"
@@ -241,14 +391,14 @@ class NomogramDisplay:
             ]
             against = f" against {label(first.other)}" if len(self.panels) > 1 else ""
             said.append(f"What tells most{against}: {', '.join(reach)}.")
-        endless = [row.name for row in first.rows if row.strength[0]]
+        endless = [row.name for row in first.rows if row.endless]
         if endless:
             said.append(f"An arrow marks values that rule a class out: {listed(endless)}.")
-        said += [f"{remark[0].upper()}{remark[1:]}." for remark in remarks(first)]
-        if len(self.drawn_) < len(self.panels):
-            said.append(f"{len(self.panels) - len(self.drawn_)} more panels are not drawn.")
-        if self.record is not None:
-            reading = self.read(first.other)
+        said += [f"{remark[0].upper()}{remark[1:]}." for remark in first.remarks]
+        if len(self.drawn) < len(self.panels):
+            said.append(f"{len(self.panels) - len(self.drawn)} more panels are not drawn.")
+        if self.explanation is not None:
+            reading = first.read(self.explanation)
             said.append(
                 f"The record has {number(reading.total, 4)} points against "
                 f"{label(first.other)}, log-odds {number(reading.log_odds)}; "
@@ -257,28 +407,284 @@ class NomogramDisplay:
         return " ".join(said)
 
 
-def _panel(model: Model, a: int, b: int, most: int, words: dict[str, list[str]] | None) -> Panel:
-    """Make the panel of one class against another."""
-    rows = rows_of(model, a, b, most, words)
-    shown = {row.column for row in rows}
-    logs = model.log_prior
-    prior = math.nan if np.isneginf(logs[[a, b]]).all() else float(logs[a] - logs[b])
-    pair = model.classes[a], model.classes[b]
-    return Panel(*pair, (a, b), prior, rows, len(model.schema.names) - len(shown))
+class _Options:
+    """What a column may be, and what that adds to the score of each class."""
+
+    def __init__(self, column: ModelColumn) -> None:
+        self.column, self.support = column, column.support.bounded
+        self.values = self.support.grid(GRID)
+        self.evidence = column.evidence(self.values)
+
+    def strength(self, pair: tuple[int, int]) -> tuple[bool, float]:
+        """Return whether a value rules a class out, and how long the row is, about."""
+        ratios, is_number = _ratios(self.evidence, pair), self.support.span is not None
+        finite = ratios[np.isfinite(ratios)].clip(*(-DECISIVE, DECISIVE) if is_number else ())
+        endless = bool(np.isinf(ratios).any()) and not is_number
+        return endless, float(np.ptp(finite)) if len(finite) else 0.0
+
+    def row(self, pair: tuple[int, int]) -> Row:
+        """Return its row; that of a number goes as far as it does not decide alone."""
+        name, x, ratios = self.column.name, self.values, _ratios(self.evidence, pair)
+        if self.support.span is None:
+            finite = ratios[np.isfinite(ratios)].tolist() or [0.0]
+            ticks = tuple(map(Tick, self.support.names, x, ratios.tolist()))
+            return Row(name, ticks, min(finite), max(finite))
+        inside = np.abs(ratios) <= DECISIVE
+        inside[:-1] |= np.diff(np.sign(ratios)) != 0.0  # where it is steep, a grid is coarse
+        cut = bool(inside.any() and not inside.all())
+        if cut:
+            first, last = np.flatnonzero(inside)[[0, -1]]
+            ends = x[max(first - 1, 0)], x[min(last + 1, len(x) - 1)]
+            x = replace(self.support, span=ends).grid(GRID)
+            ratios = _ratios(self.column.evidence(x), pair)
+        along = np.clip(ratios, -DECISIVE, DECISIVE) if cut else ratios
+        falls = np.diff(along, prepend=2.0 * along[0] - along[1:2].sum()) < 0.0
+        found: list[Tick] = []
+        for part in np.split(np.arange(len(x)), np.flatnonzero(np.diff(falls)) + 1):
+            share = np.ptp(along[part]) / (np.ptp(along) or 1.0)
+            ends = x[max(part[0] - 1, 0)], x[part[-1]]
+            marks = _round_numbers(*ends, 2 + int(5.0 * share), self.support)
+            at = _ratios(self.column.evidence(marks), pair).tolist()
+            found += [
+                Tick(number(mark, 6), mark, ratio, bool(falls[part[0]]))
+                for mark, ratio in zip(marks, at, strict=True)
+                if not cut or abs(ratio) <= DECISIVE
+            ]
+        return Row(name, tuple(found), float(along.min()), float(along.max()), cut=cut)
 
 
-def _among(log_odds: list[float]) -> float:
-    """Return P(one) from its log-odds against all others; NaN if all are impossible."""
-    if any(each == -math.inf for each in log_odds):
-        return 0.0
-    if any(math.isnan(each) for each in log_odds):
-        return math.nan
-    against = np.array([0.0, *(-each for each in log_odds)])
-    return float(np.exp(-np.logaddexp.reduce(against)))
+def _rows(
+    model: Model,
+    columns: Sequence[_Options],
+    pair: tuple[int, int],
+    most: int,
+    explanation: Explanation | None,
+) -> tuple[Row, ...]:
+    """Return the rows that tell most, the strongest first."""
+    strong = sorted(columns, key=lambda options: options.strength(pair), reverse=True)[:most]
+    rows = [options.row(pair) for options in strong if options.strength(pair) > (False, 0.0)]
+    for options in columns:
+        if options.support.text:
+            rows += _word_rows(model, options.column, pair, most, explanation)
+    return tuple(sorted(rows, key=lambda row: (row.endless, row.length), reverse=True)[:most])
 
 
-def _place(wanted: Label, classes: Sequence[Label]) -> int:
-    """Return the place of a class, or say which classes there are."""
-    if wanted not in classes:
-        raise TallyBayesError(f"{wanted!r} is not a class; {did_you_mean(wanted, classes)}")
-    return list(classes).index(wanted)
+def _word_rows(
+    model: Model,
+    column: ModelColumn,
+    pair: tuple[int, int],
+    most: int,
+    explanation: Explanation | None,
+) -> Iterator[Row]:
+    """Go through words of a text, which are absent, or there once: those of a record, if any."""
+    if explanation is None:
+        between = model.classes[pair[0]], model.classes[pair[1]]
+        found = most_informative(model, most, between, column.name)
+        words = [str(each.value) for several in found.values() for each in several]
+    else:
+        (given,) = (each for each in explanation.contributions if each.column == column.name)
+        words = [str(each.value) for each in given.words if each.left_out is None]
+    silence = column.evidence([""])[0]
+    for word in words:
+        pieces = column.scored.pieces(0, word) or []
+        there = [piece for piece in pieces if piece.left_out is None and not piece.absent]
+        own = [piece for piece in there if piece.value == word]
+        if not own or (len(there) > 1 and silence.any()):
+            continue  # it is several words, or no name of one
+        logs = np.array(own[0].logs)
+        absent = np.zeros(len(logs))
+        if silence.any():  # words that are not there count
+            with np.errstate(invalid="ignore"):
+                absent = logs - (column.evidence([word])[0] - silence)
+        ratios = _ratios(np.array([absent, logs]), pair)
+        if np.isfinite(ratios).all() and ratios[0] != ratios[1]:
+            ticks = Tick("absent", False, float(ratios[0])), Tick("in", True, float(ratios[1]))
+            yield Row(column.name, ticks, float(ratios.min()), float(ratios.max()), word)
+
+
+class _Drawing:
+    """A panel on its axes: across are points, 0 to 100, down a row is 1 high.
+
+    The rulers of total and probability have a scale of their own over the same width.
+    """
+
+    def __init__(self, ax: Axes, panel: Panel) -> None:
+        self.ax, self.panel = ax, panel
+        self.names: dict[float, str] = {}
+        figure: Any = ax.figure
+        inches = ax.get_position().width * figure.get_size_inches()[0]
+        # a small letter takes about 5 points of type; the names of rows take room, too
+        self.letter = 5.0 / (72.0 * 0.92 * inches) * (RIGHT - LEFT)
+
+    def draw(self, reading: Reading | None) -> None:
+        """Draw everything."""
+        panel, ax, y = self.panel, self.ax, 0.0
+        self._ruler(y, "points", [(float(x), f"{x}") for x in range(0, 101, 10)], up=True)
+        texts = {row.column for row in panel.rows if row.word is not None}
+        marks: Sequence[Mark | None] = reading.marks if reading else [None] * len(panel.rows)
+        for row, mark in zip(panel.rows, marks, strict=True):
+            y -= _height(row)
+            name = f"“{row.word}”" if row.word is not None and len(texts) == 1 else row.name
+            self.names[y] = readable(name, 30)
+            self._row(y, row, mark)
+        if reading is not None and (panel.unshown or texts):
+            y -= 1.0
+            self.names[y] = "everything else"
+            ends = [0.0, 0.0 if math.isnan(reading.others) else _held(reading.others)]
+            ax.plot(ends, [y, y], color=QUIET, linewidth=1.2, linestyle=":")
+            others = round(reading.others, 9)
+            self._mark(y, Mark(number(others), 0.0, others))
+        grid: Any = {"color": FAINT, "linewidth": 0.6, "zorder": 0}
+        ax.vlines(range(0, 101, 10), y - 0.4, 0.0, **grid)
+        y -= 1.5
+        self._totals(y, reading)
+        said = "\n".join(panel.remarks)
+        ax.annotate(said, (0.0, y - 1.7), fontsize=NOTE, color=QUIET, va="top")
+        one, other = readable(panel.one, 16), readable(panel.other, 16)
+        ax.set_title(f"How much speaks for {one} against {other}", loc="left", fontsize=TITLE)
+        ax.set_xlim(LEFT, RIGHT)
+        ax.set_ylim(y - 1.8 - 0.35 * len(panel.remarks), 0.7)
+        ax.set_xticks([])
+        ax.set_yticks(list(self.names), list(self.names.values()))
+        ax.tick_params(axis="y", length=0, labelsize=NOTE)
+        ax.spines[:].set_visible(False)
+
+    def _row(self, y: float, row: Row, mark: Mark | None) -> None:
+        """Draw a row with its ticks; names that would run into others are left out."""
+        ends = [self.panel.points(row, each) for each in (row.lowest, row.highest)]
+        self.ax.plot(ends, [y, y], color=INK, linewidth=1.2, solid_capstyle="butt")
+        taken: dict[float, list[tuple[float, float]]] = {4.0: [], -5.0: [], -14.0: []}
+        if mark is not None:
+            self._mark(y, mark, up=14.0 if row.bends else 5.0)
+        middle = (row.lowest + row.highest) / 2.0
+        for tick in sorted(row.ticks, key=lambda tick: -abs(tick.log_ratio - middle)):
+            points, up = self.panel.points(row, tick.log_ratio), row.bends and not tick.falls
+            if math.isnan(points):
+                continue
+            if math.isinf(points):
+                self._arrow(points, y, INK, 7.0)
+            else:  # a tick up, down, or both
+                kind: Any = "|" if not row.bends else 2 if up else 3
+                self.ax.plot([points], [y], marker=kind, color=INK, markersize=7)
+            name = readable(tick.label, 18)
+            for level in (4.0,) if up else (-5.0, -14.0):
+                if self._fits(taken[level], _held(points), name):
+                    self._write(_held(points), y, name, level)
+                    break
+
+    def _totals(self, y: float, reading: Reading | None) -> None:
+        """Draw the rulers of total and probability, and the record on both."""
+        panel = self.panel
+        low, high = total_ends(panel)
+
+        def across(total: float) -> float:
+            return 100.0 * (total - low) / (high - low)
+
+        totals = [
+            (across(total), number(total, 6)) for total in _round_numbers(low, high, 9, Support())
+        ]
+        self._ruler(y, "total points", totals, up=True)
+        chances = []
+        for p in CHANCES if math.isfinite(panel.constant) else ():
+            x = across(panel.total(math.log(p / (1.0 - p))))
+            if -1e-9 <= x <= 100.0 + 1e-9:
+                chances.append((x, f"{p:g}"))
+        one, other = readable(panel.one, 16), readable(panel.other, 16)
+        self._ruler(y - 1.0, f"P({one}),\nagainst {other}", chances, up=False)
+        if reading is not None and not math.isnan(reading.total):
+            x = across(reading.total) if math.isfinite(reading.total) else reading.total
+            odds = reading.log_odds
+            chance = "≈ 1" if odds > 0.0 else "≈ 0"
+            if abs(odds) < 30.0:
+                chance = probability(1.0 / (1.0 + math.exp(-odds)))
+            self.ax.plot([_held(x)] * 2, [y, y - 1.0], color=MARK, linewidth=1.0, linestyle=":")
+            self._mark(y, Mark(number(reading.total, 4), 0.0, x), up=-6.0)
+            self._mark(y - 1.0, Mark(chance, 0.0, x), up=6.0)
+
+    def _ruler(self, y: float, name: str, ticks: Sequence[tuple[float, str]], up: bool) -> None:
+        """Draw a ruler over the whole width."""
+        self.names[y] = name
+        self.ax.plot([0.0, 100.0], [y, y], color=INK, linewidth=1.2)
+        self.ax.plot([x for x, _ in ticks], [y] * len(ticks), "|", color=INK, markersize=8)
+        taken: list[tuple[float, float]] = []
+        for x, text in ticks:
+            if self._fits(taken, x, text):
+                self._write(x, y, text, 7.0 if up else -7.0)
+
+    def _fits(self, taken: list[tuple[float, float]], x: float, text: str) -> bool:
+        """Take the room that a text needs if nothing is there yet."""
+        half = (len(text) + 1.5) * self.letter / 2.0
+        if any(low < x + half and x - half < high for low, high in taken):
+            return False
+        taken.append((x - half, x + half))
+        return True
+
+    def _write(self, x: float, y: float, text: str, up: float, **look: Any) -> None:
+        """Write small text so many points of type above a place, or below it."""
+        self.ax.annotate(
+            text, (x, y), (0.0, up), textcoords="offset points", fontsize=NOTE,
+            va="bottom" if up > 0.0 else "top", **{"color": INK, "ha": "center", **look},
+        )  # fmt: skip
+
+    def _mark(self, y: float, mark: Mark, up: float = 5.0) -> None:
+        """Mark where the record is, and say what it has there."""
+        if math.isnan(mark.points):
+            return
+        x = _held(mark.points)
+        if x == mark.points:
+            self.ax.plot([x], [y], "o", color=MARK, markersize=7, zorder=5, clip_on=False)
+        else:
+            self._arrow(mark.points, y, MARK, 9.0)
+        side = "center" if 8.0 < x < 92.0 else "left" if x < 50.0 else "right"
+        self._write(x, y, mark.text, up, ha=side, color=MARK, fontweight="bold", zorder=6)
+
+    def _arrow(self, points: float, y: float, color: str, size: float) -> None:
+        """Draw an arrow at the edge that points are beyond."""
+        side = "<" if points < 0.0 else ">"
+        self.ax.plot([_held(points)], [y], side, color=color, markersize=size, zorder=4)
+
+
+def total_ends(panel: Panel) -> tuple[float, float]:
+    """Return the totals at the ends of the lower rulers: all there are, or the unsure part."""
+    most = panel.scale * math.fsum(row.length for row in panel.rows)
+    low, high = 0.0, max(most, 1.0)
+    if not math.isfinite(panel.constant):
+        return low, high
+    unsure = panel.total(-SURE), panel.total(SURE)
+    inner = max(low, unsure[0]), min(high, unsure[1])
+    return inner if inner[0] < inner[1] else unsure
+
+
+def _height(row: Row) -> float:
+    return 1.4 if row.bends else 1.0
+
+
+def _held(points: float) -> float:
+    """Return where points are drawn: at the edge if they are beyond."""
+    return min(max(points, 100.0 - EDGE), EDGE)
+
+
+def _sum(values: Sequence[float]) -> float:
+    """Add up; infinities of both signs make NaN."""
+    return math.fsum(values) if all(map(math.isfinite, values)) else float(sum(values))
+
+
+def _ratios(logs: Floats, pair: tuple[int, int]) -> Floats:
+    """Return the difference of two classes; NaN where both are -inf."""
+    with np.errstate(invalid="ignore"):
+        ratios: Floats = logs[:, pair[0]] - logs[:, pair[1]]
+    return ratios
+
+
+def _round_numbers(low: float, high: float, n: int, of: Support) -> list[float]:
+    """Return about n round numbers between two, evenly spaced or so in their logarithms."""
+    from matplotlib.ticker import Locator, LogLocator, MaxNLocator
+
+    if not low < high:
+        return [low]
+    locator: Locator = MaxNLocator(n + 2, steps=[1, 2, 2.5, 5, 10], integer=of.whole)
+    if of.log and high > 4.0 * low > 0.0:
+        locator = LogLocator(subs=(1.0, 2.0, 5.0) if high < 300.0 * low else (1.0,), numticks=9)
+    slack = 1e-9 * (high - low)
+    ticks = locator.tick_values(low, high)
+    return [float(x) + 0.0 for x in ticks if low - slack <= x <= high + slack]

@@ -7,6 +7,7 @@ has every letter that the reader's computer has.
 from __future__ import annotations
 
 import re
+import warnings
 from hashlib import sha256
 from html import escape
 from io import StringIO
@@ -24,7 +25,6 @@ STYLE = f"font-family: {FONT}; stroke-linejoin: round; stroke-linecap: butt"
 # settings of matplotlib and of warnings belong to the whole program: who changes them for a while
 # holds this, so that no other thread draws by them or puts back what they were
 DRAWING = RLock()
-REFERENCE = r'(?:href="#|url\(#)([^")]+)'
 
 
 def svg_of(display_or_figure: Any, alt: str | None = None) -> str:
@@ -49,22 +49,32 @@ def svg_of(display_or_figure: Any, alt: str | None = None) -> str:
     >>> svg.startswith("<svg"), 'role="img"' in svg, svg.count("<title")
     (True, True, 1)
     """
-    figure: Figure | None = getattr(display_or_figure, "figure_", None)
-    if figure is None:
-        figure = display_or_figure
+    figure = getattr(display_or_figure, "figure_", display_or_figure)
     if not hasattr(figure, "savefig"):
         raise TallyBayesError(
             f"an SVG is of a display that was drawn or of a figure, not of "
             f"{type(display_or_figure).__name__}"
         )
     said = str(getattr(display_or_figure, "alt_text", "") if alt is None else alt)
-    return _named(_drawn(figure), said)
+    svg = _drawn(figure)
+    mark = "p" + sha256(f"{svg}{said}".encode()).hexdigest()[:10]
+    # only inside of tags: what people wrote stays as it is
+    svg = re.sub(r"<[^>]*>", lambda tag: _own(tag.group(), mark), svg)
+    head, _, body = svg.partition(">")
+    width, height, box = re.findall(r'(?:width|height|viewBox)="([^"]+)"', head)
+    # 96 pixels of the page make an inch, as 72 points do
+    width, height = (f"{float(side.removesuffix('pt')) * 96 / 72:.0f}" for side in (width, height))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'role="img" aria-labelledby="{mark}-title" aria-describedby="{mark}-desc" '
+        f'width="{width}" height="{height}" viewBox="{box}" style="{STYLE}">'
+        f'<title id="{mark}-title">{_text(label(said.partition(". ")[0], 120))}</title>'
+        f'<desc id="{mark}-desc">{_text(said)}</desc>{body}'
+    )
 
 
 def _drawn(figure: Figure) -> str:
-    """Return what matplotlib writes, without date and version."""
-    import warnings
-
+    """Return what matplotlib writes, without date, version and a style sheet for the whole page."""
     from matplotlib import rc_context
 
     out = StringIO()
@@ -75,48 +85,15 @@ def _drawn(figure: Figure) -> str:
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(out, format="svg", metadata=nothing)
     text = out.getvalue()
-    return text[text.index("<svg") :].strip()
+    unwanted = r"\s*<(metadata|style)[^>]*>.*?</\1>|\s*<!--.*?-->"
+    return re.sub(unwanted, "", text[text.index("<svg") :].strip(), flags=re.DOTALL)
 
 
-def _named(svg: str, alt: str) -> str:
-    """Give the picture its title and description, and everything in it names of its own."""
-    svg = re.sub(r"\s*<(metadata)>.*?</\1>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"\s*<!--.*?-->", "", svg, flags=re.DOTALL)
-    # its style sheet would hold for the whole page
-    svg = re.sub(r"\s*<style[^>]*>.*?</style>", "", svg, count=1, flags=re.DOTALL)
-    mark = "p" + sha256(f"{svg}{alt}".encode()).hexdigest()[:10]
-    # only inside of tags: what people wrote stays as it is
-    used = set(re.findall(REFERENCE, svg))
-    svg = re.sub(r"<[^>]*>", lambda tag: _own(tag.group(), mark, used), svg)
-    head = svg[: svg.index(">") + 1]
-    width, height = (_pixels(head, side) for side in ("width", "height"))
-    box = re.search(r'viewBox="[^"]+"', head)
-    opening = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'role="img" aria-labelledby="{mark}-title" aria-describedby="{mark}-desc" '
-        f'width="{width}" height="{height}" {box.group() if box else ""} style="{STYLE}">'
-        f'<title id="{mark}-title">{_text(label(alt.partition(". ")[0], 120))}</title>'
-        f'<desc id="{mark}-desc">{_text(alt)}</desc>'
-    )
-    return opening + svg[len(head) :]
-
-
-def _own(tag: str, mark: str, used: set[str]) -> str:
-    """Return a tag with names of this picture only, if they are used, and no font of its own."""
-
-    def renamed(found: re.Match[str]) -> str:
-        return f' id="{mark}-{found.group(1)}"' if found.group(1) in used else ""
-
-    tag = re.sub(r'\sid="([^"]+)"', renamed, tag)
-    tag = re.sub(REFERENCE, lambda found: found.group().replace("#", f"#{mark}-"), tag)
+def _own(tag: str, mark: str) -> str:
+    """Return a tag with names of this picture only, and no font of its own."""
+    tag = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{mark}-", tag)
     tag = re.sub(r"font-family:[^;\"]*;?\s*", "", tag)
     return re.sub(r"(font:[^;\"']*px )'[^;\"]*", rf"\1{FONT}", tag)  # as matplotlib wrote before
-
-
-def _pixels(head: str, side: str) -> str:
-    """Return a side in pixels of the page, of which 96 make an inch, as 72 points do."""
-    found = re.search(rf'\b{side}="([\d.]+)pt"', head)
-    return f"{float(found.group(1)) * 96 / 72:.0f}" if found else "100%"
 
 
 def _text(words: str) -> str:

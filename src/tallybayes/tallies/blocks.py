@@ -72,7 +72,8 @@ class Support:
     A `text` can be anything. The values may stand for `intervals` of numbers, one for each.
     `spread` is the standard deviation by which changes of a number are measured, of its logarithm
     where that is shown; `centres` are the means of the classes, and `observed` the least and the
-    greatest number that occurred, as far as is known.
+    greatest number that occurred, as far as is known. Of numbers with a `density` probabilities are
+    densities.
     """
 
     values: tuple[Any, ...] = ()
@@ -85,6 +86,7 @@ class Support:
     spread: float = 1.0
     centres: tuple[float, ...] = ()
     observed: tuple[float, float] | None = None
+    density: bool = False
 
     @property
     def bounded(self) -> Support:

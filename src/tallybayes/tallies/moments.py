@@ -194,6 +194,7 @@ class Moments(TallyBlock):
             spread=spread,
             centres=tuple(mean.tolist()),
             observed=(first, last),
+            density=True,
         )
 
 

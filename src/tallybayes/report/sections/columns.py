@@ -69,7 +69,7 @@ def _opening(material: Material, found: Drawable, drawn: int) -> Html:
 
 
 def _picture(material: Material, name: str) -> Html:
-    from tallybayes.plots.column_display import ColumnDisplay
+    from tallybayes.plots.column import ColumnDisplay
 
     rows = material.rows
     display = ColumnDisplay.from_estimator(

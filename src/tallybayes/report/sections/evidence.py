@@ -117,10 +117,10 @@ def _times(log_ratio: float) -> str:
 
 def _words(material: Material) -> Html | None:
     """Draw the words of each text."""
-    from tallybayes.plots.word_weights import WordWeightsDisplay
+    from tallybayes.plots import InformativeDisplay
 
     made = [
-        picture(WordWeightsDisplay.from_estimator(material.fitted, MOST_WORDS, column=name))
+        picture(InformativeDisplay.from_estimator(material.fitted, MOST_WORDS, column=name))
         for name in texts(material)[:MOST_TEXTS]
     ]
     return joined(element("h3", "Words"), pictures(*made)) if made else None

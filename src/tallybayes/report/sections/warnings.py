@@ -140,7 +140,7 @@ def _verdict(normal: bool | None, word: str) -> str:
 
 def _not_normal(material: Material, found: Diagnosis) -> Html | None:
     """Draw the quantiles of the columns that are not normal."""
-    from tallybayes.plots.normal_qq import NormalQQDisplay
+    from tallybayes.plots.column import NormalQQDisplay
 
     rows = material.rows
     assert rows is not None

@@ -1,0 +1,146 @@
+"""The words, or values, that tell most for each class, by their weight in bits.
+
+A word weighs log2 P(w | c) - log2 P(w | other classes): n bits make the class 2^n times as probable
+for every time that the word occurs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from tallybayes.explanations.explanation import model_of
+from tallybayes.model import InformativeValue, most_informative
+from tallybayes.plots.style import NOTE, new_panels, readable, style_of, tidy
+from tallybayes.rendering.words import counted, label, listed, number
+from tallybayes.sources.labels import Label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_PANELS, ACROSS = 9, 3
+
+
+@dataclass(eq=False)
+class InformativeDisplay:
+    """The words, or values, that tell most; make it with `from_estimator`.
+
+    Parameters
+    ----------
+    values
+        For each class what speaks most for it, the strongest first: see `most_informative`.
+    classes
+        All classes of the model: they give the colours.
+    words
+        Whether they are the words of a text, and not values of several columns.
+
+    Attributes
+    ----------
+    bits
+        For each class the names of the words or values with their weights in bits.
+    figure_, axes_
+        The figure and its axes, once drawn: one for each class.
+
+    Examples
+    --------
+    >>> from tallybayes import TextNB
+    >>> mails = ["win money", "win a prize", "see you at lunch", "lunch"]
+    >>> model = TextNB().fit(mails, ["spam", "spam", "ham", "ham"])
+    >>> display = InformativeDisplay.from_estimator(model, n=1)
+    >>> [(label, word, round(bits, 2)) for label, [(word, bits)] in display.bits.items()]
+    [('ham', 'lunch', 1.46), ('spam', 'win', 1.71)]
+    """
+
+    values: dict[Label, list[InformativeValue]]
+    classes: tuple[Label, ...]
+    words: bool
+    figure_: Figure = field(init=False, repr=False)
+    axes_: list[Axes] = field(init=False, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        n: int = 15,
+        between: tuple[Label, Label] | None = None,
+        column: str | None = None,
+    ) -> Self:
+        """Draw the words, or values, of a model that tell most.
+
+        Parameters
+        ----------
+        estimator
+            A fitted estimator, or a model.
+        n
+            How many for each class.
+        between
+            Two classes, to be told from each other only; when not given, each class from all
+            others.
+        column
+            Only this column; needed if there are several texts. A model with a text is asked for
+            its words when no column is named.
+        """
+        model = model_of(estimator)
+        values = most_informative(model, n, between, column)
+        first = next((each.column for several in values.values() for each in several), None)
+        words = first is not None and model.column(first).support.text
+        return cls(values, model.classes, words).plot()
+
+    @property
+    def bits(self) -> dict[Label, list[tuple[str, float]]]:
+        """For each class the names of the words or values with their weights in bits."""
+        return {
+            each: [(self._name(one), one.log_ratio / math.log(2.0)) for one in several]
+            for each, several in self.values.items()
+        }
+
+    def _name(self, value: InformativeValue) -> str:
+        return str(value.value) if self.words else f"{value.column} = {label(value.value)}"
+
+    def plot(self) -> Self:
+        """Draw it: a panel for each class, all on one scale."""
+        drawn = list(self.bits.items())[:MOST_PANELS]
+        finite = [x for _, several in drawn for _, x in several if math.isfinite(x)]
+        longest, lines = max(finite, default=1.0), max(3, *(len(several) for _, several in drawn))
+        across = min(ACROSS, len(drawn))
+        down = math.ceil(len(drawn) / across)
+        width = (3.2 if self.words else 4.2) * across + 0.4
+        self.figure_, every = new_panels(down, across, (width, down * (1.1 + 0.2 * lines)))
+        self.axes_ = every[: len(drawn)]
+        for unused in every[len(drawn) :]:
+            unused.set_axis_off()
+        for ax, (name, several) in zip(self.axes_, drawn, strict=True):
+            tidy(ax, "x", readable(name, 24), "bits")
+            style = style_of(self.classes.index(name))
+            for y, (_, bits) in enumerate(several):
+                end = min(bits, 1.15 * longest)
+                ax.barh(y, end, height=0.66, zorder=2, **style.of_bar)
+                if math.isinf(bits):  # it rules all other classes out
+                    ax.plot([end], [y], ">", color=style.color, markersize=8, zorder=3)
+                else:
+                    place: Any = {"xytext": (4.0, 0.0), "textcoords": "offset points"}
+                    ax.annotate(number(bits, 2), (end, y), va="center", fontsize=NOTE, **place)
+            names = [readable(word, 18 if self.words else 26) for word, _ in several]
+            ax.set_yticks(range(len(names)), names)
+            ax.tick_params(axis="y", length=0)
+            ax.set_xlim(0.0, 1.25 * longest)
+            ax.set_ylim(max(len(names), 1) - 0.4, -0.6)
+        if len(self.values) > len(drawn):
+            self.figure_.supxlabel(self._hidden(len(drawn)), fontsize=NOTE)
+        return self
+
+    def _hidden(self, drawn: int) -> str:
+        return f"{counted(len(self.values) - drawn, 'more class', 'more classes')} not drawn"
+
+    @property
+    def alt_text(self) -> str:
+        """What the picture shows, in words and numbers."""
+        what = "words" if self.words else "values"
+        said = []
+        for each, several in list(self.bits.items())[:MOST_PANELS]:
+            best = [f"{label(name)} ({number(x)})" for name, x in several[:3]]
+            said.append(f"{label(each)}: {listed(best, longest=50) if best else f'no {what}'}")
+        hidden = f" {self._hidden(len(said))}." if len(self.values) > len(said) else ""
+        return f"The {what} that speak most for each class, in bits. {'; '.join(said)}.{hidden}"

@@ -1,0 +1,341 @@
+"""A column by class: curves and bars are what the model believes, beside what the data has."""
+
+import sys
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from scipy import stats
+
+import tallybayes as tb
+from tallybayes.plots import ColumnDisplay, NormalQQDisplay
+from tallybayes.plots.style import style_of
+from tallybayes.rendering.words import number
+
+RNG = np.random.default_rng(0)
+Y = np.repeat(["a", "b", "c"], [30, 20, 10])
+SIZE = np.concatenate([RNG.normal(m, s, n) for m, s, n in ((0, 1, 30), (3, 2, 20), (9, 0.5, 10))])
+COLOUR = np.array(["red", "green", "blue"])[RNG.integers(0, 3, 60)]
+VISITS = RNG.poisson(3.0, 60)
+X = {"size": SIZE, "price": np.exp(SIZE), "colour": COLOUR, "visits": VISITS, "age": SIZE,
+     "flag": VISITS, "hits": 200 + VISITS}  # fmt: skip
+EDGES = (0.5, 2.0, 6.0)
+COLUMNS = {
+    "price": tb.LogNormal(),
+    "visits": tb.Poisson(alpha=0),
+    "age": tb.Bins(edges=EDGES),
+    "flag": tb.Bernoulli(threshold=2.0),
+    "hits": tb.Poisson(alpha=0),
+}
+MODEL = tb.NaiveBayes(columns=COLUMNS).fit(X, Y)
+ODD = "cost_$x$ <b>\nnext"
+
+
+def draw(column, **options):
+    return ColumnDisplay.from_estimator(MODEL, column, **options)
+
+
+def bars(display):
+    """The heights of the bars by class."""
+    return np.array([[bar.get_height() for bar in group] for group in display.ax_.containers])
+
+
+def shares(codes, n):
+    return np.array([np.bincount(codes[label == Y], minlength=n) for label in "abc"])
+
+
+def of_class(values, label):
+    return values[label == Y]
+
+
+CURVES = {
+    "size": lambda c: stats.norm(of_class(SIZE, c).mean(), of_class(SIZE, c).std(ddof=1)).pdf,
+    "price": lambda c: (
+        stats.lognorm(of_class(SIZE, c).std(ddof=1), scale=np.exp(of_class(SIZE, c).mean())).pdf
+    ),
+    "hits": lambda c: stats.poisson(of_class(VISITS, c).mean() + 200).pmf,
+}
+
+
+@pytest.mark.parametrize("column", CURVES)
+def test_curves_are_the_distributions_of_scipy(column):
+    display = draw(column)
+    for k, label in enumerate("abc"):
+        expected = CURVES[column](label)(np.array(display.places))
+        assert display.likelihood[k] == pytest.approx(expected, rel=1e-9)
+        assert display.ax_.lines[k].get_ydata() == pytest.approx(expected)
+    assert display.ax_.get_ylabel() == ("probability" if column == "hits" else "density")
+    area = np.trapezoid(display.likelihood, display.places, axis=1)
+    assert area == pytest.approx(1.0, abs=0.01)
+
+
+def test_bars_are_smoothed_shares_and_the_data_has_plain_ones():
+    on = VISITS > 2
+    cases = {
+        "colour": (np.searchsorted(["blue", "green", "red"], COLOUR), ["blue", "green", "red"]),
+        "age": (np.digitize(SIZE, EDGES, right=True),
+                ["(-inf, 0.5]", "(0.5, 2]", "(2, 6]", "(6, inf)"]),
+        "flag": (on.astype(int), ["off (≤ 2)", "on (> 2)"]),
+    }  # fmt: skip
+    for column, (codes, names) in cases.items():
+        display = draw(column, X=X, y=Y)
+        n = shares(codes, len(names))
+        total = n.sum(axis=1, keepdims=True)
+        assert list(display.names) == names
+        assert bars(display) == pytest.approx((n + 1) / (total + len(names)))
+        assert display.data == pytest.approx(n / total)
+        dots = [line.get_ydata() for line in display.ax_.lines if line.get_marker() == "D"]
+        assert np.array(dots) == pytest.approx(n / total)
+
+
+def test_counts_are_bars_of_poisson_probabilities():
+    display = draw("visits", X=X, y=Y)
+    rates = np.array([of_class(VISITS, label).mean() for label in "abc"])
+    counts = np.array(display.places)
+    assert counts.tolist() == list(range(len(counts)))
+    assert bars(display) == pytest.approx(stats.poisson(rates[:, None]).pmf(counts))
+    n = shares(VISITS, len(counts))
+    assert display.data == pytest.approx(n / [[30], [20], [10]])
+
+
+def test_a_column_of_a_bag_is_the_factor_of_one_occurrence():
+    counts = np.array([VISITS, 2 * VISITS + 1]).T
+    sums = np.array([counts[label == Y].sum(axis=0) for label in "abc"])
+    for model in (tb.MultinomialNB(alpha=0.5), tb.ComplementNB(alpha=0.5)):
+        display = ColumnDisplay.from_estimator(model.fit(counts, Y), "x0", record=counts[0])
+        if isinstance(model, tb.ComplementNB):
+            sums = sums.sum(axis=0) - sums
+        share = (sums[:, 0] + 0.5) / (sums.sum(axis=1) + 1.0)
+        expected = 1.0 / share if isinstance(model, tb.ComplementNB) else share
+        assert bars(display)[:, 0] == pytest.approx(expected)
+        assert display.ax_.get_ylabel() == "factor of one occurrence"
+
+
+def test_histograms_are_densities_in_the_same_bins_for_all_classes():
+    table = {**X, "price": np.where(np.arange(60) == 3, np.nan, X["price"])}
+    table["price"][5] = -1.0  # has no logarithm
+    for column in ("size", "price"):
+        display = draw(column, X=table, y=Y)
+        kept = np.isfinite(table[column]) & ((table[column] > 0.0) | (column == "size"))
+        steps = [patch.get_data() for patch in display.ax_.patches]
+        for k, label in enumerate("abc"):
+            mine = table[column][kept & (label == Y)]
+            expected, _ = np.histogram(mine, display.data_edges, density=True)
+            assert display.data[k] == pytest.approx(expected)
+            assert steps[k].values == pytest.approx(expected)
+
+
+def test_numbers_far_out_do_not_flatten_the_histogram_and_are_counted():
+    x = np.random.default_rng(5).normal(np.repeat([0.0, 3.0], 200), 1.0)
+    y = np.repeat(["a", "b"], 200)
+    model = tb.NaiveBayes().fit({"x": x}, y)
+    x[[0, 300, 301]] = 1000.0, 2000.0, -500.0
+    display = ColumnDisplay.from_estimator(model, "x", {"x": x}, y)
+    inside = display.data_edges[[0, -1]]
+    assert (inside > -5.0).all()
+    assert (inside < 8.0).all()
+    assert display.beyond == 3
+    # bars and curves are of the same rows: what is beyond is no part of the area that is drawn
+    assert display.data @ np.diff(display.data_edges) == pytest.approx([199 / 200, 198 / 200])
+    assert "3 values far out not drawn" in display.alt_text
+    elsewhere = ColumnDisplay.from_estimator(model, "x", {"x": x + 90.0}, y)
+    assert elsewhere.beyond < 10
+    assert elsewhere.ax_.get_xlim()[1] > 90.0
+
+
+@pytest.mark.parametrize("column", list(X))
+def test_a_weight_is_as_many_rows(column):
+    weights = np.random.default_rng(1).integers(0, 4, 60)
+    repeated = {name: np.repeat(values, weights) for name, values in X.items()}
+    display = draw(column, X=X, y=Y, sample_weight=0.01 * weights)
+    if display.data_edges is None:
+        expected = draw(column, X=repeated, y=np.repeat(Y, weights)).data
+    else:
+        edges, y = display.data_edges, np.repeat(Y, weights)
+        widths = np.diff(edges) * [[np.sum(y == c)] for c in "abc"]
+        expected = [np.histogram(repeated[column][y == c], edges)[0] for c in "abc"] / widths
+    assert display.data == pytest.approx(np.array(expected))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "place"),
+    [("size", 1.5, None), ("price", 2.0, None), ("colour", "red", 2), ("visits", 3, 3),
+     ("age", 2.0, 1), ("flag", 3, 1), ("hits", 205, None)],
+)  # fmt: skip
+def test_the_records_likelihoods_are_those_of_the_model(column, value, place):
+    display = draw(column, record={column: value})
+    row = {name: [value if name == column else None] for name in X}
+    expected = np.exp(MODEL.predict_joint_log_proba(row)[0] - MODEL.model_.log_prior)
+    assert display.value_likelihood == pytest.approx(expected, rel=1e-9)
+    if display.names:
+        assert display.value_place == place
+    else:
+        marks = [line for line in display.ax_.lines if list(line.get_xdata()) == [value]]
+        assert [mark.get_ydata()[0] for mark in marks] == pytest.approx(expected.tolist())
+    for k, label in enumerate("abc"):
+        assert f"{label}: " in display.ax_.get_legend().get_texts()[k].get_text()
+        assert f"{number(expected[k])} in {label}" in display.alt_text
+
+
+def test_a_value_that_is_missing_or_left_out():
+    assert draw("size", record={"colour": "red"}).value is None
+    for column, value in (("colour", "pink"), ("price", -1.0)):
+        display = draw(column, record={column: value})
+        assert display.value_likelihood is None
+        assert "left out" in display.ax_.get_xlabel()
+        assert "which the model leaves out" in display.alt_text
+
+
+def test_exponents_of_a_calibration_do_not_change_the_distributions():
+    tempered = tb.NaiveBayes(columns=COLUMNS, calibration="temperature").fit(X, Y)
+    found = ColumnDisplay.from_estimator(tempered, "size").likelihood
+    assert found == pytest.approx(draw("size").likelihood)
+
+
+def test_classes_differ_without_colours():
+    lines = draw("size").ax_.lines
+    assert len({str(line.get_linestyle()) for line in lines}) == 3
+    hatches = [group[0].get_hatch() for group in draw("colour").ax_.containers]
+    assert hatches == [style_of(k).hatch for k in range(3)]
+
+
+def test_of_many_categories_and_classes_the_most_probable_are_drawn_and_the_records_own():
+    rng = np.random.default_rng(1)
+    y = np.arange(900) % 40
+    city = np.array([f"city_{k}$" for k in range(300)])[rng.integers(0, 300, 900)]
+    model = tb.NaiveBayes().fit({"city": city, "size": rng.normal(y, 3.0)}, y)
+    rare = min(set(city), key=list(city).count)
+    display = ColumnDisplay.from_estimator(model, "city", record={"city": rare})
+    names = [text.get_text() for text in display.ax_.get_xticklabels()]
+    assert len(names) == 20
+    assert rare.replace("$", r"\$") in names
+    said = f"{len(display.places) - 20} more values not drawn"
+    assert said in [text.get_text() for text in display.ax_.texts]
+    display = ColumnDisplay.from_estimator(model, "size", record={"size": 20.0})
+    assert set(display.drawn) == set(np.argsort(-display.value_likelihood)[:7].tolist())
+    for text in (display.ax_.get_xlabel(), display.alt_text):
+        assert "33 more classes not drawn" in text
+
+
+def test_a_narrow_curve_is_seen_and_does_not_flatten_the_others():
+    y = np.repeat(["a", "b", "c"], 20)
+    rng = np.random.default_rng(4)
+    x = np.concatenate([rng.normal(0, 1, 20), rng.normal(2, 1, 20), rng.normal(1, 1e-4, 20)])
+    display = ColumnDisplay.from_estimator(tb.NaiveBayes().fit({"x": x}, y), "x")
+    peak = stats.norm.pdf(0.0) / x[40:].std(ddof=1)
+    assert display.likelihood[2].max() == pytest.approx(peak, rel=0.01)
+    assert display.ax_.get_ylim()[1] < peak / 100
+    assert any("the highest reaches" in text.get_text() for text in display.ax_.texts)
+
+
+def test_classes_without_spread_are_drawn_with_their_data():
+    x, y = np.array([1.0, 1.0, 1.0, 2.0, 3.0, 5.0]), list("aaabbb")
+    display = ColumnDisplay.from_estimator(tb.GaussianNB().fit(x[:, None], y), "x0", x[:, None], y)
+    low, high = display.ax_.get_xlim()
+    assert low < 1.0
+    assert high > 5.0
+
+
+def test_a_column_that_says_nothing_is_drawn_as_a_sentence():
+    table = {"same": [1.0] * 4, "none": [None] * 4, "x": [1.0, 2.0, 4.0, 6.0]}
+    model = tb.NaiveBayes().fit(table, list("aabb"))
+    for column, why in (("same", "the same in every row"), ("none", "no value of it was counted")):
+        display = ColumnDisplay.from_estimator(model, column, X=table, y=list("aabb"))
+        assert why in display.alt_text
+        assert any(why in text.get_text() for text in display.ax_.texts)
+
+
+def test_names_of_users_and_given_axes():
+    model = tb.NaiveBayes().fit({ODD: ["$p$", "q_r", "ü" * 200, "x"]}, ["_y$", "_y$", "n", "n"])
+    _, ax = pyplot.subplots()
+    display = ColumnDisplay.from_estimator(model.fitted_, ODD, record={ODD: "q_r"}, ax=ax)
+    display.figure_.canvas.draw()
+    assert display.ax_ is ax
+    assert ax.get_title(loc="left") == r"cost_\$x\$ <b> next by class"
+    assert "cost_$x$ <b> next = q_r" in display.alt_text
+    assert max(len(text.get_text()) for text in ax.get_xticklabels()) == 20  # at a slant
+
+
+def test_what_cannot_be_drawn_is_refused():
+    text = tb.TextNB().fit(["one two", "three four"], ["x", "y"])
+    for match, make in {
+        "did you mean 'size'": lambda: draw("sze"),
+        "needs both X and y": lambda: draw("size", X=X),
+        "most is 0": lambda: draw("colour", most=0),
+        "weights have the shape": lambda: draw("size", X=X, y=Y, sample_weight=[1.0]),
+        "InformativeDisplay": lambda: ColumnDisplay.from_estimator(text, "text"),
+    }.items():
+        with pytest.raises(tb.TallyBayesError, match=match):
+            make()
+
+
+def quantiles(column="size", table=X, y=Y, model=MODEL, **options):
+    return NormalQQDisplay.from_estimator(model, table, y, column, **options)
+
+
+def test_points_are_z_against_the_quantiles_of_scipy():
+    for column, values in (("size", SIZE), ("price", np.log(X["price"]))):
+        display = quantiles(column)
+        for k, label in enumerate("abc"):
+            mine = values[label == Y]
+            z = np.sort((mine - mine.mean()) / mine.std(ddof=1))
+            places = (np.arange(len(mine)) + 0.5) / len(mine)
+            assert display.observed[label] == pytest.approx(z, rel=1e-9)
+            assert display.expected[label] == pytest.approx(stats.norm.ppf(places), abs=1e-9)
+            line = display.ax_.lines[k + 1]
+            assert line.get_marker() == style_of(k).marker
+            assert line.get_ydata() == pytest.approx(z)
+            off = display.observed[label] - display.expected[label]
+            assert f"{label} {number(off[np.abs(off).argmax()])} (at z" in display.alt_text
+    assert "log price" in display.alt_text
+
+
+def test_rows_that_the_model_did_not_see_are_measured_by_the_model():
+    mine = of_class(SIZE, "a")
+    table = {"size": [7.0, 5.0, None, 1.0]}
+    display = quantiles(table=table, y=["a", "a", "a", "other"], model=MODEL.model_)
+    expected = (np.array([5, 7]) - mine.mean()) / mine.std(ddof=1)
+    assert display.observed["a"] == pytest.approx(expected)
+    assert set(display.observed) == {"a"}
+
+
+def test_a_weight_moves_points_along_the_expected_quantiles():
+    w = 1.0 + np.arange(60) % 3
+    w[4] = 0.0
+    display = quantiles(sample_weight=100.0 * w)
+    mine = w[(Y == "a") & (w > 0.0)][np.argsort(SIZE[(Y == "a") & (w > 0.0)])]
+    places = [(mine[:k].sum() + mine[k] / 2) / mine.sum() for k in range(len(mine))]
+    assert display.expected["a"] == pytest.approx(stats.norm.ppf(places), abs=1e-9)
+
+
+def test_many_rows_are_thinned_evenly_and_keep_their_ends_and_many_classes_are_cut():
+    y = np.r_[np.zeros(5000, int), np.arange(400) % 40]
+    x = np.random.default_rng(1).normal(y)
+    model = tb.NaiveBayes().fit({"x": x}, y)
+    display = quantiles("x", {"x": x}, y, model)
+    z = np.sort((x[y == 0] - x[y == 0].mean()) / x[y == 0].std(ddof=1))
+    assert len(display.observed[0]) == 300
+    assert display.observed[0][[0, -1]] == pytest.approx(z[[0, -1]])
+    assert "33 more classes not drawn" in display.alt_text
+
+
+def test_a_q_q_picture_of_what_is_not_gaussian_is_refused():
+    table = {"size": SIZE, "colour": COLOUR, "same": np.ones(60)}
+    model = tb.NaiveBayes().fit(table, Y)
+    for match, column, rows in (
+        ("'colour' is not Gaussian", "colour", table),
+        ("'same' is left out", "same", table),
+        ("did you mean 'size'", "sizes", table),
+        ("no value in these rows", "size", {**table, "size": [np.nan] * 60}),
+        ("X has no column 'size'", "size", {"colour": COLOUR}),
+    ):
+        with pytest.raises(tb.TallyBayesError, match=match):
+            quantiles(column, rows, model=model.model_)
+
+
+def test_pictures_of_counts_do_not_load_scipy_stats(monkeypatch):
+    for name in [each for each in sys.modules if each.startswith("scipy.stats")]:
+        monkeypatch.delitem(sys.modules, name)
+    draw("visits")
+    quantiles()
+    assert "scipy.stats" not in sys.modules
