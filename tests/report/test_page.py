@@ -233,7 +233,7 @@ def test_columns_that_the_model_leaves_out_are_named_and_not_drawn(shapes):
 
 def test_poisson_columns_are_drawn(shapes):
     section = shapes.html.partition('<section id="columns"')[2].partition("</section>")[0]
-    assert re.search(r"<title[^>]*>[^<]*P\(calls", section)
+    assert re.search(r"<title[^>]*>[^<]*probability of calls", section)
 
 
 def test_two_columns_that_repeat_each_other_come_with_the_least_of_their_correlation(shapes):
