@@ -429,6 +429,17 @@ def test_a_class_of_which_the_numbers_hardly_differ_is_found():
     assert found.changes[0].after == pytest.approx(33.33, abs=1e-3)
 
 
+def test_a_number_far_outside_ends_where_the_answer_changes_too():
+    x = [1.0, 2.0, 3.5, 10.0, 20.0, 41.0]
+    tally = tb.Tally.of({"x": x}, list("aaabbb"), columns={"x": tb.LogNormal()})
+    model = tb.estimate(tally)
+    for far in (1e9, 1e300):
+        (found,) = counterfactuals(model, {"x": far})
+        after = found.changes[0].after
+        # one per cent of the way back to the greatest number that occurred
+        assert answers(model, [{"x": after + 0.011 * (41.0 - after)}]) != [found.decision]
+
+
 def test_two_numbers_change_together_where_neither_is_enough():
     one = {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(0.0, 0.81)}
     # each number speaks for "b" by log(1 / 0.9) at most, and the prior takes both of them

@@ -115,7 +115,7 @@ class Counterfactual:
         """A word where the change is large; empty where it is not."""
         if self.size <= FAR:
             return ""
-        return f"a change of {self.size:.1f} standard deviations"
+        return f"a change of {self.size:.3g} standard deviations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +211,10 @@ def counterfactuals(
     Notes
     -----
     No value is proposed that lies outside of what was counted: a category that occurred, a number
-    between the least and the greatest. Where all were whole, only whole numbers are. A value never
-    becomes missing, and a record that no class allows is never proposed. Words are removed wherever
-    they stand in a text, and added once; only one word of a text changes. Of a model that was
-    stated, what it draws stands for what was counted.
+    between the least and the greatest, a count that its rates make likely. Where all were whole,
+    only whole numbers are. A value never becomes missing, and a record that no class allows is
+    never proposed. Words are removed wherever they stand in a text, and added once; only one word
+    of a text changes. Of a model that was stated, what it draws stands for what was counted.
 
     The size of a change is its distance in standard deviations of the column, of the logarithm
     where the column is log-normal. Any other change counts 1: another category or interval, "on" or
@@ -330,6 +330,12 @@ class _Options:
         away: Floats = np.abs(scale(np.array(values, float)) - scale(self.start))
         away /= support.spread or 1.0
         return np.maximum(away, 1.0) if self.before is None else away
+
+    @property
+    def origin(self) -> float:
+        """The number that is nearest to the record, among those that occurred."""
+        low, high = self.support.span or (-math.inf, math.inf)
+        return min(max(self.start or 0.0, low), high)
 
     def step(self, k: int) -> _Step:
         """Take one of them."""
@@ -529,8 +535,7 @@ class _Search:
         def enough(points: Iterable[float]) -> Mask:
             return self.reached(rest + options.column.evidence([*points]))[0]
 
-        low = float(np.clip(options.start, *(options.support.span or (-np.inf, np.inf))))
-        low = float(round(low)) if is_whole else low
+        low = float(round(options.origin)) if is_whole else options.origin
         if (low != options.start or options.before is None) and enough([low])[0]:
             return step.to(low)
         for _ in range(ROUNDS):
@@ -542,16 +547,15 @@ class _Search:
             hit[-1] = True
             first = int(hit.argmax())
             low, high = points[first - 1] if first else low, points[first]
-            if abs(high - low) <= (1.0 if is_whole else CLOSE * abs(high - options.start)):
+            if abs(high - low) <= (1.0 if is_whole else CLOSE * abs(high - options.origin)):
                 break
         return step.to(float(high))
 
     def smallest(self, drafts: Iterable[_Draft], most: int) -> list[Counterfactual]:
         """Return the smallest ones that the model itself bears out."""
-        borne_out = filter(
-            None, map(self.put, sorted(drafts, key=lambda draft: round(_size(draft), 9)))
-        )
-        return sorted(islice(borne_out, most), key=lambda found: round(found.size, 9))
+        in_order = sorted(drafts, key=lambda draft: round(_size(draft), 9))
+        borne_out = islice(filter(None, map(self.put, in_order)), most)
+        return sorted(borne_out, key=lambda found: round(found.size, 9))
 
     def put(self, draft: _Draft) -> Counterfactual | None:
         """Put changes to the model, with numbers as short as can be; None if it says otherwise."""
@@ -559,7 +563,7 @@ class _Search:
         for place, step in enumerate(draft):
             options, tried = step.options, [step.value]
             if options.start is not None and not options.whole:
-                tried = _short(options.start, step.value, options.support.span)
+                tried = _short(options.origin, step.value, options.support.span)
             columns = {each.change.column: [each.value] * len(tried) for each in steps}
             columns[step.change.column] = tried
             hit, chance, winners = self.reached(self.scores(columns))
@@ -586,6 +590,6 @@ def _short(start: float, least: float, span: tuple[float, float] | None) -> list
     short = []
     for digits in range(1, 17):
         step = 10.0 ** (math.floor(math.log10(abs(least) or 1.0)) - digits + 1)
-        for rounded in (math.floor(least / step), math.ceil(least / step)):
+        for rounded in (math.floor(least / step), math.ceil(least / step)) if step else ():
             short.append(float(f"{rounded * step:.{digits}g}"))
     return [*(value for value in short if low <= value <= high), least, min(max(beyond, low), high)]

@@ -184,7 +184,9 @@ def _changes(material: Material, example: Example, explanation: Explanation) -> 
     found = counterfactuals(material.fitted, example.record)
     remarks = [note(remark) for remark in found.notes]
     if not found.found:
-        return joined(note("No change of one or two values would change the answer."), remarks)
+        return joined(
+            note("No change of one or two values was found that would change the answer."), remarks
+        )
     lines = []
     for each in found.found[:MOST_CHANGES]:
         steps = [_step(step) for step in each.changes]
