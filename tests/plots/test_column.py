@@ -217,6 +217,13 @@ def test_of_many_categories_and_classes_the_most_probable_are_drawn_and_the_reco
         assert "33 more classes not drawn" in text
 
 
+def test_a_model_stated_by_hand_says_on_and_off():
+    model = tb.stated({"a": 0.5, "b": 0.5}, {"red": {"a": 0.8, "b": 0.1}})
+    display = ColumnDisplay.from_estimator(model, "red", record={"red": True})
+    assert (display.names, display.value_place) == (("off", "on"), 1)
+    assert bars(display) == pytest.approx(np.array([[0.2, 0.8], [0.9, 0.1]]))
+
+
 def test_a_narrow_curve_is_seen_and_does_not_flatten_the_others():
     y = np.repeat(["a", "b", "c"], 20)
     rng = np.random.default_rng(4)

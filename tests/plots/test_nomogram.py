@@ -222,6 +222,21 @@ def test_an_impossible_record_gets_the_prior(undrawn):
     assert NomogramDisplay.from_estimator(model, "a").probability({"red": True}) == 0.75
 
 
+def test_classes_far_apart_and_without_spread_have_lines_with_names():
+    rng = np.random.default_rng(0)
+    for x in (rng.normal(np.repeat([0.0, 1000.0], 50), 1e-3), np.repeat([1.0, 2.0], 50)):
+        model = tb.GaussianNB().fit(x[:, None], np.repeat(["a", "b"], 50))
+        display = NomogramDisplay.from_estimator(model, "a", record=x[:1])
+        assert display.panels["b"].rows[0].ticks
+        assert display.probability() == 1.0
+
+
+def test_words_that_neither_class_allows_are_said():
+    model = tb.TextNB(alpha=0).fit(["win money", "see lunch"], ["spam", "ham"])
+    display = NomogramDisplay.from_estimator(model, record="win lunch")
+    assert "what neither ham nor spam allows; the probability of ham is 0.5" in display.alt_text
+
+
 def test_a_class_that_cannot_be_has_a_nomogram_too():
     model = tb.stated({"a": 0.0, "b": 1.0}, {"red": {"a": 0.5, "b": 0.25}})
     for label, p in (("a", 0.0), ("b", 1.0)):

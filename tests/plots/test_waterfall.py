@@ -63,14 +63,7 @@ def test_bars_hang_on_each_other_and_the_last_one_is_the_total():
     assert lengths == pytest.approx([each.bits for each in contrast.evidence])
     assert drawn[-1] == pytest.approx((0.0, contrast.total))
     names = [text.get_text() for text in display.ax_.get_yticklabels()]
-    assert names[0] == "prior"
-    assert names[1:-1] == [
-        f"{each.contribution.column} = {each.contribution.value:g}"
-        if each.contribution.column == "income"
-        else f"{each.contribution.column} = {each.contribution.value}"
-        for each in contrast.evidence
-    ]
-    assert names[-1] == "total"
+    assert names == ["prior", "income = 95", "status = S", "refund = No", "total"]
 
 
 def test_the_prior_has_its_exponent():
@@ -171,34 +164,28 @@ def test_bars_for_and_against_differ_without_colours():
     assert not hatches[True] & hatches[False]
 
 
-def test_text_of_users_is_shown_as_it_is():
+def test_text_of_users_is_shown_as_it_is_on_given_axes():
     name = "cost_$x$ <b>\nnext"
     model = tb.NaiveBayes().fit({name: ["$p$", "q_r", "ü" * 200, "x"]}, ["_y$", "_y$", "n", "n"])
-    display = WaterfallDisplay.from_estimator(model, {name: "ü" * 200})
+    explanation = explain(model.model_, {name: "ü" * 200})
+    _, ax = pyplot.subplots()
+    display = WaterfallDisplay.from_explanation(explanation, "n", "_y$", ax=ax)
     display.figure_.canvas.draw()
-    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    names = [text.get_text() for text in ax.get_yticklabels()]
     assert names[1].startswith(r"cost_\$x\$ <b> next =")
     assert len(names[1]) <= 40
     assert display.alt_text.count("ü") < 40
-
-
-def test_an_explanation_and_given_axes_will_do():
-    record = {"refund": "No", "status": "S"}
-    explanation = explain(loan().model_, record)
-    _, ax = pyplot.subplots()
-    display = WaterfallDisplay.from_explanation(explanation, "No", "Yes", ax=ax)
-    assert display.ax_ is ax
-    assert display.total == explanation.against("No", "Yes").total
-    assert f"{explanation.posterior[0]:.4f}" in display.alt_text
+    assert f"{explanation.posterior[1]:.4f}" in display.alt_text
 
 
 def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(tb.TallyBayesError, match="did you mean 'Yes'"):
-        WaterfallDisplay.from_estimator(loan(), {"refund": "No"}, "yes")
-    with pytest.raises(tb.TallyBayesError, match="a mapping"):
-        WaterfallDisplay.from_estimator(loan(), 3)
-    with pytest.raises(tb.TallyBayesError, match="most is 0"):
-        WaterfallDisplay.from_estimator(loan(), {"refund": "No"}, most=0)
+    for match, record, options in (
+        ("did you mean 'Yes'", {"refund": "No"}, {"one": "yes"}),
+        ("a mapping", 3, {}),
+        ("most is 0", {"refund": "No"}, {"most": 0}),
+    ):
+        with pytest.raises(tb.TallyBayesError, match=match):
+            WaterfallDisplay.from_estimator(loan(), record, **options)
 
 
 @pytest.mark.parametrize("letter", ["W", "i", "x y "])
@@ -228,15 +215,10 @@ def test_a_record_may_be_a_row_or_a_text_as_for_explain():
     assert ColumnDisplay.from_estimator(model, "x", record=X.iloc[1]).value == 2.0
 
 
-def both_ways(n=16):
-    """A model without smoothing and a record in which n columns rule out each of two classes."""
-    columns = {f"a{k}": [*"xxyy"] for k in range(n)} | {f"b{k}": [*"xxyy"] for k in range(n)}
-    model = tb.NaiveBayes(alpha=0).fit(columns, ["one", "one", "two", "two"])
-    return model, {name: "x" if name[0] == "a" else "y" for name in columns}
-
-
 def test_more_columns_than_are_drawn_may_rule_out_both_classes():
-    model, record = both_ways()
+    columns = {f"{side}{k}": [*"xxyy"] for k in range(16) for side in "ab"}
+    model = tb.NaiveBayes(alpha=0).fit(columns, ["one", "one", "two", "two"])
+    record = {name: "x" if name[0] == "a" else "y" for name in columns}
     display = WaterfallDisplay.from_estimator(model, record)
     rest = [step for step in display.steps if step.name.endswith(" more")]
     assert sorted(step.bits for step in rest) == [-math.inf, math.inf]

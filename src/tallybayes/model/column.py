@@ -134,7 +134,8 @@ class ModelColumn:
             return Support()
         values = np.unique(drawn[0])
         if len(values) <= MOST_LISTED or values.dtype.kind not in "iuf":
-            return Support(tuple(values.tolist()), tuple(map(str, values.tolist())))
+            drawn_values = tuple(values.tolist())
+            return Support(drawn_values, tuple(self.detail(x) or str(x) for x in drawn_values))
         centres = tuple(float(drawn[0][classes == c].mean()) for c in range(len(self.classes)))
         whole = bool((values == np.round(values)).all())
         return Support(

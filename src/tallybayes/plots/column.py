@@ -278,19 +278,20 @@ class ColumnDisplay:
                 tops.append(float(steps.max()))
                 look: Any = {"color": style.color, "linestyle": style.line, "linewidth": 0.8}
                 ax.stairs(steps, self.data_edges, alpha=0.6, zorder=1.5, **look)
+        top = min(max(tops), TALLEST * float(np.median(tops)))
         if self.data_edges is not None:
             ends += [float(self.data_edges[0]), float(self.data_edges[-1])]
         if self.value is not None:
             at = float(self.value)
             ends.append(at)
             ax.axvline(at, color=INK, linewidth=1.0, linestyle=(0, (2, 2)), zorder=2)
-            for c in self.drawn if self.value_likelihood is not None else ():
-                assert self.value_likelihood is not None
-                point = style_of(c).of_point | {"markersize": 6, "clip_on": False}
-                ax.plot([at], [self.value_likelihood[c]], zorder=4, **point)
+        if self.value_likelihood is not None:
+            for c in self.drawn:
+                f = float(self.value_likelihood[c])
+                point = style_of(c).of_point | {"markersize": 6, "clip_on": f > top}
+                ax.plot([at], [f], zorder=4, **point)
         margin = 0.02 * (max(ends) - min(ends)) or 1.0
         ax.set_xlim(min(ends) - margin, max(ends) + margin)
-        top = min(max(tops), TALLEST * float(np.median(tops)))
         ax.set_ylim(0.0, 1.06 * top)
         cut = f"the highest reaches {number(max(tops))}" if max(tops) > top else ""
         return cut, _not_drawn(self.beyond, "value far out", "values far out")
@@ -316,12 +317,10 @@ class ColumnDisplay:
             band = shown.index(self.value_place)
             look = {"color": FAINT, "alpha": 0.45, "linewidth": 0, "zorder": 0, "gid": BESIDE}
             ax.axvspan(band - 0.5, band + 0.5, label="the record", **look)
-        names = [readable(self.names[k], 22) for k in shown]
-        turn: Any = {}
-        if max(map(len, names)) > 68 / len(names):  # they would run into each other
-            names = [readable(self.names[k], 20) for k in shown]
-            turn = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-        ax.set_xticks(at, names, **turn)
+        names = [readable(self.names[k], 20) for k in shown]
+        turn: Any = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        crowded = max(map(len, names)) > 68 / len(names)
+        ax.set_xticks(at, names, **(turn if crowded else {}))
         ax.tick_params(axis="x", length=0)
         ax.set_xlim(-0.6, len(names) - 0.4)
         ax.set_ylim(0.0, None)

@@ -53,7 +53,7 @@ Floats = NDArray[np.float64]
 POINTS = 100.0  # of the longest row
 DECISIVE = 6.0  # nats, odds of 400 : 1: numbers that say more are not on their row
 SURE = 7.0  # log-odds at which the rulers of total and probability end: 0.999
-GRID = 400  # numbers that are looked at
+GRID, ZOOMS = 400, 6  # numbers that are looked at, and how often closer
 MOST_PANELS = 4
 EDGE = 105.0  # where an arrow stands for what is beyond
 LEFT, RIGHT = -8.0, 108.0
@@ -399,11 +399,12 @@ class NomogramDisplay:
             said.append(f"{len(self.panels) - len(self.drawn)} more panels are not drawn.")
         if self.explanation is not None:
             reading = first.read(self.explanation)
-            said.append(
-                f"The record has {number(reading.total, 4)} points against "
-                f"{label(first.other)}, log-odds {number(reading.log_odds)}; "
-                f"the probability of {one} is {probability(self.probability())}."
-            )
+            points = f"{number(reading.total, 4)} points against {label(first.other)}"
+            points += f", log-odds {number(reading.log_odds)}"
+            if math.isnan(reading.total):
+                points = f"what neither {one} nor {label(first.other)} allows"
+            chance = f"the probability of {one} is {probability(self.probability())}"
+            said.append(f"The record has {points}; {chance}.")
         return " ".join(said)
 
 
@@ -429,13 +430,16 @@ class _Options:
             finite = ratios[np.isfinite(ratios)].tolist() or [0.0]
             ticks = tuple(map(Tick, self.support.names, x, ratios.tolist()))
             return Row(name, ticks, min(finite), max(finite))
-        inside = np.abs(ratios) <= DECISIVE
-        inside[:-1] |= np.diff(np.sign(ratios)) != 0.0  # where it is steep, a grid is coarse
-        cut = bool(inside.any() and not inside.all())
-        if cut:
-            first, last = np.flatnonzero(inside)[[0, -1]]
+        cut = False
+        for _ in range(ZOOMS):
+            inside = np.abs(ratios) <= DECISIVE
+            inside[:-1] |= np.diff(np.sign(ratios)) != 0.0  # where it is steep, a grid is coarse
+            if inside.all() or not inside.any() or (cut and inside.sum() > GRID // 8):
+                break
+            cut, (first, last) = True, np.flatnonzero(inside)[[0, -1]]
             ends = x[max(first - 1, 0)], x[min(last + 1, len(x) - 1)]
-            x = replace(self.support, span=ends).grid(GRID)
+            only_whole = self.support.whole and not self.support.density
+            x = replace(self.support, span=ends, whole=only_whole).grid(GRID)
             ratios = _ratios(self.column.evidence(x), pair)
         along = np.clip(ratios, -DECISIVE, DECISIVE) if cut else ratios
         falls = np.diff(along, prepend=2.0 * along[0] - along[1:2].sum()) < 0.0
@@ -682,9 +686,11 @@ def _round_numbers(low: float, high: float, n: int, of: Support) -> list[float]:
 
     if not low < high:
         return [low]
-    locator: Locator = MaxNLocator(n + 2, steps=[1, 2, 2.5, 5, 10], integer=of.whole)
+    locator: Locator = MaxNLocator(
+        n + 2, steps=[1, 2, 2.5, 5, 10], integer=of.whole and high - low > n
+    )
     if of.log and high > 4.0 * low > 0.0:
         locator = LogLocator(subs=(1.0, 2.0, 5.0) if high < 300.0 * low else (1.0,), numticks=9)
     slack = 1e-9 * (high - low)
     ticks = locator.tick_values(low, high)
-    return [float(x) + 0.0 for x in ticks if low - slack <= x <= high + slack]
+    return [float(x) + 0.0 for x in ticks if low - slack <= x <= high + slack] or [low, high]

@@ -58,8 +58,9 @@ def svg_of(display_or_figure: Any, alt: str | None = None) -> str:
     said = str(getattr(display_or_figure, "alt_text", "") if alt is None else alt)
     svg = _drawn(figure)
     mark = "p" + sha256(f"{svg}{said}".encode()).hexdigest()[:10]
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
     # only inside of tags: what people wrote stays as it is
-    svg = re.sub(r"<[^>]*>", lambda tag: _own(tag.group(), mark), svg)
+    svg = re.sub(r"<[^>]*>", lambda tag: _own(tag.group(), mark, used), svg)
     head, _, body = svg.partition(">")
     width, height, box = re.findall(r'(?:width|height|viewBox)="([^"]+)"', head)
     # 96 pixels of the page make an inch, as 72 points do
@@ -89,8 +90,9 @@ def _drawn(figure: Figure) -> str:
     return re.sub(unwanted, "", text[text.index("<svg") :].strip(), flags=re.DOTALL)
 
 
-def _own(tag: str, mark: str) -> str:
-    """Return a tag with names of this picture only, and no font of its own."""
+def _own(tag: str, mark: str, used: set[str]) -> str:
+    """Return a tag with names of this picture only, if they are used, and no font of its own."""
+    tag = re.sub(r'\sid="([^"]+)"', lambda name: name.group() if name[1] in used else "", tag)
     tag = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{mark}-", tag)
     tag = re.sub(r"font-family:[^;\"]*;?\s*", "", tag)
     return re.sub(r"(font:[^;\"']*px )'[^;\"]*", rf"\1{FONT}", tag)  # as matplotlib wrote before
