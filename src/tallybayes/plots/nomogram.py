@@ -39,6 +39,7 @@ from tallybayes.plots.style import (
     new_axes,
     new_panels,
     readable,
+    written,
 )
 from tallybayes.rendering.words import counted, label, listed, number, probability
 from tallybayes.sources.labels import Label
@@ -198,7 +199,7 @@ class Panel:
         if contribution.left_out == MISSING:
             text, ratio = "missing", 0.0
         elif row.word is None:
-            text = readable(number(value, 4) if isinstance(value, float) else value, 18)
+            text = readable(written(value), 18)
             text += " (left out)" if contribution.left_out else ""
         else:
             text, ratio = "absent", row.ticks[0].log_ratio
