@@ -532,7 +532,7 @@ class _Drawing:
             name = f"“{row.word}”" if row.word is not None and len(texts) == 1 else row.name
             self.names[y] = readable(name, 30)
             self._row(y, row, mark)
-        if reading is not None and (panel.unshown or texts):
+        if reading is not None and (panel.unshown or texts or reading.others):
             y -= 1.0
             self.names[y] = "everything else"
             ends = [0.0, 0.0 if math.isnan(reading.others) else _held(reading.others)]
