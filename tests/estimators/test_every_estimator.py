@@ -1,16 +1,21 @@
-"""What holds for every estimator: files, threads, copies, rows that are prepared once."""
+"""What holds for every estimator: batches, files, threads, copies, rows that are prepared once."""
 
 from __future__ import annotations
 
+import copy
 import pickle
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import tallybayes as tb
 from tallybayes.estimators import drop_in
@@ -26,30 +31,51 @@ WORDS = np.array(["dinner", "lottery", "win", "now"])
 TEXTS = [" ".join(WORDS[row > 0]) or "nothing" for row in COUNTS]
 WEIGHTS = RNG.uniform(0.5, 2.0, 60)
 
-# name: estimators with their parameters, and the rows that they take
-CASES: dict[str, tuple[list[dict[str, Any]], Any]] = {
-    "NaiveBayes": ([{}, {"columns": "best", "calibration": "weights"}], NUMBERS),
-    "TextNB": ([{}, {"ngrams": (1, 2), "idf": True}], TEXTS),
-    "MixedNB": ([{"categorical_features": [0], "max_categories": [9]}], COUNTS * 1.0),
-    "GaussianNB": ([{"var_smoothing": 0.1}, {"priors": [0.2, 0.3, 0.5]}], NUMBERS),
-    "MultinomialNB": ([{}, {"alpha": np.array([0.1, 1.0, 2.0, 3.0])}], COUNTS),
-    "BernoulliNB": ([{"binarize": 1.0}, {"fit_prior": False}], COUNTS),
-    "ComplementNB": ([{"norm": True}, {"alpha": 0.1}], COUNTS),
-    "CategoricalNB": ([{"min_categories": 12}, {"unseen": "smooth"}], COUNTS * 2),
-}
-ALL = [
-    pytest.param(getattr(tb, name)(**parameters), X, id=f"{name} {k}")
-    for name, (variants, X) in CASES.items()
-    for k, parameters in enumerate(variants)
+TABLE = pd.DataFrame(
+    {
+        "size": np.where(RNG.random(60) < 0.1, np.nan, NUMBERS[:, 0]),
+        "colour": np.where(COUNTS[:, 0] == 1, None, WORDS[np.minimum(COUNTS[:, 1], 3)]),
+        "visits": COUNTS[:, 2],
+    }
+)
+STATED = {0: 0.2, 1: 0.3, 2: 0.5}
+
+# estimators of every class with the rows that they take
+CASES: list[tuple[Any, Any]] = [
+    (tb.NaiveBayes(), NUMBERS),
+    (tb.NaiveBayes("best", calibration="weights"), NUMBERS),
+    (tb.NaiveBayes({"size": "bins"}, alpha=0.1, unseen="smooth"), TABLE),
+    (tb.NaiveBayes({"visits": tb.Poisson()}, prior=STATED, positive=1), TABLE),
+    (tb.NaiveBayes({"visits": "categorical"}, calibration="temperature"), TABLE),
+    (tb.TextNB(), TEXTS),
+    (tb.TextNB(ngrams=(1, 2), stop_words=["now"], idf=True, norm="l2"), TEXTS),
+    (tb.TextNB(prior=STATED, positive=1, calibration="temperature"), TEXTS),
+    (tb.TextNB(buckets=64, tf="log", event="bernoulli"), TEXTS),
+    (tb.TextNB(vocabulary=["dinner", "lottery"], event="complement"), TEXTS),
+    (tb.MixedNB(categorical_features=[0], max_categories=[9]), COUNTS * 1.0),
+    (tb.GaussianNB(var_smoothing=0.1), NUMBERS),
+    (tb.GaussianNB(priors=[0.2, 0.3, 0.5]), NUMBERS),
+    (tb.MultinomialNB(), COUNTS),
+    (tb.MultinomialNB(alpha=np.array([0.1, 1.0, 2.0, 3.0])), COUNTS),
+    (tb.BernoulliNB(binarize=1.0), COUNTS),
+    (tb.BernoulliNB(fit_prior=False), COUNTS),
+    (tb.ComplementNB(norm=True), COUNTS),
+    (tb.ComplementNB(alpha=0.1), COUNTS),
+    (tb.CategoricalNB(min_categories=12), COUNTS * 2),
+    (tb.CategoricalNB(unseen="smooth"), COUNTS * 2),
 ]
+ALL = [pytest.param(*case, id=f"{k} {type(case[0]).__name__}") for k, case in enumerate(CASES)]
+CLASSES = [pytest.param(getattr(tb, name)(), id=name) for name in ESTIMATORS]
+every_case = pytest.mark.parametrize(("estimator", "X"), ALL)
+pytestmark = pytest.mark.filterwarnings("ignore:the .* calibration lowers")  # by chance
 
 
 def test_every_estimator_has_a_case():
-    assert set(CASES) == set(ESTIMATORS)
+    assert {type(estimator).__name__ for estimator, _ in CASES} == set(ESTIMATORS)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
-@pytest.mark.parametrize(("estimator", "X"), ALL)
+@every_case
 def test_what_was_saved_predicts_and_learns_on(estimator, X, weights, tmp_path):
     model = clone(estimator).fit(X, Y, sample_weight=weights)
     model.save(tmp_path / "model.tally")
@@ -57,17 +83,218 @@ def test_what_was_saved_predicts_and_learns_on(estimator, X, weights, tmp_path):
     assert type(again) is type(model)
     assert again.classes_.dtype == model.classes_.dtype
     np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-9)
+    for name in ("class_count_", "feature_count_", "feature_log_prob_", "theta_", "var_"):
+        if hasattr(type(model), name):
+            for mine, theirs in zip(getattr(again, name), getattr(model, name), strict=True):
+                np.testing.assert_allclose(mine, theirs, rtol=1e-9)
     # a reader that knows nothing of the estimator has the same model
     stored = load_file(tmp_path / "model.tally").fitted.model
     if type(model).__name__ != "TextNB":
         source = model.source_of(X)
         np.testing.assert_allclose(stored.posterior(source), model.predict_proba(X), rtol=1e-9)
+    if X is TABLE:
+        assert again.feature_names_in_.tolist() == list(TABLE)
+    else:
+        assert not hasattr(again, "feature_names_in_")
     for each in (model, again):
         each.partial_fit(X[:20], Y[:20], sample_weight=None)
     np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-9)
+    if hasattr(again, "forget"):
+        assert int(again.forget(X[:20], Y[:20]).tally_.rows.sum()) == 60
 
 
-@pytest.mark.parametrize(("estimator", "X"), ALL)
+def test_what_is_no_model_file_is_refused_by_name(tmp_path):
+    (tmp_path / "data.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(tb.TallyBayesError, match=r"data\.csv"):
+        tb.load(tmp_path / "data.csv")
+
+
+def test_a_loaded_model_can_be_fitted_anew_with_what_was_worked_out_before(tmp_path):
+    model = tb.NaiveBayes({"size": "bins"}).fit(TABLE, Y)
+    model.save(tmp_path / "model.tally")
+    again = tb.load(tmp_path / "model.tally").fit(TABLE, Y)
+    np.testing.assert_allclose(again.predict_proba(TABLE), model.predict_proba(TABLE), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
+@every_case
+def test_parts_give_what_one_fit_gives_and_can_be_forgotten(estimator, X, weights):
+    if isinstance(estimator.prepare(X, Y), NeedsRefit):
+        pytest.skip("the first batch says how later ones are counted")
+
+    def learnt(model, *parts):
+        for rows in parts:
+            w = None if weights is None else weights[rows]
+            model.partial_fit(X[rows], Y[rows], classes=[0, 1, 2], sample_weight=w)
+        return model
+
+    first, second, third = slice(0, 1), slice(1, 25), slice(25, None)
+    whole = clone(estimator).fit(X, Y, sample_weight=weights)
+    fresh = clone(estimator)
+    if X is TABLE:  # the kind of whole numbers is not to be guessed from one row
+        kinds = {name: kind for name, kind, _ in whole.schema_}
+        fresh.set_params(columns={**kinds, **estimator.columns})
+    model = learnt(clone(fresh), first, second, third)
+    models = [model]
+    if hasattr(model, "merge"):
+        a, b = learnt(clone(fresh), first), learnt(clone(fresh), second, third)
+        before = b.tally_.to_bytes()
+        models += [a + b, b + a, sum([a, b]), copy.deepcopy(b).merge(a)]
+        again = learnt(copy.deepcopy(model), second)
+        w = None if weights is None else weights[second]
+        models.append(again.forget(X[second], Y[second], w))
+        assert b.tally_.to_bytes() == before
+    for each in models:
+        assert each.classes_.tolist() == [0, 1, 2]
+        np.testing.assert_allclose(
+            each.predict_joint_log_proba(X), whole.predict_joint_log_proba(X), rtol=1e-9
+        )
+
+
+@every_case
+def test_fit_begins_anew(estimator, X):
+    model = clone(estimator).fit(X, Y).partial_fit(X, Y)
+    model.fit(X[30:], Y[30:])
+    assert int(model.tally_.rows.sum()) == 30
+    expected = clone(estimator).fit(X[30:], Y[30:]).predict_proba(X)
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
+
+
+@every_case
+@pytest.mark.parametrize(
+    "copied",
+    [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))],
+    ids=["copy", "deepcopy", "pickle"],
+)
+def test_a_copy_predicts_the_same_and_learns_on_its_own(estimator, X, copied):
+    model = clone(estimator).fit(X, Y)
+    early = copied(model)
+    proba = model.predict_proba(X)  # the model has been worked out by now
+    for again in (early, copied(model)):
+        np.testing.assert_allclose(again.predict_proba(X), proba, rtol=1e-9)
+        again.partial_fit(X[:9], Y[:9])
+        assert int(again.tally_.rows.sum()) == 69
+        assert int(model.tally_.rows.sum()) == 60
+    with pytest.raises(NotFittedError):
+        copied(clone(estimator)).predict(X)
+
+
+@every_case
+def test_a_clone_has_the_parameters_and_nothing_that_was_learnt(estimator, X):
+    model = clone(estimator).fit(X, Y)
+    again = clone(model)
+    assert repr(again) == repr(model) == repr(estimator)
+    assert not hasattr(again, "classes_")
+    with pytest.raises(ValueError, match="Invalid parameter 'nothing'"):
+        again.set_params(nothing=1)
+
+
+@every_case
+def test_neither_the_rows_nor_the_tally_are_shared_with_the_user(estimator, X):
+    rows, labels = copy.deepcopy(X), Y.copy()
+    before = joblib.hash(rows)
+    model = clone(estimator).fit(rows, labels)
+    proba = model.predict_proba(rows)
+    assert joblib.hash(rows) == before
+    labels[:] = 0
+    if isinstance(rows, np.ndarray):
+        rows[:] = 0
+    model.tally_.update(model.source_of(X), Y + 7)  # of a copy
+    assert model.tally_.classes == (0, 1, 2)
+    np.testing.assert_allclose(model.predict_proba(X), proba, rtol=1e-9)
+
+
+METHODS: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(["predict", "predict_proba", "predict_log_proba"], (COUNTS,)),
+    "predict_joint_log_proba": (COUNTS,),
+    "score": (COUNTS, Y),
+    "explain": ({"x0": 1},),
+    "counterfactuals": ({"x0": 1},),
+    "report": (),
+    "save": ("model.tally",),
+    "forget": (COUNTS, Y),
+    "merge": (None,),
+    "sample": (1,),
+    "summary": (),
+    "most_informative": (),
+}
+
+
+@pytest.mark.parametrize("model", CLASSES)
+def test_nothing_works_before_data_has_come(model):
+    before = dict(vars(model))
+    for method, arguments in METHODS.items():
+        if hasattr(type(model), method):
+            given = (clone(model),) if method == "merge" else arguments
+            with pytest.raises(NotFittedError, match="not fitted yet"):
+                getattr(model, method)(*given)
+    for name in (
+        "tally_",
+        "model_",
+        "schema_",
+        "vocabulary_",
+        "feature_count_",
+        "feature_log_prob_",
+    ):
+        if hasattr(type(model), name):
+            with pytest.raises((NotFittedError, AttributeError)):
+                getattr(model, name)
+    with pytest.raises(NotFittedError):
+        tb.explain(model, {"x0": 1})
+    for call in (lambda: model.explain_all({"a": [1]}), lambda: model.diagnose({"a": [1]}, ["x"])):
+        if type(model) is tb.NaiveBayes:
+            with pytest.raises(NotFittedError):
+                call()
+    assert vars(model) == before
+
+
+@pytest.mark.parametrize(("estimator", "X"), [(tb.NaiveBayes(), TABLE), (tb.TextNB(), TEXTS)])
+def test_models_merge_with_fitted_ones_of_their_class_alone(estimator, X):
+    model = clone(estimator).fit(X, Y)
+    before = model.tally_.to_bytes()
+    for other in (None, 1, "model", tb.GaussianNB().fit(NUMBERS, Y), tb.Tally):
+        name = type(other).__name__
+        with pytest.raises(tb.TallyBayesError, match=f"merges with another, not with {name}"):
+            model.merge(other)
+        with pytest.raises(TypeError, match="unsupported operand"):
+            model + other
+    with pytest.raises(NotFittedError):
+        model.merge(clone(estimator))
+    assert model.tally_.to_bytes() == before
+
+
+@every_case
+def test_a_thread_that_predicts_while_another_learns_sees_one_model(estimator, X, monkeypatch):
+    model = clone(estimator).fit(X, Y)
+    expected = model.predict_proba(X), model.predict(X)
+    checked_rows = type(model)._checked_rows
+    inside, learned = threading.Event(), threading.Event()
+
+    def slowly(self, rows):
+        if threading.current_thread() is thread:
+            inside.set()
+            learned.wait(5)
+        return checked_rows(self, rows)
+
+    monkeypatch.setattr(type(model), "_checked_rows", slowly)
+    found = []
+    for method in (model.predict_proba, model.predict):
+        thread = threading.Thread(target=lambda of=method: found.append(of(X)))
+        inside.clear()
+        learned.clear()
+        thread.start()
+        inside.wait(5)
+        model.partial_fit(X, (Y + 1) % 3)
+        learned.set()
+        thread.join()
+        if method == model.predict_proba:
+            assert not np.allclose(model.predict_proba(X), expected[0])
+            model.fit(X, Y)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-9)
+    assert found[1].tolist() == expected[1].tolist()
+
+
+@every_case
 def test_threads_learn_together_and_no_row_is_lost(estimator, X):
     model = clone(estimator).fit(X, Y)
     with ThreadPoolExecutor(4) as pool:
@@ -79,7 +306,7 @@ def test_threads_learn_together_and_no_row_is_lost(estimator, X):
     assert int(model.tally_.rows.sum()) == 13 * 60
 
 
-@pytest.mark.parametrize(("estimator", "X"), ALL)
+@every_case
 def test_rows_are_prepared_once_or_it_says_why_not(estimator, X):
     assert isinstance(estimator, TallyEstimator)
     prepared = estimator.prepare(X, Y)
@@ -101,7 +328,7 @@ def test_rows_are_prepared_once_or_it_says_why_not(estimator, X):
     )
 
 
-@pytest.mark.parametrize(("estimator", "X"), ALL)
+@every_case
 def test_what_was_fitted_is_not_written_to(estimator, X):
     fitted = clone(estimator).fit(X, Y).fitted_
     assert fitted.labels.tolist() == [0, 1, 2]

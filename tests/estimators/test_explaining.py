@@ -93,16 +93,6 @@ def test_a_text_is_a_record_of_a_text_classifier():
     assert spam.counterfactuals("lottery you", to="ham").found
 
 
-def test_the_answer_of_a_changed_record_is_the_one_that_was_promised():
-    for found in model().counterfactuals({"owner": "No", "income": 120.0}):
-        assert model().predict(pd.DataFrame([found.record])).tolist() == [found.decision]
-
-
-def test_a_column_that_is_kept_does_not_change():
-    kept = model().counterfactuals({"owner": "No", "income": 120.0}, keep=["income"])
-    assert all(change.column != "income" for each in kept for change in each.changes)
-
-
 def test_a_diagnosis_of_the_rows_that_were_learnt_from():
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b"], 200)
@@ -130,21 +120,6 @@ def test_a_diagnosis_of_the_rows_that_were_learnt_from():
 def test_what_cannot_be_explained_is_refused_in_words(call, message):
     with pytest.raises(tb.TallyBayesError, match=message):
         call(model())
-
-
-def test_an_estimator_that_was_not_fitted_says_so():
-    from sklearn.exceptions import NotFittedError
-
-    for call in (
-        lambda m: m.explain({"a": 1}),
-        lambda m: m.explain_all({"a": [1]}),
-        lambda m: m.counterfactuals({"a": 1}),
-        lambda m: m.diagnose({"a": [1]}, ["x"]),
-        lambda m: m.report(),
-        lambda m: tb.explain(m, {"a": 1}),
-    ):
-        with pytest.raises(NotFittedError):
-            call(tb.NaiveBayes())
 
 
 @pytest.mark.usefixtures("words_only")

@@ -10,7 +10,6 @@ import sklearn.naive_bayes as sk
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.sparse import csr_array, csr_matrix
 
 import tallybayes as tb
 from tallybayes import NaiveBayes
@@ -149,10 +148,6 @@ def test_a_mixed_table_with_gaps(model):
     assert model.predict(NEW).tolist() == [("No", "Yes")[k] for k in joint.argmax(axis=1)]
 
 
-def test_the_rows_of_a_posterior_add_up_to_one(model):
-    np.testing.assert_allclose(model.predict_proba(LOAN).sum(axis=1), 1.0, rtol=1e-14)
-
-
 def test_the_score_is_the_share_of_right_predictions(model):
     right = np.mean(by_hand(LOAN, CHEAT, LOAN).argmax(axis=1) == (np.array(CHEAT) == "Yes"))
     assert model.score(LOAN, CHEAT) == right
@@ -197,67 +192,6 @@ def test_any_table(rows, new, alpha, unseen, weighted):
     agree(model.predict_joint_log_proba(records), expected, 1e-8)
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), np.nan])
-def test_a_missing_value_in_training_leaves_its_cell_out(missing):
-    table = {"a": ["x", "y", None, "y"], "n": [1.0, 2.0, 4.0, None]}
-    gaps = {name: [missing if x is None else x for x in column] for name, column in table.items()}
-    new = {"a": ["x", "y"], "n": [1.5, 3.0]}
-    labels = ["p", "p", "q", "q"]
-    ours = NaiveBayes().fit(gaps, labels).predict_joint_log_proba(new)
-    agree(ours, by_hand(table, labels, new))
-
-
-@pytest.mark.parametrize("missing", [None, float("nan")])
-def test_a_missing_value_in_prediction_leaves_its_factor_out(model, missing):
-    for name in LOAN:
-        new = {"owner": [True], "status": ["Single"], "income": [100.0]}
-        without = by_hand(LOAN, CHEAT, {**new, name: [None]})
-        agree(model.predict_joint_log_proba({**new, name: [missing]}), without)
-
-
-def test_a_row_of_gaps_has_the_prior_as_its_posterior(model):
-    agree(model.predict_proba([{"owner": None}]), np.array([[0.7, 0.3]]))
-
-
-def test_a_column_of_gaps_says_nothing():
-    table = {**LOAN, "nothing": [None] * 10, "nan": [np.nan] * 10}
-    new = {**NEW, "nothing": ["x", None, "y", "z", None], "nan": [1.0, np.nan, 2.0, 3.0, 4.0]}
-    agree(NaiveBayes().fit(table, CHEAT).predict_joint_log_proba(new), by_hand(LOAN, CHEAT, NEW))
-
-
-UNSEEN = {**NEW, "status": ["Widowed"] * 5}
-
-
-def test_unseen_categories_are_left_out_when_left_to_itself(model):
-    without = by_hand(LOAN, CHEAT, {**NEW, "status": [None] * 5})
-    agree(model.predict_joint_log_proba(UNSEEN), without)
-
-
-@pytest.mark.parametrize("alpha", [1, Fraction(1, 2)])
-def test_unseen_categories_may_count_as_values_without_rows(alpha):
-    model = NaiveBayes(unseen="smooth", alpha=float(alpha)).fit(LOAN, CHEAT)
-    with_it = model.predict_joint_log_proba(UNSEEN)
-    without = model.predict_joint_log_proba({**UNSEEN, "status": [None] * 5})
-    # of three values: all seven No have one, and two of the three Yes
-    factor = [alpha / (7 + 3 * alpha), alpha / (2 + 3 * alpha)]
-    agree(np.exp(with_it - without), np.array([[float(f) for f in factor]] * 5))
-
-
-def test_unseen_categories_may_be_refused():
-    model = NaiveBayes(unseen="error").fit(LOAN, CHEAT)
-    model.predict(NEW)
-    with pytest.raises(tb.TallyBayesError, match=r"'status' holds 'Widowed'.*never counted"):
-        model.predict(UNSEEN)
-
-
-def test_declared_values_are_not_unseen():
-    columns = {"status": tb.Categories(("Single", "Married", "Divorced", "Widowed"))}
-    model = NaiveBayes(columns, unseen="error").fit(LOAN, CHEAT)
-    ratio = model.predict_joint_log_proba({**NEW, "status": ["Widowed"] * 5})
-    ratio = ratio - model.predict_joint_log_proba({**NEW, "status": [None] * 5})
-    agree(np.exp(ratio), np.array([[1 / 11, 1 / 6]] * 5))
-
-
 PRIORS = {
     "empirical": ("empirical", {"No": 0.7, "Yes": 0.3}),
     "uniform": ("uniform", {"No": 0.5, "Yes": 0.5}),
@@ -275,7 +209,7 @@ def test_priors(name):
     agree(ours, by_hand(LOAN, CHEAT, NEW, prior=expected.get))
 
 
-@pytest.mark.parametrize("alpha", [0, 0.5, 1, 10, np.float32(0.25), Fraction(1, 8)])
+@pytest.mark.parametrize("alpha", [0, 10, np.float32(0.25), Fraction(1, 8)])
 def test_alpha(alpha):
     new = {**NEW, "status": ["Single"] * 5, "owner": [False] * 5}  # both classes allow them
     ours = NaiveBayes(alpha=alpha).fit(LOAN, CHEAT).predict_joint_log_proba(new)
@@ -291,32 +225,10 @@ def test_alpha_of_zero_rules_classes_out():
             method(impossible)
 
 
-def test_a_weight_is_a_number_of_repetitions():
-    w = [1, 2, 0, 3, 1, 1, 2, 4, 0, 1]
-    repeated = {name: np.repeat(np.array(c, object), w).tolist() for name, c in LOAN.items()}
-    expected = by_hand(repeated, np.repeat(CHEAT, w).tolist(), NEW)
-    agree(NaiveBayes().fit(LOAN, CHEAT, w).predict_joint_log_proba(NEW), expected)
-    agree(NaiveBayes().fit(LOAN, CHEAT, np.array(w)).predict_joint_log_proba(NEW), expected)
-    agree(
-        NaiveBayes().partial_fit(LOAN, CHEAT, sample_weight=w).predict_joint_log_proba(NEW),
-        expected,
-    )
-
-
 def test_weights_may_be_fractions():
     w = [0.5, 1.25, 0.125, 2.0, 1.5, 0.25, 3.0, 1.0, 0.75, 1.0]
     ours = NaiveBayes().fit(LOAN, CHEAT, w).predict_joint_log_proba(NEW)
     agree(ours, by_hand(LOAN, CHEAT, NEW, w))
-
-
-def test_a_class_of_weight_zero_is_no_class():
-    labels = [*CHEAT[:-1], "Maybe"]
-    model = NaiveBayes().fit(LOAN, labels, [1] * 9 + [0])
-    assert model.classes_.tolist() == ["No", "Yes"]
-    agree(
-        model.predict_joint_log_proba(NEW),
-        by_hand({name: column[:-1] for name, column in LOAN.items()}, labels[:-1], NEW),
-    )
 
 
 @pytest.mark.parametrize("positive", ["a", "b", "c"])
@@ -326,21 +238,15 @@ def test_a_tie_goes_to_the_first_class_that_is_not_the_positive_one(positive):
     assert NaiveBayes().fit({"x": ["u"] * 3}, ["c", "b", "a"]).predict({"x": ["u"]}) == ["a"]
 
 
-def test_the_positive_class_wins_when_it_is_more_probable():
-    model = NaiveBayes(positive="b").fit({"x": ["u", "u", "v"]}, ["a", "b", "b"])
-    assert model.predict({"x": ["u", "v"]}).tolist() == ["b", "b"]
-
-
 @pytest.mark.parametrize(
     "labels",
     [
         ["b", "a", "b"],
-        [3, -1, 3],
+        (3, -1, 3),
         [2.0, 1.0, 2.0],
         [True, False, True],
         np.array([7, 5, 7], np.uint8),
         np.array(["long name", "b", "long name"], object),
-        (1, 0, 1),
     ],
 )
 def test_predictions_are_labels_as_they_came(labels):
@@ -349,17 +255,6 @@ def test_predictions_are_labels_as_they_came(labels):
     got = model.predict({"n": [1.0, 5.0, 2.0]})
     assert got.tolist() == np.array(labels).tolist()
     assert got.dtype == np.array(labels).dtype or np.array(labels).dtype == object
-
-
-def test_one_class_is_certain():
-    model = NaiveBayes().fit(LOAN, ["only"] * 10)
-    assert model.predict_proba(NEW).tolist() == [[1.0]] * 5
-    assert model.predict(NEW).tolist() == ["only"] * 5
-
-
-def test_one_row_is_enough():
-    model = NaiveBayes().fit({"n": [1.5], "t": ["x"]}, ["a"])
-    assert model.predict({"n": [99.0], "t": ["y"]}).tolist() == ["a"]
 
 
 def test_no_rows_have_no_predictions(model):
@@ -378,60 +273,11 @@ def test_fitting_again_forgets_everything_before():
     assert (model.n_features_in_, hasattr(model, "feature_names_in_")) == (1, False)
 
 
-def test_fit_and_partial_fit_return_the_estimator():
-    model = NaiveBayes()
-    assert model.fit(LOAN, CHEAT) is model
-    assert model.partial_fit(LOAN, CHEAT) is model
-    assert model.forget(LOAN, CHEAT) is model
-    assert model.merge(NaiveBayes().fit(LOAN, CHEAT)) is model
-
-
 RNG = np.random.default_rng(5)
 Y = RNG.integers(0, 3, 80)
 NUMBERED = RNG.normal(Y[:, None] * [1.0, -2.0, 0.0], [1.0, 3.0, 0.1])
 COUNTED = RNG.poisson(1 + Y[:, None] * [1, 0, 2, 0.5])
 CODED = RNG.integers(0, 4, (80, 3))
-WEIGHTS = RNG.uniform(0.5, 2.0, 80)
-
-
-def test_gaussian_is_that_of_scikit_learn():
-    family = tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(1e-9))
-    ours = NaiveBayes(family).fit(NUMBERED, Y)
-    theirs = sk.GaussianNB().fit(NUMBERED, Y)
-    agree(ours.predict_joint_log_proba(NUMBERED), theirs.predict_joint_log_proba(NUMBERED))
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array, csr_matrix])
-@pytest.mark.parametrize("alpha", [0.1, 1.0])
-def test_multinomial_is_that_of_scikit_learn(form, alpha):
-    X = form(COUNTED)
-    ours = NaiveBayes("multinomial", alpha=alpha).fit(X, Y, WEIGHTS)
-    theirs = sk.MultinomialNB(alpha=alpha).fit(COUNTED, Y, WEIGHTS)
-    agree(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(COUNTED))
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_bernoulli_is_that_of_scikit_learn(form):
-    X = form(COUNTED)
-    ours = NaiveBayes(tb.Bernoulli(threshold=1), alpha=0.3).fit(X, Y, WEIGHTS)
-    theirs = sk.BernoulliNB(alpha=0.3, binarize=1).fit(COUNTED, Y, WEIGHTS)
-    agree(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(COUNTED))
-
-
-@pytest.mark.parametrize("norm", [False, True])
-def test_complement_is_that_of_scikit_learn(norm):
-    ours = NaiveBayes(tb.Complement(norm=norm), alpha=0.3, prior="uniform")
-    theirs = sk.ComplementNB(alpha=0.3, norm=norm).fit(COUNTED, Y)
-    agree(
-        ours.fit(COUNTED, Y).predict_log_proba(COUNTED),
-        theirs.predict_log_proba(COUNTED),
-    )
-
-
-def test_categorical_is_that_of_scikit_learn():
-    ours = NaiveBayes("categorical", alpha=0.3).fit(CODED, Y, WEIGHTS)
-    theirs = sk.CategoricalNB(alpha=0.3).fit(CODED, Y, WEIGHTS)
-    agree(ours.predict_joint_log_proba(CODED), theirs.predict_joint_log_proba(CODED))
 
 
 def test_one_table_of_all_families_is_the_product_of_scikit_learns_models():
@@ -454,26 +300,6 @@ def test_one_table_of_all_families_is_the_product_of_scikit_learns_models():
     ]
     prior = np.log(np.bincount(Y) / len(Y))
     agree(ours, sum(parts) - 3 * prior)
-
-
-def test_poisson_is_that_of_scipy():
-    model = NaiveBayes("poisson", alpha=0.5).fit(COUNTED, Y)
-    rows = [COUNTED[c == Y] for c in range(3)]
-    rates = np.array([(counts.sum(axis=0) + 0.5) / len(counts) for counts in rows])
-    joint = stats.poisson.logpmf(COUNTED[:, None, :], rates).sum(axis=2)
-    joint += np.log(np.bincount(Y) / len(Y))
-    agree(model.predict_proba(COUNTED), posterior(joint))
-
-
-def test_the_columns_of_a_table(model):
-    assert model.n_features_in_ == 3
-    assert model.feature_names_in_.tolist() == ["owner", "status", "income"]
-    assert model.feature_names_in_.dtype == object
-    assert [(name, type(kind)) for name, kind, _ in model.schema_] == [
-        ("owner", tb.Categories),
-        ("status", tb.Categories),
-        ("income", tb.Numeric),
-    ]
 
 
 def test_the_summary(model):
@@ -504,23 +330,6 @@ def test_the_summary_of_many_columns_and_classes_is_short():
     assert "..." in text.splitlines()[0]
 
 
-def test_the_tally_holds_the_counts(model):
-    assert model.tally_.rows.tolist() == [7, 3]
-    moments, codes = model.tally_.blocks
-    assert moments.rows.tolist() == [[6], [3]]
-    assert moments.mean[:, 0] == pytest.approx([550 / 6, 90.0], rel=1e-14)
-    assert codes.labels == ((False, True), ("Divorced", "Married", "Single"))
-    assert codes.rows.tolist() == [[3, 3, 1, 4, 2], [3, 0, 1, 0, 1]]
-
-
-def test_the_model_answers_for_single_records(model):
-    record = {"owner": False, "income": 90.0}
-    expected = posterior(by_hand(LOAN, CHEAT, {"o": [False], "s": [None], "i": [90.0]}))[0]
-    answer = model.model_.posterior_of(record)
-    assert list(answer) == ["No", "Yes"]
-    assert list(answer.values()) == pytest.approx(expected, rel=1e-10)
-
-
 def test_a_notebook_shows_the_families(model):
     html = model._repr_html_()
     for word in ("NaiveBayes", "Gaussian()", "decimal numbers", "status", "7 &#x27;No&#x27;"):
@@ -538,22 +347,12 @@ def test_a_notebook_shows_a_model_that_has_forgotten_everything(model):
     assert "NaiveBayes" in model.forget(LOAN, CHEAT)._repr_html_()
 
 
-def test_the_text_form_is_that_of_scikit_learn(model):
-    assert repr(model) == "NaiveBayes()"
-    assert repr(NaiveBayes("gaussian", alpha=0.5)) == "NaiveBayes(alpha=0.5, columns='gaussian')"
-
-
-def test_whole_records(model):
-    records = model.sample(7, seed=1)
-    assert list(records) == ["owner", "status", "income", "class"]
-    assert {len(column) for column in records.values()} == {7}
-    assert set(records["status"]) <= {"Single", "Married", "Divorced"}
-    assert records["income"].dtype == float
-
-
-def test_the_target_has_the_name_of_the_labels():
+def test_samples_are_those_of_the_model_and_the_target_has_the_name_of_the_labels():
     model = NaiveBayes().fit(LOAN, pd.Series(CHEAT, name="cheat"))
-    assert list(model.sample(1, seed=0))[-1] == "cheat"
+    drawn = model.sample(7, {"status": "Single"}, seed=0)
+    assert list(drawn) == [*LOAN, "cheat"]
+    expected = model.model_.sample(7, {"status": "Single"}, seed=0)
+    assert all((drawn[name] == expected[name]).all() for name in drawn)
 
 
 @pytest.mark.parametrize("names", [("class",), ("y", "class", "label", "target", "")])
@@ -562,39 +361,3 @@ def test_columns_may_have_any_name(names):
     model = NaiveBayes().fit(table, ["p", "q", "q"])
     assert model.feature_names_in_.tolist() == list(names)
     assert len(model.sample(2, seed=0)) == len(names) + 1
-
-
-def test_a_seed_repeats_the_draw(model):
-    one, two, other = (model.sample(20, seed=s) for s in (3, 3, 4))
-    assert all((one[name] == two[name]).all() for name in one)
-    assert any((one[name] != other[name]).any() for name in one)
-
-
-def test_frequencies_are_those_of_the_model(model):
-    n = 20_000
-    drawn = model.sample(n, seed=0)
-    yes = drawn["class"] == "Yes"
-    assert yes.mean() == pytest.approx(0.3, abs=0.02)
-    single = drawn["status"] == "Single"
-    assert single[yes].mean() == pytest.approx(2 / 5, abs=0.03)
-    assert single[~yes].mean() == pytest.approx(3 / 10, abs=0.03)
-    assert drawn["income"][yes].mean() == pytest.approx(90, abs=1)
-    assert drawn["income"][yes].std() == pytest.approx(5, abs=0.2)
-
-
-def test_what_is_given_changes_the_classes(model):
-    drawn = model.sample(20_000, given={"status": "Single"}, seed=0)
-    assert set(drawn["status"]) == {"Single"}
-    expected = posterior(by_hand(LOAN, CHEAT, {"o": [None], "s": ["Single"], "i": [None]}))
-    assert (drawn["class"] == "Yes").mean() == pytest.approx(expected[0, 1], abs=0.02)
-
-
-def test_the_class_may_be_given(model):
-    drawn = model.sample(50, given={"class": "Yes"}, seed=0)
-    assert set(drawn["class"]) == {"Yes"}
-
-
-def test_samples_can_be_learned_from(model):
-    drawn = model.sample(5000, seed=0)
-    again = NaiveBayes().fit(drawn, drawn.pop("class"))
-    agree(again.predict_proba(NEW), model.predict_proba(NEW), 0.05)

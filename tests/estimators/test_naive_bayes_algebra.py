@@ -2,21 +2,19 @@
 
 import copy
 import functools
-import itertools
 import pickle
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
 
 import tallybayes as tb
 from tallybayes import NaiveBayes
 from tallybayes.tallies import Codes, Counts
+from tiers import scaled
 
 draws = given(data=st.data())
 
@@ -119,59 +117,7 @@ def same(ours, expected, tolerance=1e-12, probe=EVERYTHING):
     )
 
 
-@draws
-def test_any_split_into_batches_is_one_fit(data):
-    rows = data.draw(some_rows(max_size=15))
-    cuts = sorted({0, len(rows), *data.draw(st.sets(st.integers(1, len(rows)), max_size=4))})
-    model = NaiveBayes(COLUMNS)
-    for a, b in itertools.pairwise(cuts):
-        learn(model, rows[a:b])
-    same(model, fitted(rows))
-
-
-@draws
-def test_the_order_of_the_rows_leaves_no_trace(data):
-    rows = data.draw(some_rows(max_size=12))
-    model = NaiveBayes(COLUMNS)
-    for row in data.draw(st.permutations(rows)):
-        learn(model, [row])
-    same(model, fitted(rows))
-
-
-@draws
-def test_any_order_of_merging_is_one_fit(data):
-    parts = data.draw(st.lists(some_rows(max_size=5), min_size=2, max_size=4))
-    models = [fitted(rows) for rows in data.draw(st.permutations(parts))]
-    while len(models) > 1:  # any tree
-        a, b = data.draw(st.permutations(range(len(models))))[:2]
-        both = models[a] + models[b] if data.draw(st.booleans()) else models[a].merge(models[b])
-        models = [model for k, model in enumerate(models) if k not in (a, b)] + [both]
-    same(models[0], fitted(list(itertools.chain(*parts))))
-
-
-@draws
-def test_forgetting_rows_is_never_having_seen_them(data):
-    stay, go = data.draw(some_rows()), data.draw(some_rows(max_size=4))
-    model = fitted(data.draw(st.permutations(stay + go)))
-    before = model.tally_.to_bytes()
-    if forgotten(model, go):
-        same(model, fitted(stay), tolerance=1e-9)
-    else:
-        assert model.tally_.to_bytes() == before
-
-
-@draws
-def test_a_weight_is_a_number_of_repetitions(data):
-    rows = [(label, int(weight + 0.5), cells) for label, weight, cells in data.draw(some_rows())]
-    repeated = [(label, 1, cells) for label, weight, cells in rows for _ in range(weight)]
-    model, expected = fitted(rows), fitted(repeated)
-    np.testing.assert_array_equal(model.tally_.weight, expected.tally_.weight)
-    new = table(EVERYTHING)
-    np.testing.assert_allclose(
-        model.predict_joint_log_proba(new), expected.predict_joint_log_proba(new), rtol=1e-9
-    )
-
-
+@scaled(2)
 @draws
 def test_a_life_of_learning_merging_and_forgetting(data):
     rows = data.draw(some_rows())
@@ -208,20 +154,12 @@ def test_adding_leaves_both_models_as_they_were():
     a, b = fitted(EVERYTHING[:1]), fitted(EVERYTHING[1:])
     before = a.tally_.to_bytes(), b.tally_.to_bytes()
     both = a + b
+    learn(copy.deepcopy(a).merge(b), EVERYTHING)
     assert (a.tally_.to_bytes(), b.tally_.to_bytes()) == before
     assert a.classes_.tolist() == ["a"]
     assert both is not a
     same(both, fitted(EVERYTHING))
     same(functools.reduce(lambda x, y: x + y, [fitted([row]) for row in EVERYTHING]), both)
-
-
-def test_merging_leaves_the_other_model_as_it_was():
-    a, b = fitted(EVERYTHING[:1]), fitted(EVERYTHING[1:])
-    before = b.tally_.to_bytes()
-    a.merge(b)
-    learn(a, EVERYTHING)
-    assert b.tally_.to_bytes() == before
-    assert b.classes_.tolist() == ["b", "c"]
 
 
 def test_a_model_merges_with_itself():
@@ -235,14 +173,6 @@ def test_the_parameters_of_the_left_model_hold():
     for both in (a + b, a.merge(b)):
         assert both.get_params() == expected.get_params()
         same(both, expected)
-
-
-def test_a_copy_learns_on_its_own():
-    model = fitted(EVERYTHING)
-    other = copy.deepcopy(model)
-    learn(other, EVERYTHING)
-    same(model, fitted(EVERYTHING))
-    same(other, fitted(EVERYTHING * 2))
 
 
 def test_new_classes_and_categories_may_arrive_at_any_time():
@@ -274,79 +204,23 @@ def test_classes_may_be_announced():
     assert model.classes_.tolist() == ["p", "q"]
 
 
-def test_an_announced_class_without_rows_has_no_share_of_an_empirical_prior():
-    model = NaiveBayes().partial_fit({"a": ["x", "y"]}, ["p", "q"], classes=["r"])
-    np.testing.assert_allclose(model.predict_proba({"a": ["x"]}), [[2 / 3, 1 / 3, 0.0]])
-
-
-def test_partial_fit_after_fit_goes_on():
-    model = fitted(EVERYTHING[:2])
-    same(learn(model, EVERYTHING[2:]), fitted(EVERYTHING))
-
-
-def test_fit_after_partial_fit_begins_anew():
-    model = learn(NaiveBayes(COLUMNS), EVERYTHING)
-    model.fit(table(EVERYTHING[:2]), labels(EVERYTHING[:2]), weights(EVERYTHING[:2]))
-    same(model, fitted(EVERYTHING[:2]))
-
-
 def test_a_batch_without_rows_changes_nothing():
     model = fitted(EVERYTHING)
     same(model.partial_fit({name: [] for name in NAMES}, []), fitted(EVERYTHING))
     same(model.forget({name: [] for name in NAMES}, []), fitted(EVERYTHING))
 
 
-def test_a_class_that_is_forgotten_is_gone():
+def test_a_model_that_has_forgotten_everything_may_learn_again():
     model = forget(fitted(EVERYTHING), EVERYTHING[2:])
     assert model.classes_.tolist() == ["a", "b"]
-    assert "c" not in model.predict(table(EVERYTHING))
-
-
-def test_a_model_that_has_forgotten_everything_may_learn_again():
-    model = forget(fitted(EVERYTHING), EVERYTHING)
-    assert model.classes_.tolist() == []
+    assert forget(model, EVERYTHING[:2]).classes_.tolist() == []
     with pytest.raises(tb.TallyBayesError, match="count some labelled rows"):
         model.predict(table(EVERYTHING))
     same(learn(model, EVERYTHING), fitted(EVERYTHING))
 
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
-COUNTS = np.random.default_rng(1).poisson(1.0, (60, 4))
 Y = np.random.default_rng(2).integers(0, 4, 60)
-
-
-@pytest.mark.parametrize(
-    ("columns", "rows"),
-    [
-        ("auto", X),
-        ("auto", X.astype(np.float32)),
-        ("auto", csr_array(COUNTS)),
-        ("multinomial", COUNTS),
-        ("bernoulli", csr_array(COUNTS)),
-        ("categorical", COUNTS),
-        ("categorical", COUNTS.astype(str)),
-        ("gaussian", COUNTS),
-        ({0: "gaussian"}, COUNTS.astype(object)),
-        ("auto", COUNTS > 0),
-    ],
-)
-@pytest.mark.parametrize("size", [1, 7, 30])
-def test_arrays_in_batches(columns, rows, size):
-    whole = NaiveBayes(columns).fit(rows, Y)
-    kinds = {name: kind for name, kind, _ in whole.schema_}  # not to be guessed from one batch
-    order = np.argsort(Y, kind="stable")  # classes arrive one by one
-    batches = [order[start : start + size] for start in range(0, 60, size)]
-    parts = NaiveBayes(kinds)
-    for batch in batches:
-        parts.partial_fit(rows[batch], Y[batch])
-    models = [NaiveBayes(kinds).fit(rows[batch], Y[batch]) for batch in batches]
-    merged = functools.reduce(NaiveBayes.merge, models)
-    for model in (parts, merged):
-        assert model.classes_.tolist() == [0, 1, 2, 3]
-        np.testing.assert_array_equal(model.tally_.rows, whole.tally_.rows)
-        np.testing.assert_allclose(
-            model.predict_joint_log_proba(rows), whole.predict_joint_log_proba(rows), rtol=1e-7
-        )
 
 
 def with_gaps(rows, names):
@@ -385,10 +259,7 @@ def test_models_of_different_columns_merge_as_if_the_others_were_missing(data):
     assert set(merged.feature_names_in_) == there
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [dict, pd.DataFrame, pl.DataFrame, pa.table, lambda t: pd.DataFrame(t).to_dict("records")],
-)
+@pytest.mark.parametrize("frame", [dict, pl.DataFrame])
 def test_new_columns_may_arrive_in_later_tables(frame):
     first = {"a": ["x", "y", "x"], "n": [1.0, 2.0, 4.0]}
     second = {"b": ["u", "u"], "n": [3.0, 5.0], "a": ["y", "z"], "m": [0.5, 1.5]}
@@ -436,48 +307,13 @@ def test_records_may_bring_and_lack_columns():
     )
 
 
-def test_arrays_do_not_grow():
-    model = NaiveBayes().fit(X, Y)
-    with pytest.raises(ValueError, match=r"4 features.* expecting 3"):
-        model.partial_fit(np.c_[X, X[:, 0]], Y)
-    assert model.n_features_in_ == 3
-
-
-def test_models_of_arrays_of_different_width_do_not_merge():
-    a, b = NaiveBayes().fit(X, Y), NaiveBayes().fit(X[:, :2], Y)
+@pytest.mark.parametrize("rows", [X[:, :2], pd.DataFrame(X, columns=["a", "b", "c"])])
+def test_models_of_arrays_merge_with_those_of_arrays_of_the_same_width_alone(rows):
+    a, b = NaiveBayes().fit(X, Y), NaiveBayes().fit(rows, Y)
     for one, other in ((a, b), (b, a)):
-        with pytest.raises(tb.TallyBayesError, match=r"3|2"):
+        with pytest.raises(tb.TallyBayesError, match="the two models have different columns"):
             one.merge(other)
-    assert (a.n_features_in_, b.n_features_in_) == (3, 2)
-
-
-def test_a_model_of_an_array_and_one_of_a_table_with_names_do_not_merge():
-    a, b = NaiveBayes().fit(X, Y), NaiveBayes().fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
-    for one, other in ((a, b), (b, a)):
-        with pytest.raises(tb.TallyBayesError, match=r"names|'x0'|'a'"):
-            one.merge(other)
-
-
-def test_columns_counted_differently_do_not_merge():
-    a = NaiveBayes().fit({"n": [1, 2, 3]}, ["p", "q", "q"])
-    b = NaiveBayes().fit({"n": [1, 2] * 20}, ["p", "q"] * 20)
-    before = a.tally_.to_bytes()
-    with pytest.raises(tb.TallyBayesError, match=r"'n' is Numeric.*Categories.*declare it"):
-        a.merge(b)
-    with pytest.raises(tb.TallyBayesError, match="'n'"):
-        a + b
-    assert a.tally_.to_bytes() == before
-
-
-def test_declared_values_of_both_sides_hold():
-    a, b = (
-        NaiveBayes().fit({"c": pd.Categorical(["u", "v"], categories=values)}, ["p", "q"])
-        for values in (["u", "v", "w"], ["u", "v", "x"])
-    )
-    for both in (a + b, b + a):
-        assert both.schema_.kind("c") == tb.Categories(("u", "v", "w", "x"))
-        ratio = np.exp(both.predict_joint_log_proba({"c": ["x", "u"]})) / 0.5
-        np.testing.assert_allclose(ratio, [[1 / 6, 1 / 6], [3 / 6, 1 / 6]])
+    assert (a.n_features_in_, b.n_features_in_) == (3, rows.shape[1])
 
 
 def test_merging_one_family_for_all_with_a_table_of_other_columns():
@@ -491,8 +327,7 @@ def test_merging_one_family_for_all_with_a_table_of_other_columns():
     assert "Multinomial(alpha=0.5)" in both.summary()
 
 
-@pytest.mark.parametrize("first", [np.int64, np.int16, np.uint8])
-@pytest.mark.parametrize("second", [np.int64, np.int16, np.uint8])
+@pytest.mark.parametrize(("first", "second"), [(np.int64, np.uint8), (np.uint8, np.int16)])
 def test_labels_may_come_in_integers_of_another_width(first, second):
     one, two = np.array([1, 2, 200, 1], first), np.array([200, 2, 3, 1], second)
     wide = np.array([-7, 1000, 2, 2])
@@ -523,23 +358,6 @@ def test_labels_of_two_types_do_not_mix(one, other):
         with pytest.raises(tb.TallyBayesError, match="mixes"):
             call()
     assert model.tally_.rows.tolist() == [1, 1]
-
-
-@given(split=st.integers(1, 9), seed=st.integers(0, 9))
-def test_unseen_parts_of_a_table_left_to_itself(split, seed):
-    # text and decimal numbers are what they are in any part, so no word of the user is needed
-    rng = np.random.default_rng(seed)
-    X = {"t": rng.choice(list("xyz"), 10).tolist(), "n": rng.normal(size=10).round(2).tolist()}
-    y = rng.choice(["p", "q", "r"], 10).tolist()
-    assume(len(set(y)) > 1)
-    first = NaiveBayes().fit({name: column[:split] for name, column in X.items()}, y[:split])
-    rest = {name: column[split:] for name, column in X.items()}
-    whole = NaiveBayes().fit(X, y)
-    for model in (first + NaiveBayes().fit(rest, y[split:]), first.partial_fit(rest, y[split:])):
-        assert model.classes_.tolist() == whole.classes_.tolist()
-        np.testing.assert_allclose(
-            model.predict_joint_log_proba(X), whole.predict_joint_log_proba(X), rtol=1e-9
-        )
 
 
 def test_rows_from_before_a_column_came_are_forgotten_without_it():

@@ -1,7 +1,5 @@
 """Data that arrives: a column is open until it has a value, and predictions stay whole."""
 
-import threading
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,13 +73,6 @@ def test_decimals_among_whole_numbers_that_count_as_categories_are_refused():
     model.partial_fit({"n": [1.0, np.nan]}, ["p", "q"])  # a gap makes floats of whole numbers
 
 
-def test_labels_in_a_later_table_are_refused_whatever_their_name():
-    table = pd.DataFrame({"a": [1.0, 2.0], "v": ["p", "q"]})
-    model = NaiveBayes().partial_fit(table[["a"]], table["v"])
-    with pytest.raises(tb.TallyBayesError, match="'v' are also a column"):
-        model.partial_fit(table, table["v"])
-
-
 @pytest.mark.parametrize("how", [{"prior": {"p": 0.25, "q": 0.75}}, {"positive": "q"}])
 def test_a_class_that_the_parameters_name_need_not_have_arrived(how):
     model = NaiveBayes(**how).partial_fit({"a": [1.0, 2.0]}, ["p", "p"])
@@ -96,37 +87,6 @@ def test_a_class_that_the_parameters_name_need_not_have_arrived(how):
 def test_classes_may_be_announced_as_numpy_text():
     model = NaiveBayes().partial_fit({"a": ["x"]}, ["p"], classes=list(np.unique(["p", "q"])))
     assert model.predict_proba({"a": ["x"]}).tolist() == [[1.0, 0.0]]
-
-
-def test_what_a_user_does_to_the_tally_does_not_change_the_model():
-    table = {"a": ["x", "y"], "b": [1.0, 2.0]}
-    model = NaiveBayes().fit(table, ["p", "q"])
-    before = model.predict_proba(table)
-    model.tally_.update(table, ["r", "r"])
-    assert model.tally_.classes == ("p", "q")
-    np.testing.assert_allclose(model.predict_proba(table), before, rtol=1e-9)
-
-
-def test_a_thread_that_predicts_while_another_learns_sees_one_model(monkeypatch):
-    table = {"a": [1.0, 1.1, 9.0, 9.1]}
-    model = NaiveBayes().partial_fit(table, ["b", "b", "c", "c"])
-    inside, learned = threading.Event(), threading.Event()
-    model_of = tb.model.Recipe.model
-
-    def slow_model(recipe, tally):
-        inside.set()
-        learned.wait(5)
-        return model_of(recipe, tally)
-
-    monkeypatch.setattr(tb.model.Recipe, "model", slow_model)
-    found = []
-    thread = threading.Thread(target=lambda: found.append(model.predict(table).tolist()))
-    thread.start()
-    inside.wait(5)
-    model.partial_fit({"a": [50.0, 51.0]}, ["a", "a"])
-    learned.set()
-    thread.join()
-    assert found == [["b", "b", "c", "c"]]
 
 
 def test_a_sum_of_one_model_is_a_model_of_its_own():

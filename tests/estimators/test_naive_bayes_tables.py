@@ -121,35 +121,14 @@ def test_rows_without_names(form):
     assert not hasattr(model, "feature_names_in_")
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_model_predicts_tables_of_any_form(form):
-    model = NaiveBayes({"rooms": "gaussian"}).fit(TABLE, LABELS)
-    np.testing.assert_allclose(model.predict_proba(FORMS[form]()), EXPECTED, rtol=1e-10)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_model_goes_on_learning_from_tables_of_any_form(form):
-    model = NaiveBayes({"rooms": "gaussian"}).fit(pd.DataFrame(TABLE)[:3], LABELS[:3])
-    model.partial_fit(pl.DataFrame(TABLE)[3:], LABELS[3:])
-    model.partial_fit(FORMS[form](), LABELS).forget(TABLE, LABELS)
-    np.testing.assert_allclose(model.predict_proba(TABLE), EXPECTED, rtol=1e-9)
-
-
 @pytest.mark.parametrize(
     "labels",
     [
         tuple(LABELS),
         np.array(LABELS),
         np.array(LABELS, object),
-        np.array(LABELS)[:, None].ravel(),
-        pd.Series(LABELS),
-        pd.Series(LABELS, dtype=object),
-        pd.Series(LABELS, dtype="string"),
-        pd.Series(LABELS, dtype="category"),
-        pd.Series(LABELS, index=range(8, 0, -1)),
-        pl.Series(LABELS),
+        pd.Series(LABELS, dtype="category", index=range(8, 0, -1)),
         pl.Series(LABELS).cast(pl.Categorical),
-        pa.array(LABELS),
         pa.chunked_array([LABELS[:3], LABELS[3:]]),
     ],
 )
@@ -182,9 +161,7 @@ def test_nullable_labels_turn_into_numbers_as_in_scikit_learn(dtype):
     assert ours.predict(X).tolist() == theirs.predict(X).tolist() == [0, 1, 1, 0]
 
 
-@pytest.mark.parametrize(
-    "missing", [None, np.nan, float("nan"), pd.NA, pd.NaT, np.float32("nan")], ids=repr
-)
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, np.float32("nan")], ids=repr)
 def test_missing_values_of_any_kind(missing):
     gaps = pd.DataFrame(
         {name: [missing if x is None else x for x in column] for name, column in TABLE.items()},
@@ -205,21 +182,15 @@ def test_nan_in_polars_and_arrow_is_missing_as_a_null_is():
         np.testing.assert_allclose(NaiveBayes().fit(X, LABELS).predict_proba(X), expected)
 
 
-@pytest.mark.parametrize("form", ["mapping of lists", "pandas", "polars", "Arrow"])
-def test_reordered_columns_give_the_same_answer(form):
-    model = NaiveBayes({"rooms": "gaussian"}).fit(FORMS[form](), LABELS)
-    backwards = dict(reversed(TABLE.items()))
-    others = {
-        "mapping of lists": backwards,
-        "pandas": pd.DataFrame(backwards),
-        "polars": pl.DataFrame(backwards),
-        "Arrow": pa.table(backwards),
-    }
-    np.testing.assert_allclose(model.predict_proba(others[form]), EXPECTED, rtol=1e-10)
-    twice = NaiveBayes({"rooms": "gaussian"}).fit(FORMS[form](), LABELS)
-    twice.partial_fit(others[form], LABELS)
-    assert twice.tally_.rows.tolist() == [10, 6]
-    assert twice.forget(others[form], LABELS).tally_.blocks[1] == model.tally_.blocks[1]
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_reordered_columns_give_the_same_answer(frame):
+    model = NaiveBayes({"rooms": "gaussian"}).fit(frame(TABLE), LABELS)
+    backwards = frame(dict(reversed(TABLE.items())))
+    np.testing.assert_allclose(model.predict_proba(backwards), EXPECTED, rtol=1e-10)
+    before = model.tally_.blocks[1]
+    model.partial_fit(backwards, LABELS)
+    assert model.tally_.rows.tolist() == [10, 6]
+    assert model.forget(backwards, LABELS).tally_.blocks[1] == before
 
 
 def test_records_may_lack_columns_and_name_them_in_any_order():
@@ -229,27 +200,6 @@ def test_records_may_lack_columns_and_name_them_in_any_order():
     only = {"income": TABLE["income"], "status": TABLE["status"]}
     np.testing.assert_allclose(model.predict_proba([record]), by_hand(only, LABELS)[-1:])
     np.testing.assert_allclose(model.predict_proba([full]), by_hand(only, LABELS)[-1:])
-
-
-@pytest.mark.parametrize("drop", TABLE)
-@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
-def test_a_lacking_column_is_named(drop, frame):
-    model = NaiveBayes().fit(frame(TABLE), LABELS)
-    less = frame({name: column for name, column in TABLE.items() if name != drop})
-    for call in (model.predict, lambda X: model.partial_fit(X, LABELS)):
-        with pytest.raises(tb.TallyBayesError, match=f"column '{drop}' is missing"):
-            call(less)
-
-
-@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
-def test_a_column_too_many_is_named(frame):
-    model = NaiveBayes().fit(frame(TABLE), LABELS)
-    more = frame({**TABLE, "incomes": TABLE["income"]})
-    for call in (model.predict, lambda X: model.forget(X, LABELS)):
-        with pytest.raises(
-            tb.TallyBayesError, match="'incomes' is not known; did you mean 'income'"
-        ):
-            call(more)
 
 
 def test_the_labels_may_stay_in_a_table_to_be_predicted():
@@ -302,10 +252,8 @@ COUNTS = RNG.poisson(1 + Y[:, None] * [0.2, 1.0, 0.0])
 @pytest.mark.parametrize(
     "form",
     [
-        np.float64,
         np.float32,
-        lambda X: X.astype(np.float32).astype(np.float16),
-        lambda X: np.asfortranarray(X),
+        np.float16,
         lambda X: X.astype(object),
         lambda X: X.tolist(),
         lambda X: np.repeat(X, 2, axis=1)[:, ::2],
@@ -323,7 +271,7 @@ def test_arrays_of_decimal_numbers(form):
     np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint64])
 def test_few_distinct_integers_are_categories(dtype):
     X = np.minimum(COUNTS, 3)
     theirs = sk.CategoricalNB().fit(X, Y)
@@ -332,38 +280,9 @@ def test_few_distinct_integers_are_categories(dtype):
     np.testing.assert_allclose(model.predict_proba(X.astype(float)), theirs.predict_proba(X))
 
 
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [
-        (np.arange(200) % 20, tb.Categories),  # 20 values, ten times each
-        (np.arange(210) % 21, tb.Numeric),
-        (np.arange(199) % 20, tb.Numeric),
-        (np.arange(20) % 2, tb.Categories),
-        (np.arange(19) % 2, tb.Numeric),
-    ],
-)
-@pytest.mark.parametrize(
-    "form", [lambda v: {"n": v}, lambda v: v[:, None], lambda v: {"n": v.tolist()}]
-)
-def test_integers_are_categories_if_there_are_few_and_often(values, kind, form):
-    model = NaiveBayes().fit(form(values), np.arange(len(values)) % 2)
-    assert [type(k) for _, k, _ in model.schema_] == [kind]
-    assert "integers" in model.summary().splitlines()[-1]
-
-
-def test_booleans_and_text_in_arrays_are_categories():
-    flags = COUNTS > 1
-    theirs = sk.CategoricalNB().fit(flags.astype(int), Y)
-    for X in (flags, flags.astype(str), flags.astype(object), np.where(flags, "long one", "b")):
-        model = NaiveBayes().fit(X, Y)
-        np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(flags.astype(int)))
-        assert {type(kind) for _, kind, _ in model.schema_} == {tb.Categories}
-
-
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
-@pytest.mark.parametrize("kind", ["matrix", "array"])
-def test_sparse_matrices_are_counts(form, kind):
-    X = getattr(sparse, f"{form}_{kind}")(COUNTS)
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array, sparse.dok_array])
+def test_sparse_matrices_are_counts(form):
+    X = form(COUNTS)
     theirs = sk.MultinomialNB().fit(COUNTS, Y)
     model = NaiveBayes().fit(X, Y)
     np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(COUNTS))
@@ -415,10 +334,8 @@ def test_a_categorical_declares_its_values(column):
     [
         pd.Series([1, 2, None], dtype="Int64"),
         pd.Series([1.0, 2.0, np.nan]),
-        pl.Series([1, 2, None]),
         pa.array([1, 2, None], pa.int8()),
         [1, 2, None],
-        np.array([1, 2, None], object),
     ],
 )
 def test_integer_categories_are_recognised_among_gaps(values):
@@ -427,22 +344,3 @@ def test_integer_categories_are_recognised_among_gaps(values):
     expected = np.array([[3 / 5, 1 / 4], [2 / 5, 3 / 4], [1.0, 1.0]])
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba({"k": values}), expected)
-
-
-@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
-def test_the_table_stays_as_it_was(frame):
-    X = frame({name: list(column) for name, column in TABLE.items()})
-    copy = frame({name: list(column) for name, column in TABLE.items()})
-    NaiveBayes().fit(X, LABELS).predict(X)
-    if isinstance(X, dict):
-        assert copy == X
-    else:
-        assert X.equals(copy)
-
-
-def test_fitting_does_not_keep_the_data():
-    X, y = MATRIX.copy(), Y.copy()
-    model = NaiveBayes().fit(X, y)
-    before = model.predict_proba(MATRIX)
-    X[:], y[:] = 0.0, 0
-    np.testing.assert_allclose(model.predict_proba(MATRIX), before, rtol=1e-9)

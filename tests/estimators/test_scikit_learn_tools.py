@@ -1,9 +1,5 @@
 """Our estimators inside scikit-learn's tools: the same results as scikit-learn's own estimators."""
 
-import copy
-import pickle
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +14,11 @@ import sklearn.naive_bayes as sk
 from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.frozen import FrozenEstimator
-from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -36,7 +30,7 @@ from sklearn.model_selection import (
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 import tallybayes as tb
@@ -104,6 +98,16 @@ def pair(request):
     return PAIRS[request.param]
 
 
+def of_some(*names):
+    """Try some of the pairs: one for each way in which rows come in."""
+    return pytest.mark.parametrize("pair", [PAIRS[name] for name in names], ids=names)
+
+
+some_pairs = of_some(
+    "GaussianNB", "MultinomialNB, sparse", "CategoricalNB", "MixedNB", "NaiveBayes, categorical"
+)
+
+
 def agree(ours, theirs, tolerance=1e-9):
     np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
@@ -119,6 +123,7 @@ def test_fitting_and_predicting(pair):
     check_is_fitted(ours)
 
 
+@some_pairs
 def test_cross_validation(pair):
     options = {"cv": StratifiedKFold(3, shuffle=True, random_state=0), "scoring": "neg_log_loss"}
     ours, theirs = (cross_val_score(each, pair.X, Y, **options) for each in pair.both)
@@ -132,6 +137,7 @@ def test_cross_validation(pair):
     assert all(each.n_features_in_ == pair.X.shape[1] for each in ours["estimator"])
 
 
+@some_pairs
 def test_a_grid_search(pair):
     ours, theirs = (
         GridSearchCV(each, pair.grid, cv=3, scoring="neg_log_loss").fit(pair.X, Y)
@@ -176,36 +182,14 @@ class _Frozen:
         return self.calibrated.predict_proba(X)
 
 
+@of_some("GaussianNB", "CategoricalNB", "NaiveBayes, sparse")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_tools(pair, tool):
     ours, theirs = (TOOLS[tool](each).fit(pair.X, Y) for each in pair.both)
     agree(ours.predict_proba(pair.X), theirs.predict_proba(pair.X), 1e-6)
 
 
-@pytest.mark.parametrize("name", ["GaussianNB", "NaiveBayes, multinomial"])
-def test_calibration_by_a_sigmoid(name):
-    pair = PAIRS[name]
-    ours, theirs = (CalibratedClassifierCV(each, cv=2).fit(pair.X, Y) for each in pair.both)
-    # an optimiser stops where it stops
-    agree(ours.predict_proba(pair.X), theirs.predict_proba(pair.X), 1e-4)
-
-
-def test_partial_fit_in_a_loop(pair):
-    ours, theirs = pair.both
-    for start in range(0, ROWS, 25):
-        rows = slice(start, start + 25)
-        for each in (ours, theirs):
-            each.partial_fit(
-                pair.X[rows], Y[rows], classes=np.unique(Y), sample_weight=WEIGHTS[rows]
-            )
-        agree(ours.predict_proba(pair.X), theirs.predict_proba(pair.X), 1e-6)
-    agree(
-        ours.predict_proba(pair.X),
-        clone(pair.theirs).fit(pair.X, Y, WEIGHTS).predict_proba(pair.X),
-        1e-6,
-    )
-
-
+@some_pairs
 def test_a_learning_curve_by_increments(pair):
     options = {"cv": KFold(3), "train_sizes": [0.3, 1.0], "exploit_incremental_learning": True}
     options["scoring"] = "neg_log_loss"  # other than the share of hits it knows no ties
@@ -213,63 +197,7 @@ def test_a_learning_curve_by_increments(pair):
     agree(ours, theirs)
 
 
-def test_clones_are_unfitted_and_alike(pair):
-    fitted = clone(pair.ours).fit(pair.X, Y)
-    again = clone(fitted)
-    assert again.get_params().keys() == fitted.get_params().keys()
-    assert repr(again) == repr(fitted)
-    with pytest.raises(NotFittedError):
-        again.predict(pair.X)
-    agree(again.fit(pair.X, Y).predict_proba(pair.X), fitted.predict_proba(pair.X), 1e-15)
-
-
-def test_parameters_go_in_and_out(pair):
-    ours = clone(pair.ours)
-    for name, values in pair.grid.items():
-        for value in values:
-            assert ours.set_params(**{name: value}) is ours
-            assert ours.get_params()[name] == getattr(ours, name) == value
-    assert type(ours)(**ours.get_params()).get_params() == ours.get_params()
-    with pytest.raises(ValueError, match="Invalid parameter 'nothing'"):
-        ours.set_params(nothing=1)
-
-
-@pytest.mark.parametrize(
-    "name", ["GaussianNB", "MultinomialNB", "BernoulliNB", "ComplementNB", "CategoricalNB"]
-)
-def test_a_drop_in_has_the_parameters_of_the_original(name):
-    ours, theirs = getattr(tb, name)().get_params(), getattr(sk, name)().get_params()
-    assert {key: ours[key] for key in theirs} == theirs
-
-
-def through_joblib(model, path):
-    joblib.dump(model, path / "model.joblib")
-    return joblib.load(path / "model.joblib")
-
-
-COPIES = {
-    "pickle": lambda model, _: pickle.loads(pickle.dumps(model)),
-    "joblib": through_joblib,
-    "deepcopy": lambda model, _: copy.deepcopy(model),
-}
-
-
-@pytest.mark.parametrize("way", COPIES)
-def test_a_copy_predicts_the_same_and_learns_on(pair, way, tmp_path):
-    model = clone(pair.ours).fit(pair.X, Y)
-    theirs = clone(pair.theirs).fit(pair.X, Y)
-    before = COPIES[way](model, tmp_path)
-    agree(before.predict_proba(pair.X), theirs.predict_proba(pair.X))
-    after = COPIES[way](model, tmp_path)  # now that the model has been worked out
-    np.testing.assert_allclose(after.predict_proba(pair.X), model.predict_proba(pair.X), rtol=1e-9)
-    after.partial_fit(pair.X[:9], Y[:9])
-    assert after.tally_.rows.sum() == ROWS + 9
-    assert model.tally_.rows.sum() == ROWS
-    unfitted = COPIES[way](clone(pair.ours), tmp_path)
-    with pytest.raises(NotFittedError):
-        unfitted.predict(pair.X)
-
-
+@some_pairs
 def test_weights_are_routed(pair):
     with sklearn.config_context(enable_metadata_routing=True):
         ours, theirs = (each.set_fit_request(sample_weight=True) for each in pair.both)
@@ -291,19 +219,7 @@ def test_weights_are_routed(pair):
         agree(*scored)
 
 
-def test_weights_that_nobody_asked_for_are_refused_by_routing(pair):
-    with sklearn.config_context(enable_metadata_routing=True):
-        search = GridSearchCV(clone(pair.ours), {}, cv=2)
-        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
-            search.fit(pair.X, Y, sample_weight=WEIGHTS)
-
-
-def test_weights_are_routed_to_partial_fit(pair):
-    with sklearn.config_context(enable_metadata_routing=True):
-        ours = clone(pair.ours).set_partial_fit_request(sample_weight=True, classes=True)
-        assert ours.get_metadata_routing().partial_fit.requests["sample_weight"] is True
-
-
+@of_some("GaussianNB", "NaiveBayes, sparse")
 def test_threads_may_share_a_model(pair):
     ours = clone(pair.ours).fit(pair.X, Y)
     expected = clone(pair.theirs).fit(pair.X, Y).predict_proba(pair.X)
@@ -323,21 +239,6 @@ TEXTS = [
     "are you coming to the meeting", "watches for you", "notes and minutes",
 ] * 3  # fmt: skip
 TOPICS = ["spam", "ham"] * 15
-
-
-@pytest.mark.parametrize(
-    "vectorizer", [CountVectorizer(), TfidfVectorizer(), CountVectorizer(binary=True)]
-)
-@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
-def test_texts(vectorizer, name):
-    new = ["cheap lunch", "a meeting for watches", "", "nothing known"]
-    ours, theirs = (
-        make_pipeline(clone(vectorizer), getattr(module, name)(alpha=0.3)).fit(TEXTS, TOPICS)
-        for module in (tb, sk)
-    )
-    agree(ours.predict_log_proba(new), theirs.predict_log_proba(new))
-    assert (ours.predict(TEXTS) == theirs.predict(TEXTS)).all()
-    agree(ours[-1].feature_log_prob_, theirs[-1].feature_log_prob_)
 
 
 def test_texts_by_the_general_estimator():
@@ -407,12 +308,11 @@ def test_cross_validation_of_a_mixed_table(frame):
         agree(got[test], share(joint_of_two(train, test)))
 
 
-@pytest.mark.parametrize("frame", FRAMES)
-def test_a_grid_search_over_alpha_on_a_mixed_table(frame):
+def test_a_grid_search_over_alpha_on_a_mixed_table():
     cv = StratifiedKFold(3, shuffle=True, random_state=1)
     model = NaiveBayes({**NUMERIC_ONLY, (2, 3): tb.Categorical()})
     search = GridSearchCV(model, {"alpha": [0.01, 1.0, 30.0]}, cv=cv, scoring="neg_log_loss")
-    search.fit(FRAMES[frame], Y)
+    search.fit(FRAMES["records"], Y)
     expected = [np.mean(log_losses(cv, alpha)) for alpha in (0.01, 1.0, 30.0)]
     agree(-search.cv_results_["mean_test_score"], expected)
     assert search.best_params_ == {"alpha": (0.01, 1.0, 30.0)[int(np.argmin(expected))]}
@@ -424,24 +324,23 @@ def test_a_grid_search_over_columns_and_priors():
     grid = {
         "columns": ["auto", MIXED, {("weight", "size"): "bernoulli"}],
         "prior": ["empirical", "uniform", stated],
-        "unseen": ["ignore", "smooth"],
     }
     search = GridSearchCV(NaiveBayes(), grid, cv=cv, scoring="neg_log_loss")
     search.fit(FRAMES["pandas"], Y)
-    assert len(search.cv_results_["params"]) == 18
+    assert len(search.cv_results_["params"]) == 9
     by_parameters = {
-        (str(p["columns"]), str(p["prior"]), p["unseen"]): score
+        (str(p["columns"]), str(p["prior"])): score
         for p, score in zip(
             search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
         )
     }
-    agree(-by_parameters[str(MIXED), "empirical", "ignore"], np.mean(log_losses(cv)))
+    agree(-by_parameters[str(MIXED), "empirical"], np.mean(log_losses(cv)))
     losses = []
     for train, test in cv.split(NUMBERS, Y):
         counted = np.log([np.mean(Y[train] == c) for c in stated])
         p = share(joint_of_two(train, test) - counted + np.log(list(stated.values())))
         losses.append(-np.mean(np.log(p[np.arange(len(test)), SHIFT[test, 0]])))
-    agree(-by_parameters[str(MIXED), str(stated), "ignore"], np.mean(losses))
+    agree(-by_parameters[str(MIXED), str(stated)], np.mean(losses))
 
 
 @pytest.mark.parametrize("output", ["pandas", "polars", "default"])
@@ -464,115 +363,7 @@ def test_a_column_transformer_before_it(output):
         )
 
 
-@pytest.mark.parametrize("output", ["pandas", "polars"])
-def test_the_names_of_a_column_transformer_can_be_used(output):
-    steps = [
-        ("number", "passthrough", make_column_selector(dtype_include="number")),
-        ("word", "passthrough", make_column_selector(dtype_exclude="number")),
-    ]
-    columns = ColumnTransformer(steps).set_output(transform=output)
-    model = make_pipeline(columns, NaiveBayes({("number__weight", "number__size"): SK_GAUSSIAN}))
-    everything = np.arange(ROWS)
-    agree(
-        model.fit(FRAMES["pandas"], Y).predict_proba(FRAMES["pandas"]),
-        share(joint_of_two(everything, everything)),
-    )
-
-
-def test_drop_ins_after_a_column_transformer():
-    encode = [("code", OrdinalEncoder(), ["colour", "kind"])]
-    ours, theirs = (
-        make_pipeline(ColumnTransformer(encode), module.CategoricalNB()).fit(FRAMES["pandas"], Y)
-        for module in (tb, sk)
-    )
-    agree(ours.predict_proba(FRAMES["pandas"]), theirs.predict_proba(FRAMES["pandas"]))
-    columns = ColumnTransformer(
-        [("code", OrdinalEncoder(), ["colour", "kind"]), ("n", "passthrough", ["weight", "size"])]
-    )
-    mixed = make_pipeline(columns, tb.MixedNB(categorical_features=[0, 1], alpha=1.0))
-    everything = np.arange(ROWS)
-    agree(
-        mixed.fit(FRAMES["pandas"], Y).predict_proba(FRAMES["pandas"]),
-        share(joint_of_two(everything, everything)),
-        1e-6,
-    )
-
-
-def test_one_hot_columns_are_counts_in_a_sparse_matrix():
-    encode = [("words", OneHotEncoder(), ["colour", "kind"])]
-    ours, theirs = (
-        make_pipeline(ColumnTransformer(encode, sparse_threshold=1.0), each).fit(
-            FRAMES["pandas"], Y
-        )
-        for each in (NaiveBayes(), sk.MultinomialNB())
-    )
-    agree(ours.predict_proba(FRAMES["pandas"]), theirs.predict_proba(FRAMES["pandas"]))
-
-
-def test_a_vote_of_models_of_different_columns():
-    def pick(*names):
-        return ColumnTransformer([("c", "passthrough", list(names))]).set_output(transform="pandas")
-
-    vote = VotingClassifier(
-        [
-            ("numbers", make_pipeline(pick("weight", "size"), NaiveBayes(SK_GAUSSIAN))),
-            ("words", make_pipeline(pick("colour", "kind"), NaiveBayes())),
-        ],
-        voting="soft",
-    ).fit(FRAMES["pandas"], Y)
-    expected = (
-        sk.GaussianNB().fit(NUMBERS[:, :2], Y).predict_proba(NUMBERS[:, :2])
-        + sk.CategoricalNB().fit(CODES, Y).predict_proba(CODES)
-    ) / 2
-    agree(vote.predict_proba(FRAMES["pandas"]), expected)
-
-
-def test_the_importance_of_columns():
-    found = permutation_importance(
-        NaiveBayes().fit(FRAMES["pandas"].assign(nothing="x"), Y),
-        FRAMES["pandas"].assign(nothing="x"), Y, n_repeats=3, random_state=0,
-    )  # fmt: skip
-    assert found.importances_mean[-1] == 0.0
-    assert found.importances_mean[:-1].max() > 0.05
-
-
-@pytest.mark.parametrize("frame", ["pandas", "polars", "Arrow", "records"])
-def test_copies_of_a_model_of_a_table(frame, tmp_path):
-    columns = {("weight", "size"): tb.Gaussian(ddof=0), ("colour",): tb.Categorical()}
-    model = NaiveBayes(columns, alpha=0.5, prior={"ham": 0.2, "maybe": 0.3, "spam": 0.5})
-    model.fit(FRAMES[frame], Y)
-    for way in COPIES.values():
-        again = way(model, tmp_path)
-        assert again.summary() == model.summary()
-        assert again.feature_names_in_.tolist() == list(TABLE)
-        agree(again.predict_proba(FRAMES[frame]), model.predict_proba(FRAMES[frame]), 1e-15)
-        again.partial_fit(FRAMES[frame], Y)
-        assert model.tally_.rows.sum() == ROWS
-        assert "Categorical(alpha=0.5)" in again.summary()
-
-
 def test_a_pipeline_shows_itself_in_a_notebook():
     model = make_pipeline(StandardScaler(), NaiveBayes()).fit(NUMBERS, Y)
     assert "NaiveBayes" in model._repr_html_()
     assert "GaussianNB" in make_pipeline(tb.GaussianNB()).fit(NUMBERS, Y)._repr_html_()
-
-
-def modules_after(code):
-    """Run code in a new interpreter; tell whether scikit-learn was loaded."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys; print('sklearn' in sys.modules)"],
-        capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
-    return done.stdout.strip() == "True"
-
-
-def test_the_core_does_not_load_scikit_learn():
-    assert not modules_after("import tallybayes as tb; tb.Tally, tb.estimate, tb.Gaussian, dir(tb)")
-    assert not modules_after(
-        "import tallybayes as tb\n"
-        "tb.estimate(tb.Tally.of({'a': [1.0, 2.0]}, ['p', 'q'])).predict({'a': [1.0]})"
-    )
-
-
-def test_the_estimators_load_it():
-    assert modules_after("from tallybayes import GaussianNB")

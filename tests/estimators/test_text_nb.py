@@ -1,15 +1,10 @@
 """`TextNB`: what a fitted model knows, keeps, copies and stores; words weighed by idf."""
 
-import copy
-import io
-import math
 import pickle
 from fractions import Fraction
 
-import joblib
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import tallybayes as tb
@@ -47,83 +42,10 @@ def test_a_document_without_known_words_has_the_prior_as_its_posterior():
     np.testing.assert_allclose(model.predict_proba(["zz", "", None]), [[1 / 3, 2 / 3]] * 3)
 
 
-def test_an_empty_document_lacks_every_word_and_a_missing_one_says_nothing_in_bernoulli():
-    model = TextNB(event="bernoulli", prior="uniform").fit(["aa", "bb cc"], ["p", "q"])
-    # P(absent) in p: 1/3, 2/3, 2/3; in q: 2/3, 1/3, 1/3
-    p, q = Fraction(4, 27), Fraction(2, 27)
-    np.testing.assert_allclose(model.predict_proba([""])[0, 0], float(p / (p + q)))
-    np.testing.assert_allclose(model.predict_proba([None])[0], [0.5, 0.5])
-
-
-def test_labels_keep_their_type():
-    for labels in ([0, 0, 1, 1], np.array([2.0, 2.0, 7.0, 7.0]), [True, True, False, False]):
-        model = TextNB().fit(DOCUMENTS, labels)
-        predicted = model.predict(DOCUMENTS)
-        assert predicted.tolist() == list(labels)
-        assert predicted.dtype == np.asarray(labels).dtype
-
-
-def test_fit_forgets_what_was_counted_before(model):
-    model.fit(["aa", "bb"], ["p", "q"])
-    assert model.vocabulary_ == {"aa": 0, "bb": 1}
-    assert model.classes_.tolist() == ["p", "q"]
-
-
 def test_what_is_shown_cannot_be_written_to(model):
     for shown in (model.feature_count_, model.feature_log_prob_):
         with pytest.raises(ValueError, match="read-only"):
             shown[0, 0] = 5.0
-
-
-def test_what_a_user_does_to_the_tally_does_not_change_the_model(model):
-    before = model.predict_proba(NEW)
-    model.tally_.update({"text": ["lottery"]}, ["new"])
-    np.testing.assert_allclose(model.predict_proba(NEW), before, rtol=1e-13)
-
-
-def test_the_words_that_tell_most(model):
-    [best] = model.most_informative(1)["spam"]
-    # with as many mails of each: P(lottery | spam) / P(lottery | ham)
-    assert best.value == "lottery"
-    assert best.log_ratio == pytest.approx(math.log(Fraction(4, 15) / Fraction(1, 17)))
-    assert (best.here, best.elsewhere) == (3, 0)
-    assert [w.value for w in model.most_informative(2)["ham"]] == ["at", "dinner"]
-
-
-COPIES = {
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda model: pickle.loads(pickle.dumps(model)),
-    "joblib": lambda model: _through_joblib(model),
-}
-
-
-def _through_joblib(model):
-    file = io.BytesIO()
-    joblib.dump(model, file)
-    file.seek(0)
-    return joblib.load(file)
-
-
-@pytest.mark.parametrize("how", COPIES)
-@pytest.mark.parametrize(
-    "options",
-    [
-        *({}, {"event": "bernoulli", "min_df": 2}, {"idf": True, "norm": "l2"}, {"buckets": 16}),
-        *({"ngrams": (1, 2), "vocabulary": ("the lottery", "dinner")}, {"tokens": str.split}),
-    ],
-    ids=str,
-)
-def test_a_copy_predicts_the_same_and_learns_on_its_own(how, options):
-    model = TextNB(**options).fit(DOCUMENTS, LABELS)
-    model.predict(NEW)
-    before = model.tally_.to_bytes() if options.get("tokens") is not str.split else None
-    other = COPIES[how](model)
-    assert_same(other, model)
-    assert other.get_params() == model.get_params()
-    other.partial_fit(["brand new"], ["odd"])
-    assert model.classes_.tolist() == ["ham", "spam"]
-    assert before is None or model.tally_.to_bytes() == before
 
 
 def test_a_pickle_has_nothing_that_is_worked_out_from_the_counts():
@@ -137,32 +59,7 @@ def test_a_pickle_has_nothing_that_is_worked_out_from_the_counts():
     assert len(pickle.dumps(model)) <= fresh + 100
 
 
-def test_many_processes_learn_parts(tmp_path):
-    paths = []
-    for k in range(2):
-        part = TextNB().partial_fit(DOCUMENTS[k::2], LABELS[k::2])
-        paths.append(tmp_path / f"{k}.joblib")
-        joblib.dump(part, paths[-1])
-    assert_same(sum(map(joblib.load, paths)), TextNB().fit(DOCUMENTS, LABELS))
-
-
-def test_a_clone_has_the_options_and_nothing_that_was_learned():
-    model = TextNB(0.5, event="boolean", ngrams=(1, 2), stop_words=["the"]).fit(DOCUMENTS, LABELS)
-    fresh = clone(model)
-    assert fresh.get_params() == model.get_params()
-    assert not hasattr(fresh, "classes_")
-    assert not hasattr(fresh, "vocabulary_")
-
-
 # idf
-
-
-def test_idf_is_that_of_two_passes():
-    idf = {"lottery": math.log(5 / 3) + 1, "rich": math.log(5 / 2) + 1}
-    model = TextNB(idf=True).fit(DOCUMENTS, LABELS)
-    spam = dict(zip(model.vocabulary_, model.feature_count_[1].tolist(), strict=True))
-    assert spam["lottery"] == pytest.approx(3 * idf["lottery"], rel=1e-13)
-    assert spam["rich"] == pytest.approx(idf["rich"], rel=1e-13)
 
 
 def test_a_generator_is_read_once_though_idf_takes_two_passes():
@@ -195,13 +92,6 @@ def test_partial_fit_before_fit_is_refused_with_idf():
     with pytest.raises(tb.TallyBayesError, match=r"call fit\(\) with a first batch, then partial"):
         model.partial_fit(DOCUMENTS, LABELS)
     assert not hasattr(model, "classes_")
-
-
-def test_another_fit_makes_new_weights():
-    model = TextNB(idf=True).fit(["aa", "bb"], ["p", "q"]).fit(DOCUMENTS, LABELS)
-    assert_same(model, TextNB(idf=True).fit(DOCUMENTS, LABELS))
-    model.set_params(idf=False).fit(DOCUMENTS, LABELS)
-    assert_same(model, TextNB().fit(DOCUMENTS, LABELS))
 
 
 def test_a_refused_fit_keeps_the_weights_of_the_one_before():

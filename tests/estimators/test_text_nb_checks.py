@@ -5,15 +5,12 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn.naive_bayes as sk
-from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import VotingClassifier
+from sklearn.base import BaseEstimator, TransformerMixin, is_classifier
 from sklearn.exceptions import SkipTestWarning
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
-    cross_val_predict,
     cross_val_score,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -23,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 from sklearn.utils.validation import validate_data
 
 from tallybayes import TextNB
-from tiers import some
+from tiers import deep, some
 
 # The checks' data are matrices, of which TextNB says in its tags that it takes none: scikit-learn
 # leaves it out. So the checks that need no data are called one by one, and all the others see a
@@ -110,7 +107,7 @@ def theirs(**options):
 
 def test_a_search_over_smoothing_events_and_ngrams_finds_what_pipelines_find():
     grid = {
-        "alpha": [0.05, 1.0, 10.0],
+        "alpha": [0.05, 10.0],
         "ngrams": [(1, 1), (1, 2)],
         "event": ["multinomial", "boolean"],
     }
@@ -132,25 +129,10 @@ def test_a_search_over_smoothing_events_and_ngrams_finds_what_pipelines_find():
     assert ours.best_score_ == pytest.approx(expected.best_score_)
 
 
-def test_probabilities_by_cross_validation():
-    ours, expected = (
-        cross_val_predict(each, X, Y, cv=FOLDS, method="predict_proba")
-        for each in (TextNB(), theirs())
-    )
-    np.testing.assert_allclose(ours, expected, rtol=1e-10)
-
-
+@deep
 def test_two_processes():
     scores = cross_val_score(TextNB(), X, Y, cv=FOLDS, n_jobs=2)
     np.testing.assert_allclose(scores, cross_val_score(theirs(), X, Y, cv=FOLDS))
-
-
-def test_calibration():
-    ours, expected = (
-        CalibratedClassifierCV(each, cv=FOLDS).fit(X, Y).predict_proba(X)
-        for each in (TextNB(), theirs())
-    )
-    np.testing.assert_allclose(ours, expected, rtol=1e-6)
 
 
 def test_a_pipeline_that_prepares_texts():
@@ -166,30 +148,6 @@ def test_a_pipeline_that_prepares_texts():
 
 def map_list(function, texts):
     return [function(text) for text in texts]
-
-
-def test_voting():
-    vote = VotingClassifier([("a", TextNB()), ("b", TextNB(event="bernoulli"))], voting="soft")
-    bernoulli = make_pipeline(CountVectorizer(), sk.BernoulliNB())
-    expected = VotingClassifier([("a", theirs()), ("b", bernoulli)], voting="soft")
-    got = vote.fit(X, Y).predict_proba(X)
-    np.testing.assert_allclose(got, expected.fit(X, Y).predict_proba(X), rtol=1e-10)
-
-
-def test_the_score_is_the_accuracy():
-    assert TextNB().fit(X, Y).score(X, Y) == theirs().fit(X, Y).score(X, Y)
-
-
-def test_parameters_are_got_and_set():
-    model = TextNB(0.5, ngrams=(1, 2), stop_words=["the"], prior={"a": 0.5, "b": 0.5})
-    parameters = model.get_params()
-    assert parameters["alpha"] == 0.5
-    assert parameters["ngrams"] == (1, 2)
-    assert parameters["stop_words"] == ["the"]  # as it was given
-    assert clone(model).get_params() == parameters
-    assert TextNB().set_params(**parameters).get_params() == parameters
-    with pytest.raises(ValueError, match="Invalid parameter 'ngram_range'"):
-        model.set_params(ngram_range=(1, 2))
 
 
 def test_what_it_is():

@@ -2,14 +2,11 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
-from sklearn.exceptions import NotFittedError
 
 import tallybayes as tb
-from tallybayes import NaiveBayes, TextNB
+from tallybayes import TextNB
 
 DOCUMENTS = ["win the lottery", "lottery rich", "see you at dinner"]
 LABELS = ["spam", "spam", "ham"]
@@ -17,10 +14,7 @@ LABELS = ["spam", "spam", "ham"]
 ONE_COLUMN = r"pass one column, for example df\['text'\]"
 IN_THE_DOCUMENTS = {
     "one text": ("win the lottery", r"X is a single text; pass a list of documents: \[text\]"),
-    "one text in bytes": (b"win", r"pass a list of documents: \[text\]"),
     "a pandas table": (pd.DataFrame({"text": DOCUMENTS}), ONE_COLUMN),
-    "a polars table": (pl.DataFrame({"text": DOCUMENTS}), ONE_COLUMN),
-    "an Arrow table": (pa.table({"text": DOCUMENTS}), ONE_COLUMN),
     "a mapping": ({"text": DOCUMENTS}, ONE_COLUMN),
     "an array of two dimensions": (np.array([[text] for text in DOCUMENTS]), ONE_COLUMN),
     "a sparse matrix": (csr_array(np.eye(3)), ONE_COLUMN),
@@ -30,8 +24,6 @@ IN_THE_DOCUMENTS = {
     ),
     "numbers": ([1, 2, 3], "int64 values, where text was expected"),
     "decimals": (np.array([1.5, 2.5, 3.5]), "float64 values, where text was expected"),
-    "numbers of pandas": (pd.Series([1, 2, 3]), "int64 values, where text was expected"),
-    "numbers of Arrow": (pa.array([1, 2, 3]), "int64 values, where text was expected"),
     "a number among texts": (["aa", "bb", 3], "row 2 holds int, where text was expected"),
     "a number": (5, "X is of type int; pass a list of documents"),
     "nothing": (None, "X is of type NoneType; pass a list of documents"),
@@ -53,19 +45,15 @@ def refused(model, method, *args, match, error=ValueError, **kwargs):
 
 
 @pytest.mark.parametrize("mistake", IN_THE_DOCUMENTS)
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "forget"])
-def test_what_are_no_documents_is_refused_for_learning(mistake, method):
+def test_what_are_no_documents_is_refused(mistake):
     X, match = IN_THE_DOCUMENTS[mistake]
-    refused(TextNB().fit(DOCUMENTS, LABELS), method, X, LABELS, match=match)
-    if method != "forget":
+    fitted = TextNB().fit(DOCUMENTS, LABELS)
+    for method in ("fit", "partial_fit", "forget"):
+        refused(fitted, method, X, LABELS, match=match)
+    for method in ("fit", "partial_fit"):
         refused(TextNB(), method, X, LABELS, match=match)
-
-
-@pytest.mark.parametrize("mistake", IN_THE_DOCUMENTS)
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_joint_log_proba"])
-def test_what_are_no_documents_is_refused_for_predicting(mistake, method):
-    X, match = IN_THE_DOCUMENTS[mistake]
-    refused(TextNB().fit(DOCUMENTS, LABELS), method, X, match=match)
+    for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
+        refused(fitted, method, X, match=match)
 
 
 def test_no_documents():
@@ -81,16 +69,11 @@ def test_predicting_no_documents_gives_no_labels():
 
 WITH_LABELS = {
     "too few labels": ((LABELS[:2],), r"numbers of samples: \[3, 2\]"),
-    "too many labels": (([*LABELS, "ham"],), r"numbers of samples: \[3, 4\]"),
     "no labels": ((None,), "requires y to be passed"),
     "a missing label": ((["spam", None, "ham"],), "label of row 1 is missing"),
-    "one label": (("spam",), "y should be a 1d array"),
-    "labels of two kinds": ((["spam", 1, "ham"],), "mixes whole numbers and text"),
-    "several targets": ((np.zeros((3, 2), int),), "y should be a 1d array"),
-    "a weight below zero": ((LABELS,), "weight of row 0 is -1"),
     "too few weights": ((LABELS,), r"the shape \(2,\), expected"),
 }
-WEIGHTS = {"a weight below zero": [-1, 1, 1], "too few weights": [1, 1]}
+WEIGHTS = {"too few weights": [1, 1]}
 
 
 @pytest.mark.parametrize("mistake", WITH_LABELS)
@@ -107,46 +90,19 @@ def test_wrong_labels_and_weights_are_refused(mistake, idf):
 A_LIST = "give a list of words, for example"
 OPTIONS = {
     "event, misspelled": ({"event": "multinomal"}, "event is 'multinomal'; did you mean 'multino"),
-    "event, unknown": ({"event": "gaussian"}, "event is 'gaussian'; .*'bernoulli'"),
     "tokens, misspelled": ({"tokens": "word"}, "tokens is 'word'; did you mean 'words'"),
-    "tokens, scikit-learn's": ({"tokens": "char"}, "tokens is 'char'; .*'characters'"),
     "ngrams as a number": ({"ngrams": 2}, r"ngrams is 2; give the shortest.* \(1, 2\)"),
-    "ngrams upside down": ({"ngrams": (2, 1)}, r"ngrams is \(2, 1\); give the shortest"),
-    "ngrams too long": ({"ngrams": (1, 6)}, "5 is the longest possible"),
-    "min_length": ({"min_length": 0}, "min_length is 0; it must be a whole number from 1"),
     "stop words by language": ({"stop_words": "english"}, f"stop_words is 'english'; {A_LIST}"),
-    "stop words of numbers": ({"stop_words": [1]}, A_LIST),
-    "stop words and characters": (
-        {"tokens": "characters", "stop_words": ["aa"]}, "are for words, not for characters",
-    ),
     "a vocabulary as text": ({"vocabulary": "win rich"}, f"vocabulary is 'win rich'; {A_LIST}"),
-    "a vocabulary of numbers": ({"vocabulary": [1, 2]}, A_LIST),
-    "a vocabulary in capitals": ({"vocabulary": ["Win"]}, r"'Win', which .*\['win'\]"),
-    "a vocabulary without words": ({"vocabulary": []}, "vocabulary"),
-    "vocabulary and buckets": (
-        {"vocabulary": ["win"], "buckets": 8}, "a vocabulary names words.*buckets",
-    ),
-    "min_df below zero": ({"min_df": -1}, "min_df is -1; give a whole number of documents"),
-    "max_df above one": ({"max_df": 1.5}, "max_df is 1.5; .*share of them"),
     "min_df that no word has": ({"min_df": 50}, "min_df=50 asks for at least 50 documents"),
-    "max_features": ({"max_features": 0}, "max_features is 0; it must be a whole number from 1"),
-    "best": ({"best": 2.5}, "best is 2.5; it must be a whole number"),
-    "by": ({"best": 2, "by": "chi"}, "by is 'chi'; did you mean 'chi2'"),
-    "tf": ({"tf": "sublinear"}, "tf is 'sublinear'; .*'log'"),
-    "norm": ({"norm": "l1"}, "norm is 'l1'; .*'l2'"),
-    "buckets": ({"buckets": 0}, "buckets is 0; it must be a whole number"),
     "buckets by name": ({"buckets": 8, "min_df": 2}, r"words without names \(buckets\)"),
     "idf and buckets": ({"buckets": 8, "idf": True}, "idf needs words by name.*buckets"),
-    "alpha below zero": ({"alpha": -1}, "alpha is -1; it must be a number, at least 0"),
     "alpha by name": ({"alpha": "bernoulli"}, "alpha is 'bernoulli'; it must be a number"),
     "complement without alpha": ({"alpha": 0, "event": "complement"}, "needs alpha > 0"),
     "prior": ({"prior": "unifrom"}, "prior is 'unifrom'; use 'empirical', 'uniform'"),
     "prior of another class": ({"prior": {"spam": 1.0}}, "no prior is stated for class 'ham'"),
     "positive": ({"positive": "span"}, "positive class 'span' is not a class; did you mean 'spam'"),
     "a function that returns nothing": ({"tokens": lambda text: None}, "tokens function returned"),
-    "a function that returns numbers": (
-        {"tokens": lambda text: [1]}, "tokens function returned int; it must return a list",
-    ),
 }  # fmt: skip
 
 
@@ -160,7 +116,7 @@ def test_no_stop_words_may_be_said_as_scikit_learn_does():
     assert "the" in TextNB(stop_words=None).fit(DOCUMENTS, LABELS).vocabulary_
 
 
-@pytest.mark.parametrize("form", [list, tuple, set, np.array, dict.fromkeys])
+@pytest.mark.parametrize("form", [list, set, np.array, dict.fromkeys])
 def test_a_vocabulary_comes_in_any_form_that_can_be_read_again(form):
     model = TextNB(vocabulary=form(["win", "rich"])).fit(DOCUMENTS, LABELS)
     assert model.vocabulary_ == {"rich": 0, "win": 1}
@@ -201,45 +157,3 @@ def test_options_that_are_free_at_estimation_hold_from_the_next_batch(option):
 def test_models_that_counted_differently_do_not_merge(other):
     model = TextNB().fit(DOCUMENTS, LABELS)
     refused(model, "merge", other.fit(DOCUMENTS, LABELS), match="on one side and .* on the other")
-
-
-def test_merging_with_something_else():
-    model = TextNB().fit(DOCUMENTS, LABELS)
-    table = NaiveBayes("text").fit({"text": DOCUMENTS}, LABELS)
-    refused(model, "merge", table, match="a TextNB merges with another, not with NaiveBayes")
-    with pytest.raises(TypeError):
-        model + 1
-
-
-NEVER_COUNTED = {
-    "an unknown word": (["win zebra"], ["spam"], "class 'spam', word 'zebra'"),
-    "another class": (["dinner"], ["spam"], "class 'spam', word 'dinner'"),
-    "an unknown class": (["win"], ["eggs"], "class 'eggs' was never counted"),
-    "too often": (["lottery lottery lottery"], ["spam"], "class 'spam', word 'lottery'"),
-}
-
-
-@pytest.mark.parametrize("mistake", NEVER_COUNTED)
-def test_forgetting_what_was_never_counted_is_refused(mistake):
-    X, y, match = NEVER_COUNTED[mistake]
-    refused(TextNB().fit(DOCUMENTS, LABELS), "forget", X, y, match=match)
-
-
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba"])
-def test_predicting_before_fitting(method):
-    with pytest.raises(NotFittedError, match="This TextNB instance is not fitted yet"):
-        getattr(TextNB(), method)(DOCUMENTS)
-
-
-@pytest.mark.parametrize("name", ["vocabulary_", "feature_count_", "feature_log_prob_", "tally_"])
-def test_asking_before_fitting(name):
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        getattr(TextNB(), name)
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        TextNB().most_informative()
-
-
-def test_words_that_tell_most_of_classes_that_are_not_there():
-    model = TextNB().fit(DOCUMENTS, LABELS)
-    refused(model, "most_informative", between=("ham", "span"), match="did you mean 'spam'")
-    refused(model, "most_informative", 0, match="n is 0; it must be a whole number from 1")

@@ -73,15 +73,6 @@ def test_fitted_arrays_can_be_read_but_not_written(name, attribute):
         getattr(model, attribute)[:] = 0.0
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_changing_the_tally_does_not_change_the_model(name):
-    model = getattr(tb, name)().fit(X, Y)
-    before = model.predict_proba(X)
-    model.tally_.update(X, Y)
-    np.testing.assert_allclose(model.predict_proba(X), before, rtol=1e-9)
-    assert model.class_count_.tolist() == [3.0, 3.0]
-
-
 def test_labels_that_are_masked_are_missing():
     with pytest.raises(tb.TallyBayesError, match="label of row 0 is missing"):
         tb.Tally.of(np.ones((3, 1)), np.ma.array([0, 1, 1], mask=[1, 0, 0]))

@@ -14,6 +14,7 @@ from scipy.stats import laplace
 import tallybayes as tb
 from tallybayes import plots
 from tallybayes.families import registry
+from tallybayes.model import most_informative
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
@@ -225,3 +226,8 @@ def test_a_kind_beside_another_is_scored_by_its_family():
     # no: 2 of 2 are missing, (2 + 1) / (2 + 2); yes: 1 of 4, (1 + 1) / (4 + 2)
     no, yes = 2 / 6 * 3 / 4, 4 / 6 * 2 / 6
     assert model.posterior_of({"income": None})["no"] == pytest.approx(no / (no + yes))
+    (best,) = most_informative(model)["no"]
+    assert (best.column, best.log_ratio) == ("income is missing", pytest.approx(np.log(9 / 4)))
+    display = plots.NomogramDisplay.from_estimator(model, "no", record={"income": None})
+    assert display.probability() == pytest.approx(no / (no + yes))
+    assert plots.InformativeDisplay.from_estimator(model).bits["no"][0][0].startswith(best.column)

@@ -53,7 +53,8 @@ class ModelColumn:
     @property
     def kind(self) -> Kind:
         """What was counted of it."""
-        return self.schema.kind(self.name)
+        own = self.name in self._alone.names  # and not what is counted beside the columns
+        return self.schema.kind(self.name) if own else self.factor.kind
 
     @cached_property
     def parameters(self) -> Parameters:

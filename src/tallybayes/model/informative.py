@@ -155,7 +155,7 @@ def _most(
             ]
 
     def rank(value: InformativeValue) -> tuple[float, ...]:
-        return -value.log_ratio, -np.nan_to_num(value.here), order[value.column]
+        return -value.log_ratio, -np.nan_to_num(value.here), order.get(value.column, len(order))
 
     return {label: sorted(values, key=rank)[:n] for label, values in found.items()}
 

@@ -13,7 +13,7 @@ on the line y = x. Of a log-normal column, x is the logarithm.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -34,12 +34,14 @@ from tallybayes.plots.style import (
     add_legend,
     checked_record,
     new_axes,
+    not_drawn,
     readable,
     source_of,
     style_of,
     tidy,
+    written,
 )
-from tallybayes.rendering.words import counted, label, listed, number
+from tallybayes.rendering.words import label, listed, number
 from tallybayes.sources.labels import Label
 from tallybayes.sources.weights import weights_of
 
@@ -256,8 +258,8 @@ class ColumnDisplay:
         said = readable(self.column)
         if self.value is not None:
             left_out = ", left out" if self.value_likelihood is None else ""
-            said += f" (the record: {readable(_written(self.value), 20)}{left_out})"
-        return "; ".join(filter(None, [said, _hidden(self.classes, self.drawn)]))
+            said += f" (the record: {readable(written(self.value), 20)}{left_out})"
+        return "; ".join(filter(None, [said, not_drawn(len(self.classes) - len(self.drawn))]))
 
     def _class(self, c: int) -> str:
         """Return the name of a class, with the likelihood of the record's value."""
@@ -294,7 +296,7 @@ class ColumnDisplay:
         ax.set_xlim(min(ends) - margin, max(ends) + margin)
         ax.set_ylim(0.0, 1.06 * top)
         cut = f"the highest reaches {number(max(tops))}" if max(tops) > top else ""
-        return cut, _not_drawn(self.beyond, "value far out", "values far out")
+        return cut, not_drawn(self.beyond, "value far out", "values far out")
 
     def _bars(self, most: int) -> Sequence[str]:
         """Draw a group of bars for each value, the data's shares on them as dots."""
@@ -325,7 +327,7 @@ class ColumnDisplay:
         ax.set_xlim(-0.6, len(names) - 0.4)
         ax.set_ylim(0.0, None)
         ax.margins(y=0.08)
-        return (_not_drawn(len(self.places) - len(shown), "more value", "more values"),)
+        return (not_drawn(len(self.places) - len(shown), "more value", "more values"),)
 
     @property
     def alt_text(self) -> str:
@@ -338,8 +340,8 @@ class ColumnDisplay:
         if self.data is not None:
             data = "shares on them" if self.names else "histograms behind them"
             said += f", with the data's {data}"
-        beside = _not_drawn(self.beyond, "value far out", "values far out")
-        beside = "; ".join(filter(None, [beside, _hidden(self.classes, self.drawn)]))
+        beside = not_drawn(self.beyond, "value far out", "values far out")
+        beside = "; ".join(filter(None, [beside, not_drawn(len(self.classes) - len(self.drawn))]))
         said += f" ({beside})." if beside else "."
         each: list[str] = []
         if not self.names:
@@ -349,7 +351,7 @@ class ColumnDisplay:
             said += f" The curves are highest for {', '.join(each)}."
         if self.value is None:
             return said
-        record = f"The record has {column} = {label(_written(self.value))}"
+        record = f"The record has {column} = {label(written(self.value))}"
         if self.value_likelihood is None:
             return f"{said} {record}, which the model leaves out."
         likelihood = self.value_likelihood.tolist()
@@ -461,7 +463,7 @@ class NormalQQDisplay:
                 self.expected[name], self.observed[name], linestyle="none", markersize=4.5,
                 markerfacecolor="none", label=readable(name, 24), zorder=2, **look,
             )  # fmt: skip
-        hidden = _hidden(self.observed, drawn)
+        hidden = not_drawn(len(self.observed) - len(drawn))
         if hidden:
             self.ax_.plot([], [], linestyle="none", label=hidden, gid=BESIDE)
         add_legend(self.ax_)
@@ -476,7 +478,7 @@ class NormalQQDisplay:
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
         drawn, what = self._drawn(), ("log " if self.log else "") + label(self.column)
-        hidden = _hidden(self.observed, drawn)
+        hidden = not_drawn(len(self.observed) - len(drawn))
         said = f"Normal Q-Q picture of {what} for {listed(drawn)}"
         said += f" ({hidden})." if hidden else "."
         each = []
@@ -549,17 +551,3 @@ def _classes_and_weights(
 
 def _or_nan(total: Array) -> Floats:
     return np.where(total > 0.0, total, np.nan)
-
-
-def _not_drawn(n: int, one: str, several: str) -> str:
-    """Say how many are not drawn, if any."""
-    return f"{counted(n, one, several)} not drawn" if n else ""
-
-
-def _hidden(classes: Sized, drawn: Sized) -> str:
-    return _not_drawn(len(classes) - len(drawn), "more class", "more classes")
-
-
-def _written(value: Any) -> str:
-    """Return a value as people write it."""
-    return number(value, 4) if isinstance(value, float) else str(value)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tallybayes.explanations.explanation import model_of
 from tallybayes.model import InformativeValue, most_informative
-from tallybayes.plots.style import NOTE, new_panels, readable, style_of, tidy
-from tallybayes.rendering.words import counted, label, listed, number
+from tallybayes.plots.style import NOTE, new_panels, not_drawn, readable, style_of, tidy
+from tallybayes.rendering.words import label, listed, number
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -128,11 +128,8 @@ class InformativeDisplay:
             ax.set_xlim(0.0, 1.25 * longest)
             ax.set_ylim(max(len(names), 1) - 0.4, -0.6)
         if len(self.values) > len(drawn):
-            self.figure_.supxlabel(self._hidden(len(drawn)), fontsize=NOTE)
+            self.figure_.supxlabel(not_drawn(len(self.values) - len(drawn)), fontsize=NOTE)
         return self
-
-    def _hidden(self, drawn: int) -> str:
-        return f"{counted(len(self.values) - drawn, 'more class', 'more classes')} not drawn"
 
     @property
     def alt_text(self) -> str:
@@ -142,5 +139,6 @@ class InformativeDisplay:
         for each, several in list(self.bits.items())[:MOST_PANELS]:
             best = [f"{label(name)} ({number(x)})" for name, x in several[:3]]
             said.append(f"{label(each)}: {listed(best, longest=50) if best else f'no {what}'}")
-        hidden = f" {self._hidden(len(said))}." if len(self.values) > len(said) else ""
+        hidden = not_drawn(len(self.values) - len(said))
+        hidden = f" {hidden}." if hidden else ""
         return f"The {what} that speak most for each class, in bits. {'; '.join(said)}.{hidden}"

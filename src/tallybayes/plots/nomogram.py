@@ -39,6 +39,7 @@ from tallybayes.plots.style import (
     new_axes,
     new_panels,
     readable,
+    written,
 )
 from tallybayes.rendering.words import counted, label, listed, number, probability
 from tallybayes.sources.labels import Label
@@ -198,7 +199,7 @@ class Panel:
         if contribution.left_out == MISSING:
             text, ratio = "missing", 0.0
         elif row.word is None:
-            text = readable(number(value, 4) if isinstance(value, float) else value, 18)
+            text = readable(written(value), 18)
             text += " (left out)" if contribution.left_out else ""
         else:
             text, ratio = "absent", row.ticks[0].log_ratio
@@ -531,7 +532,7 @@ class _Drawing:
             name = f"“{row.word}”" if row.word is not None and len(texts) == 1 else row.name
             self.names[y] = readable(name, 30)
             self._row(y, row, mark)
-        if reading is not None and (panel.unshown or texts):
+        if reading is not None and (panel.unshown or texts or reading.others):
             y -= 1.0
             self.names[y] = "everything else"
             ends = [0.0, 0.0 if math.isnan(reading.others) else _held(reading.others)]

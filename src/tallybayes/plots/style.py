@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.rendering.words import LONGEST, label
+from tallybayes.rendering.words import LONGEST, counted, label, number
 from tallybayes.sources import as_source
 
 if TYPE_CHECKING:
@@ -179,6 +179,16 @@ def readable(text: object, most: int = LONGEST) -> str:
     """
     shown = label(text, most).replace("$", r"\$")
     return f" {shown}" if shown.startswith("_") else shown
+
+
+def written(value: Any) -> str:
+    """Return a value of a record as pictures show it: decimals with four digits."""
+    return number(value, 4) if isinstance(value, float) else str(value)
+
+
+def not_drawn(n: int, one: str = "more class", several: str = "more classes") -> str:
+    """Say how many are not drawn, if any."""
+    return f"{counted(n, one, several)} not drawn" if n else ""
 
 
 def source_of(estimator: Any, X: Any) -> Any:

@@ -25,9 +25,10 @@ from tallybayes.plots.style import (
     readable,
     style_of,
     tidy,
+    written,
 )
 from tallybayes.rendering import words
-from tallybayes.rendering.words import label, number, probability
+from tallybayes.rendering.words import label, probability
 from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
@@ -264,8 +265,9 @@ def _name(evidence: Evidence) -> str:
     piece = evidence.contribution
     if piece.is_word:
         return f"“{piece.value}”" + (f", {piece.times:g} times" if piece.times > 1.0 else "")
-    value = number(piece.value, 4) if isinstance(piece.value, float) else piece.value
-    return piece.column if piece.value is None else f"{piece.column} = {label(value, 40)}"
+    if piece.value is None:
+        return piece.column
+    return f"{piece.column} = {label(written(piece.value), 40)}"
 
 
 def _said(bits: float, one: str, other: str) -> str:
