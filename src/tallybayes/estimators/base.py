@@ -37,11 +37,6 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
-LEARNED = (
-    "the model has learned from these very rows, so their scores flatter it; hold rows out, with "
-    "cross_val() or train_test_split()"
-)
-
 # beside the estimators, not in them: a lock can be neither pickled nor copied
 _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 _guard = Lock()
@@ -316,7 +311,9 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X, y, sample_weight
             Labelled rows, by custom such as the model has not seen: for scores, histograms,
-            examples and warnings. Without them the page shows the model alone.
+            examples and warnings. Without them the page shows the model alone. Of the very rows
+            that the model has learned from, each is judged by the model of all others, and the
+            scores of the rows as the model has seen them stand beside.
         title
             What the page is called.
 
@@ -325,19 +322,15 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         ModelReport
             ``model.report(X, y).save("report.html")``; a notebook shows it.
         """
-        from tallybayes.report.evaluated import judged_here
+        from tallybayes.report.contents import evaluate
         from tallybayes.report.page import model_report
 
         if (X is None) != (y is None):
             raise TallyBayesError("rows need labels to be judged: give both X and y, or neither")
         if X is None:
             return model_report(self.fitted_, title=title)
-        fitted, source = self.fitted_, self.source_of(X)
-        evaluation, rows = judged_here(fitted, source, y, sample_weight)
-        learned = Tally.of(source, y, sample_weight, schema=fitted.tally.schema) == fitted.tally
-        return model_report(
-            fitted, evaluation=evaluation, rows=rows, title=title, notes=[LEARNED] * learned
-        )
+        predictions, sample = evaluate(self.fitted_, self.source_of(X), y, sample_weight)
+        return model_report(self.fitted_, predictions=predictions, sample=sample, title=title)
 
     def record_of(self, record: Any) -> Mapping[str, Any]:
         """Return a record by its columns: of a mapping, a row, or for `TextNB` a text."""

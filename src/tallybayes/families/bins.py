@@ -147,6 +147,11 @@ class BinsParameters(CategoricalParameters):
         """Say in which interval a number lies."""
         return f"in {interval(self.edges[unit], self.place(unit, value) or 0)}"
 
+    @property
+    def shows(self) -> tuple[str, str]:
+        """What a line of its tables stands for, and what their numbers are."""
+        return "interval", "P(interval | {})"
+
     def _values(self, unit: int) -> Sequence[Label]:
         """Return what the intervals of a column are called."""
         edges = self.edges[unit]

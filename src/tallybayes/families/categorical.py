@@ -294,7 +294,8 @@ class CategoricalParameters(Parameters):
         if self.fractions:
             counts = np.concatenate([each.count for each in self.fractions], axis=1)
         logs = np.ascontiguousarray(self.log_probabilities.T)
-        return Entries(units, values, logs, np.ascontiguousarray(counts.T))
+        places = np.arange(len(units)) - np.asarray(self._starts)[units]
+        return Entries(units, values, logs, np.ascontiguousarray(counts.T), places)
 
     def _values(self, unit: int) -> Sequence[Label]:
         """Return what the values of a column are called."""

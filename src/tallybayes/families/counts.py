@@ -32,6 +32,8 @@ from tallybayes.kernels import scoring
 from tallybayes.schema import Binary, Count
 from tallybayes.tallies import Counts
 
+SHARE_ELSEWHERE = "P({} | any other {{}}), whose -log is the score"
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CountFamily(Family):
@@ -213,6 +215,11 @@ class MultinomialParameters(Parameters):
         n = self.weights.shape[1]
         return Entries.of(np.arange(n), [1] * n, self.fractions.log(), self.fractions)
 
+    @property
+    def shows(self) -> tuple[str, str]:
+        """What a line of its table stands for, and what their numbers are."""
+        return "column", SHARE_ELSEWHERE.format("column") if self.complement else "P(column | {})"
+
     def ratios(self, unit: int) -> Ratios:
         """Return the fraction behind a word's share; of a complement that in all other classes."""
         of = self.fractions[..., [unit]]
@@ -320,6 +327,11 @@ class PoissonParameters(Parameters):
     def occurrences(self, unit: int, value: Any) -> float:
         """Return the count itself."""
         return float(value)
+
+    @property
+    def shows(self) -> tuple[str, str]:
+        """What a line of its table stands for, and what their numbers are."""
+        return "column", "events a row"
 
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""
@@ -475,6 +487,11 @@ class BernoulliParameters(Parameters):
     def detail(self, unit: int, value: Any) -> str:
         """Say whether a value is on or off."""
         return "on" if value > self.threshold else "off"
+
+    @property
+    def shows(self) -> tuple[str, str]:
+        """What a line of its table stands for, and what their numbers are."""
+        return "column", f"P(above {self.threshold:g} | {{}})"
 
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""

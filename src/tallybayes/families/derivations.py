@@ -207,6 +207,15 @@ def _estimates(ratios: Ratios, k: int, m: float = 0.0) -> list[_Estimate]:
     return found
 
 
+def estimated(ratios: Ratios, place: int) -> tuple[Formula, ...]:
+    """Return an estimate of each class with its working: (0 + 1)/(3 + 3) = 1/6 = 0.1667."""
+    found = []
+    for each in _estimates(ratios, place):
+        _, *steps = equation("", each.working, log=each.log).parts
+        found.append(replace(chain(*steps), exact=each.working.exact))
+    return tuple(found)
+
+
 def _stated(logs: Floats) -> list[_Estimate]:
     """Return probabilities that were stated."""
     return [_Estimate(_meant(p), p) for p in np.exp(logs).tolist()]

@@ -143,6 +143,17 @@ class Gaussian(Family):
         used = seen & (variance > 0.0).all(axis=0) & np.isfinite(variance).all(axis=0)
         return NormalParameters(np.where(seen, mean, np.nan), variance, used, log=self.log)
 
+    def remarks(self, counted: Moments, parameters: Any, unit: int) -> tuple[str, ...]:
+        """Say where a variance comes from that is not simply that of its class."""
+        enough, freedom = self._freedom(counted.weight[:, unit])
+        own = np.isclose(
+            _ratio(counted.m2[:, unit], freedom), parameters.variance[:, unit], rtol=1e-9, atol=0.0
+        )
+        there = counted.weight[:, unit] > 0.0
+        said = np.where(own, "", "lifted by the floor")
+        said = np.where(enough, said, "too few values here: the variance within all classes")
+        return tuple(np.where(there, said, "no values here: those of all classes").tolist())
+
     def _freedom(self, weight: Floats) -> tuple[Mask, Floats]:
         """Return where there is enough for a variance, and what that divides by there, or 0."""
         enough = weight - self.ddof > 1e-9 * self.ddof
@@ -234,6 +245,17 @@ class NormalParameters(Parameters):
     def free_parameters(self) -> int:
         """A mean and a variance for every class and column."""
         return 2 * len(self.mean) * int(self.used.sum())
+
+    def numbers(self, unit: int) -> dict[str, Floats]:
+        """Return mean, standard deviation and variance of each class."""
+        variance = self.variance[:, unit]
+        spread = np.sqrt(np.where(variance >= 0.0, variance, np.nan))
+        return {"mean": self.mean[:, unit], "sd": spread, "variance": variance}
+
+    @property
+    def shows(self) -> tuple[str, str]:
+        """What a line of its tables stands for, and what their numbers are."""
+        return "class", "log x in each class" if self.log else "x in each class"
 
     @cached_property
     def curves(self) -> tuple[Floats, Floats, Floats]:

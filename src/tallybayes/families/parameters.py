@@ -82,12 +82,15 @@ class Entries:
         The logarithm of its probability, by entry (down) and class (across).
     counts
         How often it was counted; NaN where nothing was.
+    places
+        The place of each value among the `ratios` of its unit; none: each unit has one value.
     """
 
     units: NDArray[np.int64]
     values: Sequence[Label]
     log_p: Floats
     counts: Floats
+    places: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, units: Array, values: Sequence[Label], log_p: Floats, of: Ratios | None) -> Entries:
@@ -216,6 +219,19 @@ class Parameters(ABC):
         fractions: Ratios | None = getattr(self, "fractions", None)
         return None if fractions is None else fractions[..., [unit]]
 
+    def numbers(self, unit: int) -> dict[str, Floats]:
+        """Return the numbers that describe a unit's distribution, by name and for each class."""
+        parts = self._parts().items()
+        return {k: v[:, unit] for k, v in parts if isinstance(v, np.ndarray) and v.ndim == 2}
+
+    @property
+    def shows(self) -> tuple[str, str]:
+        """What a line of its tables stands for, and what their numbers are, {} being the target.
+
+        Where that is a "column", all units are in one table.
+        """
+        return "value", "P(value | {})"
+
     @property
     def free_parameters(self) -> int:
         """How many numbers can be chosen freely (probabilities sum to one)."""
@@ -286,6 +302,10 @@ class Family(ABC):
     def for_kind(cls, kind: Any) -> Family:
         """Return the family as it suits columns that were counted so, without other options."""
         return cls()
+
+    def remarks(self, counted: Any, parameters: Any, unit: int) -> tuple[str, ...]:
+        """Say for each class what is unusual about a unit's parameters; empty if nothing is."""
+        return ("",) * counted.n_classes
 
     def unbound(self) -> Family:
         """Return the family without what the schema knows, so that columns may share it."""

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, Sparse
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.families.counts import (
+    SHARE_ELSEWHERE,
     Bernoulli,
     BernoulliParameters,
     Complement,
@@ -438,7 +439,15 @@ class TextParameters(Parameters):
         order, texts = self.terms.order, self.terms.texts
         words = [texts[k] for k in order.tolist()]
         units = np.zeros(len(order), np.int64)
-        return Entries(units, words, self.log_probabilities(order), self.counts_of(order))
+        return Entries(units, words, self.log_probabilities(order), self.counts_of(order), order)
+
+    @property
+    def shows(self) -> tuple[str, str]:
+        """What a line of its tables stands for, and what their numbers are."""
+        if self.text.event == "complement":
+            return "word", SHARE_ELSEWHERE.format("word")
+        word = "a document has the word" if self.text.event == "bernoulli" else "word"
+        return "word", f"P({word} | {{}})"
 
     def ratios(self, unit: int) -> Ratios:
         """Return the fractions behind the weights of all words that are used."""

@@ -361,11 +361,14 @@ def _table_html(table: Table) -> str:
     body, foot = ("".join(_row_html(row, kinds) for row in table.cells(rows)) for rows in
                   (table.rows, table.foot))  # fmt: skip
     name = f' data-name="{escape(table.name)}"' if table.name else ""
-    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
+    caption = region = ""
+    if table.caption:
+        caption = f"<caption>{escape(table.caption)}</caption>"
+        region = f' role="region" aria-label="{escape(table.caption)}"'
     foot = f"<tfoot>{foot}</tfoot>" if foot else ""
     more = f"<p>{count(table.more)} more are not shown.</p>" if table.more else ""
     return (
-        f'<div class="scroll" tabindex="0"><table{name}>{caption}<thead><tr>{head}</tr></thead>'
+        f'<div class="scroll"{region} tabindex="0"><table{name}>{caption}<thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody>{foot}</table></div>{more}"
     )
 

@@ -1,48 +1,63 @@
-"""The report: one page of HTML that needs nothing else, to be opened, printed and kept."""
+"""A report on a model: one HTML page that needs no network, no script and no other file.
+
+The template holds the words, the style sheet the looks, `Contents` the numbers. Everything that is
+not markup already is escaped.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import re
+import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from datetime import UTC, datetime
+from functools import cache
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
+from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import ClassificationReport, Predictions
+from tallybayes.metrics.classification_report import NO_RANKING
+from tallybayes.metrics.intervals import NO_INTERVAL
 from tallybayes.model import Fitted
-from tallybayes.modelfile import Provenance
+from tallybayes.modelfile import Provenance, Stored, dump_bytes
 from tallybayes.modelfile.writing import replace_file
-from tallybayes.rendering.document import STYLE as WORKING_STYLE
-from tallybayes.report.blocks import Section
-from tallybayes.report.evaluated import Sample
-from tallybayes.report.html import Html, element, joined, label, one_line, shortened
-from tallybayes.report.material import Material, gathered
-from tallybayes.report.sections.columns import columns
-from tallybayes.report.sections.evidence import evidence
-from tallybayes.report.sections.examples import examples
-from tallybayes.report.sections.parameters import parameters
-from tallybayes.report.sections.reproduce import reproduce
-from tallybayes.report.sections.scores import scores
-from tallybayes.report.sections.summary import summary
-from tallybayes.report.sections.the_data import the_data
-from tallybayes.report.sections.the_model import the_model
-from tallybayes.report.sections.warnings import warnings
-from tallybayes.report.style import STYLE
+from tallybayes.rendering import words
+from tallybayes.rendering.document import STYLE
+from tallybayes.report.contents import Contents, Sample
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+SECTIONS = {
+    "summary": "Summary",
+    "model": "The model",
+    "data": "Data and provenance",
+    "scores": "Scores",
+    "evidence": "What tells the classes apart",
+    "columns": "Columns, drawn",
+    "examples": "Examples explained",
+    "warnings": "Do the assumptions hold?",
+    "parameters": "All parameters",
+    "reproduce": "How to reproduce it",
+}
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "numba", "matplotlib")
+LONGEST = 60  # characters of a label
 LONGEST_TITLE = 120
+LONGEST_HINT = 300  # of what is shown of a label when it is pointed at
 HEIGHT = 720  # pixels of the report in a notebook
-SECTIONS: tuple[Callable[[Material], Section], ...] = (
-    summary,
-    the_model,
-    the_data,
-    scores,
-    evidence,
-    columns,
-    examples,
-    warnings,
-    parameters,
-    reproduce,
+# what HTML forbids or nobody can see: control characters but tab and the ends of lines, those that
+# turn the text after them around, halves of characters, and those that are none
+NO_TEXT = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 
 
@@ -56,8 +71,6 @@ class ModelReport:
         The whole page.
     title
         Its title.
-    sections
-        The names of its sections, in order.
     scores
         The scores, if there was data.
     warnings
@@ -66,9 +79,13 @@ class ModelReport:
 
     html: str
     title: str
-    sections: tuple[str, ...]
     scores: ClassificationReport | None = None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The names of its sections, in order."""
+        return tuple(SECTIONS)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, whole or not at all.
@@ -103,14 +120,10 @@ class ModelReport:
 
     def _repr_html_(self) -> str:
         """Show the page in a frame of its own, so that its style stays in there."""
-        return element(
-            "iframe",
-            srcdoc=self.html,
-            title=self.title,
-            sandbox="",
-            width="100%",
-            height=str(HEIGHT),
-            style="border: 1px solid #e3e7ec; border-radius: 8px",
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" title="{escape(self.title)}" sandbox="" '
+            f'width="100%" height="{HEIGHT}" '
+            'style="border: 1px solid #e3e7ec; border-radius: 8px"></iframe>'
         )
 
 
@@ -118,13 +131,12 @@ def model_report(
     fitted: Fitted,
     provenance: Provenance | None = None,
     *,
-    evaluation: Predictions | None = None,
-    rows: Sample | None = None,
+    predictions: Predictions | None = None,
+    sample: Sample | None = None,
     title: str | None = None,
     path: str | None = None,
     data: Sequence[str] = (),
     options: Sequence[str] = (),
-    notes: Iterable[str] = (),
 ) -> ModelReport:
     """Write a report on a model.
 
@@ -134,9 +146,9 @@ def model_report(
         The model.
     provenance
         Where it comes from; None if it was never saved.
-    evaluation, rows
-        What the model says of labelled rows, and some of these rows: see `judged_here`. Without
-        them the report has no scores.
+    predictions, sample
+        What the model says of labelled rows, and some of these rows: see `evaluate`. Without them
+        the report has no scores.
     title
         The title of the page; made from what is predicted if not given.
     path
@@ -145,8 +157,6 @@ def model_report(
         What the labelled rows are called.
     options
         What is to be typed, word by word, so that they are read and judged the same way.
-    notes
-        Sentences to add to the scores.
 
     Examples
     --------
@@ -156,79 +166,147 @@ def model_report(
     >>> report.title, report.sections[:3]
     ('Naive Bayes for cheat', ('summary', 'model', 'data'))
     """
-    from matplotlib import style
-
-    from tallybayes.plots.style import unattached
-    from tallybayes.plots.svg import DRAWING
-
-    material = gathered(
-        fitted,
-        provenance,
-        evaluation,
-        rows,
-        path=path,
-        data=data,
-        options=options,
-        title=title,
-        notes=notes,
+    contents = Contents(
+        fitted, provenance, predictions, sample, path, tuple(data), tuple(options), title
     )
-    # whatever the user's own pictures look like; these settings are the whole process's, so one
-    # report at a time
-    with DRAWING, style.context("default"), unattached():
-        made = [make(material) for make in SECTIONS]
-    name = title if title is not None else f"Naive Bayes for {material.target}"
-    return ModelReport(
-        _page(shortened(one_line(name), LONGEST_TITLE), made, material),
-        shortened(one_line(name), LONGEST_TITLE),
-        tuple(each.id for each in made),
-        material.scores,
-        material.warnings,
+    name = f"Naive Bayes for {fitted.model.schema.target}" if title is None else title
+    line = " ".join(NO_TEXT.sub("\ufffd", name).split())
+    short = line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
+    page = _template().get_template("report.html.j2").render(
+        c=contents,
+        title=short,
+        sections=SECTIONS,
+        policy=POLICY,
+        style=_style(),
+        version=_own_version(),
+        reasons=NO_INTERVAL,
+        no_ranking=NO_RANKING,
+        commands=_commands(contents),
+        model_file=quoted(path or "MODEL.tally"),
+        made_with=list(_made(contents)),
     )
+    html = NO_TEXT.sub("\ufffd", page)
+    return ModelReport(html, short, contents.scores, contents.warnings)
 
 
-def _page(title: str, sections: Sequence[Section], material: Material) -> str:
-    """Put the sections together."""
-    version = str(sys.modules["tallybayes"].__version__)
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="generator", content=f"tallybayes {version}"),
-        element("title", title),
-        element("style", Html(STYLE + WORKING_STYLE)),
+@cache
+def _template() -> Environment:
+    """Return the environment of the template."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("tallybayes.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    links = [element("li", element("a", each.title, href=f"#{each.id}")) for each in sections]
-    body = element(
-        "body",
-        element("a", "Skip to the report", href="#content", class_="skip"),
-        element(
-            "div",
-            element("header", element("h1", label(title, LONGEST_TITLE)), _origin(material)),
-            element(
-                "div",
-                element("nav", element("ol", links), aria_label="Contents"),
-                element(
-                    "main",
-                    [each.html for each in sections],
-                    element("footer", f"Written by tallybayes {version}."),
-                    id="content",
-                    tabindex="-1",
-                ),
-                class_="columns",
-            ),
-            class_="page",
-        ),
-    )
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+    environment.filters |= {
+        "label": _label,
+        "labels": _labels,
+        "counted": words.counted,
+        "count": words.count,
+        "percent": words.percent,
+        "probability": words.probability,
+        "quoted": quoted,
+    }
+    return environment
 
 
-def _origin(material: Material) -> Html:
-    """Say below the title which model it is."""
-    parts: list[object] = []
-    if material.path is not None:
-        parts += ["Model ", label(material.path, 100), ". "]
-    if material.data:
-        more = f" and {len(material.data) - 1:,} more" if len(material.data) > 1 else ""
-        parts += ["Judged by ", label(material.data[0], 100), more, "."]
-    return element("p", joined(*parts)) if parts else Html("")
+@cache
+def _style() -> str:
+    return Path(__file__).with_name("report.css").read_text(encoding="utf-8") + STYLE
+
+
+def _label(value: object, most: int = LONGEST) -> Any:
+    """Write what a user named: on one line, cut if it is long, its direction its own affair."""
+    from markupsafe import Markup
+
+    short, whole = words.label(value, most), words.label(value, LONGEST_HINT)
+    if short == whole:
+        return Markup("<bdi>{}</bdi>").format(short)
+    return Markup('<bdi title="{}">{}</bdi>').format(whole, short)
+
+
+def _labels(names: Iterable[object], last: str = "and", most: int = 6, longest: int = 40) -> Any:
+    """Write several names for a sentence; those beyond the most are only counted."""
+    from markupsafe import Markup
+
+    every = list(names)
+    shown = [_label(name, longest) for name in every[:most]]
+    if len(every) > most:
+        shown.append(f"{len(every) - most:,} more")
+    if len(shown) < 2:
+        return Markup("").join(shown)
+    return Markup("{} {} {}").format(Markup(", ").join(shown[:-1]), last, shown[-1])
+
+
+def _commands(contents: Contents) -> list[str]:
+    """Return what to type to look at the model, to judge it and to make this page."""
+    model = quoted(contents.path or "MODEL.tally")
+    files = [quoted(name) for name in contents.data]
+    if not files and contents.predictions is not None:  # rows in memory, which have no name
+        files = ["DATA.csv"]
+    options = [quoted(word) for word in contents.options]
+    lines = ["# what the model has counted and estimated", f"tallybayes inspect {model}"]
+    if files:
+        lines += ["# its scores", " ".join(["tallybayes evaluate", model, *files, *options])]
+    page = ["tallybayes report", model, *(f"--data {name}" for name in files), *options]
+    if contents.title is not None:
+        page += ["--title", quoted(contents.title)]
+    return [*lines, "# this page", " ".join([*page, "-o report.html"])]
+
+
+def quoted(word: str) -> str:
+    r"""Return a word as a shell takes it: whole, and with nothing in it that cannot be seen.
+
+    Examples
+    --------
+    >>> print(quoted("loan.csv"), quoted("my loans.csv"), quoted("two\nlines"))
+    loan.csv 'my loans.csv' $'two\x0alines'
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    seen = {"\\": "\\\\", "'": "\\'"}
+    return "$'" + "".join(seen.get(c) or (c if c.isprintable() else _bytes(c)) for c in word) + "'"
+
+
+def _bytes(character: str) -> str:
+    of_file = "\udc80" <= character <= "\udcff"  # a byte of a file's name that is not UTF-8
+    given = character.encode("utf-8", "surrogateescape" if of_file else "surrogatepass")
+    return "".join(f"\\x{byte:02x}" for byte in given)
+
+
+def _made(contents: Contents) -> Iterator[tuple[str, str]]:
+    """Go through what made the page: when, from what, by which versions."""
+    yield "This page was made", datetime.now(UTC).isoformat(timespec="seconds")
+    yield _fingerprint(contents)
+    yield "tallybayes", _own_version()
+    made = contents.provenance
+    if made is not None and made.version != _own_version():
+        yield "Model written by", f"tallybayes {made.version}"
+    yield "Python", f"{platform.python_version()} on {platform.system()}"
+    for name in PACKAGES:
+        try:
+            yield name, version(name)
+        except PackageNotFoundError:
+            continue
+
+
+def _fingerprint(contents: Contents) -> tuple[str, str]:
+    """Return the SHA-256 of the model's file, or of what would be in one."""
+    if contents.path is not None and Path(contents.path).is_file():
+        with Path(contents.path).open("rb") as file:
+            return "SHA-256 of the model file", hashlib.file_digest(file, "sha256").hexdigest()
+    made, what = contents.provenance, "SHA-256 of the model"
+    if made is None:  # the same model has the same counts, whenever it was made
+        made, what = Provenance("", "", _own_version(), (), 0, 0, ()), "SHA-256 of counts and options"
+    try:
+        content = dump_bytes(Stored(contents.fitted, made))
+    except TallyBayesError as error:  # a family of one's own has no place in a file
+        return what, f"none: {error}"
+    return what, hashlib.sha256(content).hexdigest()
+
+
+def _own_version() -> str:
+    return str(sys.modules["tallybayes"].__version__)

@@ -213,6 +213,11 @@ class Diagnosis(Renderable):
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
 
+    @property
+    def too_few_rows(self) -> bool:
+        """Whether there are too few rows to see which columns repeat each other."""
+        return self.rows < PAIRED
+
     def __repr__(self) -> str:
         return f"<Diagnosis: {self.rows} rows, {len(self.warnings)} warnings>"
 

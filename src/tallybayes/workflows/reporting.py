@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
-import numpy as np
-
 from tallybayes.modelfile import Stored
-from tallybayes.report.evaluated import MOST_ROWS, Sample
+from tallybayes.report.contents import MOST_ROWS, Sample
 from tallybayes.report.page import ModelReport, model_report
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
 from tallybayes.workflows.counting import source_of
@@ -100,14 +98,12 @@ def report(
             aside=aside,
             shown=kept.add,
         )
-        model = stored.fitted.model
-        table, numbers = kept.rows()
-        labels = np.array(model.classes, dtype=object)[judged.true[numbers]]
+        table, places = kept.rows()
         made = model_report(
             stored.fitted,
             stored.provenance,
-            evaluation=judged,
-            rows=Sample(source_of(table, model.schema.names), labels, numbers),
+            predictions=judged,
+            sample=Sample(source_of(table, stored.fitted.model.schema.names), places),
             title=title,
             path=path,
             data=tuple(_files(rows) if names is None else names),

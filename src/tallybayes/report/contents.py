@@ -1,0 +1,630 @@
+"""What a report shows: scores, tables, pictures and examples, gathered once for the page."""
+
+from __future__ import annotations
+
+import math
+import os.path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.explanations import Counterfactuals, Explanation, Working, counterfactuals, explain
+from tallybayes.explanations.plain import plain_value
+from tallybayes.explanations.working import working
+from tallybayes.metrics import ClassificationReport, Predictions, score_intervals
+from tallybayes.metrics.confusion import MEASURES
+from tallybayes.metrics.intervals import Interval
+from tallybayes.metrics.predictions import codes_of
+from tallybayes.metrics.scores import GREATER_IS_BETTER, NAMES
+from tallybayes.model import Fitted
+from tallybayes.model.informative import informative_values
+from tallybayes.modelfile import Provenance, Stored
+from tallybayes.rendering import Table
+from tallybayes.rendering.words import label, probability, score
+from tallybayes.report.inspection import Inspection, inspect_model
+from tallybayes.sources import Source, record_at
+from tallybayes.sources.labels import Label
+from tallybayes.sources.tables import taken
+from tallybayes.sources.weights import weights_of
+from tallybayes.tallies import Tally
+
+if TYPE_CHECKING:
+    from tallybayes.validation.diagnosis import ColumnInformation, Diagnosis
+
+MOST_ROWS = 20_000  # that are kept to be looked at
+MOST_WORDS = 12  # of a text, for each class
+MOST_CLASSES = 30  # that are listed
+MOST_VALUES = 8  # that are evidence for a class
+FEW_CLASSES = 6  # whose values are listed
+COLUMNS_DRAWN = 12
+QUANTILES_DRAWN = 4
+TEXTS_DRAWN = 3
+PANELS = 4  # classes of which there is a nomogram of each
+SHOWN = 25  # columns and pairs that are listed
+CONFUSED = 20  # classes of the confusion matrix
+RECORDS, CELLS = 2000, 1_000_000  # drawn from a model, to see what its columns say
+CHANGED = 100  # columns among which changes are sought
+CHANGES = 5
+SIZE = 6.6, 4.6  # inches, of pictures that stand beside each other
+LARGEST = 700.0  # the logarithm of a number that a float can hold
+UNKNOWN: Interval = (math.nan, math.nan)
+LEARNED = (
+    "the model has learned from these very rows, so their scores flatter it; hold rows out, with "
+    "cross_val() or train_test_split()"
+)
+MEANINGS = {
+    "accuracy": "share of rows that were right",
+    "balanced_accuracy": "mean recall of the classes",
+    "precision": "of the rows predicted to be of a class, the share that is",
+    "recall": "of the rows of a class, the share that was found",
+    "specificity": "of the rows of other classes, the share not predicted to be of it",
+    "f1": "harmonic mean of precision and recall",
+    "matthews_corrcoef": "correlation of prediction and truth; 0 is chance",
+    "log_loss": "mean of -log of the probability of the true class",
+    "brier_score": "mean squared distance of the probabilities from the truth",
+    "expected_calibration_error": "mean distance of confidence from the share that was right",
+    "roc_auc": "chance that a row of a class is ranked above one that is not; 0.5 is chance",
+    "average_precision": "mean precision over all thresholds",
+}
+TILES = {
+    "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy",
+    "roc_auc": "ROC area",
+    "log_loss": "Log-loss",
+    "expected_calibration_error": "Calibration error",
+}
+
+
+class Sample(NamedTuple):
+    """Some of the rows that were judged: themselves, and their places among the predictions."""
+
+    X: Source
+    places: NDArray[np.int64]
+
+
+def evaluate(
+    fitted: Fitted, source: Source, y: Iterable[Any], weights: Any = None, seed: int = 0
+) -> tuple[Predictions, Sample]:
+    """Let a model judge rows that are in memory.
+
+    If it has learned from these very rows, each is judged by the model of all others.
+
+    Parameters
+    ----------
+    fitted
+        The model.
+    source
+        The rows as the model reads them.
+    y
+        Their labels.
+    weights
+        How often each row counts.
+    seed
+        What the draw of the sample begins with.
+
+    Examples
+    --------
+    >>> from tallybayes import Tally
+    >>> from tallybayes.sources import as_source
+    >>> rows = as_source({"status": ["Single", "Single", "Married", "Married"]})
+    >>> fitted = Fitted(Tally.of(rows, ["n", "n", "y", "y"]))
+    >>> evaluate(fitted, rows, "nnyy")[0].held_out
+    'leave-one-out'
+    """
+    labels = y if hasattr(y, "__array__") else list(y)
+    true = codes_of(labels, fitted.classes, "y")
+    if len(true) != source.n_rows:
+        raise TallyBayesError(
+            f"y has {len(true)} labels for {source.n_rows} rows; give one for each row"
+        )
+    if not source.n_rows:
+        raise TallyBayesError("there are no rows to score")
+    proba, winners = fitted.model.judged(source)
+    checked, positive = weights_of(weights, len(true)), fitted.model.positive
+    found = Predictions(fitted.classes, true, winners, proba, checked, positive=positive)
+    if Tally.of(source, labels, weights, schema=fitted.tally.schema) == fitted.tally:
+        found = _held_out(fitted, source, labels, replace(found, held_out="training rows"))
+    places = np.arange(source.n_rows)
+    if source.n_rows > MOST_ROWS:
+        rng = np.random.default_rng(seed)
+        places = np.sort(rng.choice(source.n_rows, MOST_ROWS, replace=False))
+        source = taken(source, places)
+    return found, Sample(source, places)
+
+
+def _held_out(fitted: Fitted, source: Source, labels: Any, seen: Predictions) -> Predictions:
+    """Judge each row by the model of all others, where that has a closed form."""
+    from tallybayes.validation.encoded import Encoded
+    from tallybayes.validation.held_out import left_out_each
+
+    found = None
+    if fitted.recipe.calibration is None:  # which would have to be fitted anew
+        data = Encoded.of(source, fitted.tally.schema, labels, seen.weights)
+        if data.classes == seen.classes:
+            found = left_out_each(data, fitted.recipe)
+    if found is None:
+        return replace(seen, notes=(LEARNED,))
+    return replace(found, weights=seen.weights, training=lambda: seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An SVG with its caption."""
+
+    svg: str
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A record explained: why it was chosen, its class if that is known, and all that is said."""
+
+    title: str
+    about: str
+    true: Label | None
+    explanation: Explanation
+    working: Working
+    changes: Counterfactuals | None
+    waterfall: Picture
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """A model and all that is known of it; the page reads it.
+
+    Parameters
+    ----------
+    fitted
+        The model.
+    provenance
+        Where it comes from; None if it was made in this session and never saved.
+    predictions, sample
+        What it says of labelled rows, and some of these; None without data.
+    path, data
+        The names of the model's file and of the data.
+    options, title
+        What is to be typed so that the data is read and judged the same way, and the title that
+        was asked for.
+    """
+
+    fitted: Fitted
+    provenance: Provenance | None = None
+    predictions: Predictions | None = None
+    sample: Sample | None = None
+    path: str | None = None
+    data: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    title: str | None = None
+
+    @cached_property
+    def inspection(self) -> Inspection:
+        """The tables of the model."""
+        made = self.provenance or Provenance.now(None, int(np.sum(self.fitted.tally.rows)))
+        return inspect_model(Stored(self.fitted, made), self.path, words=MOST_WORDS)
+
+    @property
+    def model(self) -> Any:
+        """The model."""
+        return self.fitted.model
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes."""
+        return self.fitted.classes
+
+    @cached_property
+    def scores(self) -> ClassificationReport | None:
+        """The scores of the labelled rows."""
+        return None if self.predictions is None else self.predictions.report()
+
+    @cached_property
+    def intervals(self) -> Mapping[str, Interval]:
+        """The limits of the scores by name."""
+        if self.predictions is None or len(self.classes) < 2:
+            return {}
+        return score_intervals(self.predictions)
+
+    @cached_property
+    def some(self) -> Predictions | None:
+        """What is said of the rows of the sample."""
+        if self.predictions is None or self.sample is None:
+            return None
+        return self.predictions.take(self.sample.places)
+
+    @property
+    def _labelled(self) -> dict[str, Any]:
+        """The rows of the sample as pictures take them."""
+        if self.sample is None or self.some is None:
+            return {}
+        y = np.array(self.classes, dtype=object)[self.some.true]
+        return {"X": self.sample.X, "y": y, "sample_weight": self.some.weights}
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """How far the model's assumptions hold for these rows; None without data."""
+        if not self._labelled or len(self.classes) < 2:
+            return None
+        from tallybayes.validation import diagnose
+
+        return diagnose(self.fitted, **self._labelled)
+
+    @cached_property
+    def drawn(self) -> dict[str, Any]:
+        """Records drawn from the model; none where a column cannot be drawn."""
+        n = max(100, min(RECORDS, CELLS // max(1, len(self.model.schema.names))))
+        try:
+            records: dict[str, Any] = self.model.sample(n, seed=0)
+        except TallyBayesError as error:
+            if "cannot be drawn" not in str(error):
+                raise
+            return {}
+        return records
+
+    @cached_property
+    def information(self) -> tuple[ColumnInformation, ...]:
+        """How much each column tells of the class, most first: in the rows, or in records drawn."""
+        if self.diagnosis is not None:
+            return self.diagnosis.information
+        if len(self.classes) < 2 or self.sample is not None or not self.drawn:
+            return ()
+        from tallybayes.validation.diagnosis import column_information
+
+        records = dict(self.drawn)
+        return column_information(self.fitted, records, records.pop(self.model.schema.target))
+
+    @property
+    def telling(self) -> list[str]:
+        """The columns that tell something of the class, those that tell most first."""
+        return [each.column for each in self.information if each.bits > 0.0]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the diagnosis warns of."""
+        return () if self.diagnosis is None else self.diagnosis.warnings
+
+    @property
+    def seen_before(self) -> list[str]:
+        """The names of data that the model was judged by and has learned from."""
+        learned = () if self.provenance is None else self.provenance.sources
+        files = set(map(_identity, learned))
+        return [name for name in self.data if _identity(name) in files]
+
+    # headlines
+
+    def limits(self, name: str) -> Interval:
+        """Return the limits of a score; NaN where they are not known."""
+        return self.intervals.get(name, UNKNOWN)
+
+    @property
+    def commonest(self) -> tuple[Label, float]:
+        """The class that most of the labelled rows have, and their share."""
+        assert self.predictions is not None
+        rows = np.bincount(self.predictions.true, self.predictions.weights)
+        return self.classes[int(rows.argmax())], float(rows.max() / rows.sum())
+
+    def tiles(self) -> Iterator[tuple[str, str, str]]:
+        """Go through the numbers that matter most: name, number, and a word on it."""
+        if self.scores is None:
+            inspection = self.inspection
+            for name, n in (
+                ("Rows learned from", int(inspection.rows.sum())),
+                ("Columns", len(self.model.schema.names)),
+                ("Classes", len(self.classes)),
+                ("Free parameters", self.model.free_parameters),
+            ):
+                yield name, f"{n:,}", ""
+            return
+        for name, title in TILES.items():
+            value, (low, high) = self.scores.scores[name], self.limits(name)
+            word = MEANINGS[name] if GREATER_IS_BETTER[name] else "less is better"
+            interval = "" if math.isnan(low) else f"{low:.3f} to {high:.3f}; "
+            if not math.isnan(value):
+                yield title, f"{value:.3f}", interval + word
+
+    # tables
+
+    def scores_table(self) -> Table:
+        """Put each score beside its interval, that of the training rows, and what it means."""
+        assert self.scores is not None
+        training = self.scores.training
+        rows = []
+        for name in NAMES:
+            low, high = self.limits(name)
+            interval = math.nan if math.isnan(low) else f"{score(low)} to {score(high)}"
+            said = MEANINGS.get(name, "") + ("" if GREATER_IS_BETTER[name] else "; less is better")
+            seen = [] if training is None else [training[name]]
+            rows.append((name.replace("_", " "), self.scores.scores[name], interval, *seen, said))
+        head = [("score", "text"), ("value", "score"), ("95 % interval", "score")]
+        head += [] if training is None else [("on the rows it has seen", "score")]
+        caption = f"Scores of {self.scores.rows:,} rows"
+        return Table.of(caption, [*head, ("what it is", "text")], rows, name="scores")
+
+    def shares_table(self) -> Table:
+        """Put the share of each class among the rows learned from beside that among those judged."""
+        assert self.predictions is not None
+        judged = self.predictions
+        n = np.bincount(judged.true, judged.weights, len(self.classes))
+        learned = self.inspection.weight
+        head = [("class", "label"), ("rows learned from", "count"), ("share", "percent"),
+                ("rows judged", "count"), ("share", "percent")]  # fmt: skip
+        parts = (learned, _share(learned), n, _share(n))
+        rows = zip(self.classes, *(part.tolist() for part in parts), strict=True)
+        caption = "How often each class occurs"
+        return Table.of(caption, head, rows, most=MOST_CLASSES, name="shares")
+
+    def confusion_table(self) -> Table:
+        """Return the confusion matrix, of the most frequent classes if there are many."""
+        assert self.scores is not None
+        classes, counts = self.classes, self.scores.confusion.counts
+        often = np.argsort(-(counts.sum(0) + counts.sum(1)), kind="stable")[:CONFUSED]
+        places = np.sort(often)
+        caption = "Confusion matrix: rows are the predicted class, columns the true one"
+        if len(places) < len(classes):
+            caption += f"; the {len(places)} most frequent of {len(classes):,} classes"
+        head = [("predicted ╲ true", "label"), *((label(classes[k]), "count") for k in places)]
+        rows = [(classes[k], *counts[k, places].tolist()) for k in places]
+        return Table.of(caption, head, rows, name="confusion")
+
+    def class_table(self) -> Table:
+        """Put the classes below each other, each as the positive one."""
+        assert self.scores is not None
+        counts = {"rows": "rows", "true_positives": "true positives",
+                  "false_positives": "false positives", "false_negatives": "false negatives"}  # fmt: skip
+        head = [("class", "label"), *((each, "count") for each in counts.values())]
+        head += [(name, "score") for name in MEASURES]
+        rows = [
+            (each, *(numbers[name] for name in (*counts, *MEASURES)))
+            for each, numbers in self.scores.per_class.items()
+        ]
+        caption = "Each class against all others"
+        return Table.of(caption, head, rows, most=MOST_CLASSES, name="by class")
+
+    def information_table(self) -> Table:
+        """Rank the columns by what they tell of the class."""
+        head = [("column", "label"), ("bits", "score"), ("standard error", "score"),
+                ("of what there is to know", "percent")]  # fmt: skip
+        rows = [(each.column, each.bits, each.error, each.share) for each in self.information]
+        caption = "What each column tells of the class"
+        return Table.of(caption, head, rows, most=SHOWN, name="information")
+
+    def value_tables(self) -> Iterator[Table]:
+        """Go through the values and words that are most evidence for each class."""
+        found = informative_values(self.model, MOST_VALUES)
+        head = [("column", "label"), ("value", "label"),
+                ("times as probable as elsewhere", "short"), ("count", "count"),
+                ("count elsewhere", "count")]  # fmt: skip
+        for name in self.classes[:FEW_CLASSES]:
+            rows = [
+                (each.column, each.value, _times(each.log_ratio), each.here, each.elsewhere)
+                for each in found[name]
+            ]
+            caption = f"Most evidence for {label(name)}"
+            if rows:
+                yield Table.of(caption, head, rows, name=f"informative {label(name, 60)}")
+
+    def dependence_table(self) -> Table:
+        """Return the pairs of columns that go together within the classes."""
+        assert self.diagnosis is not None
+        head = [("column", "label"), ("with", "label"), ("rank correlation", "score"),
+                ("at least", "score"), ("rows", "count")]  # fmt: skip
+        rows = [(p.a, p.b, p.strength, p.low, p.rows) for p in self.diagnosis.dependence]
+        caption = "What goes together within the classes: 0 is nothing, 1 says the same thing twice"
+        return Table.of(caption, head, rows, most=SHOWN, name="dependence")
+
+    def normality_table(self) -> Table:
+        """Return the columns that are taken for normal."""
+        assert self.diagnosis is not None
+        head = [("column", "label"), ("family", "text"), ("normal?", "text"),
+                ("would fit", "text"), ("skewness", "score"), ("excess kurtosis", "score"),
+                ("Q-Q", "score")]  # fmt: skip
+        said = {True: "near enough", None: "too few rows to tell"}
+        rows = [
+            (each.column, each.family, said.get(each.normal, f"no: {each.word}"),
+             each.better and each.better.name, each.skewness, each.kurtosis, each.correlation)
+            for each in self.diagnosis.normality
+        ]  # fmt: skip
+        caption = "Normality within the classes; Q-Q is the correlation with normal quantiles"
+        return Table.of(caption, head, rows, most=SHOWN, name="normality")
+
+    # pictures
+
+    def score_pictures(self) -> dict[str, Picture]:
+        """Draw how good the model is."""
+        from tallybayes import plots
+
+        judged = self.predictions
+        assert judged is not None
+        made = {"confusion": draw(lambda: plots.ConfusionMatrixDisplay.from_predictions(judged))}
+        if len(self.classes) < 2:
+            return made
+        made["reliability"] = self._reliability(judged)
+        if len(self.classes) == 2 or self.model.positive is not None:  # one class against the rest
+            made["threshold"] = draw(lambda: plots.ThresholdDisplay(judged).plot(_axes(*SIZE)))
+        if judged.held_out != "leave-one-out":  # whose rows cannot be ranked together
+            for name, display in (
+                ("roc", plots.RocCurveDisplay),
+                ("precision_recall", plots.PrecisionRecallDisplay),
+            ):
+                made[name] = draw(lambda display=display: display(judged).plot(_axes(*SIZE)))
+        return made
+
+    def _reliability(self, judged: Predictions) -> Picture:
+        """Draw how sure the model may be; a calibrated one also before, of the same rows."""
+        from tallybayes.plots import ReliabilityDisplay
+
+        some = self.some
+        if self.fitted.recipe.calibration is None or some is None or self.sample is None:
+            return draw(lambda: ReliabilityDisplay(judged).plot(_axes(*SIZE)))
+        bare = replace(self.fitted.recipe, calibration=None).model(self.fitted.tally)
+        proba, winners = bare.judged(self.sample.X)
+        before = replace(some, proba=proba, predicted=winners)
+        few = f"Of {len(some):,} of {len(judged):,} rows, drawn at random."
+        caption = few if len(some) < len(judged) else ""
+        return draw(lambda: ReliabilityDisplay(some, before=before).plot(_axes(*SIZE)), caption)
+
+    def word_pictures(self) -> list[Picture]:
+        """Draw the words of each text."""
+        from tallybayes.plots import WordWeightsDisplay
+
+        texts = [f.title for f in self.model.factors if f.parameters.shows[0] == "word"]
+        return [
+            draw(lambda name=name: WordWeightsDisplay.from_estimator(
+                self.fitted, MOST_WORDS, column=name))
+            for name in texts[:TEXTS_DRAWN]
+        ]  # fmt: skip
+
+    @property
+    def few_panels(self) -> bool:
+        """Whether the nomogram has a panel for every class but one."""
+        return len(self.classes) <= PANELS
+
+    def nomogram(self) -> Picture:
+        """Draw the nomogram: of the two most probable classes if there are many."""
+        from tallybayes.plots import NomogramDisplay
+
+        pair: Sequence[Any] = (None, None)
+        if not self.few_panels:
+            often = np.argsort(-self.model.prior, kind="stable")[:2].tolist()
+            pair = [self.classes[place] for place in often]
+        return draw(lambda: NomogramDisplay.from_estimator(self.fitted, *pair))
+
+    @cached_property
+    def drawable(self) -> tuple[list[str], list[str]]:
+        """The columns that have a picture of their own, and those that say nothing.
+
+        Those that tell most come first. Words and counts of a bag have no picture: they are many,
+        and listed by what they tell.
+        """
+        told = {each.column: place for place, each in enumerate(self.information)}
+        names: tuple[list[str], list[str]] = ([], [])
+        for name in map(str, self.model.schema.names):
+            factor, unit = self.model.place(name)
+            if not factor.family.joint:
+                names[bool(factor.parameters.silence(unit))].append(name)
+        names[0].sort(key=lambda name: told.get(name, len(told)))
+        return names
+
+    def column_pictures(self) -> list[Picture]:
+        """Draw the columns that tell most."""
+        from tallybayes.plots import ColumnDisplay
+
+        return [
+            draw(lambda name=name: ColumnDisplay.from_estimator(
+                self.fitted, name, ax=_axes(6.4, 3.8), **self._labelled))
+            for name in self.drawable[0][:COLUMNS_DRAWN]
+        ]  # fmt: skip
+
+    def quantile_pictures(self) -> list[Picture]:
+        """Draw the quantiles of columns that are not normal."""
+        from tallybayes.plots import NormalQQDisplay
+
+        shapes = () if self.diagnosis is None else self.diagnosis.normality
+        odd = [each.column for each in shapes if each.normal is False]
+        return [
+            draw(lambda name=name: NormalQQDisplay.from_estimator(
+                self.fitted, column=name, **self._labelled))
+            for name in odd[:QUANTILES_DRAWN]
+        ]  # fmt: skip
+
+    # examples
+
+    @cached_property
+    def examples(self) -> list[Example]:
+        """Records explained: chosen among the rows, or drawn from the model."""
+        if len(self.classes) < 2:
+            return []
+        chosen = self._drawn() if self.some is None else self._chosen(self.some)
+        return [self._example(*each) for each in chosen]
+
+    def _chosen(self, some: Predictions) -> Iterator[tuple[str, str, Mapping[str, Any], Label]]:
+        """Choose the most confident right and wrong rows, and the one of the closest classes."""
+        assert self.sample is not None
+        proba, winners = self.model.judged(self.sample.X)  # what is explained
+        confident = np.take_along_axis(proba, winners[:, None], axis=1)[:, 0]
+        right = winners == some.true
+        two = np.sort(proba, axis=1)[:, -2:]
+        gap = two[:, 1] - two[:, 0]
+        chosen: set[int] = set()
+        for title, about, order, among in (
+            ("The most confident that was right", "No right answer was more probable.",
+             -confident, right),
+            ("The most confident mistake", "No wrong answer was more probable.",
+             -confident, ~right),
+            ("The closest call", "No two classes were closer: {} against {}.", gap, gap >= 0.0),
+        ):  # fmt: skip
+            places = np.flatnonzero(among)[np.argsort(order[among], kind="stable")[:4]].tolist()
+            row = next((place for place in places if place not in chosen), None)
+            if row is None:
+                continue
+            chosen.add(row)
+            about = about.format(*(probability(p) for p in two[row, ::-1].tolist()))
+            number = int(some.row_numbers[row]) + 1
+            record = self._record(self.sample.X, row)
+            true = self.classes[some.true[row]]
+            yield title, f"Row {number:,} of the data. {about}", record, true
+
+    def _record(self, source: Source, row: int) -> dict[str, Any]:
+        """Return a row by the names of the model's columns; a matrix goes by their order."""
+        found, names = record_at(source, row), [str(name) for name in self.model.schema.names]
+        values = [found[name] for name in names] if set(names) <= set(found) else found.values()
+        return dict(zip(names, map(plain_value, values), strict=True))
+
+    def _drawn(self) -> Iterator[tuple[str, str, Mapping[str, Any], Label]]:
+        """Take records that were drawn from the model."""
+        if not self.drawn:
+            return
+        for k in range(3):
+            record = {name: plain_value(values[k]) for name, values in self.drawn.items()}
+            true = record.pop(self.model.schema.target)
+            yield f"Record {k + 1}", "Drawn from the model, not from data.", record, true
+
+    def _example(self, title: str, about: str, record: Mapping[str, Any], true: Label) -> Example:
+        from tallybayes.plots import WaterfallDisplay
+
+        found = explain(self.model, record)
+        changes = None
+        if len(record) <= CHANGED:
+            changes = counterfactuals(self.fitted, record, most=CHANGES)
+        waterfall = draw(lambda: WaterfallDisplay.from_explanation(found))
+        return Example(title, about, true, found, working(self.fitted, record), changes, waterfall)
+
+
+def _identity(name: str) -> str:
+    """Return the one name of a file, however it is spelled; other names as they are."""
+    there = os.path.isfile(name)  # noqa: PTH113  a Path fails for names that no file can have
+    return os.path.realpath(name) if there else name
+
+
+def _share(amounts: NDArray[Any]) -> NDArray[np.float64]:
+    total = float(amounts.sum())
+    return np.asarray(amounts / total if total else np.full(len(amounts), math.nan))
+
+
+def _times(log_ratio: float) -> float:
+    return math.exp(log_ratio) if log_ratio < LARGEST else math.inf
+
+
+def _axes(width: float, height: float) -> Any:
+    """Return axes to draw on, of a figure that nothing else knows of."""
+    from matplotlib.figure import Figure
+
+    return Figure((width, height), layout="constrained").subplots()
+
+
+def draw(make: Callable[[], Any], caption: str = "") -> Picture:
+    """Draw a picture, whatever the user's own look like.
+
+    These settings are the whole process's, so one picture at a time.
+    """
+    from matplotlib import style
+
+    from tallybayes.plots.style import unattached
+    from tallybayes.plots.svg import DRAWING, svg_of
+
+    with DRAWING, style.context("default"), unattached():
+        return Picture(svg_of(make()), caption)
