@@ -115,7 +115,7 @@ def beside_shap() -> list[str]:
 
 def reports() -> list[str]:
     """Time a report on a million rows, once they are scored."""
-    from tallybayes.report.evaluated import judged_here
+    from tallybayes.report.contents import evaluate
     from tallybayes.report.page import model_report
 
     held = f"{REPORT_SECONDS:.0f} s"
@@ -129,11 +129,11 @@ def reports() -> list[str]:
         X.iloc[::50, 1] = np.nan
         model = tb.NaiveBayes().fit(X, y)
         start = time.perf_counter()
-        evaluation, rows = judged_here(model.fitted_, model.source_of(X), y)
+        predictions, sample = evaluate(model.fitted_, model.source_of(X), y)
         scored, times = time.perf_counter() - start, []
         for _ in range(3):
             start = time.perf_counter()
-            page = model_report(model.fitted_, evaluation=evaluation, rows=rows)
+            page = model_report(model.fitted_, predictions=predictions, sample=sample)
             times.append(time.perf_counter() - start)
         shown = [seconds(t) if t <= REPORT_SECONDS else f"**{seconds(t)}**" for t in times]
         best = shown[times.index(min(times))]

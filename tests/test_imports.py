@@ -7,7 +7,7 @@ import pytest
 
 import tallybayes as tb
 
-HEAVY = ("numba", "sklearn", "pyarrow", "pandas", "polars", "scipy", "matplotlib")
+HEAVY = ("numba", "sklearn", "pyarrow", "pandas", "polars", "scipy", "matplotlib", "jinja2")
 SMALL = """
 rows = [{"n": 1.5 * k, "t": "ab"[k % 2], "b": k % 3 == 0, "c": k, "s": k % 2} for k in range(10)]
 y = ["p", "q", "r", "p", "q"] * 2

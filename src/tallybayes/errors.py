@@ -26,6 +26,10 @@ class TallyBayesError(ValueError):
         self.rows = rows
 
 
+class CannotDrawError(TallyBayesError):
+    """A column of the model has no values that could be drawn."""
+
+
 class TallyBayesWarning(UserWarning):
     """The answer is defined, but probably not what the user hoped for."""
 

@@ -121,7 +121,7 @@ def test_the_commands_on_the_page_make_it_again(done, loan, data):
     name = f"{folder.name}/my  loans.csv"
     done("report", loan, "-d", name, *more, "--title", "it's $HOME", "-o", "a.html", "-q")
     page = (data / "a.html").read_text(encoding="utf-8")
-    block = re.search(r"<h3>Commands</h3><pre[^>]*><code>(.*?)</code>", page, re.DOTALL)[1]
+    block = re.search(r"<h3>Commands</h3>\s*<pre[^>]*><code>(.*?)</code>", page, re.DOTALL)[1]
     typed = [shlex.split(line) for line in html.unescape(block).splitlines() if line[0] != "#"]
     assert [words[:2] for words in typed] == [
         ["tallybayes", "inspect"],
@@ -134,7 +134,7 @@ def test_the_commands_on_the_page_make_it_again(done, loan, data):
     made = r"This page was made</dt><dd>[^<]*"
     assert re.sub(made, "", again) == re.sub(made, "", page)
     assert f"{scores['brier_score']:.4f}" in page
-    assert "<title>it&#x27;s $HOME</title>" in page
+    assert "<title>it&#39;s $HOME</title>" in page
 
 
 def test_rows_have_the_numbers_that_they_have_in_the_files(done, loan, data):

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from statistics import fmean, pvariance, variance
 
@@ -15,16 +16,18 @@ import tallybayes as tb
 from lectures import test_loan as loan
 from lectures import test_mails as mails
 from tallybayes import families
+from tallybayes.families.parameters import Family, Parameters
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.recipe import family_for
 from tallybayes.modelfile import Provenance, Stored
-from tallybayes.report.inspected_tables import Likelihoods, NumberMoments, TopWords
+from tallybayes.rendering.formula import write
 from tallybayes.report.inspection import inspect_model
 from validation.registry import CLASSES, SETTINGS
 
 MADE = Provenance("2024-05-01T10:00:00+00:00", "2024-05-02T10:00:00+00:00", "0.1", ("loan.csv",),
                   10, 2, ("fit loan.csv: 10 rows",))  # fmt: skip
+MAILS = {"mail": mails.TEXTS}
 
 
 def stored(tally, *chosen, **options):
@@ -35,14 +38,16 @@ def look(tally, *chosen, columns=None, words=10, **options):
     return inspect_model(stored(tally, *chosen, **options), columns=columns, words=words)
 
 
-def table_of(found, name):
-    (table,) = [table for table in found.tables if name in table.columns]
-    return table
+def lines(found, name):
+    """The lines of a column's table, by what they are called: a dict by heading each."""
+    (table,) = [each for each in found.tables if name in each.columns]
+    heads = [column.name for column in table.table.columns]
+    return {row[0]: dict(zip(heads[1:], row[1:], strict=True)) for row in table.table.rows}
 
 
 def fractions(found, name):
     """The exact fractions of a column's lines, one for each class."""
-    return {line: [r.fraction for r in ratios] for line, ratios in table_of(found, name).lines}
+    return {line: [f.exact for f in cells.values()] for line, cells in lines(found, name).items()}
 
 
 def rows_of(label, values=None, labels=loan.CHEAT):
@@ -50,12 +55,6 @@ def rows_of(label, values=None, labels=loan.CHEAT):
 
 
 class TestTheLoans:
-    def test_the_priors_are_fractions_of_the_rows(self):
-        found = look(loan.loans())
-        assert [(each.label, each.rows) for each in found.classes] == [("No", 7), ("Yes", 3)]
-        assert [str(each.prior) for each in found.classes] == ["7/10 = 0.7", "3/10 = 0.3"]
-        assert [each.prior.fraction for each in found.classes] == [Fraction(7, 10), Fraction(3, 10)]
-
     @pytest.mark.parametrize("alpha", [Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3)])
     def test_every_likelihood_is_the_fraction_of_its_rows(self, alpha):
         found = look(loan.loans(), tb.Categorical(alpha=float(alpha)))
@@ -72,10 +71,10 @@ class TestTheLoans:
             assert fractions(found, name) == expected
 
     def test_a_likelihood_shows_its_working(self):
-        married = dict(table_of(look(loan.loans()), "status").lines)["Married"]
-        assert str(married[1]) == "(0 + 1)/(3 + 3) = 1/6 = 0.1667"
-        married = dict(table_of(look(loan.loans(), tb.Categorical(0)), "status").lines)["Married"]
-        assert [str(each) for each in married] == ["4/7 = 0.5714", "0/3 = 0"]
+        married = lines(look(loan.loans()), "status")["Married"]
+        assert str(married["Yes"]) == "(0 + 1)/(3 + 3) = 1/6 = 0.1667"
+        married = lines(look(loan.loans(), tb.Categorical(0)), "status")["Married"]
+        assert list(map(str, married.values())) == ["4/7 = 0.5714", "0/3 = 0"]
 
     def test_the_m_estimate_of_the_exercise(self):
         found = look(loan.loans(), loan.EXERCISE)
@@ -84,60 +83,93 @@ class TestTheLoans:
 
     @pytest.mark.parametrize(("ddof", "spread"), [(1, variance), (0, pvariance)])
     def test_moments_are_those_of_the_rows(self, ddof, spread):
-        income = table_of(look(loan.loans(), tb.Gaussian(ddof=ddof)), "income")
-        assert (income.ddof, income.log) == (ddof, False)
-        for label, each in zip(("No", "Yes"), income.lines, strict=True):
+        found = look(loan.loans(), tb.Gaussian(ddof=ddof))
+        for label, each in lines(found, "income").items():
             values = rows_of(label, loan.TABLE["income"])
-            assert each.rows == each.weight == len(values)
-            assert each.mean == pytest.approx(fmean(values), rel=1e-12)
-            assert each.variance == pytest.approx(spread(values), rel=1e-12)
-            assert each.sd == pytest.approx(spread(values) ** 0.5, rel=1e-12)
-            assert each.note == ""
+            expected = [len(values), fmean(values), spread(values) ** 0.5, spread(values)]
+            assert list(each.values()) == pytest.approx(expected, rel=1e-12)
+        assert ("the variance divides by n - 1" in str(found)) is (ddof == 1)
 
     def test_the_text_shows_what_a_reader_looks_for(self):
         text = str(look(loan.loans()))
         for part in (
-            *("No        7  7/10 = 0.7", "Married   (4 + 1)/(7 + 3) = 1/2  = 0.5"),
+            *("No        7  7/10 = 0.7", "(4 + 1)/(7 + 3) = 1/2 = 0.5", "11 free parameters"),
             *("(0 + 1)/(3 + 3) = 1/6 = 0.1667", "No     7   110  54.5436      2975"),
-            *("P(value | cheat)", "the variance divides by n - 1", "Categorical(alpha=1.0)"),
-            *("loan.csv", "2024-05-01", "changed 2024-05-02", "2 set aside", "decimal numbers"),
+            *("P(value | cheat)", "Categorical(alpha=1.0)", "loan.csv", "2024-05-01"),
+            *("changed 2024-05-02", "decimal numbers"),
         ):
             assert part in text
+        assert "2 set aside" in " ".join(text.split())
 
-    def test_parameters_are_counted_as_the_model_counts_them(self):
-        found, model = look(loan.loans()), tb.estimate(loan.loans())
-        assert found.free_parameters == model.free_parameters
-        assert found.table_entries == model.table_entries
-        assert f"{model.free_parameters} free parameters" in str(found)
+    @pytest.mark.parametrize(
+        ("prior", "expected"),
+        [
+            (tb.Empirical(), ["7/10 = 0.7", "3/10 = 0.3"]),
+            (tb.Uniform(), ["1/2 = 0.5", "1/2 = 0.5"]),
+            (tb.Fixed({"No": 0.9, "Yes": 0.1}), ["0.9", "0.1"]),
+            (tb.Empirical(alpha=1),
+             ["(7 + 1)/(10 + 2) = 2/3 = 0.6667", "(3 + 1)/(10 + 2) = 1/3 = 0.3333"]),
+        ],
+        ids=["empirical", "uniform", "fixed", "smoothed"],
+    )  # fmt: skip
+    def test_priors_show_how_they_come_about(self, prior, expected):
+        found = look(loan.loans(), prior=prior)
+        assert list(map(str, found.priors)) == expected
+        assert repr(prior) in str(found)
+
+    def test_a_class_that_was_announced_has_no_rows(self):
+        found = look(loan.loans(), declared_classes=("Maybe",))
+        assert [row[:2] for row in found.classes().rows] == [("Maybe", 0), ("No", 7), ("Yes", 3)]
+        notes = [each["note"] for each in lines(found, "income").values()]
+        assert notes == ["no values here: those of all classes", "", ""]
+
+    def test_the_positive_class_the_reasons_and_the_calibration_are_shown(self):
+        calibration = Calibration("temperature", {}, 0.5, 0.75, loss=0.25, loss_before=0.5, rows=10)
+        found = look(
+            loan.loans(), positive="Yes", calibration=calibration, reasons={"income": "fits best"}
+        )
+        text, told = str(found), found.to_dict()
+        assert "Yes wins only when it is strictly more probable" in text
+        assert "fits best; decimal numbers" in text
+        assert "temperature calibration, 10 rows: log-loss 0.5000 -> 0.2500" in text
+        assert told["calibration"]["default"] == 0.5
+        assert told["calibration"]["prior"] == 0.75
+        assert {each["exponent"] for each in told["columns"]} == {0.5}
+
+    def test_the_size_of_the_file_and_where_the_model_comes_from_are_told(self, tmp_path):
+        path = tmp_path / "loan.tally"
+        path.write_bytes(b"x" * 1234)
+        found = inspect_model(stored(loan.loans()), str(path))
+        assert "1234 bytes" in str(found)
+        assert found.to_dict()["provenance"]["history"] == ["fit loan.csv: 10 rows"]
+        assert inspect_model(stored(loan.loans()), str(tmp_path / "none.tally")).size is None
 
 
-def test_the_words_of_the_mails_are_those_of_the_notes():
-    tally = tb.Tally.of({"mail": mails.TEXTS}, mails.LABELS, columns={"mail": tb.Text()})
-    found = table_of(look(tally), "mail")
-    assert isinstance(found, TopWords)
-    assert (found.words, found.documents) == (14, (4, 3))
-    not_spam, spam = ({each.word: each for each in words} for words in found.by_class)
-    assert not_spam["dinner"].probability.fraction == Fraction(4 + 1, 16 + 14)
-    assert (not_spam["dinner"].here, not_spam["dinner"].elsewhere) == (4, 0)
-    assert spam["lottery"].probability.fraction == Fraction(2 + 1, 11 + 14)
-    assert spam["lottery"].times == pytest.approx(3 / 25 / (2 / 30))
-    assert next(iter(not_spam)) == "dinner"
+class TestWords:
+    def test_those_of_the_mails_are_those_of_the_notes(self):
+        found = look(tb.Tally.of(MAILS, mails.LABELS, columns={"mail": tb.Text()}))
+        not_spam, spam = ({row[0]: row[1:] for row in each.table.rows} for each in found.tables)
+        assert not_spam["dinner"][0].exact == Fraction(4 + 1, 16 + 14)
+        assert not_spam["dinner"][2:] == (4, 0)
+        assert spam["lottery"][0].exact == Fraction(2 + 1, 11 + 14)
+        assert spam["lottery"][1] == pytest.approx(3 / 25 / (2 / 30))
+        assert next(iter(not_spam)) == "dinner"
+        assert "14 words are used" in str(found)
 
+    @pytest.mark.parametrize("words", [1, 3])
+    def test_so_many_are_shown_as_asked_for(self, words):
+        found = look(tb.Tally.of(MAILS, mails.LABELS, columns={"mail": tb.Text()}), words=words)
+        assert [len(each.table.rows) for each in found.tables] == [words] * 2
 
-@pytest.mark.parametrize("words", [1, 3])
-def test_so_many_words_are_shown_as_asked_for(words):
-    tally = tb.Tally.of({"mail": mails.TEXTS}, mails.LABELS, columns={"mail": tb.Text()})
-    found = look(tally, words=words)
-    assert [len(each) for each in found.tables[0].by_class] == [words] * 2
-    assert "--words N" in str(found)
+    def test_bernoulli_words_are_shares_of_the_documents(self):
+        text = tb.Text(event="bernoulli")
+        found = look(tb.Tally.of(MAILS, mails.LABELS, columns={"mail": text}), text)
+        spam = {row[0]: row[1] for row in found.tables[1].table.rows}
+        assert str(spam["lottery"]) == "(2 + 1)/(3 + 2) = 3/5 = 0.6"
 
-
-def test_bernoulli_words_are_shares_of_the_documents():
-    text = tb.Text(event="bernoulli")
-    tally = tb.Tally.of({"mail": mails.TEXTS}, mails.LABELS, columns={"mail": text})
-    found = table_of(look(tally, text), "mail").by_class[1]
-    lottery = {each.word: each.probability for each in found}["lottery"]
-    assert str(lottery) == "(2 + 1)/(3 + 2) = 3/5 = 0.6"
+    def test_one_class_has_none(self):
+        found = look(tb.Tally.of({"mail": ["hi you"]}, ["a"], columns={"mail": tb.Text()}))
+        assert found.tables[0].table.rows == ()
 
 
 COUNTED = {"win": [2, 0, 1, 0, 3], "lunch": [0, 1, 0, 4, 0], "the": [1, 1, 2, 1, 1]}
@@ -148,82 +180,61 @@ def total(label, names=tuple(COUNTED)):
     return sum(sum(rows_of(label, COUNTED[name], OF)) for name in names)
 
 
-def bag(family):
-    tally = tb.Tally.of(COUNTED, OF, columns=dict.fromkeys(COUNTED, family))
-    return look(tally, family)
+def share(label, name, alpha):
+    return (total(label, (name,)) + alpha) / (total(label) + 3 * alpha)
+
+
+def above_one(label, name, alpha):
+    n = sum(x > 1 for x in rows_of(label, COUNTED[name], OF))
+    return (n + alpha) / (OF.count(label) + 2 * alpha)
 
 
 @pytest.mark.parametrize("alpha", [Fraction(1), Fraction(1, 10)])
-class TestColumnsThatCount:
-    def test_multinomial_columns_are_shares_of_the_total(self, alpha):
-        found = fractions(bag(tb.Multinomial(float(alpha))), "win")
-        assert found == {
-            name: [(total(c, (name,)) + alpha) / (total(c) + 3 * alpha) for c in ("ham", "spam")]
-            for name in COUNTED
-        }
-
-    def test_complement_columns_are_shares_in_the_other_classes(self, alpha):
-        found = fractions(bag(tb.Complement(float(alpha))), "win")
-        assert found == {
-            name: [(total(c, (name,)) + alpha) / (total(c) + 3 * alpha) for c in ("spam", "ham")]
-            for name in COUNTED
-        }
-
-    def test_poisson_columns_are_events_a_row(self, alpha):
-        found = fractions(bag(tb.Poisson(float(alpha))), "win")
-        assert found == {
-            name: [(total(c, (name,)) + alpha) / OF.count(c) for c in ("ham", "spam")]
-            for name in COUNTED
-        }
-
-    def test_bernoulli_columns_are_shares_of_rows_above_the_threshold(self, alpha):
-        family = tb.Bernoulli(float(alpha), threshold=1.0)
-        found = bag(family)
-        assert fractions(found, "win") == {
-            name: [
-                (sum(x > 1 for x in rows_of(c, COUNTED[name], OF)) + alpha)
-                / (OF.count(c) + 2 * alpha)
-                for c in ("ham", "spam")
-            ]
-            for name in COUNTED
-        }
-        assert "P(above 1 | class)" in str(found)
+@pytest.mark.parametrize(
+    ("family", "expected", "title"),
+    [
+        (tb.Multinomial, share, "P(column | class)"),
+        (tb.Complement, lambda label, *of: share({"ham": "spam", "spam": "ham"}[label], *of),
+         "P(column | any other class), whose -log is the score"),
+        (tb.Poisson, lambda label, name, alpha: (total(label, (name,)) + alpha) / OF.count(label),
+         "events a row"),
+        (lambda alpha: tb.Bernoulli(alpha, threshold=1.0), above_one, "P(above 1 | class)"),
+    ],
+    ids=["multinomial", "complement", "poisson", "bernoulli"],
+)  # fmt: skip
+def test_columns_that_count_are_a_line_each(family, expected, title, alpha):
+    of = family(float(alpha))
+    found = look(tb.Tally.of(COUNTED, OF, columns=dict.fromkeys(COUNTED, of)), of)
+    assert fractions(found, "win") == {
+        name: [expected(label, name, alpha) for label in ("ham", "spam")] for name in COUNTED
+    }
+    assert title in " ".join(str(found).split())
 
 
 def test_intervals_are_named_by_their_edges():
     ages = [12, 15, 40, 52, 70, 81, 18]
     labels = ["no", "no", "yes", "yes", "no", "no", "yes"]
     tally = tb.Tally.of({"age": ages}, labels, columns={"age": tb.Bins(edges=(18, 65))})
-    found = fractions(look(tally), "age")
-    assert found == {
+    assert fractions(look(tally), "age") == {
         "(-inf, 18]": [Fraction(2 + 1, 4 + 3), Fraction(1 + 1, 3 + 3)],
         "(18, 65]": [Fraction(0 + 1, 4 + 3), Fraction(2 + 1, 3 + 3)],
         "(65, inf)": [Fraction(2 + 1, 4 + 3), Fraction(0 + 1, 3 + 3)],
     }
 
 
-def test_moments_of_logarithms_are_marked():
-    sizes = [1.0, 10.0, 100.0, 7.0]
-    tally = tb.Tally.of({"size": sizes}, list("aaab"), columns={"size": tb.LogNormal()})
-    found = table_of(look(tally), "size")
-    assert found.log
-    assert found.lines[0].mean == pytest.approx(math.log(10.0))
-    assert found.lines[1].note == "too few values here: the variance within all classes"
+def test_what_is_unusual_of_numbers_is_said():
+    tally = tb.Tally.of({"size": [1.0, 10.0, 100.0, 7.0]}, list("aaab"),
+                        columns={"size": tb.LogNormal()})  # fmt: skip
+    found = lines(look(tally), "size")
+    assert found["a"]["mean"] == pytest.approx(math.log(10.0))
+    assert found["b"]["note"] == "too few values here: the variance within all classes"
     assert "log x in each class" in str(look(tally))
-
-
-def test_a_constant_column_and_one_without_values_say_so():
-    table = {"same": [3.0, 3.0, 3.0], "none": [None] * 3}
-    kinds = {"none": tb.Numeric()}
+    lifted = look(tb.Tally.of({"x": [1.0, 1.0, 1.0, 2.0, 9.0]}, list("aaabb")))
+    assert [each["note"] for each in lines(lifted, "x").values()] == ["lifted by the floor", ""]
+    table, kinds = {"same": [3.0, 3.0, 3.0], "none": [None] * 3}, {"none": tb.Numeric()}
     text = str(look(tb.Tally.of(table, list("aab"), columns=kinds)))
-    assert "left out: the same in every row that was counted" in text
+    assert "the same in every row that was counted" in text
     assert "no value of it was counted" in text
-
-
-def test_a_variance_that_is_too_small_says_so():
-    tally = tb.Tally.of({"x": [1.0, 1.0, 1.0, 2.0, 9.0]}, list("aaabb"))
-    notes = [each.note for each in table_of(look(tally), "x").lines]
-    assert notes == ["lifted by the floor", ""]
 
 
 @pytest.mark.parametrize(
@@ -245,16 +256,10 @@ def test_a_class_without_values_shows_the_counts_of_all_classes(family, expected
     assert fractions(found, "win")["win"][1] == expected
 
 
-def test_categories_of_a_class_without_values_show_those_of_all_classes():
-    tally = tb.Tally.of({"x": ["red", "red", "blue", None]}, list("aaab"))
-    assert fractions(look(tally, tb.Categorical(0)), "x")["red"] == [Fraction(2, 3)] * 2
-
-
 def test_intervals_without_values_are_equally_probable():
     tally = tb.Tally.of({"x": [None, None]}, list("ab"), columns={"x": tb.Bins((1, 2))})
-    for alpha in (0, 1):
-        found = fractions(look(tally, tb.Bins(alpha=alpha)), "x")
-        assert found == dict.fromkeys(["(-inf, 1]", "(1, 2]", "(2, inf)"], [Fraction(1, 3)] * 2)
+    found = fractions(look(tally, tb.Bins(alpha=1)), "x")
+    assert found == dict.fromkeys(["(-inf, 1]", "(1, 2]", "(2, inf)"], [Fraction(1, 3)] * 2)
 
 
 CELLS = st.sampled_from(["red", "green", "blue", None])
@@ -269,7 +274,9 @@ def test_any_column_of_categories_is_shown_with_its_fractions(rows, alpha):
     tally = tb.Tally.of({"x": cells}, labels, columns={"x": tb.Categories()})
     found = look(tally, tb.Categorical(alpha=float(alpha)))
     seen = sorted({cell for cell in cells if cell is not None})
-    assert [line for line, _ in table_of(found, "x").lines] == seen
+    shown = fractions(found, "x")
+    assert list(shown) == seen
+    (column,) = found.to_dict()["columns"]
     for k, label in enumerate(sorted(set(labels))):
         here = [cell for y, cell in rows if y == label and cell is not None]
         everywhere = [cell for cell in cells if cell is not None]
@@ -278,26 +285,23 @@ def test_any_column_of_categories_is_shown_with_its_fractions(rows, alpha):
                 expected = (here.count(value) + alpha) / (len(here) + alpha * len(seen))
             else:  # the class takes what all classes have together
                 expected = Fraction(everywhere.count(value), len(everywhere))
-            assert fractions(found, "x")[value][k] == expected
-        assert found.columns[0].missing[k] == sum(y == label and c is None for y, c in rows)
+            assert shown[value][k] == expected
+        missing = sum(y == label and c is None for y, c in rows)
+        assert column["missing_by_class"][k] == missing
 
 
-def test_missing_values_are_counted_by_column_and_class():
-    table = {
-        "income": [1.0, None, 3.0, 4.0],
-        "colour": ["red", None, None, "red"],
-        "on": [None, 1, 0, 1],
-        "mail": ["hi", "you", None, "hi"],
-    }
-    kinds = {"on": tb.Binary(), "mail": tb.Text()}
-    found = look(tb.Tally.of(table, list("aabb"), columns=kinds))
-    missing = {each.name: each.missing for each in found.columns}
-    expected = {
-        name: tuple(sum(v is None for v in column[k : k + 2]) for k in (0, 2))
-        for name, column in table.items()
-    }
-    assert missing == expected
-    assert [each.name for each in found.columns] == list(table)
+def test_weights_are_shown_beside_rows_and_as_decimals_where_they_are_no_simple_fractions():
+    found = look(tb.Tally.of({"x": ["red", "red", "blue"]}, list("aab"), [0.5, 2.0, 1.5]))
+    assert [row[1:3] for row in found.classes().rows] == [(2, 2.5), (1, 1.5)]
+    assert found.priors[0].exact == Fraction(5, 8)
+    assert str(lines(found, "x")["red"]["a"]) == "(2.5 + 1)/(2.5 + 2) = 7/9 = 0.7778"
+    found = look(tb.Tally.of({"x": ["red", "blue"]}, list("ab"), [math.pi, 1.0]))
+    value = (math.pi + 1) / (math.pi + 2)
+    red = lines(found, "x")["red"]["a"]
+    assert red.exact is None
+    assert str(red) == f"(3.14159 + 1)/(3.14159 + 2) = {value:.4g}"
+    told = found.to_dict()["tables"][0]["lines"][1]["by_class"][0]
+    assert told["value"] == pytest.approx(value, rel=1e-12)
 
 
 class Fits:
@@ -307,16 +311,8 @@ class Fits:
         rows = setting.examples(14)
         X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
         tally = tb.Tally.of(X, y, [w for _, w, _ in rows], schema=setting.schema)
-        self.fitted = Fitted(
-            tally,
-            Recipe(
-                setting.families,
-                setting.columns,
-                prior=tb.Uniform(),
-                declared_classes=classes,
-                **options,
-            ),
-        )
+        options = {"prior": tb.Uniform(), "declared_classes": classes, **options}
+        self.fitted = Fitted(tally, Recipe(setting.families, setting.columns, **options))
         self.names = setting.names
 
     def likelihood(self, name, value):
@@ -349,36 +345,36 @@ def test_a_class_without_rows_is_shown_as_the_model_takes_it(setting):
 
 def check(setting, fits):
     found = inspect_model(Stored(fits.fitted, MADE))
-    assert sorted(name for table in found.tables for name in table.columns) == sorted(setting.names)
+    assert {name for table in found.tables for name in table.columns} == set(setting.names)
     for table in found.tables:
-        name = table.columns[0]
-        if isinstance(table, NumberMoments):
-            _check_moments(fits, table, name)
-        elif isinstance(table, Likelihoods):
-            _check_lines(fits, table, family_of(fits.fitted, name))
-        else:
-            _check_words(fits, table, family_of(fits.fitted, name))
+        family = family_of(fits.fitted, table.columns[0])
+        if table.by_class:
+            _check_lines(fits, table, family)
+        elif isinstance(family, tb.Text):
+            _check_words(fits, table, family)
+        elif not table.note:
+            _check_moments(fits, table, isinstance(family, tb.LogNormal))
 
 
-def _check_moments(fits, table, name):
+def _check_moments(fits, table, log):
     """The density at the mean, and one standard deviation from it."""
-    for c, each in enumerate(table.lines):
-        if table.note:
-            continue
+    for c, (_, _, mean, sd, spread, *_) in enumerate(table.table.rows):
         at, away = (
-            fits.likelihood(name, math.exp(x) if table.log else x)[c]
-            for x in (each.mean, each.mean + each.sd)
+            fits.likelihood(table.columns[0], math.exp(x) if log else x)[c]
+            for x in (mean, mean + sd)
         )
-        height = 1.0 / math.sqrt(2.0 * math.pi * each.variance)
-        stretch = math.exp(each.mean) if table.log else 1.0
+        height = 1.0 / math.sqrt(2.0 * math.pi * spread)
+        stretch = math.exp(mean) if log else 1.0
         assert at == pytest.approx(height / stretch, rel=1e-6)
-        more = math.exp(each.sd) if table.log else 1.0
+        more = math.exp(sd) if log else 1.0
         assert away == pytest.approx(height / stretch / more * math.exp(-0.5), rel=1e-6)
 
 
 def _check_lines(fits, table, family):
     edges = fits.fitted.tally.schema.edges.get(table.columns[0], ())
-    for k, (line, ratios) in enumerate(table.lines):
+    for k, ((line, *formulas), values) in enumerate(
+        zip(table.table.rows, table.values, strict=True)
+    ):
         if isinstance(family, tb.Bins):
             value = [*edges, edges[-1] + 1.0][k]
             expected = fits.likelihood(table.columns[0], value)
@@ -394,29 +390,32 @@ def _check_lines(fits, table, family):
             expected = fits.likelihood(line, 1.0)
             if isinstance(family, tb.Complement):
                 expected = 1.0 / expected
-        assert [ratio.value for ratio in ratios] == pytest.approx(expected.tolist(), rel=1e-9)
-        for ratio in ratios:
-            _check_working(ratio)
+        assert values == pytest.approx(expected.tolist(), rel=1e-9)
+        for formula, number in zip(formulas, values, strict=True):
+            _check_working(formula, number)
 
 
 def _check_words(fits, table, family):
     reweighted = family.words.reweighted or family.event in ("bernoulli", "complement")
-    for c, words in enumerate(table.by_class):
-        for each in words:
-            _check_working(each.probability)
-            plain = not reweighted and not each.word.startswith("#") and " " not in each.word
-            if plain and family.words.tokens == "words":
-                expected = fits.likelihood(table.columns[0], each.word)[c]
-                assert each.probability.value == pytest.approx(expected, rel=1e-9)
+    label = table.table.caption.removeprefix("Words for ").rpartition(" (")[0]
+    c = list(map(str, fits.fitted.classes)).index(label)
+    for (word, formula, *_), (value,) in zip(table.table.rows, table.values, strict=True):
+        _check_working(formula, value)
+        plain = not reweighted and not word.startswith("#") and " " not in word
+        if plain and family.words.tokens == "words":
+            expected = fits.likelihood(table.columns[0], word)[c]
+            assert value == pytest.approx(expected, rel=1e-9)
 
 
-def _check_working(ratio):
+def _check_working(formula, value):
     """The formula gives the value, to the digits that it is written with."""
-    assert re.fullmatch(r"[-+0-9e./() ]+", ratio.working or "0")
-    if ratio.working and not ratio.working.endswith("/0"):
-        assert eval(ratio.working) == pytest.approx(ratio.value, rel=1e-4)
-    if ratio.fraction is not None:
-        assert float(ratio.fraction) == pytest.approx(ratio.value, rel=1e-9)
+    working = write(formula.parts[0] if formula.op == "=" else formula)
+    working = re.sub(r" x 10\^(-?\d+)", r"e\1", working)
+    assert re.fullmatch(r"[-+0-9e./() ]+", working)
+    if not working.endswith("/0"):
+        assert eval(working) == pytest.approx(value, rel=1e-4)
+    if formula.exact is not None:
+        assert float(formula.exact) == pytest.approx(value, rel=1e-9)
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
@@ -425,7 +424,7 @@ def test_every_inspection_is_ready_for_json_and_prints(setting):
     for calibration in (None, Calibration("weights", exponents, 0.5)):
         found = inspect_model(Stored(Fits(setting, calibration=calibration).fitted, MADE))
         again = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-        assert again["rows"] == found.rows
+        assert again["rows"] == found.rows.sum()
         assert [each["name"] for each in again["columns"]] == list(setting.names)
         expected = {1.0} if calibration is None else {0.5}
         assert {each["exponent"] for each in again["columns"]} == expected
@@ -444,151 +443,83 @@ def test_every_family_is_inspected():
     assert every <= tried
 
 
-@pytest.mark.parametrize(
-    ("prior", "expected"),
-    [
-        (tb.Uniform(), ["1/2 = 0.5", "1/2 = 0.5"]),
-        (tb.Fixed({"No": 0.9, "Yes": 0.1}), ["9/10 = 0.9", "1/10 = 0.1"]),
-        (tb.Empirical(alpha=1),
-         ["(7 + 1)/(10 + 2) = 2/3 = 0.6667", "(3 + 1)/(10 + 2) = 1/3 = 0.3333"]),
-    ],
-    ids=["uniform", "fixed", "smoothed"],
-)  # fmt: skip
-def test_priors_show_how_they_come_about(prior, expected):
-    found = look(loan.loans(), prior=prior)
-    assert [str(each.prior) for each in found.classes] == expected
-    assert repr(prior) in str(found)
+@dataclass(frozen=True, eq=False)
+class LaplaceParameters(Parameters):
+    centre: np.ndarray
+    width: np.ndarray
+
+    def log_prob(self, block):
+        away = np.abs(block[:, :, None] - self.centre.T) / self.width.T
+        return np.where(np.isnan(away), 0.0, -away - np.log(2.0 * self.width.T))
 
 
-def test_a_class_that_was_announced_has_no_rows():
-    found = look(loan.loans(), declared_classes=("Maybe",))
-    assert [(each.label, each.rows) for each in found.classes] == [
-        ("Maybe", 0), ("No", 7), ("Yes", 3),
-    ]  # fmt: skip
-    notes = [each.note for each in table_of(found, "income").lines]
-    assert notes == ["no values here: those of all classes", "", ""]
+@dataclass(frozen=True)
+class Laplace(Family):
+    kind = tb.Numeric()
+
+    def estimate(self, counted, info):
+        return LaplaceParameters(counted.mean, np.sqrt(counted.m2 / counted.weight / 2.0))
 
 
-def test_weights_are_shown_beside_rows():
-    tally = tb.Tally.of({"x": ["red", "red", "blue"]}, list("aab"), [0.5, 2.0, 1.5])
-    found = look(tally)
-    assert [each.weight for each in found.classes] == [2.5, 1.5]
-    assert found.classes[0].prior.fraction == Fraction(5, 8)
-    assert str(dict(table_of(found, "x").lines)["red"][0]) == "(2.5 + 1)/(2.5 + 2) = 7/9 = 0.7778"
-    assert "weight" in str(found)
+def test_a_family_of_ones_own_shows_its_numbers():
+    tally = tb.Tally.of({"x": [1.0, 3.0, 5.0, 9.0]}, list("aabb"))
+    found = look(tally, Laplace())
+    assert lines(found, "x")["a"] == {"n": 2.0, "centre": 2.0, "width": pytest.approx(0.5**0.5)}
 
 
-def test_weights_that_are_no_simple_fractions_show_only_decimals():
-    tally = tb.Tally.of({"x": ["red", "blue"]}, list("ab"), [math.pi, 1.0])
-    ratio = dict(table_of(look(tally), "x").lines)["red"][0]
-    assert ratio.fraction is None
-    assert str(ratio) == f"(3.14159 + 1)/(3.14159 + 2) = {(math.pi + 1) / (math.pi + 2):.4g}"
+class TestWhatIsCut:
+    def many(self, n=45):
+        cells = [f"city{k:02}" for k in range(n) for _ in range(1 + k % 3)]
+        labels = ["a", "b"] * (len(cells) // 2)
+        return tb.Tally.of({"city": cells, "x": [1.0] * len(cells)}, labels)
 
+    def test_a_long_table_shows_its_frequent_values_unless_the_column_is_named(self):
+        text = str(look(self.many()))
+        assert "... 15 more" in text
+        assert [k for k in range(45) if f"city{k:02}" in text] == [k for k in range(45) if k % 3]
+        whole = look(self.many(), columns=["city"])
+        assert all(f"city{k:02}" in str(whole) for k in range(45))
+        assert not any(each.table.more for each in whole.tables)
+        assert [table.columns for table in whole.tables] == [("city",)]
+        assert whole.names == ("city",)
 
-def test_the_positive_class_the_reasons_and_the_calibration_are_shown():
-    calibration = Calibration("temperature", {}, 0.5, 0.75, loss=0.25, loss_before=0.5, rows=10)
-    found = look(
-        loan.loans(), positive="Yes", calibration=calibration, reasons={"income": "fits best"}
+    @pytest.mark.parametrize(
+        "family", [tb.Multinomial(), tb.Complement(), tb.Poisson(), tb.Bernoulli()], ids=repr
     )
-    text = str(found)
-    assert "Yes wins only when it is strictly more probable" in text
-    assert "fits best; decimal numbers" in text
-    assert "temperature calibration, 10 rows: log-loss 0.5000 -> 0.2500" in text
-    assert found.to_dict()["calibration"]["default"] == 0.5
-    assert found.to_dict()["calibration"]["prior"] == 0.75
-    assert "exponent of the prior 0.750" in text
-    assert {each.exponent for each in found.columns} == {0.5}
-
-
-def test_the_size_of_the_file_is_told_if_it_is_named(tmp_path):
-    path = tmp_path / "loan.tally"
-    path.write_bytes(b"x" * 1234)
-    found = inspect_model(stored(loan.loans()), str(path))
-    assert found.size == 1234
-    assert "1234 bytes" in str(found)
-    assert inspect_model(stored(loan.loans())).size is None
-    assert inspect_model(stored(loan.loans()), str(tmp_path / "none.tally")).size is None
-
-
-def test_the_provenance_is_all_there():
-    found = look(loan.loans()).to_dict()["provenance"]
-    assert found == {
-        "created": MADE.created, "changed": MADE.changed, "version": "0.1",
-        "sources": ["loan.csv"], "rows": 10, "skipped": 2, "history": ["fit loan.csv: 10 rows"],
-    }  # fmt: skip
-
-
-def many_values(n=30):
-    cells = [f"city{k:02}" for k in range(n) for _ in range(1 + k % 3)]
-    return tb.Tally.of({"city": cells, "x": [1.0] * len(cells)}, ["a", "b"] * (len(cells) // 2))
-
-
-def test_a_long_table_is_cut_to_its_frequent_values_unless_the_column_is_named():
-    text = str(look(many_values()))
-    assert "... and 10 more values: see them with --column city" in text
-    assert [k for k in range(30) if f"city{k:02}" in text] == [k for k in range(30) if k % 3]
-    whole = look(many_values(), columns=["city"])
-    assert all(f"city{k:02}" in str(whole) for k in range(30))
-    assert "more values" not in str(whole)
-    assert [table.columns for table in whole.tables] == [("city",)]
-    assert [each.name for each in whole.columns] == ["city"]
-
-
-def test_a_long_bag_shows_the_columns_that_tell_most():
-    rng = np.random.default_rng(0)
-    X = rng.poisson(1.0, (60, 40))
-    y = np.repeat([0, 1], 30)
-    X[:30, 17] += 9
-    X[30:, 23] += 9
-    tally = tb.Tally.of(X, y, columns=tb.Count())
-    for family in (tb.Multinomial(), tb.Complement(), tb.Poisson()):
+    def test_a_long_bag_shows_the_columns_that_tell_most(self, family):
+        rng = np.random.default_rng(0)
+        X = rng.integers(0, 2, (60, 40))
+        y = np.repeat([0, 1], 30)
+        X[:, 17], X[:, 23] = (y == 0) * 5, (y == 1) * 5
+        tally = tb.Tally.of(X, y, columns=family.kind)
         (table,) = look(tally, family, words=2).tables
-        assert sorted(name for name, _ in table.lines) == ["x17", "x23"]
-        assert table.more == 38
-    (table,) = look(tally, columns=["x3", "x5"]).tables
-    assert [name for name, _ in table.lines] == ["x3", "x5"]
-    assert "--words N" in str(look(tally))
+        assert sorted(row[0] for row in table.table.rows) == ["x17", "x23"]
+        assert table.table.more == 38
+        (table,) = look(tally, family, columns=["x3", "x5"]).tables
+        assert [row[0] for row in table.table.rows] == ["x3", "x5"]
 
+    def test_many_columns_and_many_classes_are_cut_with_a_note(self):
+        rng = np.random.default_rng(0)
+        y = np.arange(320) % 32
+        found = look(tb.Tally.of(rng.normal(size=(320, 120)), y))
+        text = str(found)
+        assert found.is_cut
+        assert "... 20 more" in text
+        assert "... 80 more tables" in text
+        cells = {"c": rng.integers(0, 3, 320).tolist()}
+        found = look(tb.Tally.of(cells, y, columns={"c": tb.Categories()}))
+        assert "20 more classes not shown" in str(found)
+        assert "--" not in str(found)  # options of a command are not the library's
 
-def test_many_binary_columns_show_those_that_tell_most():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (60, 40))
-    y = np.repeat([0, 1], 30)
-    X[:, 11] = y
-    (table,) = look(tb.Tally.of(X, y, columns=tb.Binary()), words=1).tables
-    assert [name for name, _ in table.lines] == ["x11"]
+    def test_a_table_that_is_too_wide_leaves_its_working_out(self):
+        y = [f"class {k}" for k in range(8)]
+        text = str(look(tb.Tally.of({"x": list("aabbccdd")}, y)))
+        line = next(line for line in text.splitlines() if line.startswith("a "))
+        assert "(" not in line
+        assert max(map(len, text.splitlines())) <= 110
 
-
-def test_many_columns_and_many_classes_are_cut_with_a_note():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 60))
-    y = np.arange(300) % 30
-    text = str(look(tb.Tally.of(X, y)))
-    assert "... and 10 more columns: see one with --column NAME" in text
-    assert "... and 40 more tables: see one with --column NAME" in text
-    assert "... and 10 more classes" in text
-    cells = {"c": rng.integers(0, 3, 300).tolist()}
-    text = str(look(tb.Tally.of(cells, y, columns={"c": tb.Categories()})))
-    assert "... and 18 more classes: see them with --json" in text
-
-
-def test_a_table_that_is_too_wide_leaves_its_working_out():
-    y = [f"class {k}" for k in range(8)]
-    text = str(look(tb.Tally.of({"x": list("aabbccdd")}, y)))
-    line = next(line for line in text.splitlines() if line.startswith("a "))
-    assert "(" not in line
-    assert max(map(len, text.splitlines())) <= 110
-
-
-def test_one_class_has_no_telling_words():
-    tally = tb.Tally.of({"mail": ["hi you"]}, ["a"], columns={"mail": tb.Text()})
-    found = look(tally)
-    assert found.tables[0].by_class == ((),)
-    assert "no word speaks for it" in str(found)
-
-
-def test_an_unknown_column_and_no_words_are_refused():
-    with pytest.raises(tb.TallyBayesError, match="did you mean 'status'"):
-        look(loan.loans(), columns=["statis"])
-    with pytest.raises(tb.TallyBayesError, match="words is 0"):
-        look(loan.loans(), words=0)
+    def test_an_unknown_column_and_no_words_are_refused(self):
+        with pytest.raises(tb.TallyBayesError, match="did you mean 'status'"):
+            look(loan.loans(), columns=["statis"])
+        with pytest.raises(tb.TallyBayesError, match="words is 0"):
+            look(loan.loans(), words=0)

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from tallybayes.report import evaluated
+from tallybayes.report.contents import MOST_ROWS
 from tallybayes.sources.files import ReadOptions
 from tallybayes.workflows import reporting
 from tallybayes.workflows.evaluation import evaluate_model
@@ -63,21 +63,20 @@ def test_the_rows_that_are_kept_are_drawn_from_all_in_order(
     monkeypatch.setattr(reporting, "MOST_ROWS", 40)
     path = write(TEST, tmp_path / "test.csv")
     made = report(stored, data=path)
-    rows, judged = given["rows"], given["evaluation"]
-    assert len(rows) == 40
+    (X, places), judged = given["sample"], given["predictions"]
+    assert len(places) == X.n_rows == 40
     assert len(judged) == len(TEST)
-    assert rows.numbers.tolist() == sorted(set(rows.numbers.tolist()))
-    assert rows.y.tolist() == TEST["label"].to_numpy()[rows.numbers].tolist()
-    posterior = stored.fitted.model.posterior(rows.X)
-    np.testing.assert_allclose(posterior, judged.proba[rows.numbers], rtol=1e-9)
+    assert places.tolist() == sorted(set(places.tolist()))
+    posterior = stored.fitted.model.posterior(X)
+    np.testing.assert_allclose(posterior, judged.proba[places], rtol=1e-9)
     assert "40 drawn at random" in made.html
     assert made.scores.rows == len(TEST)
 
 
 def test_few_rows_are_all_kept(tmp_path, stored, given):
     report(stored, data=write(TEST, tmp_path / "test.csv"))
-    assert given["rows"].numbers.tolist() == list(range(len(TEST)))
-    assert len(TEST) <= evaluated.MOST_ROWS
+    assert given["sample"].places.tolist() == list(range(len(TEST)))
+    assert len(TEST) <= MOST_ROWS
 
 
 def test_a_table_in_memory_and_another_name_of_the_labels_will_do(stored):

@@ -246,7 +246,7 @@ class NormalParameters(Parameters):
         """A mean and a variance for every class and column."""
         return 2 * len(self.mean) * int(self.used.sum())
 
-    def numbers(self, unit: int) -> dict[str, Floats]:
+    def by_class(self, unit: int) -> dict[str, Floats]:
         """Return mean, standard deviation and variance of each class."""
         variance = self.variance[:, unit]
         spread = np.sqrt(np.where(variance >= 0.0, variance, np.nan))

@@ -219,7 +219,7 @@ class Parameters(ABC):
         fractions: Ratios | None = getattr(self, "fractions", None)
         return None if fractions is None else fractions[..., [unit]]
 
-    def numbers(self, unit: int) -> dict[str, Floats]:
+    def by_class(self, unit: int) -> dict[str, Floats]:
         """Return the numbers that describe a unit's distribution, by name and for each class."""
         parts = self._parts().items()
         return {k: v[:, unit] for k, v in parts if isinstance(v, np.ndarray) and v.ndim == 2}
@@ -305,7 +305,7 @@ class Family(ABC):
 
     def remarks(self, counted: Any, parameters: Any, unit: int) -> tuple[str, ...]:
         """Say for each class what is unusual about a unit's parameters; empty if nothing is."""
-        return ("",) * counted.n_classes
+        return ("",) * int(counted.n_classes)
 
     def unbound(self) -> Family:
         """Return the family without what the schema knows, so that columns may share it."""

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse
-from tallybayes.errors import TallyBayesError, did_you_mean, whole
+from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean, whole
 from tallybayes.families.counts import (
     SHARE_ELSEWHERE,
     Bernoulli,
@@ -342,7 +342,7 @@ class TextParameters(Parameters):
         drawn by their shares and in no order; for Bernoulli each word is there or not on its own.
         """
         if not isinstance(self.terms, Terms):
-            raise TallyBayesError("words without names (buckets) make no documents")
+            raise CannotDrawError("words without names (buckets) make no documents")
         texts, words = np.array(self.terms.texts, dtype=object), self.text.words
         shortest, glue = words.ngrams[0], "" if words.tokens == "characters" else " "
         sizes = np.array([len(t) if not glue else t.count(" ") + 1 for t in texts], np.int64)

@@ -195,8 +195,8 @@ class ClassificationReport(Renderable):
             name="scores",
         )
 
-    def by_class(self) -> Table:
-        """Return the classes below each other, each as the positive one."""
+    def by_class(self, most: int | None = None) -> Table:
+        """Return the classes below each other, each as the positive one; at most so many."""
         counts = ("rows", *FOUR)
         return Table.of(
             "each class against the others",
@@ -210,7 +210,8 @@ class ClassificationReport(Renderable):
                 (label, *(numbers[name] for name in (*counts, *MEASURES)))
                 for label, numbers in self.per_class.items()
             ],
-            name="classes",
+            most=most,
+            name="by class",
         )
 
     def document(self) -> Iterator[Part]:

@@ -271,12 +271,19 @@ class Confusion(Renderable):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def table(self) -> Table:
-        """Return the counts as a table."""
+    def table(self, most: int | None = None) -> Table:
+        """Return the counts as a table; of more classes than `most` the most frequent ones."""
+        often = np.argsort(-(self.counts.sum(0) + self.counts.sum(1)), kind="stable")
+        places = np.sort(often[:most])
+        names = [self.classes[place] for place in places]
+        caption = "confusion matrix (rows: predicted class, columns: true class)"
+        if len(names) < len(self.classes):
+            caption += f"; the {len(names)} most frequent of {len(self.classes):,} classes"
+        counts = self.counts[np.ix_(places, places)].tolist()
         return Table.of(
-            "confusion matrix (rows: predicted class, columns: true class)",
-            [("predicted", "label"), *((shown(label), "count") for label in self.classes)],
-            [(label, *row) for label, row in zip(self.classes, self.counts.tolist(), strict=True)],
+            caption,
+            [("predicted", "label"), *((shown(label), "count") for label in names)],
+            [(label, *row) for label, row in zip(names, counts, strict=True)],
             name="confusion",
         )
 

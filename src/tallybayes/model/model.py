@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Batch, Block, batches, cells_of
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
+from tallybayes.errors import (
+    CannotDrawError,
+    TallyBayesError,
+    TallyBayesWarning,
+    did_you_mean,
+    number,
+    warn,
+)
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.scoring import log_sum_exp, shares
@@ -322,7 +329,7 @@ class Model:
         column = ModelColumn(self.schema, self.classes, factor, unit)
         values = () if factor.counted is None else column.support.grid(GRID)
         if not len(values):
-            raise TallyBayesError(
+            raise CannotDrawError(
                 f"column {column.name!r} cannot be drawn: {type(factor.parameters).__name__} has "
                 "no sample(), and the counts do not tell which values there are"
             )

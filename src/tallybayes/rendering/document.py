@@ -368,8 +368,8 @@ def _table_html(table: Table) -> str:
     foot = f"<tfoot>{foot}</tfoot>" if foot else ""
     more = f"<p>{count(table.more)} more are not shown.</p>" if table.more else ""
     return (
-        f'<div class="scroll"{region} tabindex="0"><table{name}>{caption}<thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody>{foot}</table></div>{more}"
+        f'<div class="scroll"{region} tabindex="0"><table{name}>{caption}'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table></div>{more}"
     )
 
 

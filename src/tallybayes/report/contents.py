@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import CannotDrawError, TallyBayesError
 from tallybayes.explanations import Counterfactuals, Explanation, Working, counterfactuals, explain
 from tallybayes.explanations.plain import plain_value
 from tallybayes.explanations.working import working
 from tallybayes.metrics import ClassificationReport, Predictions, score_intervals
-from tallybayes.metrics.confusion import MEASURES
 from tallybayes.metrics.intervals import Interval
 from tallybayes.metrics.predictions import codes_of
 from tallybayes.metrics.scores import GREATER_IS_BETTER, NAMES
@@ -46,11 +45,11 @@ QUANTILES_DRAWN = 4
 TEXTS_DRAWN = 3
 PANELS = 4  # classes of which there is a nomogram of each
 SHOWN = 25  # columns and pairs that are listed
-CONFUSED = 20  # classes of the confusion matrix
 RECORDS, CELLS = 2000, 1_000_000  # drawn from a model, to see what its columns say
 CHANGED = 100  # columns among which changes are sought
 CHANGES = 5
-SIZE = 6.6, 4.6  # inches, of pictures that stand beside each other
+STEPS = 240  # factors times classes, whose working is shown
+SIZE, SMALL = (6.6, 4.6), (6.4, 3.8)  # inches, of pictures that stand beside each other
 LARGEST = 700.0  # the logarithm of a number that a float can hold
 UNKNOWN: Interval = (math.nan, math.nan)
 LEARNED = (
@@ -72,11 +71,11 @@ MEANINGS = {
     "average_precision": "mean precision over all thresholds",
 }
 TILES = {
-    "accuracy": "Accuracy",
-    "balanced_accuracy": "Balanced accuracy",
-    "roc_auc": "ROC area",
-    "log_loss": "Log-loss",
-    "expected_calibration_error": "Calibration error",
+    "accuracy": ("Accuracy", "share of rows that were right"),
+    "balanced_accuracy": ("Balanced accuracy", "mean recall of the classes"),
+    "roc_auc": ("ROC area", "0.5 is chance, 1 is perfect"),
+    "log_loss": ("Log-loss", "less is better"),
+    "expected_calibration_error": ("Calibration error", "less is better"),
 }
 
 
@@ -168,7 +167,7 @@ class Example:
     about: str
     true: Label | None
     explanation: Explanation
-    working: Working
+    working: Working | None
     changes: Counterfactuals | None
     waterfall: Picture
 
@@ -259,9 +258,7 @@ class Contents:
         n = max(100, min(RECORDS, CELLS // max(1, len(self.model.schema.names))))
         try:
             records: dict[str, Any] = self.model.sample(n, seed=0)
-        except TallyBayesError as error:
-            if "cannot be drawn" not in str(error):
-                raise
+        except CannotDrawError:
             return {}
         return records
 
@@ -310,18 +307,16 @@ class Contents:
     def tiles(self) -> Iterator[tuple[str, str, str]]:
         """Go through the numbers that matter most: name, number, and a word on it."""
         if self.scores is None:
-            inspection = self.inspection
             for name, n in (
-                ("Rows learned from", int(inspection.rows.sum())),
+                ("Rows learned from", int(self.inspection.rows.sum())),
                 ("Columns", len(self.model.schema.names)),
                 ("Classes", len(self.classes)),
                 ("Free parameters", self.model.free_parameters),
             ):
                 yield name, f"{n:,}", ""
             return
-        for name, title in TILES.items():
+        for name, (title, word) in TILES.items():
             value, (low, high) = self.scores.scores[name], self.limits(name)
-            word = MEANINGS[name] if GREATER_IS_BETTER[name] else "less is better"
             interval = "" if math.isnan(low) else f"{low:.3f} to {high:.3f}; "
             if not math.isnan(value):
                 yield title, f"{value:.3f}", interval + word
@@ -335,17 +330,19 @@ class Contents:
         rows = []
         for name in NAMES:
             low, high = self.limits(name)
-            interval = math.nan if math.isnan(low) else f"{score(low)} to {score(high)}"
+            value = self.scores.scores[name]
+            known = not math.isnan(low) and not math.isnan(value)
+            interval = f"{score(low)} to {score(high)}" if known else math.nan
             said = MEANINGS.get(name, "") + ("" if GREATER_IS_BETTER[name] else "; less is better")
             seen = [] if training is None else [training[name]]
-            rows.append((name.replace("_", " "), self.scores.scores[name], interval, *seen, said))
+            rows.append((name.replace("_", " "), value, interval, *seen, said))
         head = [("score", "text"), ("value", "score"), ("95 % interval", "score")]
         head += [] if training is None else [("on the rows it has seen", "score")]
         caption = f"Scores of {self.scores.rows:,} rows"
         return Table.of(caption, [*head, ("what it is", "text")], rows, name="scores")
 
     def shares_table(self) -> Table:
-        """Put the share of each class among the rows learned from beside that among those judged."""
+        """Put the shares of classes among the rows learned from beside those of rows judged."""
         assert self.predictions is not None
         judged = self.predictions
         n = np.bincount(judged.true, judged.weights, len(self.classes))
@@ -356,33 +353,6 @@ class Contents:
         rows = zip(self.classes, *(part.tolist() for part in parts), strict=True)
         caption = "How often each class occurs"
         return Table.of(caption, head, rows, most=MOST_CLASSES, name="shares")
-
-    def confusion_table(self) -> Table:
-        """Return the confusion matrix, of the most frequent classes if there are many."""
-        assert self.scores is not None
-        classes, counts = self.classes, self.scores.confusion.counts
-        often = np.argsort(-(counts.sum(0) + counts.sum(1)), kind="stable")[:CONFUSED]
-        places = np.sort(often)
-        caption = "Confusion matrix: rows are the predicted class, columns the true one"
-        if len(places) < len(classes):
-            caption += f"; the {len(places)} most frequent of {len(classes):,} classes"
-        head = [("predicted ╲ true", "label"), *((label(classes[k]), "count") for k in places)]
-        rows = [(classes[k], *counts[k, places].tolist()) for k in places]
-        return Table.of(caption, head, rows, name="confusion")
-
-    def class_table(self) -> Table:
-        """Put the classes below each other, each as the positive one."""
-        assert self.scores is not None
-        counts = {"rows": "rows", "true_positives": "true positives",
-                  "false_positives": "false positives", "false_negatives": "false negatives"}  # fmt: skip
-        head = [("class", "label"), *((each, "count") for each in counts.values())]
-        head += [(name, "score") for name in MEASURES]
-        rows = [
-            (each, *(numbers[name] for name in (*counts, *MEASURES)))
-            for each, numbers in self.scores.per_class.items()
-        ]
-        caption = "Each class against all others"
-        return Table.of(caption, head, rows, most=MOST_CLASSES, name="by class")
 
     def information_table(self) -> Table:
         """Rank the columns by what they tell of the class."""
@@ -407,29 +377,11 @@ class Contents:
             if rows:
                 yield Table.of(caption, head, rows, name=f"informative {label(name, 60)}")
 
-    def dependence_table(self) -> Table:
-        """Return the pairs of columns that go together within the classes."""
-        assert self.diagnosis is not None
-        head = [("column", "label"), ("with", "label"), ("rank correlation", "score"),
-                ("at least", "score"), ("rows", "count")]  # fmt: skip
-        rows = [(p.a, p.b, p.strength, p.low, p.rows) for p in self.diagnosis.dependence]
-        caption = "What goes together within the classes: 0 is nothing, 1 says the same thing twice"
-        return Table.of(caption, head, rows, most=SHOWN, name="dependence")
-
-    def normality_table(self) -> Table:
-        """Return the columns that are taken for normal."""
-        assert self.diagnosis is not None
-        head = [("column", "label"), ("family", "text"), ("normal?", "text"),
-                ("would fit", "text"), ("skewness", "score"), ("excess kurtosis", "score"),
-                ("Q-Q", "score")]  # fmt: skip
-        said = {True: "near enough", None: "too few rows to tell"}
-        rows = [
-            (each.column, each.family, said.get(each.normal, f"no: {each.word}"),
-             each.better and each.better.name, each.skewness, each.kurtosis, each.correlation)
-            for each in self.diagnosis.normality
-        ]  # fmt: skip
-        caption = "Normality within the classes; Q-Q is the correlation with normal quantiles"
-        return Table.of(caption, head, rows, most=SHOWN, name="normality")
+    @cached_property
+    def checks(self) -> dict[str, Table]:
+        """The tables of the diagnosis, by name."""
+        parts = () if self.diagnosis is None else self.diagnosis.document()
+        return {part.name: part for part in parts if isinstance(part, Table)}
 
     # pictures
 
@@ -439,18 +391,16 @@ class Contents:
 
         judged = self.predictions
         assert judged is not None
-        made = {"confusion": draw(lambda: plots.ConfusionMatrixDisplay.from_predictions(judged))}
+        made = {"confusion": draw(plots.ConfusionMatrixDisplay.from_predictions, judged)}
         if len(self.classes) < 2:
             return made
         made["reliability"] = self._reliability(judged)
         if len(self.classes) == 2 or self.model.positive is not None:  # one class against the rest
-            made["threshold"] = draw(lambda: plots.ThresholdDisplay(judged).plot(_axes(*SIZE)))
+            made["threshold"] = draw(plots.ThresholdDisplay(judged).plot, size=SIZE)
         if judged.held_out != "leave-one-out":  # whose rows cannot be ranked together
-            for name, display in (
-                ("roc", plots.RocCurveDisplay),
-                ("precision_recall", plots.PrecisionRecallDisplay),
-            ):
-                made[name] = draw(lambda display=display: display(judged).plot(_axes(*SIZE)))
+            made["roc"] = draw(plots.RocCurveDisplay(judged).plot, size=SIZE)
+            curve = plots.PrecisionRecallDisplay(judged)
+            made["precision_recall"] = draw(curve.plot, size=SIZE)
         return made
 
     def _reliability(self, judged: Predictions) -> Picture:
@@ -459,24 +409,21 @@ class Contents:
 
         some = self.some
         if self.fitted.recipe.calibration is None or some is None or self.sample is None:
-            return draw(lambda: ReliabilityDisplay(judged).plot(_axes(*SIZE)))
+            return draw(ReliabilityDisplay(judged).plot, size=SIZE)
         bare = replace(self.fitted.recipe, calibration=None).model(self.fitted.tally)
         proba, winners = bare.judged(self.sample.X)
         before = replace(some, proba=proba, predicted=winners)
         few = f"Of {len(some):,} of {len(judged):,} rows, drawn at random."
         caption = few if len(some) < len(judged) else ""
-        return draw(lambda: ReliabilityDisplay(some, before=before).plot(_axes(*SIZE)), caption)
+        return draw(ReliabilityDisplay(some, before=before).plot, size=SIZE, caption=caption)
 
     def word_pictures(self) -> list[Picture]:
         """Draw the words of each text."""
-        from tallybayes.plots import WordWeightsDisplay
+        from tallybayes.plots import InformativeDisplay
 
         texts = [f.title for f in self.model.factors if f.parameters.shows[0] == "word"]
-        return [
-            draw(lambda name=name: WordWeightsDisplay.from_estimator(
-                self.fitted, MOST_WORDS, column=name))
-            for name in texts[:TEXTS_DRAWN]
-        ]  # fmt: skip
+        make = InformativeDisplay.from_estimator
+        return [draw(make, self.fitted, MOST_WORDS, column=name) for name in texts[:TEXTS_DRAWN]]
 
     @property
     def few_panels(self) -> bool:
@@ -491,7 +438,7 @@ class Contents:
         if not self.few_panels:
             often = np.argsort(-self.model.prior, kind="stable")[:2].tolist()
             pair = [self.classes[place] for place in often]
-        return draw(lambda: NomogramDisplay.from_estimator(self.fitted, *pair))
+        return draw(NomogramDisplay.from_estimator, self.fitted, *pair)
 
     @cached_property
     def drawable(self) -> tuple[list[str], list[str]]:
@@ -513,11 +460,8 @@ class Contents:
         """Draw the columns that tell most."""
         from tallybayes.plots import ColumnDisplay
 
-        return [
-            draw(lambda name=name: ColumnDisplay.from_estimator(
-                self.fitted, name, ax=_axes(6.4, 3.8), **self._labelled))
-            for name in self.drawable[0][:COLUMNS_DRAWN]
-        ]  # fmt: skip
+        make, drawn = ColumnDisplay.from_estimator, self.drawable[0][:COLUMNS_DRAWN]
+        return [draw(make, self.fitted, name, size=SMALL, **self._labelled) for name in drawn]
 
     def quantile_pictures(self) -> list[Picture]:
         """Draw the quantiles of columns that are not normal."""
@@ -525,11 +469,8 @@ class Contents:
 
         shapes = () if self.diagnosis is None else self.diagnosis.normality
         odd = [each.column for each in shapes if each.normal is False]
-        return [
-            draw(lambda name=name: NormalQQDisplay.from_estimator(
-                self.fitted, column=name, **self._labelled))
-            for name in odd[:QUANTILES_DRAWN]
-        ]  # fmt: skip
+        make, drawn = NormalQQDisplay.from_estimator, odd[:QUANTILES_DRAWN]
+        return [draw(make, self.fitted, column=name, **self._labelled) for name in drawn]
 
     # examples
 
@@ -590,8 +531,10 @@ class Contents:
         changes = None
         if len(record) <= CHANGED:
             changes = counterfactuals(self.fitted, record, most=CHANGES)
-        waterfall = draw(lambda: WaterfallDisplay.from_explanation(found))
-        return Example(title, about, true, found, working(self.fitted, record), changes, waterfall)
+        short = len(found.pieces) * len(found.classes) <= STEPS
+        whole = working(self.fitted, record) if short else None
+        waterfall = draw(WaterfallDisplay.from_explanation, found)
+        return Example(title, about, true, found, whole, changes, waterfall)
 
 
 def _identity(name: str) -> str:
@@ -609,22 +552,24 @@ def _times(log_ratio: float) -> float:
     return math.exp(log_ratio) if log_ratio < LARGEST else math.inf
 
 
-def _axes(width: float, height: float) -> Any:
-    """Return axes to draw on, of a figure that nothing else knows of."""
-    from matplotlib.figure import Figure
-
-    return Figure((width, height), layout="constrained").subplots()
-
-
-def draw(make: Callable[[], Any], caption: str = "") -> Picture:
-    """Draw a picture, whatever the user's own look like.
+def draw(
+    make: Callable[..., Any],
+    *given: Any,
+    size: tuple[float, float] | None = None,
+    caption: str = "",
+    **options: Any,
+) -> Picture:
+    """Draw a picture, whatever the user's own look like, on axes of this size if there is one.
 
     These settings are the whole process's, so one picture at a time.
     """
     from matplotlib import style
+    from matplotlib.figure import Figure
 
     from tallybayes.plots.style import unattached
     from tallybayes.plots.svg import DRAWING, svg_of
 
     with DRAWING, style.context("default"), unattached():
-        return Picture(svg_of(make()), caption)
+        if size is not None:
+            options["ax"] = Figure(size, layout="constrained").subplots()
+        return Picture(svg_of(make(*given, **options)), caption)

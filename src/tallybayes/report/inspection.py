@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -175,6 +176,11 @@ class Inspection(Renderable):
         return (
             cut or bool(self.more_tables) or len(self.names) < len(self.fitted.tally.schema.names)
         )
+
+    def by_column(self) -> list[list[ParameterTable]]:
+        """Return the tables that belong together: a text has one for each class."""
+        groups = groupby(self.tables, lambda each: each.columns)
+        return [list(tables) for _, tables in groups]
 
     def classes(self) -> Table:
         """Return the classes with their priors."""
@@ -492,7 +498,7 @@ def _of_numbers(
     fitted: Fitted, factor: Factor, unit: int, base: ParameterTable, wish: _Wish
 ) -> ParameterTable:
     """Make the table of numbers that describe a column in each class: its moments, for example."""
-    numbers = factor.parameters.numbers(unit)
+    numbers = factor.parameters.by_class(unit)
     weight = np.broadcast_to(factor.counted.weight, (len(fitted.classes), len(factor.names)))
     remarks = factor.family.remarks(factor.counted, factor.parameters, unit)
     parts = [weight[:, unit].tolist(), *(each.tolist() for each in numbers.values()), remarks]

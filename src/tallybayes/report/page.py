@@ -172,18 +172,22 @@ def model_report(
     name = f"Naive Bayes for {fitted.model.schema.target}" if title is None else title
     line = " ".join(NO_TEXT.sub("\ufffd", name).split())
     short = line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
-    page = _template().get_template("report.html.j2").render(
-        c=contents,
-        title=short,
-        sections=SECTIONS,
-        policy=POLICY,
-        style=_style(),
-        version=_own_version(),
-        reasons=NO_INTERVAL,
-        no_ranking=NO_RANKING,
-        commands=_commands(contents),
-        model_file=quoted(path or "MODEL.tally"),
-        made_with=list(_made(contents)),
+    page = (
+        _template()
+        .get_template("report.html.j2")
+        .render(
+            c=contents,
+            title=short,
+            sections=SECTIONS,
+            policy=POLICY,
+            style=_style(),
+            version=_own_version(),
+            reasons=NO_INTERVAL,
+            no_ranking=NO_RANKING,
+            commands=_commands(contents),
+            model_file=quoted(path or "MODEL.tally"),
+            made_with=list(_made(contents)),
+        )
     )
     html = NO_TEXT.sub("\ufffd", page)
     return ModelReport(html, short, contents.scores, contents.warnings)
@@ -300,7 +304,8 @@ def _fingerprint(contents: Contents) -> tuple[str, str]:
             return "SHA-256 of the model file", hashlib.file_digest(file, "sha256").hexdigest()
     made, what = contents.provenance, "SHA-256 of the model"
     if made is None:  # the same model has the same counts, whenever it was made
-        made, what = Provenance("", "", _own_version(), (), 0, 0, ()), "SHA-256 of counts and options"
+        made = Provenance("", "", _own_version(), (), 0, 0, ())
+        what = "SHA-256 of counts and options"
     try:
         content = dump_bytes(Stored(contents.fitted, made))
     except TallyBayesError as error:  # a family of one's own has no place in a file

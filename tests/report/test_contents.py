@@ -1,0 +1,145 @@
+"""Rows that a model has judged: all that it says of them, and some of them themselves."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+import tallybayes as tb
+from tallybayes.errors import CannotDrawError
+from tallybayes.model import Fitted, Recipe
+from tallybayes.report import contents
+from tallybayes.report.contents import Contents, evaluate
+from tallybayes.sources import as_source
+from workflows.mixed import features, mixed
+
+COLUMNS = {
+    "mail": tb.Text(),
+    "on": "bernoulli",
+    "visits": "poisson",
+    "calls": tb.Count(),
+    "age": tb.Intervals((30.0, 50.0)),
+    "rooms": "categorical",
+}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return mixed(200, seed=3)
+
+
+@pytest.fixture(scope="module")
+def model(frame):
+    return tb.NaiveBayes(COLUMNS).fit(features(frame), frame["label"])
+
+
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(contents, "MOST_ROWS", 30)
+
+
+def test_what_is_judged_is_what_the_estimator_says(frame, model):
+    some = frame.iloc[20:]
+    X, y = features(some), some["label"]
+    weights = np.arange(len(some)) % 3
+    found, sample = evaluate(model.fitted_, model.source_of(X), y, weights)
+    classes = np.array(model.classes_, dtype=object)
+    assert (classes[found.true] == y.to_numpy()).all()
+    assert (classes[found.predicted] == model.predict(X)).all()
+    np.testing.assert_allclose(found.proba, model.predict_proba(X), rtol=1e-9)
+    assert found.weights.tolist() == weights.tolist()
+    assert sample.places.tolist() == list(range(len(some)))
+    assert found.held_out == "test set"
+
+
+def test_rows_that_were_learned_from_are_judged_by_the_model_of_all_others(frame, model):
+    X, y = features(frame), frame["label"]
+    found, _ = evaluate(model.fitted_, model.source_of(X), y)
+    assert found.held_out == "leave-one-out"
+    for row in (0, 7, 199):
+        rest = np.arange(len(frame)) != row
+        without = tb.NaiveBayes(COLUMNS).fit(X[rest], y[rest])
+        np.testing.assert_allclose(
+            found.proba[row], without.predict_proba(X.iloc[[row]])[0], rtol=1e-6
+        )
+    np.testing.assert_allclose(found.training().proba, model.predict_proba(X), rtol=1e-9)
+
+
+def forms(frame):
+    X = features(frame)
+    yield "pandas", X
+    yield "Arrow", pa.Table.from_pandas(X, preserve_index=False)
+    yield "columns", {name: X[name].astype(object).where(X[name].notna(), None) for name in X}
+
+
+@pytest.mark.parametrize("form", ["pandas", "Arrow", "columns"])
+def test_the_sample_holds_rows_that_the_model_judges_alike_as_records(few, frame, model, form):
+    X = dict(forms(frame))[form]
+    found, sample = evaluate(model.fitted_, model.source_of(X), frame["label"])
+    assert len(sample.places) == 30
+    assert sorted(set(sample.places.tolist())) == sample.places.tolist()
+    seen = found.training().proba[sample.places]
+    np.testing.assert_allclose(model.fitted_.model.posterior(sample.X), seen, rtol=1e-12)
+    of = Contents(model.fitted_, predictions=found, sample=sample)
+    for row in range(5):
+        record = of._record(sample.X, row)
+        assert list(record) == list(model.fitted_.tally.schema.names)
+        wanted = features(frame).iloc[sample.places[row]]
+        assert record["mail"] == (None if pd.isna(wanted["mail"]) else wanted["mail"])
+        posterior = model.fitted_.model.posterior_of(record)
+        np.testing.assert_allclose(list(posterior.values()), seen[row], rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_matrices_are_sampled_too(few, make):
+    counts = np.random.default_rng(0).poisson(2.0, (100, 4))
+    y = counts[:, 0] > 2
+    source = as_source(make(counts))
+    fitted = Fitted(tb.Tally.of(source, y, columns=tb.Count()), Recipe((tb.Multinomial(),)))
+    found, sample = evaluate(fitted, source, y)
+    np.testing.assert_allclose(
+        fitted.model.posterior(sample.X), found.training().proba[sample.places], rtol=1e-12
+    )
+    record = Contents(fitted, predictions=found, sample=sample)._record(sample.X, 2)
+    assert list(record.values()) == counts[sample.places[2]].tolist()
+    again = evaluate(fitted, source, y)[1].places
+    assert again.tolist() == sample.places.tolist()
+    assert evaluate(fitted, source, y, seed=1)[1].places.tolist() != again.tolist()
+
+
+def test_a_model_that_cannot_draw_has_no_records_and_other_mistakes_are_not_hidden(monkeypatch):
+    fitted = Fitted(tb.Tally.of({"a": ["p", "q"]}, ["n", "y"]))
+
+    def failing(error):
+        def sample(*given, **options):
+            raise error
+
+        monkeypatch.setattr(type(fitted.model), "sample", sample)
+
+    failing(CannotDrawError("no way to draw"))
+    assert Contents(fitted).drawn == {}
+    failing(tb.TallyBayesError("something else"))
+    with pytest.raises(tb.TallyBayesError, match="something else"):
+        _ = Contents(fitted).drawn
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (["n", "y"], "2 labels for 3 rows"),
+        (["n", "y", "yes"], "'yes' in row 2, which is not a class; known: 'n', 'y'"),
+        (["n", None, "y"], "label of row 1 is missing"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused(y, said):
+    source = as_source({"a": ["p", "q", "q"]})
+    fitted = Fitted(tb.Tally.of(source, ["n", "y", "y"]))
+    with pytest.raises(tb.TallyBayesError, match=said):
+        evaluate(fitted, source, y)
+
+
+def test_no_rows_are_refused():
+    fitted = Fitted(tb.Tally.of({"a": ["p", "q"]}, ["n", "y"]))
+    with pytest.raises(tb.TallyBayesError, match="no rows to score"):
+        evaluate(fitted, as_source({"a": []}), [])
