@@ -135,6 +135,8 @@ class Inspection(Renderable):
         How many are not shown.
     path, size
         The file and its size in bytes, if it was named.
+    named
+        Whether the columns were asked for by name.
     """
 
     fitted: Fitted
@@ -144,11 +146,17 @@ class Inspection(Renderable):
     more_tables: int = 0
     path: str | None = None
     size: int | None = None
+    named: bool = False
 
     @property
     def target(self) -> str:
         """The name of what is predicted."""
         return self.fitted.model.schema.target
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the model has."""
+        return len(self.fitted.tally.schema.names)
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -173,9 +181,7 @@ class Inspection(Renderable):
     def is_cut(self) -> bool:
         """Whether there is more than is shown."""
         cut = any(each.table.more or each.more_classes for each in self.tables)
-        return (
-            cut or bool(self.more_tables) or len(self.names) < len(self.fitted.tally.schema.names)
-        )
+        return cut or self.more_tables + self.columns().more > 0
 
     def by_column(self) -> list[list[ParameterTable]]:
         """Return the tables that belong together: a text has one for each class."""
@@ -206,7 +212,7 @@ class Inspection(Renderable):
         if all(line[2] == 1.0 for line in lines):
             head, lines = _without(2, head, lines)
         table = Table.of("Columns and how each is estimated", head, lines, name="columns")
-        return replace(table, more=len(self.fitted.tally.schema.names) - len(lines))
+        return table if self.named else replace(table, more=self.n_columns - len(lines))
 
     def _columns(self) -> list[dict[str, Any]]:
         """Describe the columns that are looked into."""
@@ -230,10 +236,10 @@ class Inspection(Renderable):
 
     def document(self) -> Iterator[Part]:
         """Show classes, columns, parameters, and where the model comes from."""
-        model, n = self.fitted.model, len(self.fitted.tally.schema.names)
+        model = self.fitted.model
         size = "" if self.size is None else f", {self.size} bytes"
         yield (
-            f"{self.path or 'a model'}: {label(self.target)} from {counted(n, 'column')}, "
+            f"{self.path or 'a model'}: {label(self.target)} from {counted(self.n_columns, 'column')}, "
             f"{counted(int(self.rows.sum()), 'row')}{size}"
         )
         yield (
@@ -285,7 +291,7 @@ class Inspection(Renderable):
                 "prior": repr(self.fitted.recipe.prior),
                 "positive": model.positive,
                 "calibration": model.calibration,
-                "n_columns": len(self.fitted.tally.schema.names),
+                "n_columns": self.n_columns,
                 "columns": self._columns(),
                 "tables": [table.to_dict() for table in self.tables],
                 "more_tables": self.more_tables,
@@ -365,6 +371,7 @@ def inspect_model(
         len(jobs) - len(some),
         path,
         _size(path),
+        wish.all,
     )
 
 

@@ -41,5 +41,5 @@ def inspect(session: Session, model: str, columns: tuple[str, ...], words: int |
     path = None if model == STANDARD else model
     inspection = inspect_model(load_model(model), path=path, columns=columns or None, **more)
     session.result(str(inspection), inspection.to_dict())
-    if inspection.is_cut and not columns:
+    if inspection.is_cut:
         session.say("There is more: --column NAME shows all of a column, --words N more words.")
