@@ -124,6 +124,6 @@ def test_what_cannot_be_explained_is_refused_in_words(call, message):
 
 @pytest.mark.usefixtures("words_only")
 def test_a_report_on_the_very_rows_that_were_learnt_from_says_so():
-    flattering = "the model has learned from these very rows"
+    flattering = "These are the rows that the model has learned from"
     assert flattering in model().report(TABLE, CHEAT).html
     assert flattering not in model().report(TABLE[2:], CHEAT[2:]).html

@@ -239,8 +239,8 @@ class Inspection(Renderable):
         model = self.fitted.model
         size = "" if self.size is None else f", {self.size} bytes"
         yield (
-            f"{self.path or 'a model'}: {label(self.target)} from {counted(self.n_columns, 'column')}, "
-            f"{counted(int(self.rows.sum()), 'row')}{size}"
+            f"{self.path or 'a model'}: {label(self.target)} from "
+            f"{counted(self.n_columns, 'column')}, {counted(int(self.rows.sum()), 'row')}{size}"
         )
         yield (
             f"{count(model.free_parameters)} free parameters, "
