@@ -1,13 +1,11 @@
 """Numbers in intervals: counted by hand, and cut by the definition taken word for word."""
 
-import json
 import math
 from bisect import bisect_left
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +14,6 @@ from sklearn.datasets import load_iris
 import tallybayes as tb
 from tallybayes.families import BinsParameters
 from tallybayes.families.bins import entropy_edges
-from tallybayes.tallies import container
 from tiers import scaled
 
 INF, NAN = math.inf, math.nan
@@ -106,38 +103,6 @@ def test_columns_of_different_edges_are_one_group_and_one_factor():
         assert model.free_parameters == 1 + 2 * (2 + 1 + 0)
 
 
-RECORDS = [
-    {"a": 0.0, "b": 10, "c": 3.0},
-    {"a": np.float32(2.45), "b": np.int64(11)},
-    {"a": INF, "b": -INF, "c": None},
-    {"a": NAN, "b": True},
-    {"b": np.bool_(False), "a": pd.NA},
-    {},
-]
-
-
-@pytest.mark.parametrize("classes", [2, 300])
-def test_a_single_record_gets_what_a_table_gives(classes):
-    y = np.arange(4 * classes) % classes
-    rng = np.random.default_rng(2)
-    table = {name: rng.normal(y % 20, 3.0) for name in EDGES}
-    model = tb.estimate(tb.Tally.of(table, y, columns=COLUMNS))
-    for record in RECORDS:
-        expected = model.posterior({name: [record.get(name)] for name in EDGES})[0]
-        found = list(model.posterior_of(record).values())
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("classes", [2, 300])
-def test_text_is_refused(classes):
-    y = np.arange(2 * classes) % classes
-    model = tb.estimate(tb.Tally.of({"a": 1.0 * y}, y, columns={"a": tb.Bins((0.5,))}))
-    with pytest.raises(tb.TallyBayesError, match=r"column 'a' holds '3' in row 0.*number"):
-        model.posterior_of({"a": "3"})
-    with pytest.raises(tb.TallyBayesError, match=r"column 'a' holds 'x' in row 1.*number"):
-        tb.Tally.of({"a": [None, "x"]}, [0, 1], columns={"a": tb.Bins((0.5,))})
-
-
 def test_samples_fall_into_the_intervals_by_their_probability_and_evenly_inside():
     model = tb.estimate(tally_of())
     sample = model.sample(40_000, seed=1)
@@ -172,61 +137,6 @@ def test_a_sample_stays_in_its_interval_however_narrow_or_wide(edges):
     for c in range(len(x)):
         drawn = sample["x"][sample["class"] == c].tolist()
         assert {bisect_left(edges, each) for each in drawn} == {bisect_left(edges, x[c])}
-
-
-def changed(change):
-    """The bytes of a tally with something else in its manifest."""
-    whole = tally_of().to_bytes()
-    start = len(container.MAGIC) + 8
-    stop = start + int.from_bytes(whole[len(container.MAGIC) : start], "little")
-    manifest = json.loads(whole[start:stop])
-    change(manifest)
-    head = json.dumps(manifest).encode()
-    return container.MAGIC + len(head).to_bytes(8, "little") + head + whole[stop:]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda m: m["schema"].pop("edges"),
-        lambda m: m["schema"]["edges"].pop("c"),
-        lambda m: m["schema"]["edges"].update(d=[1.0]),
-        lambda m: m["schema"]["edges"].update(a=[2.0, 1.0]),
-        lambda m: m["schema"]["edges"].update(a=[NAN]),
-        lambda m: m["schema"]["edges"].update(a=None),
-        lambda m: m["schema"]["edges"].update(a=[0.0]),  # three intervals were counted
-        lambda m: m["labels"][0].__setitem__(0, [0, 1, 3]),
-        lambda m: m["labels"][0].__setitem__(0, [-1, 0, 1]),
-        lambda m: m["labels"][0].__setitem__(0, [0.0, 1.0, 2.0]),
-        lambda m: m["labels"][0].__setitem__(1, [False, True]),
-    ],
-)
-def test_bytes_whose_edges_and_counts_disagree_are_refused(change):
-    assert tb.Tally.from_bytes(changed(lambda m: None)) == tally_of()
-    with pytest.raises(tb.TallyBayesError):
-        tb.Tally.from_bytes(changed(change))
-
-
-def test_tallies_of_different_edges_do_not_add_up():
-    other = tb.Tally.of(TABLE, Y, columns={**COLUMNS, "a": tb.Bins((0.0, 3.0))})
-    for act in (lambda: tally_of() + other, lambda: other - tally_of()):
-        with pytest.raises(
-            tb.TallyBayesError, match=r"'a' was counted as Intervals\(edges=\(0.0, "
-        ):
-            act()
-
-
-def test_counts_do_not_move_to_other_edges():
-    tally = tally_of()
-    moved = tb.Schema.of(
-        tuple(EDGES), [tb.Intervals((0.0,)), tb.Intervals((10,)), tb.Intervals(())]
-    )
-    with pytest.raises(tb.TallyBayesError, match=r"no column 'a' of Intervals\(edges=\(0.0, 2.5\)"):
-        tally.with_schema(moved)
-    wider = tb.Schema.of(("d", *EDGES), [tb.Intervals((7,)), *map(tb.Intervals, EDGES.values())])
-    assert tb.estimate(tally.with_schema(wider)).posterior(
-        {**TABLE, "d": [9.0] * 8}
-    ) == pytest.approx(tb.estimate(tally).posterior(TABLE))
 
 
 def test_edges_must_be_stated_where_there_are_no_labels_to_find_them():
@@ -405,11 +315,6 @@ def test_a_cut_parts_even_neighbours_and_extremes(low, high, edge):
     (found,) = entropy_edges(x, y, 2)
     assert found == pytest.approx(edge, rel=1e-15, abs=0.0)
     assert low <= found < high
-
-
-def test_many_classes_are_cut_apart():
-    y = np.repeat(np.arange(150), 40)
-    assert len(entropy_edges(y.astype(float), y, 150)) > 100
 
 
 def test_ten_thousand_alternating_runs_are_no_recursion():

@@ -13,13 +13,10 @@ from tallybayes.kernels import choice, plain
 from tallybayes.tokenizer import bags
 
 
-def test_the_size_of_the_work_alone_decides():
+def test_the_size_of_the_work_that_a_call_is_part_of_decides():
     for _ in range(3):
         assert choice.loops_for(choice.LARGE - 1) is plain
         assert choice.loops_for(choice.LARGE) is not plain
-
-
-def test_a_part_of_large_work_uses_the_compiled_kernels():
     with choice.part_of(choice.LARGE):
         assert choice.loops_for(1) is not plain
         with choice.part_of(10):

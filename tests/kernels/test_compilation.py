@@ -54,6 +54,14 @@ def loop(tmp_path, monkeypatch):
     return made
 
 
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """Leave no place to keep anything."""
+    (tmp_path / "__pycache__").write_text("a file, where a folder is wanted")
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "/dev/null")
+
+
 def kept(tmp_path):
     return sorted(each for each in (tmp_path / "__pycache__").iterdir() if "total" in each.name)
 
@@ -89,10 +97,8 @@ def test_a_full_disk_is_told_once(loop, monkeypatch):
     assert len(said) == 1
 
 
-def test_without_a_place_the_loop_is_compiled_and_that_is_told_once(loop, tmp_path, monkeypatch):
-    (tmp_path / "__pycache__").write_text("a file, where a folder is wanted")
-    for name in ("HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, "/dev/null")
+@pytest.mark.usefixtures("nowhere")
+def test_without_a_place_the_loop_is_compiled_and_that_is_told_once(loop):
     with pytest.warns(TallyBayesWarning, match="no folder.*NUMBA_CACHE_DIR") as said:
         assert [hits(loop()) for _ in range(2)] == [0, 0]
     assert len(said) == 1
@@ -134,10 +140,8 @@ def test_loops_that_were_never_compiled_are_compiled_elsewhere_once(loop, starte
     assert compilation.kept_or_compiling([loop()], "pass")
 
 
-def test_no_process_compiles_what_cannot_be_kept(loop, started, tmp_path, monkeypatch):
-    (tmp_path / "__pycache__").write_text("a file, where a folder is wanted")
-    for name in ("HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, "/dev/null")
+@pytest.mark.usefixtures("nowhere")
+def test_no_process_compiles_what_cannot_be_kept(loop, started):
     with pytest.warns(TallyBayesWarning, match="NUMBA_CACHE_DIR"):
         assert not compilation.kept_or_compiling([loop()], "pass")
     assert started == []

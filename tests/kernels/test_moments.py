@@ -57,13 +57,6 @@ def test_plain_data_with_gaps(rng, dtype, weighted):
     assert_right(X, rng.integers(0, CLASSES, N), w)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_spread_of_one_around_a_thousand_million(rng, weighted):
-    X = 1e9 + rng.normal(size=(N, 2))
-    w = rng.uniform(0.1, 3.0, N) if weighted else None
-    assert_right(X, rng.integers(0, CLASSES, N), w)
-
-
 @pytest.mark.parametrize(
     ("rows", "value", "weight"),
     [(1, 1e12, None), (1, 1e6, 1e-12), (40, 1e15, 0.0), (10, 1e7, None), (2000, 1e7, None)],
@@ -75,17 +68,27 @@ def test_first_rows_far_from_the_rest(rng, rows, value, weight):
     assert_right(X, y, None if weight is None else w)
 
 
-def test_a_class_that_comes_late_and_lies_far_away(rng):
-    X, y = rng.normal(size=(3 * N, 2)), np.zeros(3 * N, np.int64)
-    y[2 * N :] = 1
-    X[2 * N :] = 1e9 + 0.5 * X[2 * N :]
-    assert_right(X, y)
+def far(rng):
+    return 1e9 + rng.normal(size=(2 * N, 2)), rng.integers(0, CLASSES, 2 * N)
 
 
-def test_first_rows_that_are_missing(rng):
-    X = 1e9 + rng.normal(size=(2 * N, 2))
+def far_and_first_missing(rng):
+    X, y = far(rng)
     X[:N] = np.nan
-    assert_right(X, rng.integers(0, CLASSES, 2 * N))
+    return X, y
+
+
+def a_class_that_comes_late(rng):
+    X, y = rng.normal(size=(3 * N, 2)), np.arange(3 * N) // (2 * N)
+    X[2 * N :] = 1e9 + 0.5 * X[2 * N :]
+    return X, y
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("data", [far, far_and_first_missing, a_class_that_comes_late])
+def test_a_spread_of_one_around_a_thousand_million(rng, data, weighted):
+    X, y = data(rng)
+    assert_right(X, y, rng.uniform(0.1, 3.0, len(y)) if weighted else None)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

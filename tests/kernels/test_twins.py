@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tallybayes.kernels import plain
+from tallybayes.kernels import compiled_text, plain
 from tallybayes.kernels.choice import load_compiled
+from tallybayes.tallies.words import add_bags
 
 compiled = load_compiled()
+BAG_TWINS = add_bags, compiled_text.add_bags
 LOOPS = sorted(
     name for name, each in vars(compiled).items() if hasattr(each, "py_func") and name[0] != "_"
 )
@@ -191,14 +193,15 @@ CASES = {
 }  # fmt: skip
 
 
-def test_every_loop_has_a_twin_and_a_case_here():
+def parameters_of(function):
+    return list(inspect.signature(function).parameters)
+
+
+def test_every_loop_has_a_twin_that_takes_the_same_and_a_case_here():
     assert LOOPS == TWINS == sorted(CASES)
-
-
-@pytest.mark.parametrize("name", LOOPS)
-def test_twins_take_the_same_arguments(name):
-    by_name = inspect.signature(getattr(compiled, name).py_func).parameters
-    assert list(by_name) == list(inspect.signature(getattr(plain, name)).parameters)
+    pairs = [(getattr(plain, name), getattr(compiled, name)) for name in LOOPS]
+    for twin, loop in (*pairs, BAG_TWINS):
+        assert parameters_of(twin) == parameters_of(loop.py_func)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -221,45 +224,6 @@ def test_twins_agree(name, size):
     assert cases
 
 
-def test_a_row_of_weight_zero_is_no_row_even_with_a_negative_count():
-    X, y, w = np.array([[-1.0], [2.0]]), np.zeros(2, np.int32), np.array([0.0, 3.0])
-    for loops in (plain, compiled):
-        n, sums = np.zeros((1, 1)), np.zeros((1, 1))
-        assert loops.counts(X, y, w, None, n, sums) == 0
-        assert (n.item(), sums.item()) == (3.0, 6.0)
-        assert loops.counts(X, y, None, None, n, sums) == 1
-
-
-def test_zero_times_minus_infinity_counts_as_zero():
-    for loops in (plain, compiled):
-        out = np.zeros((2, 1))
-        X = np.array([[0.0, 1.0], [2.0, 0.0]])
-        loops.score_counts(X, np.array([[-INF, -0.5]]), np.zeros((1, 2)), out)
-        assert out.tolist() == [[-0.5], [-INF]]
-        out = np.zeros((1, 2))
-        pointers, places = np.array([0, 2], np.int32), np.array([0, 1], np.int32)
-        table = np.array([[-INF, -1.0], [-0.5, -0.5]])
-        loops.score_sparse(pointers, places, np.array([0.0, 2.0]), None, table, out)
-        assert out.tolist() == [[-1.0, -1.0]]
-
-
-def test_a_row_in_which_all_is_impossible_has_a_log_sum_of_minus_infinity():
-    joint = np.array([[-INF, -INF], [-INF, -3.0], [-800.0, -800.0]])
-    for loops in (plain, compiled):
-        out = np.empty(3)
-        loops.log_sum_exp(joint, out)
-        np.testing.assert_allclose(out, [-INF, -3.0, -800.0 + np.log(2.0)], rtol=1e-15)
-
-
-def test_rows_that_hold_most_of_the_spread_are_marked():
-    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [np.nan, 0.5]]), np.zeros(3, np.int32)
-    mean, share = np.zeros((1, 2)), np.full((1, 2), 0.2)  # t is .2, .8, and .05
-    for loops in (plain, compiled):
-        out, cancelled = np.empty(3), np.zeros(3, bool)
-        loops.left_out_normals(X, y, mean, share, share, share, 0.6, out, cancelled)
-        assert cancelled.tolist() == [False, True, False]
-
-
 @pytest.mark.parametrize("loops", [plain, compiled])
 def test_leaving_a_row_out_of_its_normals_is_the_density_of_the_others(loops):
     x, y = np.array([1.0, 2.0, 4.0, 4.5, 7.0]), np.zeros(5, np.int32)
@@ -274,13 +238,36 @@ def test_leaving_a_row_out_of_its_normals_is_the_density_of_the_others(loops):
         assert out[row] == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("loops", [plain, compiled])
-@pytest.mark.parametrize("table", WITH_AND_WITHOUT)
-def test_leaving_a_row_out_of_sums_takes_what_it_has_itself(loops, table):
-    pointers, places = np.array([0, 2, 2, 4], np.int32), np.array([0, 1, 1, 0], np.int32)
-    data, y, w = np.array([1.0, 2.0, 3.0, 0.0]), np.array([0, 1, 1], np.int32), None
-    sums, alpha, out = np.array([[4.0, 2.0], [0.0, 3.0]]), np.full(2, 0.5), np.empty(3)
-    logs = np.log(np.arange(5) + 0.5) if table else np.empty(0)
-    loops.left_out_counts(pointers, places, data, y, w, sums, logs, alpha, out)
-    expected = [np.log(3.5) + 2 * np.log(0.5), 0.0, 3 * np.log(0.5)]
-    np.testing.assert_allclose(out, expected, rtol=1e-15)
+def some_bags(rng, n_documents, n_terms):
+    """Bags in which a document has a term once, behind entries of others; some are empty."""
+    rows = [
+        rng.permutation(n_terms)[: rng.integers(0, n_terms + 1)] if rng.random() < 0.8 else []
+        for _ in range(n_documents)
+    ]
+    indptr = np.cumsum([2, *(len(row) for row in rows)])
+    indices = np.concatenate([[0, 0], *rows, [0]]).astype(np.int32)
+    return indptr, indices, rng.integers(1, 9, len(indices))
+
+
+@pytest.mark.parametrize("weighted", WITH_AND_WITHOUT)
+@pytest.mark.parametrize("kind", [np.int32, np.float64])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (1, 20), (30, 12)], ids=str)
+def test_bags_are_added_to_the_sums_of_their_terms(weighted, kind, shape):
+    """Both twins add in the order of the documents: to the same bits, whatever the weights."""
+    n_documents, n_terms = shape
+    rng = np.random.default_rng(7)
+    expected = np.zeros((n_terms, 3))
+    found = [(np.zeros((n_terms, 3)), np.full(n_terms, -1, np.int64)) for _ in BAG_TWINS]
+    numbers = [0, 0]
+    for _ in range(3):
+        indptr, indices, data = some_bags(rng, n_documents, n_terms)
+        data, weight = data.astype(kind), rng.random(n_documents) if weighted else None
+        for k, twin in enumerate(BAG_TWINS):
+            numbers[k] = twin(indptr, indices, data, weight, *found[k], numbers[k])
+        for i in range(n_documents):
+            w = weight[i] if weighted else 1.0
+            for k in range(indptr[i], indptr[i + 1]):
+                expected[indices[k]] += [1.0, w, w * data[k]]
+    for (sums, touched), n in zip(found, numbers, strict=True):
+        assert sums.tobytes() == expected.tobytes()
+        assert sorted(touched[:n].tolist()) == np.flatnonzero(expected[:, 0]).tolist()

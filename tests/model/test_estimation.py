@@ -61,42 +61,25 @@ def test_the_tally_stays_as_it_is():
     assert TALLY.to_bytes() == before
 
 
-def test_a_model_from_categories_has_probabilities_less_one_free_parameters():
-    model = tb.estimate(tb.Tally.of({"a": TABLE["a"], "b": TABLE["b"]}, LABELS))
-    assert model.free_parameters == 1 + 2 * (1 + 2)  # prior, then two classes
-    assert model.table_entries == 2 + 2 * (2 + 3)
+COUNTED = {"x": [0, 1, 3, 0, 1], "y": [1, 1, 0, 2, 0], "z": [2, 0, 1, 2, 0]}
+SIZES = {
+    "categories": ({"a": TABLE["a"], "b": TABLE["b"]}, None, 1 + 2, 2 + 3),
+    "declared values": ({"a": TABLE["a"]}, tb.Categories(("x", "y", "z", "w")), 3, 4),
+    "means and variances": ({"n": TABLE["n"], "m": TABLE["m"]}, None, 4, 4),
+    "a constant": ({"n": [1.5] * 5}, None, 0, 0),
+    "yes or no": (COUNTED, tb.Bernoulli(), 3, 3 * 2),
+    "shares of three words": (COUNTED, tb.Multinomial(), 2, 3),
+    "shares of the other words": (COUNTED, tb.Complement(), 2, 3),
+    "rates": (COUNTED, tb.Poisson(), 3, 3),
+}
 
 
-def test_declared_values_count_among_the_parameters():
-    kinds = {"a": tb.Categories(("x", "y", "z", "w"))}
-    model = tb.estimate(tb.Tally.of({"a": TABLE["a"]}, LABELS, columns=kinds))
-    assert (model.free_parameters, model.table_entries) == (1 + 2 * 3, 2 + 2 * 4)
-
-
-def test_a_gaussian_column_has_a_mean_and_a_variance_in_each_class():
-    model = tb.estimate(tb.Tally.of({"n": TABLE["n"], "m": TABLE["m"]}, LABELS))
-    assert (model.free_parameters, model.table_entries) == (1 + 8, 2 + 8)
-
-
-def test_a_constant_column_has_no_parameters():
-    model = tb.estimate(tb.Tally.of({"n": [1.5] * 5}, LABELS))
-    assert (model.free_parameters, model.table_entries) == (1, 2)
-
-
-@pytest.mark.parametrize(
-    ("family", "free", "entries"),
-    [
-        (tb.Bernoulli(), 3 * 2, 3 * 2 * 2),  # k yes-or-no columns: k free numbers a class
-        (tb.Multinomial(), 2 * 2, 3 * 2),  # shares of three words
-        (tb.Complement(), 2 * 2, 3 * 2),
-        (tb.Poisson(), 3 * 2, 3 * 2),
-    ],
-)
-def test_counted_columns_have_the_parameters_of_their_family(family, free, entries):
-    x = np.array([[0, 1, 2], [1, 1, 0], [3, 0, 1], [0, 2, 2], [1, 0, 0]])
-    kinds = dict.fromkeys(("x0", "x1", "x2"), family)
-    model = tb.estimate(tb.Tally.of(x, LABELS, columns=kinds), family)
-    assert (model.free_parameters, model.table_entries) == (1 + free, 2 + entries)
+@pytest.mark.parametrize(("table", "family", "free", "entries"), SIZES.values(), ids=SIZES)
+def test_a_model_has_the_parameters_of_its_families_in_each_class(table, family, free, entries):
+    tally = tb.Tally.of(table, LABELS, columns=family and dict.fromkeys(table, family))
+    model = tb.estimate(tally, *([family] if hasattr(family, "estimate") else []))
+    # and those of the prior
+    assert (model.free_parameters, model.table_entries) == (1 + 2 * free, 2 + 2 * entries)
 
 
 def test_a_model_says_what_it_is():

@@ -164,33 +164,6 @@ def test_missing_values_of_training_rows_leave_the_rest_of_the_row_in():
     assert model.prior.tolist() == MODEL.prior.tolist()
 
 
-def test_a_category_never_seen_leaves_its_factor_out_unless_said_otherwise():
-    smaller, table = without("text", tb.Poisson(bag="events"))
-    odd = {**TABLE, "text": ["zebra"] * N}
-    np.testing.assert_allclose(MODEL.posterior(odd), smaller.posterior(table), rtol=1e-12)
-
-
-def test_a_category_never_seen_can_count_as_a_value_without_rows():
-    tally = tb.Tally.of({"c": ["x", "y", "x", "x"]}, ["a", "a", "b", "b"])
-    model = tb.estimate(tally, tb.Categorical(alpha=0.5, unseen="smooth"))
-    # alpha / (N + alpha K) with N = 2 and K = 2, in both classes
-    np.testing.assert_allclose(model.scores({"c": ["z"]})[0], 0.5 * np.full(2, 0.5 / 3))
-    guess = tb.Categorical(m=3, p=tb.ByClass({"a": 0.2, "b": 0.4}), unseen="smooth")
-    np.testing.assert_allclose(tb.estimate(tally, guess).scores({"c": ["z"]})[0], [0.06, 0.12])
-
-
-def test_a_category_never_seen_can_be_refused():
-    tally = tb.Tally.of({"c": ["x", "y"]}, ["a", "b"], columns={"c": tb.Categories(("x", "z"))})
-    model = tb.estimate(tally, tb.Categorical(unseen="error"))
-    assert model.posterior({"c": ["z", None]}).tolist() == [[0.5, 0.5]] * 2  # declared, missing
-    for door in (
-        lambda: model.posterior({"c": ["x", "w"]}),
-        lambda: model.posterior_of({"c": "w"}),
-    ):
-        with pytest.raises(tb.TallyBayesError, match=r"column 'c' .*'w'"):
-            door()
-
-
 @pytest.mark.parametrize("value", [-3, 0, 9, 10**12])
 def test_integers_never_seen_leave_their_factor_out(value):
     x = np.array([[1], [2], [5], [5]])

@@ -1,5 +1,6 @@
 """The door for single records gives what the door for tables gives, errors included."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from tallybayes.tokenizer import bags
 from tiers import crossed
 
 KINDS = {
@@ -19,10 +21,16 @@ KINDS = {
     "v": tb.Count(),
     "e": tb.Count("events"),
     "s": tb.Binary(0.5),
+    "l": tb.Numeric(log=True),
+    "cut": tb.Intervals((-1.0, 0.5)),
+    "mail": tb.Words(),
+    "subject": tb.Words(ngrams=(1, 2), tf="log"),
 }
+WORDS = np.array(["win", "lottery", "lunch", "you", "über", "see", "now", "buy"])
 
 
 def table(rng, n):
+    documents = [" ".join(rng.choice(WORDS, rng.integers(0, 7))) for _ in range(2 * n)]
     return {
         "n": rng.normal(size=n),
         "k": rng.integers(-50, 50, n),
@@ -34,6 +42,10 @@ def table(rng, n):
         "v": rng.integers(0, 2, n),
         "e": rng.integers(0, 9, n),
         "s": rng.random(n),
+        "l": rng.lognormal(size=n),
+        "cut": rng.normal(size=n),
+        "mail": [text if k % 9 else None for k, text in enumerate(documents[:n])],
+        "subject": documents[n:],
     }
 
 
@@ -52,6 +64,7 @@ def numeric(n_columns, n_classes):
     return tb.estimate(tb.Tally.of(x, y))
 
 
+# few classes: written out line by line; many: gathered from tables
 MODELS = {
     "two classes": mixed(2),
     "maximum likelihood": mixed(3, tb.Categorical(alpha=0), tb.Bernoulli(alpha=0, threshold=0.5)),
@@ -62,6 +75,13 @@ MODELS = {
     "70 classes": mixed(70),
     "70 classes, unseen refused": mixed(70, tb.Categorical(unseen="error")),
     "70 classes, maximum likelihood": mixed(70, tb.Categorical(alpha=0), tb.Multinomial(alpha=0)),
+    "texts by presence": mixed(3, tb.Text(event="bernoulli", alpha=0)),
+    "texts once": mixed(5, tb.Text(event="boolean")),
+    "texts by the others": mixed(2, tb.Text(event="complement")),
+    "70 classes, texts by presence": mixed(70, tb.Text(event="bernoulli")),
+    "70 classes, texts once": mixed(70, tb.Text(event="boolean")),
+    "70 classes, texts by the others": mixed(70, tb.Text(event="complement")),
+    "70 classes, texts, nothing added": mixed(70, tb.Text(alpha=0)),
 }
 NUMERIC = {"lines": numeric(4, 3), "curves": numeric(10, 20), "gathered": numeric(30, 20)}
 
@@ -79,7 +99,12 @@ def numbers(least=-1e6, greatest=1e6):
     )
 
 
-ODD = ["odd", b"odd", [1], {}, 1j, np.inf, -np.inf, -1, pd.NaT]
+ODD = ["odd", b"odd", [1], {}, 1j, np.inf, -np.inf, -1, pd.NaT, ["win", "now"], object]
+DOCUMENTS = st.one_of(
+    st.lists(st.sampled_from([*WORDS, "unknown", "Win!", "ÜBER"]), max_size=6).map(" ".join),
+    st.text(max_size=5),
+    st.sampled_from([None, np.nan, pd.NA, "", b"you win", b"\xff win", np.str_("lunch"), "\ud800"]),
+)
 TEXT = st.sampled_from(["red", "green", "blue", "mauve", "", None, np.nan, np.str_("red"), pd.NA])
 VALUES = {
     "n": numbers(),
@@ -92,6 +117,10 @@ VALUES = {
     "v": numbers(0, 1e3),
     "e": numbers(0, 1e3),
     "s": numbers(),
+    "l": numbers(),
+    "cut": numbers() | st.sampled_from([np.inf, -np.inf]),
+    "mail": DOCUMENTS,
+    "subject": DOCUMENTS,
 }
 RECORDS = st.fixed_dictionaries({}, optional=VALUES)
 
@@ -117,14 +146,38 @@ def agree(model, record):
         assert one == many
     else:
         assert list(one) == list(model.classes)
-        np.testing.assert_allclose(list(one.values()), many, rtol=1e-9, atol=1e-12)
+        assert list(one.values()) == pytest.approx(many, rel=1e-9, abs=1e-300)
         assert sum(one.values()) == pytest.approx(1.0)
+
+
+@pytest.fixture(scope="module", params=["plain", "compiled"])
+def reader(request):
+    """Read with the plain tokenizer, and with the compiled one."""
+    with pytest.MonkeyPatch.context() as patch:
+        worth = 0 if request.param == "compiled" else float("inf")
+        patch.setattr(bags, "WORTH_LOADING", worth)
+        patch.setattr(bags, "WORTH_CALLING", worth)
+        yield request.param
 
 
 @pytest.mark.parametrize("which", MODELS)
 @given(record=RECORDS)
-def test_a_record_gets_what_its_row_gets(which, record):
+def test_a_record_gets_what_its_row_gets(reader, which, record):
     agree(MODELS[which], record)
+
+
+@pytest.mark.parametrize("which", MODELS)
+def test_what_is_missing_and_what_is_absent_leaves_the_factor_out(which):
+    model = MODELS[which]
+    assert list(model.posterior_of({}).values()) == pytest.approx(model.prior.tolist(), rel=1e-9)
+    absent = model.posterior_of({"n": 0.3})
+    for name in ("t", "mail", "subject", "l", "cut"):
+        for missing in (None, np.nan, pd.NA):
+            found = model.posterior_of({"n": 0.3, name: missing})
+            assert found == pytest.approx(absent, rel=1e-12)
+    empty = model.posterior_of({"n": 0.3, "mail": ""})
+    absences = "presence" in which  # an empty text lacks all words, a missing one may have them
+    assert (empty == pytest.approx(absent, rel=1e-9)) != absences
 
 
 @pytest.mark.parametrize(("value", "which"), crossed(ODD, MODELS, every=5))
@@ -157,6 +210,11 @@ def test_an_unknown_name_is_an_error_with_a_hint(which):
     for record in ({"nn": 1.0}, {"n": 1.0, "nn": None}):
         with pytest.raises(tb.TallyBayesError, match=r"no column 'nn'; did you mean 'n'\?"):
             MODELS[which].posterior_of(record)
+    with pytest.raises(tb.TallyBayesError, match=r"'mail'.*text was expected"):
+        MODELS[which].posterior_of({"mail": 3})
+    expected = MODELS[which].posterior_of({"mail": "win"})
+    found = MODELS[which].posterior_of({"mail": "win", "class": 1})  # which is not looked at
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_columns_may_have_any_name():
@@ -174,3 +232,9 @@ def test_names_and_thresholds_may_be_numpy_scalars():
         {"c": [1, 2, 3, 4]}, [0, 0, 1, 1], columns={"c": tb.Binary(np.float64(2.5))}
     )
     assert tb.estimate(tally).posterior_of({"c": 3})[1] == pytest.approx(0.75)
+
+
+def test_a_stored_model_scores_records_as_before():
+    model, record = MODELS["texts by presence"], {"mail": "win lunch", "s": 1}
+    again = pickle.loads(pickle.dumps(model))
+    assert again.posterior_of(record) == model.posterior_of(record)

@@ -4,6 +4,7 @@
 
 import re
 from collections import Counter
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -95,18 +96,15 @@ def named(reader, found):
     return [{names[number]: count for number, count in bag.items()} for bag in found]
 
 
-def compiled_bags(words, documents, known=None, **how):
-    """Read documents with the compiled reader."""
-    reading, n = reading_of(words, documents, True, known)
+def bags_of(words, documents, known=None, *, compiled, **how):
+    """Read documents with the one reader or the other."""
+    reading, n = reading_of(words, documents, compiled, known)
     reader = reading.reader()
     return named(reader, read(reader, reading, n, **how))
 
 
-def plain_bags(words, documents, known=None, **how):
-    """Read documents with the reader in plain Python."""
-    reading, n = reading_of(words, documents, False, known)
-    reader = reading.reader()
-    return named(reader, read(reader, reading, n, **how))
+compiled_bags = partial(bags_of, compiled=True)
+plain_bags = partial(bags_of, compiled=False)
 
 
 def defined_bags(words, documents):

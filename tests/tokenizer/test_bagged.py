@@ -35,36 +35,26 @@ def named(block):
         here = slice(block.indptr[k], block.indptr[k + 1])
         numbers, counts = block.indices[here].tolist(), block.data[here].tolist()
         assert len(set(numbers)) == len(numbers)
+        assert block.owners[here].tolist() == [k] * len(numbers)
         if isinstance(block.terms, Terms):
             numbers = [block.terms.texts[number] for number in numbers]
         found.append(dict(zip(numbers, counts, strict=True)))
     return found
 
 
-def test_the_bags_are_what_the_words_say(reader):
-    block = bagged(DOCUMENTS)
-    assert len(block) == 6
-    assert named(block) == [
-        {"red": 1, "blue": 1}, {"red": 1}, {}, {"blue": 2, "grey": 1}, {}, {"red": 1, "once": 2},
-    ]  # fmt: skip
-    assert block.lengths.tolist() == [2, 1, 0, 3, 0, 3]
-    assert block.owners.tolist() == [0, 0, 1, 3, 3, 5, 5]
+@given(documents=st.lists(texts, max_size=6), words=some_words())
+def test_the_bags_are_what_the_words_say(documents, words):
+    block = bagged(documents, words)
+    assert named(block) == defined_bags(words, documents)
+    assert block.lengths.tolist() == [sum(bag.values()) for bag in named(block)]
     assert block.missing is None
 
 
-@given(documents=st.lists(texts, max_size=6), words=some_words())
-def test_any_documents_and_options(documents, words):
-    block = bagged(documents, words)
-    assert named(block) == defined_bags(words, documents)
-    assert block.lengths.tolist() == [sum(bag.values()) for bag in defined_bags(words, documents)]
-
-
 def test_buckets_have_no_names(reader):
-    words = tb.Words(buckets=8)
-    block = bagged(DOCUMENTS, words)
+    block = bagged(DOCUMENTS, tb.Words(buckets=8))
     assert block.terms == Buckets(8)
     assert block.indices.max() < 8
-    assert [sum(bag.values()) for bag in named(block)] == block.lengths.tolist()
+    assert len(named(block)) == 6
 
 
 def test_missing_documents_are_marked_and_empty(reader):
@@ -74,13 +64,6 @@ def test_missing_documents_are_marked_and_empty(reader):
     taken = block.take(np.array([1, 0]))
     assert taken.missing.tolist() == [True, False]
     assert named(taken) == [{}, {"red": 1}]
-
-
-def test_no_documents():
-    block = bagged([])
-    assert len(block) == 0
-    assert block.indptr.tolist() == [0]
-    assert len(block.take(np.array([], np.int64))) == 0
 
 
 @pytest.mark.parametrize("number", [2, 3])
@@ -98,6 +81,7 @@ def test_some_documents_in_any_order_even_twice(data):
     block = bagged(DOCUMENTS)
     rows = data.draw(st.lists(st.integers(0, 5), max_size=8))
     taken = block.take(np.array(rows, np.int64))
+    assert taken.as_bags().rows == slice(0, len(rows))
     assert named(taken) == [named(block)[row] for row in rows]
     assert taken.lengths.tolist() == [block.lengths[row] for row in rows]
     assert taken.terms is block.terms
@@ -124,30 +108,9 @@ def test_terms_that_only_other_documents_have_are_left_out():
     assert block.known_from(np.ones(6, bool)) is block
 
 
-def test_all_documents_are_one_piece():
-    block = bagged(DOCUMENTS)
-    piece = block.as_bags()
-    assert piece.rows == slice(0, 6)
-    for part in ("indptr", "indices", "data", "lengths"):
-        np.testing.assert_array_equal(getattr(piece, part), getattr(block, part))
-
-
 def test_taking_documents_leaves_the_block_as_it_was():
     block = bagged(DOCUMENTS)
     before = named(block)
     block.take(np.array([0, 1])).data[:] = 99
     block.renumbered(Terms.of(block.terms.texts)).data[:] = 99
     assert named(block) == before
-
-
-def test_counting_bags_is_counting_documents(reader):
-    from tallybayes.validation.encoded import Encoded
-
-    X, y, w = {"t": [*DOCUMENTS, None]}, list("ababbab"), [1.0, 0.5, 2.0, 1.0, 0.0, 3.0, 1.0]
-    for words in (tb.Words(), tb.Words(tf="log"), tb.Words(norm="l2"), tb.Words(buckets=16)):
-        schema = tb.Schema.of(["t"], [words])
-        from_bags = Encoded.of(tb.sources.as_source(X), schema, y, w).tally()
-        direct = tb.Tally.of(X, y, w, schema=schema)
-        model, expected = (tb.estimate(tally, tb.Text(words)) for tally in (from_bags, direct))
-        np.testing.assert_array_equal(from_bags.weight, direct.weight)
-        np.testing.assert_allclose(model.posterior(X), expected.posterior(X), rtol=1e-12)

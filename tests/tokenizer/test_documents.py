@@ -1,8 +1,6 @@
 """Documents come as Python or Arrow holds them, and say the same either way."""
 
 import gc
-import re
-from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -34,35 +32,32 @@ def chunked(rows, kind, cuts):
     return pa.chunked_array(chunks, kind)
 
 
-@pytest.mark.parametrize("kind", [*TEXT_TYPES, *BINARY_TYPES], ids=str)
-@pytest.mark.parametrize("cuts", [[], [0], [3, 3, 4], [1, 2, 3, 9]], ids=str)
-def test_arrow_says_what_a_list_says(kind, cuts):
-    table = chunked(TEXTS, kind, cuts)
-    words = Words(ngrams=(1, 2), min_length=1)
-    expected = compiled_bags(words, TEXTS)
-    assert compiled_bags(words, Documents(table)) == expected
-    assert plain_bags(words, Documents(table)) == expected
-    assert Documents(table).strings() == [text or "" for text in TEXTS]
-    np.testing.assert_array_equal(Documents(table).missing, [text is None for text in TEXTS])
-
-
 @given(
     some_words(),
     st.lists(st.one_of(st.none(), texts.map(whole)), max_size=8),
-    st.sampled_from([*TEXT_TYPES, pa.binary(), pa.large_binary()]),
+    st.sampled_from([*TEXT_TYPES, *BINARY_TYPES]),
     st.data(),
 )
 def test_arrow_says_what_a_list_says_in_any_slices(words, rows, kind, data):
     cuts = data.draw(st.lists(st.integers(0, len(rows)), max_size=4))
-    documents = Documents(chunked(rows, kind, cuts))
-    expected = plain_bags(words, [row or "" for row in rows])
-    assert compiled_bags(words, documents) == expected
-    assert plain_bags(words, documents) == expected
+    assert_as_a_list(words, rows, chunked(rows, kind, cuts))
 
 
-def test_an_arrow_dictionary_says_what_a_list_says():
-    table = pa.chunked_array([pa.array(TEXTS).dictionary_encode()])
-    assert compiled_bags(Words(), Documents(table)) == compiled_bags(Words(), TEXTS)
+def assert_as_a_list(words, rows, table):
+    """Arrow says what a list says."""
+    expected = plain_bags(words, rows)
+    for read in (compiled_bags, plain_bags):
+        assert read(words, Documents(table)) == expected
+    assert Documents(table).strings() == [text or "" for text in rows]
+    gaps = [text is None for text in rows]
+    assert np.array_equal(Documents(table).missing, gaps if any(gaps) else None)
+
+
+@pytest.mark.parametrize("kind", [*TEXT_TYPES, *BINARY_TYPES], ids=str)
+def test_every_type_of_arrow_says_what_a_list_says(kind):
+    words = Words(ngrams=(1, 2), min_length=1)
+    assert_as_a_list(words, TEXTS, chunked(TEXTS, kind, [3, 3, 4]))
+    assert_as_a_list(words, TEXTS, pa.chunked_array([pa.array(TEXTS).dictionary_encode()]))
 
 
 @pytest.mark.parametrize("kind", [*BINARY_TYPES, pa.binary(3)], ids=str)
@@ -85,10 +80,9 @@ def test_text_in_arrow_that_is_no_text_is_read_without_harm():
 
 
 @pytest.mark.parametrize("kind", [*TEXT_TYPES, pa.null()], ids=str)
-def test_nothing_but_missing_texts(kind):
-    documents = Documents(pa.chunked_array([pa.array([None, None], kind)]))
-    assert documents.missing.tolist() == [True, True]
-    assert compiled_bags(Words(), documents) == plain_bags(Words(), documents) == [{}, {}]
+def test_nothing_but_missing_texts_and_no_texts_at_all(kind):
+    for rows in ([None, None], []):
+        assert_as_a_list(Words(), rows, pa.chunked_array([pa.array(rows, kind)]))
 
 
 def test_what_stands_behind_a_missing_text_is_not_read():
@@ -99,25 +93,12 @@ def test_what_stands_behind_a_missing_text_is_not_read():
     assert compiled_bags(Words(), Documents(pa.chunked_array([array]))) == [{"ok": 1}, {}]
 
 
-def test_no_documents_at_all():
-    for none in ([], np.array([], object), pa.chunked_array([], pa.string())):
-        documents = Documents(none)
-        assert len(documents) == 0
-        assert compiled_bags(Words(), documents) == plain_bags(Words(), documents) == []
-
-
 @pytest.mark.parametrize("missing", ENDS, ids=repr)
 def test_marks_of_what_is_missing(missing):
     documents = Documents(["one", missing, b"two", ""])
     assert documents.missing.tolist() == [False, True, False, False]
     assert documents.strings() == ["one", "", "two", ""]
     assert compiled_bags(Words(), documents) == [{"one": 1}, {}, {"two": 1}, {}]
-
-
-def test_nothing_is_marked_where_nothing_is_missing():
-    assert Documents(["", "a"]).missing is None
-    assert Documents([b"", "a"]).missing is None
-    assert Documents(pa.chunked_array([["", "a"]])).missing is None
 
 
 @pytest.mark.parametrize(
@@ -127,16 +108,13 @@ def test_nothing_is_marked_where_nothing_is_missing():
         (["a", 2.5], 1, "float"),
         ([True], 0, "bool"),
         (["a", None, ["b"]], 2, "list"),
-        ([["a"]], 0, "list"),
         ([["a", "b"], ["c", "d"]], 0, "list"),
         (np.array(["a", np.float64(1.0)], object), 1, "float64"),
-        ([("a", "b")], 0, "tuple"),
-        (["a", {"b": 1}], 1, "dict"),
-        (["a", Decimal(1)], 1, "Decimal"),
         (["a", pd.Timestamp(0)], 1, "Timestamp"),
         (np.array([1, 2]), 0, "int"),
+        (["text"] * 4321 + [7, "text"], 4321, "int"),
     ],
-    ids=str,
+    ids=lambda given: str(given)[:20],
 )
 def test_a_row_that_is_no_text_is_named(rows, row, kind):
     with pytest.raises(TallyBayesError, match=f"^column 'x': row {100 + row} holds {kind}, where"):
@@ -199,10 +177,3 @@ def test_rows_in_any_order_and_more_than_once():
         known = Terms.of(sorted({term for bag in every for term in bag}))
         for read in (plain_bags, compiled_bags):
             assert read(Words(min_length=1), documents, known, rows=rows) == expected
-
-
-def test_a_number_in_a_row_of_many_is_found():
-    rows = ["text"] * 5000
-    rows[4321] = 7
-    with pytest.raises(TallyBayesError, match=re.escape("the documents: row 4321 holds int")):
-        Documents(rows)

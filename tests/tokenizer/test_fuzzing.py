@@ -2,8 +2,8 @@
 
 # ruff: noqa: RUF001 - letters that look like others are the point
 
-import re
-from collections import Counter
+import sys
+import unicodedata
 from itertools import product
 
 import numpy as np
@@ -29,71 +29,65 @@ from tokenizer.readers import (
 
 TOKENS = ["words", "unicode", "whitespace", "characters"]
 documents = st.lists(texts, max_size=6)
+BROKEN = [  # cut short, overlong, out of range, halves of surrogate pairs; then letters
+    *(b"\xce", b"\xe2\x82", b"\xf0\x9f\x98", b"\xc0\x80", b"\xc1\xbf", b"\xe0\x9f\xbf"),
+    *(b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xff", b"\xfe"),
+    *(b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xed\xa0\xbd\xed\xb8\x80", b"\x80", b"\xbf\xbf"),
+    *("Σ".encode(), b"A", b"a\xcc\x81", b" ", b".", "É".encode(), "\u200d".encode()),
+]
 bytes_of_all_kinds = st.lists(
     st.one_of(
-        st.binary(max_size=4),
-        texts.map(lambda text: whole(text).encode()),
-        # sequences cut short, overlong, out of range, halves of surrogate pairs; then letters
-        st.sampled_from(
-            [
-                *(b"\xce", b"\xe2\x82", b"\xf0\x9f\x98", b"\xc0\x80", b"\xc1\xbf", b"\xe0\x9f\xbf"),
-                *(
-                    b"\xf0\x8f\xbf\xbf",
-                    b"\xf4\x90\x80\x80",
-                    b"\xf8\x88\x80\x80\x80",
-                    b"\xff",
-                    b"\xfe",
-                ),
-                *(
-                    b"\xed\xa0\x80",
-                    b"\xed\xbf\xbf",
-                    b"\xed\xa0\xbd\xed\xb8\x80",
-                    b"\x80",
-                    b"\xbf\xbf",
-                ),
-                *("Σ".encode(), b"A", b"a\xcc\x81", b" ", b".", "É".encode(), "\u200d".encode()),
-            ]
-        ),
+        st.binary(max_size=4), texts.map(lambda text: whole(text).encode()), st.sampled_from(BROKEN)
     ),
     max_size=10,
 ).map(b"".join)
+ALL = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
 
 
-@given(documents)
-@example(
-    ["ΑΣ", "ΑΣ.", "ΑΣ.Α", "Σ", "ΣΣ", " Σ", "Α'Σ'", "Α\u0345Σ\u0345 ", "İΣ", "ΣİΣ", "ʰΣ", "AʰΣ"]
+def is_one_of_many(char):
+    """Tell whether a character is nobody's, an ideograph or a syllable: some of those will do."""
+    name = unicodedata.name(char, "")
+    return not name or name.startswith(("CJK UNIFIED", "HANGUL SYLLABLE", "TANGUT IDEOGRAPH"))
+
+
+CHARACTERS = [char for k, char in enumerate(ALL) if k % 97 == 0 or not is_one_of_many(char)]
+
+
+def cut(tokens, **options):
+    """Options that keep tokens of one letter."""
+    return Words(tokens, min_length=None if tokens == "characters" else 1, **options)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "lowercase", "strip"), crossed(TOKENS, [True, False], [True, False], every=3)
 )
-def test_compiled_words_are_those_of_the_usual_pattern(documents):
-    found = compiled_bags(Words(), documents)
-    assert found == [
-        Counter(re.findall(r"(?u)\b\w\w+\b", whole(text).lower())) for text in documents
+def test_every_character_between_letters(tokens, lowercase, strip):
+    """Each is a word of its own, or ends one, or joins two."""
+    words = cut(tokens, lowercase=lowercase, strip_accents=strip)
+    lines = [
+        " ".join(f"{k % 256:x}q{char}Q" for k, char in enumerate(CHARACTERS[start : start + 4096]))
+        for start in range(0, len(CHARACTERS), 4096)
     ]
+    assert compiled_bags(words, lines) == defined_bags(words, lines)
 
 
-@given(some_words(), documents)
-def test_readers_learn_the_same_terms(words, documents):
-    assert compiled_bags(words, documents) == plain_bags(words, documents)
-    assert compiled_bags(words, documents) == defined_bags(words, documents)
+SIGMAS = ["ΑΣ", "ΑΣ.", "ΑΣ.Α", "Σ", "ΣΣ", " Σ", "Α'Σ'", "Α\u0345Σ\u0345 ", "İΣ", "ΣİΣ", "ʰΣ", "AʰΣ"]
+SIGMAS += ["ΟΔΟΣ", "ΣΑΣ", "ΑΣ ΑΣ", "Α.Σ.", "ΑΣ9", "9Σ", "ΑΣ\u0301", "ΑΣ\u0301Α", "İstanbul"]
 
 
-@given(some_words(), documents, st.randoms(use_true_random=False))
-def test_readers_find_the_terms_that_are_known_and_no_others(words, documents, random):
-    terms = sorted({term for bag in defined_bags(words, documents) for term in bag} | {"absent"})
-    some = random.sample(terms, random.randint(0, len(terms)))
-    expected = [
-        {term: count for term, count in bag.items() if term in some}
-        for bag in defined_bags(words, documents)
-    ]
-    known = Terms.of(some)
-    assert compiled_bags(words, documents, known) == expected
-    assert plain_bags(words, documents, known) == expected
-
-
-@given(some_words(), documents, st.sampled_from([1, 2, 7, 64, 1000, 2**20]))
-def test_readers_put_terms_into_the_same_buckets(words, documents, n):
+@given(some_words(), documents, st.sampled_from([1, 2, 7, 64, 1000, 2**20]), st.integers(1, 3))
+@example(Words(), SIGMAS, 7, 2)
+@example(Words(min_length=1), SIGMAS, 7, 2)
+def test_readers_find_the_same_terms_those_known_and_the_same_buckets(words, documents, n, every):
+    expected = defined_bags(words, documents)
+    some = sorted({term for bag in expected for term in bag} | {"absent"})[::every]
+    known = [{term: count for term, count in bag.items() if term in some} for bag in expected]
+    for read_them in (compiled_bags, plain_bags):
+        assert read_them(words, documents) == expected
+        assert read_them(words, documents, Terms.of(some)) == known
     found = compiled_bags(words, documents, Buckets(n))
     assert found == plain_bags(words, documents, Buckets(n))
-    lengths = [sum(bag.values()) for bag in defined_bags(words, documents)]
+    lengths = [sum(bag.values()) for bag in expected]
     assert [sum(bag.values()) for bag in found] == lengths
 
 
@@ -111,11 +105,9 @@ def test_every_combination_of_options_is_read_alike(tokens, lowercase):
         expected = defined_bags(words, documents)
         assert compiled_bags(words, documents) == expected
         assert plain_bags(words, documents) == expected
-        known = Terms.of(sorted({term for bag in expected for term in bag})[::2])
-        assert compiled_bags(words, documents, known) == plain_bags(words, documents, known)
-        for n in (1, 50):
-            found = compiled_bags(words, documents, Buckets(n))
-            assert found == plain_bags(words, documents, Buckets(n))
+        some = sorted({term for bag in expected for term in bag})[::2]
+        for known in (Terms.of(some), Buckets(50)):
+            assert compiled_bags(words, documents, known) == plain_bags(words, documents, known)
 
 
 @given(some_words(), st.lists(bytes_of_all_kinds, max_size=5))
@@ -123,37 +115,35 @@ def test_every_combination_of_options_is_read_alike(tokens, lowercase):
 @example(Words(), [b"AA\xce\xa3\xed\xa0\x80", b"\xcc\x81\x80\xce\xa3AA", b"\x80\x80\xce\xa3\xce"])
 def test_bytes_that_are_not_utf8_are_replaced_as_python_does(words, raw):
     decoded = [each.decode("utf-8", "replace") for each in raw]
-    expected = [Counter(words.terms(text)) for text in decoded]
-    for kind in (pa.binary(), pa.large_binary()):
-        in_arrow = Documents(pa.chunked_array([pa.array(raw, kind)]))
-        assert compiled_bags(words, in_arrow) == expected
-        assert plain_bags(words, in_arrow) == expected
-    assert compiled_bags(words, raw) == expected
-    assert plain_bags(words, raw) == expected
+    expected = defined_bags(words, decoded)
+    arrays = [pa.array(raw, kind) for kind in (pa.binary(), pa.large_binary())]
+    for each in (raw, *(pa.chunked_array([array]) for array in arrays)):
+        assert compiled_bags(words, Documents(each)) == expected
+        assert plain_bags(words, Documents(each)) == expected
 
 
-@pytest.mark.parametrize("tokens", TOKENS)
-def test_all_pairs_of_bytes_are_replaced_as_python_does(tokens):
+def pairs_of_bytes():
     """Between letters that would show where one character ends and the next begins."""
     raw = [b"Ab%c%c\xce\xa3 c" % pair for pair in product(range(0x7F, 0x100), repeat=2)]
-    raw += [b"A" + each[2:4] for each in raw]
-    words = Words(tokens, min_length=None if tokens == "characters" else 1)
-    expected = [Counter(words.terms(each.decode("utf-8", "replace"))) for each in raw]
-    found = compiled_bags(words, Documents(pa.chunked_array([pa.array(raw, pa.binary())])))
-    assert found == expected
+    return raw + [b"A" + each[2:4] for each in raw]
+
+
+def bytes_behind(lead):
+    """All second and third bytes."""
+    some = [*range(0x7E, 0xC4), 0xE0, 0xED, 0xF0, 0xF4, 0xFF]
+    raw = [b"a" + bytes([lead, *more]) for more in product(some, repeat=2)]
+    return raw + [each + b"\x80b" for each in raw]
 
 
 @pytest.mark.parametrize(
-    ("lead", "tokens"), crossed([0xE0, 0xE1, 0xED, 0xF0, 0xF4], TOKENS, every=3)
+    ("lead", "tokens"),
+    [(None, tokens) for tokens in TOKENS]
+    + crossed([0xE0, 0xE1, 0xED, 0xF0, 0xF4], TOKENS, every=3),
 )
-def test_all_second_and_third_bytes_are_replaced_as_python_does(tokens, lead):
-    some = [*range(0x7E, 0xC4), 0xE0, 0xED, 0xF0, 0xF4, 0xFF]
-    raw = [b"a" + bytes([lead, *more]) for more in product(some, repeat=2)]
-    raw += [each + b"\x80b" for each in raw]
-    words = Words(tokens, min_length=None if tokens == "characters" else 1)
-    expected = [Counter(words.terms(each.decode("utf-8", "replace"))) for each in raw]
-    found = compiled_bags(words, Documents(pa.chunked_array([pa.array(raw, pa.binary())])))
-    assert found == expected
+def test_all_bytes_of_a_character_are_replaced_as_python_does(tokens, lead):
+    raw = bytes_behind(lead) if lead else pairs_of_bytes()
+    found = compiled_bags(cut(tokens), Documents(pa.chunked_array([pa.array(raw, pa.binary())])))
+    assert found == defined_bags(cut(tokens), [each.decode("utf-8", "replace") for each in raw])
 
 
 def test_a_stop_word_that_has_no_utf8_leaves_nothing_else_out():

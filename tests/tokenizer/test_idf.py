@@ -27,16 +27,10 @@ def test_weights_are_equal_in_any_order_and_after_a_pickle():
     assert one.as_terms.texts == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    "other",
-    [{"a": 1.0, "b": 2.5}, {"a": 1.0}, {"a": 2.0, "b": 1.0}, {"a": 1.0, "c": 2.0}, {}],
-    ids=str,
-)
-def test_other_weights_are_not_equal(other):
-    assert Idf({"a": 1.0, "b": 2.0}) != Idf(other)
-
-
-def test_words_with_nuls_are_told_apart():
+def test_other_weights_are_not_equal():
+    one = Idf({"a": 1.0, "b": 2.0})
+    for other in ({"a": 1.0, "b": 2.5}, {"a": 1.0}, {"a": 2.0, "b": 1.0}, {"a": 1.0, "c": 2.0}, {}):
+        assert one != Idf(other)
     assert Idf({"a\0b": 1.0, "c": 1.0}) != Idf({"a": 1.0, "b\0c": 1.0})
 
 

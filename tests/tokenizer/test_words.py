@@ -15,7 +15,7 @@ import tallybayes as tb
 import tallybayes.tokenizer.words as words_module
 from tallybayes import Idf, Words
 from tallybayes.errors import TallyBayesError
-from tokenizer.readers import BLANKS, HARD, STOP, texts
+from tokenizer.readers import HARD, STOP, texts
 
 NGRAMS = [(1, 1), (1, 2), (2, 2), (2, 3), (1, 5)]
 EVERYTHING = " ".join(HARD) + "".join(HARD) + "-".join(HARD)
@@ -30,36 +30,35 @@ def test_words_are_those_of_the_usual_pattern_in_lower_case(text):
     assert Words().terms(text) == re.findall(r"(?u)\b\w\w+\b", text.lower())
 
 
-@pytest.mark.parametrize("ngrams", NGRAMS)
-@pytest.mark.parametrize("lowercase", [True, False])
-@pytest.mark.parametrize("strip_accents", [True, False])
-def test_words_are_those_of_scikit_learn(ngrams, lowercase, strip_accents):
-    ours = Words(ngrams=ngrams, lowercase=lowercase, strip_accents=strip_accents)
+def assert_as_theirs(texts, ngrams, lowercase, strip_accents, least=2, stop=()):
+    """Find the words that scikit-learn finds."""
+    ours = Words("words", ngrams, least, lowercase, strip_accents, stop)
     analyze = theirs(
         ngram_range=ngrams,
         lowercase=lowercase,
         strip_accents="unicode" if strip_accents else None,
+        stop_words=list(stop) or None,
+        token_pattern=rf"(?u)\b\w{{{least},}}\b",
     )
-    for text in [EVERYTHING, *HARD]:
+    for text in texts:
         assert ours.terms(text) == analyze(text)
+
+
+@pytest.mark.parametrize("ngrams", NGRAMS)
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("strip_accents", [True, False])
+def test_words_are_those_of_scikit_learn(ngrams, lowercase, strip_accents):
+    assert_as_theirs([EVERYTHING, *HARD], ngrams, lowercase, strip_accents)
 
 
 @given(texts, st.sampled_from(NGRAMS), st.integers(1, 6), st.booleans())
 def test_words_of_some_length_are_those_of_a_pattern(text, ngrams, least, strip_accents):
-    ours = Words(ngrams=ngrams, min_length=least, strip_accents=strip_accents)
-    analyze = theirs(
-        ngram_range=ngrams,
-        token_pattern=rf"(?u)\b\w{{{least},}}\b",
-        strip_accents="unicode" if strip_accents else None,
-    )
-    assert ours.terms(text) == analyze(text)
+    assert_as_theirs([text], ngrams, True, strip_accents, least)
 
 
 @given(texts, st.sampled_from(NGRAMS))
 def test_stop_words_are_left_out_before_pairs_are_made(text, ngrams):
-    ours = Words(ngrams=ngrams, stop_words=STOP, min_length=1)
-    analyze = theirs(ngram_range=ngrams, stop_words=list(STOP), token_pattern=r"\w+")
-    assert ours.terms(text) == analyze(text)
+    assert_as_theirs([text], ngrams, True, False, 1, STOP)
 
 
 @pytest.mark.parametrize(
@@ -82,18 +81,6 @@ def test_stop_words_that_do_nothing_are_named():
     Words(stop_words=["a", "i", "the", "The"]).check_stop_words()  # too short: left out anyway
 
 
-class Unhashable:
-    __hash__ = None
-
-    def __call__(self, text):
-        return text.split()
-
-
-def test_a_tokens_function_must_be_hashable():
-    with pytest.raises(tb.TallyBayesError, match="must be hashable"):
-        Words(Unhashable())
-
-
 def test_what_is_worked_out_for_one_way_to_read_is_not_kept_for_ever():
     before = words_module._analyzer.cache_info().currsize
     for k in range(50):
@@ -113,10 +100,6 @@ def test_characters_are_those_of_scikit_learn(text, ngrams, lowercase, strip_acc
     assert ours.terms(text) == analyze(text)
 
 
-def test_a_run_of_white_space_is_one_blank_and_a_single_one_stays_what_it_is():
-    assert Words("characters").terms("a\nb \n c") == ["a", "\n", "b", " ", "c"]
-
-
 @given(texts, st.sampled_from(NGRAMS))
 def test_tokens_between_white_space_are_those_of_split(text, ngrams):
     shortest, longest = ngrams
@@ -128,12 +111,6 @@ def test_tokens_between_white_space_are_those_of_split(text, ngrams):
     ]
     assert Words("whitespace", ngrams, lowercase=False).terms(text) == runs
     assert Words("whitespace").terms(text) == text.lower().split()
-
-
-@pytest.mark.parametrize("blank", BLANKS, ids=ascii)
-def test_all_kinds_of_white_space_separate_tokens(blank):
-    for tokens in ("words", "unicode", "whitespace"):
-        assert Words(tokens).terms(f"ab{blank}cd") == ["ab", "cd"]
 
 
 @given(texts, st.integers(1, 4))
@@ -168,9 +145,11 @@ def test_a_function_gets_the_text_as_it_is_spelled(text):
     assert ours.terms(text) == analyze(text)
 
 
-def test_a_function_must_return_text():
-    with pytest.raises(TallyBayesError, match="returned int; it must return a list of text"):
-        Words(lambda text: [1, 2]).terms("a b")
+class Unhashable:
+    __hash__ = None
+
+    def __call__(self, text):
+        return text.split()
 
 
 @pytest.mark.parametrize(
@@ -178,43 +157,32 @@ def test_a_function_must_return_text():
     [
         ({"tokens": "word"}, "tokens is 'word'; did you mean 'words'"),
         ({"tokens": 5}, "tokens is 5; known: 'words', 'unicode', 'whitespace', 'characters'"),
-        ({"tokens": None}, "tokens is None; known"),
         ({"ngrams": (2, 1)}, r"ngrams is \(2, 1\); give the shortest and the longest"),
-        ({"ngrams": (0, 1)}, r"ngrams is \(0, 1\)"),
         ({"ngrams": (1, 6)}, "5 is the longest possible"),
         ({"ngrams": (1, 11), "tokens": "characters"}, "10 is the longest possible"),
         ({"ngrams": 2}, "ngrams is 2; .* for example"),
-        ({"ngrams": (1, 2, 3)}, r"ngrams is \(1, 2, 3\)"),
         ({"ngrams": (1.0, 2.0)}, r"ngrams is \(1.0, 2.0\)"),
-        ({"ngrams": None}, "ngrams is None"),
         ({"min_length": 0}, "min_length is 0; it must be a whole number from 1"),
         ({"min_length": True}, "min_length is True"),
-        ({"min_length": "2"}, "min_length is '2'"),
         ({"buckets": 0}, "buckets is 0; it must be a whole number from 1 to 1073741824"),
         ({"buckets": 2**31}, "buckets is 2147483648"),
-        ({"buckets": 10.0}, "buckets is 10.0"),
         ({"stop_words": "english"}, "stop_words is 'english'; give a list of words"),
         ({"stop_words": ["a", 1]}, "stop_words is .* give a list of words"),
         ({"stop_words": None}, "stop_words is None; give a list of words"),
-        ({"stop_words": 5}, "stop_words is 5; give a list of words"),
         ({"tokens": "characters", "stop_words": ["a"]}, "not for characters"),
         ({"tokens": "characters", "min_length": 2}, "not for characters"),
         ({"lowercase": "no"}, "lowercase is 'no'"),
         ({"strip_accents": "unicode"}, "strip_accents is 'unicode'"),
-        ({"strip_accents": "ascii"}, "strip_accents is 'ascii'"),
         ({"tf": "binary"}, "tf is 'binary'; it must be one of"),
         ({"norm": "l1"}, "norm is 'l1'; it must be one of"),
+        ({"tokens": Unhashable()}, "must be hashable"),
+        ({"buckets": 8, "idf": Idf({"a": 1.0})}, "idf needs words by name"),
+        ({"tokens": lambda text: [1, 2]}, "returned int; it must return a list of text"),
     ],
-    ids=str,
 )
 def test_an_option_that_makes_no_sense_is_named(options, message):
     with pytest.raises(TallyBayesError, match=message):
-        Words(**options)
-
-
-def test_idf_cannot_go_with_buckets():
-    with pytest.raises(TallyBayesError, match="idf needs words by name"):
-        Words(buckets=8, idf=Idf({"a": 1.0}))
+        Words(**options).terms("a b")
 
 
 @pytest.mark.parametrize("make", [list, set, tuple, frozenset, iter, dict.fromkeys])
