@@ -23,12 +23,6 @@ TALLY = tb.Tally.of(TABLE, LABELS, columns=KINDS)
 MODEL = tb.estimate(TALLY, tb.Poisson(bag="events"))
 
 
-def without(name, *families):
-    table = {key: values for key, values in TABLE.items() if key != name}
-    kinds = {key: kind for key, kind in KINDS.items() if key != name}
-    return tb.estimate(tb.Tally.of(table, LABELS, columns=kinds), *families), table
-
-
 def tie(positive=None):
     """Three classes: x speaks for a and c alike, y for b, a missing value for none."""
     thirds = dict.fromkeys("abc", 1 / 3)
@@ -141,18 +135,6 @@ def test_equal_losses_go_to_the_decision_named_first():
     same = dict.fromkeys("abc", 1.0)
     assert tie().decide({"col": ["y"]}, {"z": same, "refer": same}).tolist() == ["z"]
     assert tie().decide({"col": ["y"]}, {"refer": same, "z": same}).tolist() == ["refer"]
-
-
-@pytest.mark.parametrize("name", TABLE)
-def test_a_missing_value_leaves_its_factor_out(name):
-    family = [tb.Poisson(bag="events")] if name != "event" else []
-    smaller, table = without(name, *family)
-    missing = {**TABLE, name: [None] * N}
-    if name == "word":  # the only word of its bag
-        assert len(smaller.factors) == len(MODEL.factors) - 1
-    np.testing.assert_allclose(
-        MODEL.joint_log_likelihood(missing), smaller.joint_log_likelihood(table), rtol=1e-12
-    )
 
 
 def test_missing_values_of_training_rows_leave_the_rest_of_the_row_in():

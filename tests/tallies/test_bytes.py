@@ -213,12 +213,17 @@ CHANGES = {
     "a class twice": at(["classes"], ["no", "no"]),
     "classes of two types": at(["classes"], ["no", 1]),
     "classes that are lists": at(["classes"], [["no"], ["yes"]]),
+    "one class that is no list": at(["classes"], 3),
     "no classes": lambda manifest: manifest.pop("classes"),
     "values unsorted": at(COLOURS, ["red", "blue"]),
     "a value twice": at(COLOURS, ["red", "red"]),
     "a value that is none": at(COLOURS, ["red", {}]),
     "arrays of objects": at(["arrays"], [["|O", [2]]]),
-    "two columns of one text": at(["schema", "groups", GROUPS.index("Words"), "positions"], [4, 5]),
+    "rows that are fractions": at(["arrays", 2, 0], "<f8"),
+    "names that are a fraction": at(["schema", "names"], 1.5),
+    "groups that are a number": at(["schema", "groups"], 3),
+    "groups in another order": lambda manifest: manifest["schema"]["groups"].reverse(),
+    "too few reasons": at(["schema", "reasons"], ["declared"]),
     "no edges": lambda manifest: manifest["schema"].pop("edges"),
     "no edges of a column": lambda manifest: manifest["schema"]["edges"].pop("size"),
     "edges of no column": at([*EDGES, "d"], [1.0]),
@@ -350,7 +355,18 @@ def test_arrays_that_no_words_have_are_an_error(part, change):
     refused(with_part(WHOLE, part, change))
 
 
-def test_words_that_stand_twice_or_unsorted_are_an_error():
+def test_words_that_stand_twice_or_unsorted_or_for_two_columns_are_an_error():
     two = tb.Tally.of({"mail": ["aa bb"]}, ["a"], columns={"mail": tb.Words()}).to_bytes()
     for letters in (b"aaaa", b"bbaa"):
         refused(with_part(two, "letters", lambda _, wrong=letters: np.frombuffer(wrong, np.uint8)))
+    manifest = manifest_of(two)[0]
+    assert tb.Tally.from_bytes(packed(manifest, two)).rows.tolist() == [1]
+    manifest["schema"]["names"] = ["body", "mail"]
+    refused(packed(manifest, two))
+
+
+def test_intervals_without_edges_are_an_error():
+    cut = tb.Tally.of({"a": [1.0]}, ["a"], columns={"a": tb.Intervals((0.0,))}).to_bytes()
+    manifest = manifest_of(cut)[0]
+    manifest["schema"]["edges"] = {}
+    refused(packed(manifest, cut))

@@ -2,7 +2,6 @@
 
 # ruff: noqa: RUF001 - letters that look like others are the point
 
-import re
 import unicodedata
 from itertools import groupby
 
@@ -23,11 +22,6 @@ EVERYTHING = " ".join(HARD) + "".join(HARD) + "-".join(HARD)
 
 def theirs(**options):
     return CountVectorizer(**options).build_analyzer()
-
-
-@given(texts)
-def test_words_are_those_of_the_usual_pattern_in_lower_case(text):
-    assert Words().terms(text) == re.findall(r"(?u)\b\w\w+\b", text.lower())
 
 
 def assert_as_theirs(texts, ngrams, lowercase, strip_accents, least=2, stop=()):
