@@ -222,6 +222,7 @@ CHANGES = {
     "rows that are fractions": at(["arrays", 2, 0], "<f8"),
     "names that are a fraction": at(["schema", "names"], 1.5),
     "groups that are a number": at(["schema", "groups"], 3),
+    "a group too few": lambda manifest: manifest["schema"]["groups"].pop(),
     "groups in another order": lambda manifest: manifest["schema"]["groups"].reverse(),
     "too few reasons": at(["schema", "reasons"], ["declared"]),
     "no edges": lambda manifest: manifest["schema"].pop("edges"),
