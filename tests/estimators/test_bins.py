@@ -115,21 +115,6 @@ def test_missing_values_are_left_out():
     np.testing.assert_allclose(model.predict_proba({name: [None] for name in NAMES}), [[1 / 3] * 3])
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        X[:, 2].astype(object),
-        pd.Series(X[:, 2], dtype="Float64"),
-        pd.Series(X[:, 2], dtype="double[pyarrow]"),
-        pd.Series(X[:, 2]).astype("category"),
-    ],
-    ids=["objects", "pandas", "arrow", "categorical"],
-)
-def test_a_column_may_come_in_any_form(column):
-    model = NaiveBayes({"x": "bins"}).fit({"x": column}, Y)
-    assert model.schema_.edges["x"] == pytest.approx((2.45, 4.75))
-
-
 def test_booleans_and_whole_numbers_can_be_cut():
     table = {"b": [True, False] * 30, "i": np.arange(60), "c": [7] * 60}
     y = [1, 0] * 30

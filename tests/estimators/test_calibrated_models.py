@@ -94,11 +94,11 @@ class TestLearning:
     """What happens to a calibration when more is learnt, or less."""
 
     @every_problem
-    def test_partial_fit_after_fit_keeps_it(self, problem):
+    def test_partial_fit_after_fit_and_forget_keep_it(self, problem):
         estimator, data = PROBLEMS[problem]
         X, y = data()
         model = estimator(calibration="weights").fit(X, y)
-        before = model.calibration_
+        before, proba = model.calibration_, model.predict_proba(X)
         more, labels = data(30, seed=1)
         model.partial_fit(more, labels)
         assert model.calibration_ is before
@@ -111,6 +111,8 @@ class TestLearning:
         np.testing.assert_allclose(
             model.predict_proba(both), expected.posterior(rows), rtol=1e-9, atol=1e-15
         )
+        assert model.forget(more, labels).calibration_ is before
+        np.testing.assert_allclose(model.predict_proba(X), proba, rtol=1e-9)
 
     @every_problem
     def test_a_first_partial_fit_is_refused(self, problem):
@@ -120,17 +122,6 @@ class TestLearning:
         with pytest.raises(tb.TallyBayesError, match=r"call fit\(\) with a first batch"):
             model.partial_fit(X, y)
         assert not hasattr(model, "classes_")
-
-    @every_problem
-    def test_forget_keeps_it(self, problem):
-        estimator, data = PROBLEMS[problem]
-        X, y = data()
-        model = estimator(calibration="weights").fit(X, y)
-        before, proba = model.calibration_, model.predict_proba(X)
-        more, labels = data(30, seed=1)
-        model.partial_fit(more, labels).forget(more, labels)
-        assert model.calibration_ is before
-        np.testing.assert_allclose(model.predict_proba(X), proba, rtol=1e-9)
 
     @every_problem
     def test_merging_keeps_the_calibration_of_the_first(self, problem):
@@ -214,14 +205,6 @@ class TestFamiliesOfOneBag:
         fitted, used = self.fitted_and_used(NaiveBayes(kinds, calibration="weights").fit(rows, y))
         assert len(fitted) == 2
         assert used == pytest.approx(fitted)
-
-    @pytest.mark.parametrize("family", ["multinomial", "poisson", "bernoulli", "complement"])
-    def test_one_family_of_a_sparse_matrix(self, family):
-        X, y = counts()
-        rows = csr_array(np.stack(list(X.values()), axis=1))
-        model = NaiveBayes(family, calibration="weights").fit(rows, y)
-        (fitted,), used = self.fitted_and_used(model)
-        assert used == [fitted]
 
 
 class TestParameters:

@@ -148,11 +148,6 @@ def test_a_mixed_table_with_gaps(model):
     assert model.predict(NEW).tolist() == [("No", "Yes")[k] for k in joint.argmax(axis=1)]
 
 
-def test_the_score_is_the_share_of_right_predictions(model):
-    right = np.mean(by_hand(LOAN, CHEAT, LOAN).argmax(axis=1) == (np.array(CHEAT) == "Yes"))
-    assert model.score(LOAN, CHEAT) == right
-
-
 WORDS = st.sampled_from(["red", "green", "blue", None])
 # Eighths are exact in both arithmetics.
 NUMBERS = st.none() | st.integers(-40, 40).map(lambda n: n / 8)
