@@ -210,6 +210,8 @@ METHODS: dict[str, tuple[Any, ...]] = {
     "score": (COUNTS, Y),
     "explain": ({"x0": 1},),
     "counterfactuals": ({"x0": 1},),
+    "explain_all": (COUNTS,),
+    "diagnose": (COUNTS, Y),
     "report": (),
     "save": ("model.tally",),
     "forget": (COUNTS, Y),

@@ -201,6 +201,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def source_of(self, X: Any) -> Source:
         """Return rows as the model reads them: the columns named as in the model."""
+        self.fitted_  # noqa: B018  (an estimator that was not fitted says so)
         return as_source(self._checked_rows(X))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
