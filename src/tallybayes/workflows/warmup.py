@@ -178,7 +178,6 @@ def _texts(phrases: tuple[str, ...]) -> Callable[[], None]:
 def _left_out() -> None:
     """Leave each row out of numbers, categories, counts and texts."""
     from tallybayes.estimators import NaiveBayes, TextNB
-    from tallybayes.validation import leave_one_out
 
     for table in (
         _numbers(gaps=False),
@@ -186,9 +185,9 @@ def _left_out() -> None:
         {name: np.where(np.arange(ROWS) % 2, 1.0, np.arange(ROWS)) for name in "ab"},
         {"a": np.arange(ROWS) % 3, "b": np.arange(ROWS) % 2},
     ):
-        leave_one_out(NaiveBayes(), table, _labels())
-    leave_one_out(NaiveBayes("multinomial"), {"a": np.arange(ROWS) % 3}, _labels())
-    leave_one_out(TextNB(), [f"{ASCII[k % 3]} {k}" for k in range(ROWS)], _labels())
+        NaiveBayes().cross_val(table, _labels(), "loo")
+    NaiveBayes("multinomial").cross_val({"a": np.arange(ROWS) % 3}, _labels(), "loo")
+    TextNB().cross_val([f"{ASCII[k % 3]} {k}" for k in range(ROWS)], _labels(), "loo")
 
 
 STEPS: Mapping[str, Callable[[], None]] = {
