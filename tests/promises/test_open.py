@@ -213,6 +213,16 @@ def test_a_kind_beside_another_is_scored_by_its_family():
     # no: 2 of 2 are missing, (2 + 1) / (2 + 2); yes: 1 of 4, (1 + 1) / (4 + 2)
     no, yes = 2 / 6 * 3 / 4, 4 / 6 * 2 / 6
     assert model.posterior_of({"income": None})["no"] == pytest.approx(no / (no + yes))
+    for income in (None, 35.0):
+        found = tb.explain(model, {"income": income})
+        said = found.contributions[1]
+        outcome = (1.0, "on") if income is None else (0.0, "off")
+        assert (said.column, said.left_out) == ("income is missing", None)
+        assert (said.value, said.detail) == outcome
+        terms = np.sum([each.log_likelihood for each in found.contributions], axis=0)
+        np.testing.assert_allclose(terms + model.log_prior, found.joint, rtol=1e-9)
+    working = str(tb.explain(model, {"income": None}, show="working"))
+    assert "P(income is missing on | no) = (2 + 1)/(2 + 2) = 3/4 = 0.75" in working
     (best,) = most_informative(model)["no"]
     assert (best.column, best.log_ratio) == ("income is missing", pytest.approx(np.log(9 / 4)))
     display = plots.NomogramDisplay.from_estimator(model, "no", record={"income": None})

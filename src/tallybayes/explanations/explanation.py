@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from tallybayes.batches import Batch
+from tallybayes.batches import Batch, Block, Coded, dense
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.explanations.plain import plain_value
 from tallybayes.kernels.scoring import shares
@@ -507,15 +507,24 @@ def _contributions(
     """Return what each column adds, in the order of the schema, then what is counted beside."""
     schema, found = model.schema, {}
     for factor in model.factors:
-        logs = (factor.scored.log_prob(factor.block_of(batch))[0] + 0.0).tolist()  # no -0.0
+        block = factor.block_of(batch)
+        logs = (factor.scored.log_prob(block)[0] + 0.0).tolist()  # no -0.0
+        beside = schema.groups[factor.group] in schema.extra
         for unit, name in enumerate(map(str, factor.names)):
-            reads = schema.groups[factor.group].columns(factor.places[unit])
-            values = [plain_value(record.get(schema.names[place])) for place in reads]
-            value = values[0] if len(values) == 1 else tuple(values)
+            value = _encoded(block, unit) if beside else plain_value(record.get(name))
             found[name] = _contribution(factor, unit, name, value, tuple(logs[unit]))
     own = [str(name) for name in schema.names]
-    beside = [name for name in found if name not in set(own)]
-    return tuple(found[name] for name in (*own, *beside))
+    return tuple(found[name] for name in dict.fromkeys([*own, *found]))
+
+
+def _encoded(block: Block, unit: int) -> Any:
+    """Return what a kind made of the columns that it reads, which is what its factor is about."""
+    if isinstance(block, Coded):
+        code = int(block.codes[0, unit])
+        if block.labels is None:
+            return code
+        return None if code < 0 else block.labels[unit][code]
+    return plain_value(dense(block)[0, unit])
 
 
 def _contribution(
@@ -523,11 +532,8 @@ def _contribution(
 ) -> Contribution:
     """Ask the parameters what there is to say of a value."""
     parameters, exponent = factor.parameters, factor.exponent(unit)
-    beside = name != str(factor.names[unit]) or isinstance(value, tuple)
-    reason = MISSING if value is None else None
-    if reason is None and not beside:
-        reason = parameters.left_out(unit, value)
-    if reason is not None or beside:
+    reason = MISSING if value is None else parameters.left_out(unit, value)
+    if reason is not None:
         return Contribution(name, value, logs, exponent=exponent, left_out=reason)
     times = parameters.occurrences(unit, value)
     if exponent == 0.0:
