@@ -12,8 +12,8 @@ from pathlib import Path
 from tallybayes.errors import TallyBayesError
 from tallybayes.modelfile.reading import load
 from tallybayes.modelfile.stored import Stored
-from tallybayes.modelfile.trouble import writing
 from tallybayes.modelfile.writing import save
+from tallybayes.sources.atomic_file import writing
 
 LOOK_AGAIN = 0.02  # seconds between two attempts to get the lock
 

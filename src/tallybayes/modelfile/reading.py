@@ -12,7 +12,8 @@ from tallybayes.modelfile.archive import HEAD, looks_like_one, opened
 from tallybayes.modelfile.arrays import unpacked
 from tallybayes.modelfile.manifest import LARGEST, build, from_json
 from tallybayes.modelfile.stored import Stored
-from tallybayes.modelfile.trouble import cannot, reading, require
+from tallybayes.modelfile.trouble import reading, require
+from tallybayes.sources.atomic_file import cannot
 
 
 def load(source: str | os.PathLike[str] | bytes | IO[bytes]) -> Stored:

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.sources.atomic_file import cannot
 from tallybayes.tallies.container import NotATallyError
 
 MOST_SAID = 300  # characters about what is wrong
-
-_REASONS = {
-    errno.ENOENT: "there is no such folder; make it first",
-    errno.ENOTDIR: "a part of the path is not a folder; check the path",
-    errno.EACCES: "permission denied; change the permissions, or choose another place",
-    errno.EPERM: "permission denied; change the permissions, or choose another place",
-    errno.EROFS: "the disk can only be read; choose another place",
-    errno.ENOSPC: "the disk is full; make room, or choose another place",
-    errno.EDQUOT: "the quota is used up; make room, or choose another place",
-    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
-}
 
 
 class Damaged(Exception):  # noqa: N818  (none of these leaves the package)
@@ -72,21 +61,3 @@ def reading(name: str) -> Iterator[None]:
         raise TallyBayesError(
             f"{name} is cut or damaged: {what}; restore it from a copy, or fit the model anew"
         ) from error
-
-
-@contextmanager
-def writing(name: str) -> Iterator[None]:
-    """Turn what the system says when it cannot write a file into an error with a remedy."""
-    try:
-        yield
-    except TallyBayesError:
-        raise
-    except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
-        raise cannot("written", name, error) from error
-
-
-def cannot(what: str, name: str, error: OSError | ValueError) -> TallyBayesError:
-    """Build the error about a file that the system does not let us have."""
-    known = _REASONS.get(getattr(error, "errno", None) or 0)
-    said = getattr(error, "strerror", None) or str(error)
-    return TallyBayesError(f"{name} cannot be {what}: {known or f'{said}; choose another place'}")

@@ -27,10 +27,10 @@ from tallybayes.metrics.classification_report import NO_RANKING
 from tallybayes.metrics.intervals import NO_INTERVAL
 from tallybayes.model import Fitted
 from tallybayes.modelfile import Provenance, Stored, dump_bytes
-from tallybayes.modelfile.writing import replace_file
 from tallybayes.rendering import words
 from tallybayes.rendering.document import STYLE
 from tallybayes.report.contents import Contents, Sample
+from tallybayes.sources.atomic_file import replace_file
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -11,7 +11,7 @@ from io import StringIO
 from typing import IO, Any, Protocol
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.modelfile.writing import replace_file
+from tallybayes.sources.atomic_file import replace_file
 from tallybayes.sources.files.options import FORMATS, Format
 from tallybayes.sources.files.place import ENDINGS
 
