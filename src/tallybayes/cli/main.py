@@ -37,8 +37,10 @@ def tallybayes() -> None:
 def main(args: Sequence[str] | None = None, group: click.Group = tallybayes) -> int:
     """Run a command and return its exit code."""
     given = list(sys.argv[1:] if args is None else args)
-    if COMPLETE in os.environ:
-        return _complete(group)
+    if COMPLETE in os.environ:  # a shell asks how a word goes on
+        from click.shell_completion import shell_complete
+
+        return shell_complete(group, {}, NAME, COMPLETE, os.environ[COMPLETE])
     session = Session()
     try:
         with session.hearing_warnings(), _orderly():
@@ -85,10 +87,3 @@ def _orderly() -> Iterator[None]:
 def _stop(number: int, frame: FrameType | None) -> None:
     """Raise what ends the program."""
     sys.exit(128 + number)
-
-
-def _complete(group: click.Group) -> int:
-    """Answer a shell that asks how a word goes on, or for the script that makes it ask."""
-    from tallybayes.cli.shells import complete
-
-    return complete(group, NAME, COMPLETE)

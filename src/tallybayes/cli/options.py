@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tallybayes.cli.command import OWN, Function, argument, option
-from tallybayes.cli.parameters import FAMILIES, ColumnFamily, ColumnName, Place, Prior
+from tallybayes.cli.parameters import FAMILIES, PLACE, ColumnFamily, Prior
 
 if TYPE_CHECKING:
     from tallybayes.sources.files import ReadOptions
@@ -148,7 +148,6 @@ SPECIFICATION = (
     ),
     option(
         "--text",
-        type=ColumnName(),
         multiple=True,
         metavar="NAME",
         help="Take a column as text and count its words.",
@@ -156,7 +155,6 @@ SPECIFICATION = (
     ),
     option(
         "--drop",
-        type=ColumnName(),
         multiple=True,
         metavar="NAME",
         help="Leave a column out: an identifier, say.",
@@ -164,7 +162,6 @@ SPECIFICATION = (
     ),
     option(
         "--only",
-        type=ColumnName(),
         multiple=True,
         metavar="NAME",
         help="Use this column and others named so, no more.",
@@ -231,7 +228,6 @@ def weight_option(section: str = OWN) -> Callable[[Function], Function]:
     """Add the column of weights."""
     return option(
         "--weight",
-        type=ColumnName(),
         metavar="NAME",
         help="The column that says how often each row counts.",
         section=section,
@@ -243,7 +239,6 @@ def target_option(*, required: bool = True) -> Callable[[Function], Function]:
     return option(
         "--target",
         "-t",
-        type=ColumnName(),
         metavar="NAME",
         required=required,
         help="The column to predict.",
@@ -255,7 +250,6 @@ def labels_option(command: Function) -> Function:
     return option(
         "--target",
         "-t",
-        type=ColumnName(),
         metavar="NAME",
         help="The column of the data that holds the class, if it is not called as in the model.",
     )(command)
@@ -270,11 +264,11 @@ def data_argument(
     about: str = "Files, folders, patterns or - for standard input.",
 ) -> Callable[[Function], Function]:
     """Add the data to read."""
-    return argument("data", type=Place(), nargs=-1, required=True, about=about)
+    return argument("data", type=PLACE, nargs=-1, required=True, about=about)
 
 
 def model_argument(
     about: str = "A model file, as fit writes it; - for standard input.",
 ) -> Callable[[Function], Function]:
     """Add the model to use."""
-    return argument("model", type=Place(), about=about)
+    return argument("model", type=PLACE, about=about)

@@ -13,7 +13,7 @@ from typing import IO, Any
 import click
 
 from tallybayes.cli.command import Function, option
-from tallybayes.cli.parameters import STANDARD, Place
+from tallybayes.cli.parameters import PLACE, STANDARD
 from tallybayes.cli.session import Session
 from tallybayes.errors import TallyBayesError
 
@@ -26,7 +26,7 @@ def out_option(about: str, *, required: bool = False) -> Callable[[Function], Fu
 
     def decorate(command: Function) -> Function:
         force = option("--force", "-f", is_flag=True, help="Overwrite the file if it exists.")
-        out = option("--out", "-o", type=Place(), metavar="FILE", required=required, help=about)
+        out = option("--out", "-o", type=PLACE, metavar="FILE", required=required, help=about)
         return out(force(command))
 
     return decorate

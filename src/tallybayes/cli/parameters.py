@@ -1,4 +1,4 @@
-"""Types of what is typed: how it is checked while parsing, and how a shell completes it."""
+"""Types of what is typed: how it is checked while parsing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     Typed = click.ParamType[Any]
@@ -19,30 +18,7 @@ FAMILIES = (
     *("multinomial", "complement", "poisson", "text", "best"),
 )
 STANDARD = "-"
-
-
-class Place(Typed):
-    """A file, a folder, a pattern, an address or - : a shell completes names of files."""
-
-    name = "file"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Leave it to the shell, which knows its files."""
-        return [CompletionItem(incomplete, type="file")]
-
-
-class ColumnName(Typed):
-    """The name of a column: completed from the first line of the data."""
-
-    name = "name"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Offer the columns that begin so."""
-        return [CompletionItem(name) for name in _columns(ctx) if name.startswith(incomplete)]
+PLACE = click.Path(readable=False, allow_dash=True)  # also a folder, a pattern, an address
 
 
 class Pair(Typed):
@@ -61,12 +37,6 @@ class Pair(Typed):
             self.fail(f"{value!r} is not of the form NAME=VALUE.", param, ctx)
         return name, rest
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Offer the columns that begin so."""
-        return [CompletionItem(f"{n}=") for n in _columns(ctx) if n.startswith(incomplete)]
-
 
 class ColumnFamily(Typed):
     """NAME=FAMILY or NAME=FAMILY:option=value,..., which stays text for the workflow to read."""
@@ -80,17 +50,6 @@ class ColumnFamily(Typed):
             hint = f"{value!r} is not of the form NAME=FAMILY, such as income=gaussian."
             self.fail(hint, param, ctx)
         return str(value)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Offer columns, then families."""
-        name, sign, family = incomplete.partition("=")
-        names = [name] if sign else [each for each in _columns(ctx) if each.startswith(name)]
-        if len(names) > 1:  # a shell goes on as far as they agree
-            return [CompletionItem(each) for each in names]
-        offered = [each for each in FAMILIES if each.startswith(family)]
-        return [CompletionItem(f"{each}={family}") for each in names for family in offered]
 
 
 class Prior(Typed):
@@ -114,12 +73,6 @@ class Prior(Typed):
                 self.fail(f"{value!r} is not a prior; expected {hint}.", param, ctx)
             stated[label.strip()] = p
         return stated
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Offer the words."""
-        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
 
 
 class Grid(Typed):
@@ -157,16 +110,6 @@ class Grid(Typed):
             values = [None if word == "none" else word for word in values]
         return "columns" if name == "families" else name, values
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Offer options, then values."""
-        name, sign, _ = incomplete.partition("=")
-        if not sign:
-            return [CompletionItem(f"{each}=") for each in self.words if each.startswith(name)]
-        offered = [f"{name}={word}" for word in self.words.get(name, ())]
-        return [CompletionItem(each) for each in offered if each.startswith(incomplete)]
-
 
 def _numbers(text: str) -> list[float]:
     """Read numbers, or so many between two that grow by the same factor; none if there are none."""
@@ -189,12 +132,3 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return found if math.isfinite(found) else None
-
-
-def _columns(ctx: click.Context) -> list[str]:
-    """Return the columns of the data that the command line names so far."""
-    from tallybayes.cli.headers import column_names
-
-    # words that stand before an option without its value have not been given their place yet
-    files = ctx.params.get("data") or ctx.params.get("files") or ()
-    return column_names((*files, *ctx.args))

@@ -38,7 +38,7 @@ commands.
   (`| head`).
 - **Terminals.** A progress bar appears after half a second, on terminals only. With `NO_COLOR`,
   with `TERM=dumb` and in pipes there are no escape codes. `tallybayes completion` prints what makes
-  a shell complete commands, options, families, files and columns.
+  a shell complete commands, options, their choices and files.
 
 These options belong to every command, and may also stand before it:
 

@@ -21,25 +21,6 @@ def pairs_once(pairs: Iterable[tuple[str, Any]], option: str) -> dict[str, Any]:
     return found
 
 
-def with_known_names(
-    pairs: Iterable[tuple[str, str]], known: Iterable[str]
-) -> list[tuple[str, str]]:
-    """Cut NAME=VALUE anew where the name of a column has a sign of equality: the longest counts.
-
-    Examples
-    --------
-    >>> with_known_names([("in", "come=3"), ("age", "4")], ["in=come", "age"])
-    [('in=come', '3'), ('age', '4')]
-    """
-    names = sorted(known, key=len, reverse=True)
-    found = []
-    for name, value in pairs:
-        text = f"{name}={value}"
-        meant = next((each for each in names if text.startswith(f"{each}=")), name)
-        found.append((meant, text[len(meant) + 1 :]))
-    return found
-
-
 def json_record(text: str) -> dict[str, Any]:
     """Read a record that was typed as JSON."""
     try:

@@ -18,7 +18,7 @@ from tallybayes.cli.options import (
     weight_option,
 )
 from tallybayes.cli.outputs import check_free, out_option
-from tallybayes.cli.parameters import STANDARD, Place
+from tallybayes.cli.parameters import PLACE, STANDARD
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
@@ -94,9 +94,9 @@ def _change(
     ("the models of two branches", "tallybayes merge north.tally south.tally -o both.tally"),
     ("add to a model that is in use", "tallybayes merge today.tally --into all.tally"),
 )
-@argument("models", type=Place(), nargs=-1, required=True, about="Model files.")
+@argument("models", type=PLACE, nargs=-1, required=True, about="Model files.")
 @out_option("The model file to write.")
-@option("--into", type=Place(), metavar="MODEL", help="The model file to add the others to.")
+@option("--into", type=PLACE, metavar="MODEL", help="The model file to add the others to.")
 @output_options
 @click.pass_obj
 def merge(

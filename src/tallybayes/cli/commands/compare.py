@@ -22,7 +22,7 @@ from tallybayes.cli.options import (
     weight_option,
     wish_options,
 )
-from tallybayes.cli.parameters import STANDARD, Place
+from tallybayes.cli.parameters import PLACE, STANDARD
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
@@ -48,7 +48,7 @@ SPECS = "Ways to make models"
 )
 @argument(
     "files",
-    type=Place(),
+    type=PLACE,
     nargs=-1,
     required=True,
     metavar="[MODEL MODEL...] DATA...",

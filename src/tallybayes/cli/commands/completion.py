@@ -22,13 +22,14 @@ SHELLS = ("bash", "zsh", "fish")
 def completion(context: click.Context, shell: str) -> None:
     """Print a script; once a shell has run it, the Tab key completes what you type.
 
-    Commands, options, families and names of files are completed, and the names of columns once the
-    command line names a CSV or JSON lines file.
+    Commands, options, their choices and names of files are completed.
     """
-    from tallybayes.cli.main import COMPLETE, NAME
-    from tallybayes.cli.shells import script
+    from click.shell_completion import ShellComplete, get_completion_class
 
-    root = context.find_root().command
-    assert isinstance(root, click.Group)
-    text = script(root, shell, NAME, COMPLETE)
+    from tallybayes.cli.main import COMPLETE, NAME
+
+    completer = get_completion_class(shell)
+    assert completer is not None
+    # whether or not that shell is here to be asked for its version
+    text = ShellComplete.source(completer(context.find_root().command, {}, NAME, COMPLETE))
     context.ensure_object(Session).result(text, {"shell": shell, "script": text})

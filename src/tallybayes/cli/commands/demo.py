@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tallybayes.cli.command import argument, command, option
-from tallybayes.cli.parameters import Place
+from tallybayes.cli.parameters import PLACE
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
@@ -33,7 +33,7 @@ WIDTH = 88
 @argument("name", type=click.Choice(NAMES), about="Which example.")
 @option(
     "--save",
-    type=Place(),
+    type=PLACE,
     metavar="FOLDER",
     help="Also write the data to this folder; with --quiet, do no more.",
 )

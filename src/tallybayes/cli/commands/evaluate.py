@@ -18,7 +18,7 @@ from tallybayes.cli.options import (
     target_option,
     weight_option,
 )
-from tallybayes.cli.parameters import Place
+from tallybayes.cli.parameters import PLACE
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )
 @argument(
     "files",
-    type=Place(),
+    type=PLACE,
     nargs=-1,
     required=True,
     metavar="[MODEL] DATA...",

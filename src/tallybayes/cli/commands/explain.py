@@ -9,10 +9,10 @@ import click
 from tallybayes.cli.command import argument, command, option, refuse
 from tallybayes.cli.models import load_model
 from tallybayes.cli.options import model_argument, reading_options
-from tallybayes.cli.parameters import Pair, Place
+from tallybayes.cli.parameters import PLACE, Pair
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
-from tallybayes.cli.typed import json_record, pairs_once, with_known_names
+from tallybayes.cli.typed import json_record, pairs_once
 
 if TYPE_CHECKING:
     from tallybayes.sources.files import ReadOptions
@@ -44,7 +44,7 @@ SECTION = {each: f"With --show {each}" for each in (EVIDENCE, WORKING, CHANGES)}
     ),
 )
 @model_argument()
-@argument("data", type=Place(), nargs=-1, about="Rows to take one from, with --row.")
+@argument("data", type=PLACE, nargs=-1, about="Rows to take one from, with --row.")
 @option(
     "--set",
     "values",
@@ -124,9 +124,7 @@ def explain(
     if row is not None:
         given = record_in(stored, list(data), row, read=read)
     else:
-        schema = stored.fitted.tally.schema
-        pairs = with_known_names(values, (*schema.names, schema.target))
-        typed = pairs_once(pairs, "--set") if record is None else json_record(record)
+        typed = pairs_once(values, "--set") if record is None else json_record(record)
         given = record_of(stored, typed)
     classes = stored.fitted.model.classes
     if show == WORKING:

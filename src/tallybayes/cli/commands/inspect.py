@@ -7,7 +7,7 @@ import click
 from tallybayes.cli.command import command, option
 from tallybayes.cli.models import load_model
 from tallybayes.cli.options import model_argument
-from tallybayes.cli.parameters import STANDARD, ColumnName
+from tallybayes.cli.parameters import STANDARD
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
@@ -21,7 +21,6 @@ from tallybayes.cli.speaking import output_options
 @option(
     "--column",
     "columns",
-    type=ColumnName(),
     multiple=True,
     metavar="NAME",
     help="Show this column, and others named so.",

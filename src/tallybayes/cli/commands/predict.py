@@ -12,7 +12,7 @@ from tallybayes.cli.command import command, option
 from tallybayes.cli.models import load_model
 from tallybayes.cli.options import data_argument, model_argument, reading_options
 from tallybayes.cli.outputs import check_free, is_binary, out_option, standard_output, to_option
-from tallybayes.cli.parameters import STANDARD, ColumnName
+from tallybayes.cli.parameters import STANDARD
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 @option("--proba", is_flag=True, help="Write the probability of every class.")
 @option(
     "--keep",
-    type=ColumnName(),
     multiple=True,
     metavar="NAME",
     help="Write this column of the data too.",

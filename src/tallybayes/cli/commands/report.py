@@ -17,7 +17,7 @@ from tallybayes.cli.options import (
     weight_option,
 )
 from tallybayes.cli.outputs import check_free, out_option, standard_output
-from tallybayes.cli.parameters import STANDARD, Place
+from tallybayes.cli.parameters import PLACE, STANDARD
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @option(
     "--data",
     "-d",
-    type=Place(),
+    type=PLACE,
     multiple=True,
     metavar="FILE",
     help="Labelled rows to judge the model by, and others named so.",

@@ -14,7 +14,7 @@ from tallybayes.cli.outputs import check_free, is_binary, out_option, standard_o
 from tallybayes.cli.parameters import STANDARD, Pair
 from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
-from tallybayes.cli.typed import pairs_once, with_known_names
+from tallybayes.cli.typed import pairs_once
 
 
 @command(
@@ -60,8 +60,7 @@ def sample(
     elif session.json and to not in (None, "jsonl"):
         raise click.UsageError(f"With --json, rows are JSON; leave out --to {to}, or name a file.")
     stored = load_model(model)
-    schema = stored.fitted.tally.schema
-    known = pairs_once(with_known_names(given, (*schema.names, schema.target)), "--given")
+    known = pairs_once(given, "--given")
     facts = {"n": n, "given": known, "seed": seed, "out": out}
     if not to_standard:
         drawn(stored, n, str(out), given=known, seed=seed, to=to)
