@@ -73,7 +73,7 @@ def test_parts_give_what_one_fit_gives_added_up_or_not_and_can_be_forgotten(cuts
     assert_same(sum(models), whole(free))
     assert [model.tally_.to_bytes() for model in models] == counted  # none of them has changed
     *_, (X, y) = parts(*cuts)
-    if len(models) > 1:
+    if len(models) > 1 and len(X) < len(DOCUMENTS) - 1:  # of one document no word is in two
         assert_same(whole(free).forget(X, y), sum(models[:-1]))
 
 

@@ -503,3 +503,18 @@ def test_infinite_terms_do_not_make_the_sum_undefined():
         if each.cells == ((0, 0, 0, 1, 1, 2, 7),) * 3:
             found = answer(lambda each=each: leave_one_out(encode(each, rows), each.recipe()))
             assert found is None or all(math.isfinite(p) for f in found for p in f.proba.ravel())
+
+
+def test_a_row_that_was_all_the_spread_of_its_class_silences_the_column_for_all_classes():
+    X = np.array([[1.0], [1.0], [5.0], [1.0], [1.0], [1.0], [5.0]])
+    y = np.array(list("aaaabbb"))
+    family = tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(0.0, of=1.0))
+    model = tb.NaiveBayes(columns=family)
+    held = model.cross_val(X, y, folds="loo")
+    assert not held.notes  # in closed form
+    for row in range(len(y)):
+        others = np.arange(len(y)) != row
+        expected = (
+            tb.NaiveBayes(columns=family).fit(X[others], y[others]).predict_proba(X[[row]])[0]
+        )
+        np.testing.assert_allclose(held.proba[row], expected, rtol=1e-9)

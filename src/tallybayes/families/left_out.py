@@ -267,23 +267,26 @@ class NormalsLeftOut(UnitsLeftOut):
         self._plain_ddof = plain_ddof
         self._unsure = np.zeros(0, np.int64)
 
-    def own(self, unit: int) -> Floats:
-        """Return the term of each row's own class, in a unit that stands apart."""
-        terms = super().own(unit)
-        task, y, w = self.task, self.task.of.y, self.task.weights
-        n, mean, m2 = (
-            part[y, unit] for part in (task.counted.weight, task.counted.mean, task.counted.m2)
-        )
+    def _holds_most(self, unit: int) -> Array:
+        """Return the rows with most of their class's spread: without them all may change."""
+        y, w, counted = self.task.of.y, self.task.weights, self.task.counted
+        n, mean, m2 = (part[y, unit] for part in (counted.weight, counted.mean, counted.m2))
         with np.errstate(invalid="ignore"):
-            held = w * (np.asarray(task.block)[:, unit] - mean) ** 2 * n / ((n - w) * m2)
-            unsure = np.flatnonzero(held > MOST)
-        if len(unsure):
-            terms[unsure] = self.unit(unit, unsure)[np.arange(len(unsure)), y[unsure]]
+            held = w * (np.asarray(self.task.block)[:, unit] - mean) ** 2 * n / ((n - w) * m2)
+            return np.flatnonzero(held > MOST)
+
+    def terms(self) -> Floats:
+        """Return the terms by row, unit and class."""
+        terms = super().terms()
+        for unit in np.flatnonzero(self.apart).tolist():
+            unsure = self._holds_most(unit)
+            terms[unsure, unit] = self.unit(unit, unsure)
         return terms
 
     def _own_sum(self, units: list[int]) -> Floats:
         """Return the sums of the terms of each row's own class; mark where they cancel."""
         if self._plain_ddof is None:
+            self._unsure = np.unique(np.concatenate([self._holds_most(unit) for unit in units]))
             return super()._own_sum(units)
         task, counted, used = self.task, self.task.counted, self.apart
         n, m2 = counted.weight, np.where(used, counted.m2, 1.0)
@@ -324,7 +327,8 @@ class WidestLeftOut(NormalsLeftOut):
         for unit in range(len(task.info.names)):
             left = together.without_each(task.block, of, unit, task.kind, own=True)
             np.maximum(without, variances(left)[0], out=without)  # (NaN stays)
-        constant = Gaussian(ddof, AdditiveFloor(fraction, of=float(largest)))
+        self._like: type[Gaussian] = type(task.family)  # type: ignore[assignment]  # or LogNormal
+        constant = self._like(ddof, AdditiveFloor(fraction, of=float(largest)))
         super().__init__(replace(task, family=constant))
         moved = fraction * np.abs(without - largest).max(initial=0.0)
         self.apart &= moved <= SETTLED * self.parameters.variance.min(axis=0, initial=np.inf)
@@ -334,7 +338,7 @@ class WidestLeftOut(NormalsLeftOut):
         """Return the family that estimates a unit without each of some rows."""
         if self.apart[unit]:
             return super()._family(unit, rows)
-        return Gaussian(self._ddof, AdditiveFloor(self._fraction, self._without[rows]))
+        return self._like(self._ddof, AdditiveFloor(self._fraction, self._without[rows]))
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
