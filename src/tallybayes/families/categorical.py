@@ -266,7 +266,8 @@ class CategoricalParameters(Parameters):
         """Return what scores one plain value of a column."""
         logs = map(tuple, self.log_probabilities[:, self._here(unit)].T.tolist())
         rows = dict(zip(self.labels[unit], logs, strict=True))
-        return Lookup(rows, len(self.log_probabilities), self.unseen == "ignore")
+        unseen = None if self.unseen == "error" else tuple(self.log_unseen[:, unit].tolist())
+        return Lookup(rows, len(self.log_probabilities), unseen)
 
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""

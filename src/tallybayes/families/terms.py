@@ -11,8 +11,8 @@ import math
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, cast
 
 Scores = Sequence[float]
 Score = Callable[[Any], Scores]
@@ -22,6 +22,7 @@ class UnitTerm(ABC):
     """What scores one value of a unit."""
 
     __slots__ = ()
+    form: ClassVar[str]  # by which those who compute with its plain data know it
 
     @abstractmethod
     def function(self) -> Score:
@@ -31,38 +32,49 @@ class UnitTerm(ABC):
         """Score one value."""
         return self.function()(value)
 
+    def payload(self, most_words: int) -> dict[str, Any]:
+        """Return it as plain data, of many words only the most informative."""
+        parts = {each.name: getattr(self, each.name) for each in fields(cast(Any, self))}
+        return {"form": self.form, **parts}
+
 
 @dataclass(frozen=True, slots=True)
 class Lookup(UnitTerm):
-    """Categories: a row of scores for each; a value never seen is left out, unless it needs care.
+    """Categories: a row of scores for each, and one for values never seen; None: they need care.
 
     Examples
     --------
-    >>> Lookup({"Single": (-0.7, -0.3)}, 2)("Single")
+    >>> Lookup({"Single": (-0.7, -0.3)}, 2, unseen=(0.0, 0.0))("Single")
     (-0.7, -0.3)
     """
 
+    form: ClassVar[str] = "lookup"
+
     rows: Mapping[Any, Scores]
     n_classes: int
-    ignores_unseen: bool = True
+    unseen: Scores | None = None
 
     def function(self) -> Score:
         """Return the function of a value that gives one number a class."""
-        nothing = (0.0,) * self.n_classes
         known: Any = type(next(iter(self.rows))) if self.rows else object
-        return _Rows({**self.rows, None: nothing}, known if self.ignores_unseen else ()).__getitem__
+        return _Rows({**self.rows, None: (0.0,) * self.n_classes}, known, self.unseen).__getitem__
+
+    def payload(self, most_words: int) -> dict[str, Any]:
+        """Return it as plain data: values, and rows beside them."""
+        values, rows = list(self.rows), list(self.rows.values())
+        return {"form": self.form, "values": values, "rows": rows, "unseen": self.unseen}
 
 
 class _Rows(dict[Any, Scores]):
-    """Rows of scores by value; values never seen that are of the ignored type say nothing."""
+    """Rows of scores by value; values of the same type that were never seen have one together."""
 
-    def __init__(self, rows: Mapping[Any, Scores], ignored: Any) -> None:
+    def __init__(self, rows: Mapping[Any, Scores], known: Any, unseen: Scores | None) -> None:
         super().__init__(rows)
-        self._nothing, self._ignored = rows[None], ignored
+        self._known, self._unseen = known, unseen
 
     def __missing__(self, value: Any) -> Scores:
-        if isinstance(value, self._ignored):
-            return self._nothing
+        if self._unseen is not None and isinstance(value, self._known):
+            return self._unseen
         raise LookupError
 
 
@@ -75,6 +87,8 @@ class Steps(UnitTerm):
     >>> Steps((18.0,), ((-1.0, 0.0), (0.0, -1.0)))(18)
     (-1.0, 0.0)
     """
+
+    form: ClassVar[str] = "steps"
 
     edges: Sequence[float]
     rows: Sequence[Scores]
@@ -102,6 +116,8 @@ class Quadratic(UnitTerm):
     >>> Quadratic((0.0, 1.0), (1.0, 1.0), (0.0, 0.0))(2.0)
     [-4.0, -1.0]
     """
+
+    form: ClassVar[str] = "quadratic"
 
     mean: Scores
     scale: Scores
@@ -135,6 +151,8 @@ class Linear(UnitTerm):
     [-3.0, -6.0]
     """
 
+    form: ClassVar[str] = "linear"
+
     weight: Scores
     base: Scores
 
@@ -153,14 +171,3 @@ class Linear(UnitTerm):
             raise LookupError  # a negative count is an error, which the careful path words
 
         return score
-
-
-@dataclass(frozen=True, slots=True)
-class Scored(UnitTerm):
-    """Values scored by a function that is at hand, such as documents by their words."""
-
-    score: Score
-
-    def function(self) -> Score:
-        """Return the function of a value that gives one number a class."""
-        return self.score

@@ -48,7 +48,7 @@ from tallybayes.families.parameters import (
 )
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import LAPLACE, Ratios
-from tallybayes.families.terms import Scored
+from tallybayes.families.terms import Score, UnitTerm
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.threads import over_rows
 from tallybayes.sources import NumberedNames
@@ -373,14 +373,9 @@ class TextParameters(Parameters):
         """Return the parameters: there is one column."""
         return self
 
-    def term(self, unit: int) -> Scored:
+    def term(self, unit: int) -> WordSums:
         """Return what scores one document."""
-
-        def score(document: Any) -> list[float]:
-            scores: list[float] = self.log_prob(Documents([document]))[0, 0].tolist()
-            return scores
-
-        return Scored(score)
+        return WordSums(self)
 
     def silence(self, unit: int) -> str | None:
         """Say why the column says nothing at all, if that is so."""
@@ -452,6 +447,56 @@ class TextParameters(Parameters):
     def ratios(self, unit: int) -> Ratios:
         """Return the fractions behind the weights of all words that are used."""
         return self.fractions.elsewhere() if self.text.event == "complement" else self.fractions
+
+
+@dataclass(frozen=True, slots=True)
+class WordSums(UnitTerm):
+    """Documents by the sum of what their words, and those that are absent, add."""
+
+    form: ClassVar[str] = "words"
+
+    of: TextParameters
+
+    def function(self) -> Score:
+        """Return the function of a document that gives one number a class."""
+
+        def score(document: Any) -> list[float]:
+            scores: list[float] = self.of.log_prob(Documents([document]))[0, 0].tolist()
+            return scores
+
+        return score
+
+    def payload(self, most_words: int) -> dict[str, Any]:
+        """Return the words, what each adds where it is there, or absent, and how they are read.
+
+        `base` is what words that are not among them add by their absence, `left_out` their number.
+        """
+        of, words, bag = self.of, self.of.text.words, self.of.bag
+        every = np.arange(len(of.terms))
+        kept, rows, absent, base = every, bag.by_column, None, np.zeros(of.counted.n_classes)
+        if len(every) > most_words:
+            counted = every if of.numbers is None else of.numbers
+            kept = _top(every, mutual_information(of.counted), counted, most_words)
+        if isinstance(bag, BernoulliParameters):
+            absent, others = bag.log_absent.T[kept], np.setdiff1d(every, kept)
+            unlisted = bag.log_absent[:, others]
+            base = np.where(np.isneginf(unlisted), 0.0, unlisted).sum(axis=1)
+            rows = bag.log_present.T
+        texts = of.terms.texts
+        return {
+            "form": self.form,
+            "words": [texts[k] for k in kept.tolist()],
+            "rows": rows[kept],
+            "absent": absent,
+            "base": base,
+            "left_out": len(every) - len(kept),
+            "once": of.text.once,
+            "tf": words.tf,
+            "idf": None if words.idf is None else words.idf.values[kept],
+            "norm": words.norm,
+            "buckets": words.buckets,
+            "reader": words.pattern(),
+        }
 
 
 def _check_df(name: str, value: Any) -> None:

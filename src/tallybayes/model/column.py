@@ -84,12 +84,16 @@ class ModelColumn:
         """Say what a value was taken for, if that is something else: its interval, on or off."""
         return self.factor.parameters.detail(self.unit, value)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the columns that it reads: itself, unless it is counted beside them."""
+        places = self.schema.groups[self.factor.group].columns(self.factor.places[self.unit])
+        return tuple(str(self.schema.names[place]) for place in places)
+
     @cached_property
     def _alone(self) -> Schema:
         """The schema of what it reads."""
-        reads = self.schema.groups[self.factor.group].columns(self.factor.places[self.unit])
-        names = tuple(str(self.schema.names[place]) for place in reads)
-        return Schema(names, tuple(self.schema.kind(name) for name in names))
+        return Schema(self.reads, tuple(self.schema.kind(name) for name in self.reads))
 
     def encode(self, values: Sequence[Any]) -> Block:
         """Return values as the parameters read them."""

@@ -30,6 +30,7 @@ from tallybayes.kernels.threads import over_rows
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.column import ModelColumn
 from tallybayes.model.factors import Factor
+from tallybayes.model.payload import MOST_WORDS, payload_of
 from tallybayes.model.records import RecordScorer
 from tallybayes.priors import Fractions, Prior
 from tallybayes.schema import Schema, no_column
@@ -323,6 +324,27 @@ class Model:
         """Go through the columns, in the order of the table."""
         for name in self.schema.names:
             yield self.column(name)
+
+    def payload(self, most_words: int = MOST_WORDS) -> dict[str, Any]:
+        """Return all that is needed to compute posteriors elsewhere, as plain data for JSON.
+
+        `tallybayes/web/naive_bayes.js` computes with it in a browser: see docs/explanations.md.
+
+        Parameters
+        ----------
+        most_words
+            How many words of a text it has, the most informative ones. If it leaves out any, its
+            `notes` say so.
+
+        Examples
+        --------
+        >>> from tallybayes import Tally, estimate
+        >>> tally = Tally.of({"status": ["Single", "Married"]}, ["Yes", "No"], target="cheat")
+        >>> payload = estimate(tally).payload()
+        >>> payload["classes"], payload["columns"][0]["term"]["values"]
+        (['No', 'Yes'], ['Married', 'Single'])
+        """
+        return payload_of(self, most_words)
 
     def _drawn(self, factor: Factor, unit: int, rng: np.random.Generator, classes: Array) -> Array:
         """Draw values of a unit among those that its counts know of, by their probabilities."""

@@ -286,6 +286,24 @@ class Words(Kind):
                 places.setdefault(tokens[0], []).append(run.span())
         return places
 
+    def pattern(self) -> dict[str, Any] | None:
+        """Return how texts are cut, for another language; None where a pattern does not say it.
+
+        The pattern of a token is written with Unicode properties, as JavaScript knows them.
+        """
+        inside = {"words": r"\p{L}\p{N}_", "unicode": r"\p{L}\p{N}\p{M}_\u200c\u200d"}
+        inside |= {"whitespace": r"^\p{White_Space}\x1c-\x1f", "characters": "^"}
+        if callable(self.tokens) or self.strip_accents:
+            return None
+        single = self.tokens == "characters"
+        return {
+            "pattern": f"[{inside[self.tokens]}]" + ("" if single else f"{{{self.least},}}"),
+            "lowercase": self.lowercase,
+            "stop_words": sorted(stop_tokens(self)),
+            "ngrams": list(self.ngrams),
+            "glue": "" if single else " ",
+        }
+
     def check_stop_words(self) -> None:
         """Warn of stop words that are no tokens, so that they do nothing."""
         complaint = _odd_stop_words(_as_read(self)) if self.stop_words else None
