@@ -315,7 +315,7 @@ EXPECTED = {
 
 
 @deep
-@pytest.mark.filterwarnings("ignore:the weights calibration lowers")  # some checks' labels are noise
+@pytest.mark.filterwarnings("ignore:the weights calibration lowers")  # labels may be noise
 @parametrize_with_checks(
     [NaiveBayes(calibration="weights")], expected_failed_checks=lambda _: EXPECTED
 )
