@@ -13,6 +13,7 @@ class Kind(Protocol):
 
     __slots__ = ()
     counted_as: ClassVar[str]
+    read_as: ClassVar[Any] = "number"  # of a file; a "category" is whatever its values are
     takes_plain_values: ClassVar[bool] = False  # what is encoded says no more than the value itself
 
     @property

@@ -147,6 +147,7 @@ class Categories(_Values):
     """
 
     counted_as: ClassVar[str] = "codes"
+    read_as: ClassVar[str] = "category"
     read_as_is: ClassVar[tuple[Any, ...]] = (np.int64, np.int32)
 
     values: tuple[Label, ...] = ()

@@ -365,9 +365,10 @@ def kind_of(word: Any, name: str) -> Kind:
     )
 
 
-def no_column(name: str, names: Sequence[str]) -> TallyBayesError:
+def no_column(name: str, names: Sequence[str], wanted: str = "") -> TallyBayesError:
     """Build the error about a column that is not there, with the name that may be meant."""
-    return TallyBayesError(f"there is no column {name!r}; {did_you_mean(name, names)}")
+    what = f"there is no column {name!r} {wanted}".rstrip()
+    return TallyBayesError(f"{what}; {did_you_mean(name, names)}")
 
 
 def _order(kind: Kind, name: str) -> tuple[int, str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tallybayes.cli.catalogue import SECTIONS
 from tallybayes.cli.reference import reference
 from tallybayes.families import FAMILIES
-from tallybayes.workflows.specification import parse_family
+from tallybayes.model.specification import parse_family
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 

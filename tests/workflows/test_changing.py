@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec, parse_column
 from tallybayes.modelfile import load, save
 from tallybayes.sources.files import ReadOptions
 from tallybayes.workflows import changing, counting
 from tallybayes.workflows.changing import forget, update
-from tallybayes.workflows.specification import Spec, parse_column
 from tallybayes.workflows.training import train
 from tiers import scaled
 from workflows.mixed import assert_same_tally, features, mixed, write
@@ -29,7 +29,7 @@ COLUMNS = {
     "calls": tb.Multinomial(bag="c"),
     "mail": tb.Text(tb.Words(ngrams=(1, 2))),
 }
-SPEC = Spec(columns=COLUMNS, alpha=0.5, prior="uniform")
+SPEC = ModelSpec(columns=COLUMNS, alpha=0.5, prior="uniform")
 
 
 def saved(tmp_path, frame, spec=SPEC, **options):
@@ -40,7 +40,7 @@ def saved(tmp_path, frame, spec=SPEC, **options):
 
 @pytest.mark.parametrize(("each", "weight"), [("csv", "times"), ("parquet", None)])
 def test_updates_in_parts_are_one_fit(tmp_path, small_blocks, each, weight):
-    spec = Spec(columns=COLUMNS, alpha=0.5, drop=() if weight else ("times",))
+    spec = ModelSpec(columns=COLUMNS, alpha=0.5, drop=() if weight else ("times",))
     first, *rest = (FRAME.iloc[rows] for rows in np.array_split(np.arange(len(FRAME)), 4))
     path = saved(tmp_path, first, spec, weight=weight)
     for k, part in enumerate(rest):
@@ -56,7 +56,7 @@ def test_updates_in_parts_are_one_fit(tmp_path, small_blocks, each, weight):
 
 @pytest.mark.parametrize("weight", [None, "times"], ids=["rows", "weights"])
 def test_forgetting_an_update_gives_the_tally_before_it(tmp_path, small_blocks, weight):
-    spec = Spec(columns=COLUMNS, drop=() if weight else ("times",))
+    spec = ModelSpec(columns=COLUMNS, drop=() if weight else ("times",))
     path = saved(tmp_path, FRAME.head(100), spec, weight=weight)
     before = load(path).fitted.tally
     more = write(FRAME.tail(60).assign(label="new"), tmp_path / "more.csv")
@@ -80,7 +80,7 @@ def test_forgetting_rows_gives_the_model_that_never_saw_them(tmp_path, small_blo
 
 def test_integers_are_forgotten_bit_for_bit(tmp_path):
     columns = ["rooms", "status", "owner", "label"]
-    path = saved(tmp_path, FRAME[columns].head(100), Spec())
+    path = saved(tmp_path, FRAME[columns].head(100), ModelSpec())
     before = load(path).fitted.tally
     update(path, FRAME[columns].tail(60))
     forget(path, FRAME[columns].tail(60))
@@ -103,11 +103,11 @@ KINDS = {"number": "gaussian", "word": "categorical", "whole": "categorical"}
 @pytest.mark.filterwarnings("ignore:every row")
 def test_any_parts_in_any_order_are_one_fit(tmp_path, parts):
     frames = [pd.DataFrame(part).astype({"number": float}) for part in parts]
-    path = saved(tmp_path, frames[0], Spec(columns=KINDS))
+    path = saved(tmp_path, frames[0], ModelSpec(columns=KINDS))
     for frame in frames[1:]:
         update(path, frame)
     everything = pd.concat(frames, ignore_index=True)
-    wanted = train(everything, "label", Spec(columns=KINDS), scores=False).stored.fitted.tally
+    wanted = train(everything, "label", ModelSpec(columns=KINDS), scores=False).stored.fitted.tally
     assert_same_tally(load(path).fitted.tally, wanted, rtol=1e-11)
 
 
@@ -162,7 +162,7 @@ class TestWhatCannotBeRight:
 
     def test_a_class_that_has_no_prior(self, tmp_path):
         prior = {"no": 0.5, "yes": 0.2, "so": 0.3}
-        path = saved(tmp_path, FRAME, Spec(prior=prior))
+        path = saved(tmp_path, FRAME, ModelSpec(prior=prior))
         self.refused(path, update, FRAME.head(3).assign(label="maybe"), "no prior .*'maybe'")
 
     def test_a_model_that_got_other_columns_in_the_meantime(self, tmp_path, path, monkeypatch):
@@ -195,7 +195,7 @@ class TestFromNothing:
     def test_types_are_those_of_the_new_rows(self, tmp_path, labels, each):
         frame = mixed(120, labels=labels)[["income", "rooms", "owner", "status", "label"]]
         rows = write(frame, tmp_path / f"rows.{each}")
-        path = saved(tmp_path, rows, Spec())
+        path = saved(tmp_path, rows, ModelSpec())
         before = load(path).fitted.tally
         changed = forget(path, rows)
         assert changed.total == 0
@@ -206,7 +206,7 @@ class TestFromNothing:
     def test_a_column_without_a_value_is_settled_when_values_come(self, tmp_path):
         names = ["income", "owner", "status", "label"]
         first = FRAME[names].head(80).assign(income=None, owner=None, status=None, rooms=1)
-        path = saved(tmp_path, write(first, tmp_path / "first.csv"), Spec())
+        path = saved(tmp_path, write(first, tmp_path / "first.csv"), ModelSpec())
         rest = FRAME[names].tail(80).assign(rooms=1)
         changed = update(path, write(rest, tmp_path / "rest.csv"))
         whole = pd.concat([first, rest]).infer_objects()
@@ -218,7 +218,7 @@ class TestFromNothing:
 
     def test_a_column_that_was_declared_stays_what_it_is(self, tmp_path):
         first = FRAME[["income", "age", "label"]].head(80).assign(age=None)
-        spec = Spec(columns=dict([parse_column("age=categorical")]))
+        spec = ModelSpec(columns=dict([parse_column("age=categorical")]))
         path = saved(tmp_path, write(first, tmp_path / "first.csv"), spec)
         update(path, write(FRAME[["income", "age", "label"]].tail(80), tmp_path / "rest.csv"))
         found = load(path).fitted.tally
@@ -230,7 +230,7 @@ class TestFromNothing:
 def test_a_class_that_has_a_prior_stays_when_its_rows_are_forgotten(tmp_path):
     prior = {"no": 0.5, "yes": 0.2, "so": 0.3}
     frame = FRAME[["income", "rooms", "status", "label"]]
-    path = saved(tmp_path, frame, Spec(prior=prior))
+    path = saved(tmp_path, frame, ModelSpec(prior=prior))
     gone, rest = frame[frame["label"] == "so"], frame[frame["label"] != "so"]
     forget(path, gone)
     model = tb.NaiveBayes(prior=prior).fit(features(frame), frame["label"])
@@ -257,7 +257,7 @@ class TestProvenance:
         assert found.created <= found.changed
 
     def test_smoothing_prior_and_calibration_stay(self, tmp_path):
-        spec = Spec(calibration="temperature", alpha=0.3, positive="yes", drop=("mail",))
+        spec = ModelSpec(calibration="temperature", alpha=0.3, positive="yes", drop=("mail",))
         path = saved(tmp_path, FRAME, spec)
         before = load(path).fitted.recipe
         update(path, FRAME.head(10))
@@ -289,7 +289,7 @@ for file in files:
 def test_processes_at_once_lose_nothing(tmp_path):
     """Four processes count twenty files in, twice each, and once out again."""
     columns = ["income", "status", "rooms", "label"]
-    path = saved(tmp_path, FRAME[columns].head(60), Spec())
+    path = saved(tmp_path, FRAME[columns].head(60), ModelSpec())
     parts = [FRAME[columns].iloc[60 + 5 * k : 65 + 5 * k] for k in range(20)]
     files = [write(part, tmp_path / f"part{k}.csv") for k, part in enumerate(parts)]
     running = [

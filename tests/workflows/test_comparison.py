@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import binomtest, chi2
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import ReadOptions
 from tallybayes.validation import compare
 from tallybayes.workflows.comparison import compare_models, compare_specs
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write
 
@@ -23,7 +23,7 @@ COLUMNS = {"few": ("calls",), "some": ("income", "status"), "all": tuple(feature
 @pytest.fixture(scope="module")
 def models():
     return {
-        name: train(LEARN, "label", Spec(only=only), scores=False).stored
+        name: train(LEARN, "label", ModelSpec(only=only), scores=False).stored
         for name, only in COLUMNS.items()
     }
 
@@ -107,9 +107,9 @@ class TestBadRows:
 
 
 SPECS = {
-    "numbers": Spec({"rooms": "gaussian", "visits": "gaussian"}),
-    "auto": Spec(),
-    "uniform": Spec(prior="uniform", alpha=0.1),
+    "numbers": ModelSpec({"rooms": "gaussian", "visits": "gaussian"}),
+    "auto": ModelSpec(),
+    "uniform": ModelSpec(prior="uniform", alpha=0.1),
 }
 MODELS = {
     "numbers": tb.NaiveBayes({"rooms": "gaussian", "visits": "gaussian"}),
@@ -142,7 +142,7 @@ class TestSpecifications:
         columns = {"categories": {"rooms": "categorical"}, "numbers": {"rooms": "gaussian"}}
         columns = dict(list(columns.items())[::order])
         found = compare_specs(
-            {name: Spec(said) for name, said in columns.items()}, path, "label", folds=3
+            {name: ModelSpec(said) for name, said in columns.items()}, path, "label", folds=3
         )
         wanted = compare(
             {name: tb.NaiveBayes(said) for name, said in columns.items()},
@@ -152,7 +152,7 @@ class TestSpecifications:
 
     def test_weights_and_repeats(self, tmp_path):
         path = write(FRAME, tmp_path / "rows.csv")
-        specs = {"plain": Spec(), "smooth": Spec(alpha=10)}
+        specs = {"plain": ModelSpec(), "smooth": ModelSpec(alpha=10)}
         found = compare_specs(specs, path, "label", folds=3, repeats=2, weight="times")
         wanted = compare(
             {"plain": tb.NaiveBayes(), "smooth": tb.NaiveBayes(alpha=10)},
@@ -163,7 +163,10 @@ class TestSpecifications:
 
     @pytest.mark.parametrize("positive", ["no", "yes"])
     def test_scores_of_the_positive_class_are_those_of_the_one_that_is_named(self, positive):
-        specs = {"plain": Spec(positive=positive), "smooth": Spec(alpha=10, positive=positive)}
+        specs = {
+            "plain": ModelSpec(positive=positive),
+            "smooth": ModelSpec(alpha=10, positive=positive),
+        }
         models = {
             "plain": tb.NaiveBayes(positive=positive),
             "smooth": tb.NaiveBayes(alpha=10, positive=positive),
@@ -175,9 +178,9 @@ class TestSpecifications:
 
     def test_other_columns_are_other_questions(self):
         with pytest.raises(tb.TallyBayesError, match="drop or use different columns"):
-            compare_specs({"a": Spec(), "b": Spec(drop=("age",))}, FRAME, "label")
+            compare_specs({"a": ModelSpec(), "b": ModelSpec(drop=("age",))}, FRAME, "label")
         with pytest.raises(tb.TallyBayesError, match="give two specifications or more"):
-            compare_specs({"a": Spec()}, FRAME, "label")
+            compare_specs({"a": ModelSpec()}, FRAME, "label")
 
 
 def approx(found):

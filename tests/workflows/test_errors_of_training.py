@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import ReadOptions
 from tallybayes.workflows.comparison import compare_models, compare_specs
 from tallybayes.workflows.evaluation import evaluate, evaluate_model
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside
 from tallybayes.workflows.training import train
 from tallybayes.workflows.tuning import tune_spec
 from workflows.mixed import mixed, write
 
 FRAME = mixed(60, seed=14)
-SPEC = Spec(only=("age", "status"))
+SPEC = ModelSpec(only=("age", "status"))
 
 
 @pytest.fixture
@@ -27,17 +27,27 @@ def path(tmp_path):
 @pytest.mark.parametrize(
     ("target", "spec", "weight", "match"),
     [
-        ("lable", Spec(), None, "there is no column 'lable' to predict; did you mean 'label'"),
+        ("lable", ModelSpec(), None, "there is no column 'lable' to predict; did you mean 'label'"),
         (
             "label",
-            Spec(drop=("label",)),
+            ModelSpec(drop=("label",)),
             None,
             "'label' is what is predicted; it cannot be dropped",
         ),
-        ("label", Spec(), "label", "'label' is what is predicted"),
-        ("label", Spec(), "tims", "there is no column 'tims'; did you mean 'times'"),
-        ("label", Spec(drop=tuple(FRAME.columns[:-1])), None, "no column is left .*; drop fewer"),
-        ("label", Spec({"ag": "gaussian"}), None, "there is no column 'ag'; did you mean 'age'"),
+        ("label", ModelSpec(), "label", "'label' is what is predicted"),
+        ("label", ModelSpec(), "tims", "there is no column 'tims'; did you mean 'times'"),
+        (
+            "label",
+            ModelSpec(drop=tuple(FRAME.columns[:-1])),
+            None,
+            "no column is left .*; drop fewer",
+        ),
+        (
+            "label",
+            ModelSpec({"ag": "gaussian"}),
+            None,
+            "there is no column 'ag'; did you mean 'age'",
+        ),
     ],
     ids=["target", "dropped", "weighed", "weight", "nothing left", "declared"],
 )
@@ -50,17 +60,20 @@ def test_columns_that_are_not_there_are_named_with_the_file(path, way, target, s
 @pytest.mark.parametrize(
     ("spec", "match"),
     [
-        (Spec({"age": "gausian"}), r"columns\['age'\] is 'gausian'; did you mean 'gaussian'"),
-        (Spec("gausian"), "columns is 'gausian'; did you mean 'gaussian'"),
-        (Spec(alpha=-1), "alpha is -1; it must be a number, at least 0"),
-        (Spec(unseen="forget"), "unseen is 'forget'; it must be 'ignore', 'smooth' or 'error'"),
-        (Spec(prior={"no": 1.0}), "no prior is stated for class 'so'"),
+        (ModelSpec({"age": "gausian"}), r"columns\['age'\] is 'gausian'; did you mean 'gaussian'"),
+        (ModelSpec("gausian"), "columns is 'gausian'; did you mean 'gaussian'"),
+        (ModelSpec(alpha=-1), "alpha is -1; it must be a number, at least 0"),
         (
-            Spec(prior={"no": 0.2, "yes": 0.3, "so": 0.4, "never": 0.1}),
+            ModelSpec(unseen="forget"),
+            "unseen is 'forget'; it must be 'ignore', 'smooth' or 'error'",
+        ),
+        (ModelSpec(prior={"no": 1.0}), "no prior is stated for class 'so'"),
+        (
+            ModelSpec(prior={"no": 0.2, "yes": 0.3, "so": 0.4, "never": 0.1}),
             "a prior is stated for the unknown class 'never'; known: 'no', 'so', 'yes'",
         ),
-        (Spec(positive="maybe"), "the positive class 'maybe' is not a class"),
-        (Spec({"age": tb.Categorical(m=1, p=tb.ByClass({"no": 0.5}))}), "p of column 'age'"),
+        (ModelSpec(positive="maybe"), "the positive class 'maybe' is not a class"),
+        (ModelSpec({"age": tb.Categorical(m=1, p=tb.ByClass({"no": 0.5}))}), "p of column 'age'"),
     ],
     ids=["family", "families", "alpha", "unseen", "prior", "unknown", "positive", "guess"],
 )
@@ -135,7 +148,7 @@ class TestRows:
         with pytest.raises(tb.TallyBayesError, match=r"rows\.csv, row 21: .*weight"):
             train(path, "label", weight="w")
         with pytest.raises(tb.TallyBayesError, match=r"rows\.csv, row 21: .*weight"):
-            train(path, "label", Spec({"age": "bins"}), weight="w")
+            train(path, "label", ModelSpec({"age": "bins"}), weight="w")
         skipped = train(path, "label", weight="w", read=ReadOptions(bad_rows="skip"))
         assert (skipped.stored.provenance.rows, skipped.aside.rows) == (59, 1)
 
@@ -159,8 +172,8 @@ class TestRows:
         frame.loc[33, column] = value
         path = write(frame, tmp_path / "rows.csv")
         with pytest.raises(tb.TallyBayesError, match=rf"rows\.csv, row 34: .*'{column}'.*{why}"):
-            train(path, "label", Spec({column: word}))
-        done = train(path, "label", Spec({column: word}), read=ReadOptions(bad_rows="report"))
+            train(path, "label", ModelSpec({column: word}))
+        done = train(path, "label", ModelSpec({column: word}), read=ReadOptions(bad_rows="report"))
         assert done.aside.rows == 1
         assert "row 34" in done.aside.lines[0]
 
@@ -168,7 +181,7 @@ class TestRows:
         frame = FRAME.astype({"age": object})
         frame.loc[frame.index[::7], "age"] = "old"
         path = write(frame, tmp_path / "rows.csv")
-        spec = Spec({"age": "gaussian"})
+        spec = ModelSpec({"age": "gaussian"})
         for how, lines in (("skip", 5), ("report", 9)):
             done = train(path, "label", spec, read=ReadOptions(bad_rows=how))
             assert (done.aside.rows, len(done.aside.lines)) == (9, lines)
@@ -178,18 +191,18 @@ class TestRows:
         with pytest.raises(
             tb.TallyBayesError, match=r"rows\.csv, row 1, column 'status': '.*' is not"
         ):
-            train(path, "label", Spec({"status": "gaussian"}))
+            train(path, "label", ModelSpec({"status": "gaussian"}))
         with pytest.raises(
             tb.TallyBayesError, match=r"rows\.csv: column 'status' holds '.*', where"
         ):
-            train(path, "label", Spec({"status": "bins"}))
+            train(path, "label", ModelSpec({"status": "bins"}))
 
     @pytest.mark.parametrize("word", ["gaussian", "bins", "poisson"])
     def test_one_word_among_numbers_that_are_declared_names_its_row(self, tmp_path, word):
         frame = FRAME.astype({"age": object})
         frame.loc[25, "age"] = "old"
         path = write(frame, tmp_path / "rows.csv")
-        spec = Spec({"age": word}, only=("age",))
+        spec = ModelSpec({"age": word}, only=("age",))
         with pytest.raises(tb.TallyBayesError, match=r"rows\.csv, row 26, column 'age': 'old'"):
             train(path, "label", spec)
         good = FRAME.drop(25).reset_index(drop=True)

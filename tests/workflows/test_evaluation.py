@@ -18,9 +18,9 @@ from sklearn.metrics import (
 )
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import ReadOptions
 from tallybayes.workflows.evaluation import evaluate, evaluate_model
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write
 
@@ -32,7 +32,7 @@ TWO = mixed(150, seed=7, labels=("no", "yes")).drop(columns=["mail", "size"])
 
 @pytest.fixture(scope="module")
 def stored():
-    return train(FRAME, "label", Spec(drop=LESS), scores=False).stored
+    return train(FRAME, "label", ModelSpec(drop=LESS), scores=False).stored
 
 
 def assert_scores(report, true, predicted, proba, classes, weights=None):
@@ -66,7 +66,7 @@ def test_a_stored_model_scores_as_scikit_learn_says(tmp_path, stored, small_bloc
 @pytest.mark.parametrize("positive", [None, "no", "yes"])
 def test_two_classes_have_areas_and_a_positive_one(tmp_path, positive):
     learn, test = TWO.head(90), TWO.tail(60)
-    stored = train(learn, "label", Spec(positive=positive), scores=False).stored
+    stored = train(learn, "label", ModelSpec(positive=positive), scores=False).stored
     report = evaluate_model(stored, test)
     model = tb.NaiveBayes(positive=positive).fit(features(learn), learn["label"])
     place = ["no", "yes"].index(positive or "yes")
@@ -123,7 +123,7 @@ class TestTrouble:
     def test_a_weight_that_is_none_names_its_row(self, tmp_path, stored, value):
         test = TEST.assign(w=1.0)
         test.loc[77, "w"] = value
-        with pytest.raises(tb.TallyBayesError, match=r"test\.csv, row 78: the weight"):
+        with pytest.raises(tb.TallyBayesError, match=r"test\.csv, row 78: column .w. is"):
             evaluate_model(stored, write(test, tmp_path / "test.csv"), weight="w")
 
     def test_columns_that_lack_are_named(self, tmp_path, stored):
@@ -149,17 +149,17 @@ class TestSpecifications:
     """Held-out scores are those of `cross_val` on the same table in memory."""
 
     SPECS = (
-        (Spec(drop=LESS), tb.NaiveBayes()),
-        (Spec({"age": "bins", "income": "best"}, alpha=0.3, prior="uniform", drop=LESS),
+        (ModelSpec(drop=LESS), tb.NaiveBayes()),
+        (ModelSpec({"age": "bins", "income": "best"}, alpha=0.3, prior="uniform", drop=LESS),
          tb.NaiveBayes({"age": "bins", "income": "best"}, alpha=0.3, prior="uniform")),
-        (Spec(calibration="temperature", drop=LESS), tb.NaiveBayes(calibration="temperature")),
+        (ModelSpec(calibration="temperature", drop=LESS), tb.NaiveBayes(calibration="temperature")),
     )  # fmt: skip
 
     @pytest.mark.parametrize("folds", [4, "loo", 0.25])
     @pytest.mark.parametrize("each", ["csv", "parquet"])
     def test_every_way_to_hold_out(self, tmp_path, small_blocks, each, folds):
         path = write(FRAME, tmp_path / f"rows.{each}")
-        report = evaluate(path, "label", Spec(drop=LESS), folds=folds, seed=3)
+        report = evaluate(path, "label", ModelSpec(drop=LESS), folds=folds, seed=3)
         held = tb.NaiveBayes().cross_val(
             features(FRAME, *LESS), FRAME["label"], folds=folds, seed=3
         )
@@ -174,7 +174,7 @@ class TestSpecifications:
 
     def test_weights_and_repeats(self, tmp_path):
         path = write(FRAME, tmp_path / "rows.csv")
-        report = evaluate(path, "label", Spec(drop=LESS), folds=3, repeats=2, weight="times")
+        report = evaluate(path, "label", ModelSpec(drop=LESS), folds=3, repeats=2, weight="times")
         held = tb.NaiveBayes().cross_val(
             features(FRAME, *LESS, "times"), FRAME["label"], folds=3, repeats=2,
             sample_weight=FRAME["times"],
@@ -185,7 +185,7 @@ class TestSpecifications:
     def test_labels_may_be_typed(self, tmp_path):
         frame = TWO.assign(label=(TWO["label"] == "yes").astype(int))
         path = write(frame, tmp_path / "rows.csv")
-        spec = Spec(positive="0", prior={"0": 0.4, "1": 0.6})
+        spec = ModelSpec(positive="0", prior={"0": 0.4, "1": 0.6})
         report = evaluate(path, "label", spec, folds=3)
         model = tb.NaiveBayes(positive=0, prior={0: 0.4, 1: 0.6})
         assert_same_report(

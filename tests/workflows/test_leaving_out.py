@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import ReadOptions, arrow_file
 from tallybayes.workflows import counting, leaving_out
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 from tiers import scaled
 from workflows.mixed import mixed, write
@@ -112,25 +112,25 @@ def way(request, monkeypatch):
 @pytest.mark.parametrize("weight", [None, "times"], ids=["rows", "weights"])
 def test_every_family_is_left_out_exactly(way, weight):
     columns = {name: word for name, word in COLUMNS.items() if name != weight}
-    trained = train(FRAME, "label", Spec(columns=columns, drop=("mail",)), weight=weight)
+    trained = train(FRAME, "label", ModelSpec(columns=columns, drop=("mail",)), weight=weight)
     assert_scores(trained.scores, FRAME, trained.stored, weight)
 
 
 @pytest.mark.parametrize("each", ["csv", "jsonl", "parquet", "arrow"])
 def test_files_are_read_a_second_time(tmp_path, small_blocks, nothing_kept, each):
     path = write(FRAME, tmp_path / f"rows.{each}")
-    trained = train(path, "label", Spec(drop=("mail",)))
+    trained = train(path, "label", ModelSpec(drop=("mail",)))
     assert_scores(trained.scores, FRAME, trained.stored)
 
 
 @pytest.mark.parametrize(
     "spec",
     [
-        Spec(prior="uniform", alpha=0.1),
-        Spec(prior={"no": 0.5, "yes": 0.2, "so": 0.3}),
-        Spec(prior=tb.Empirical(alpha=1.5), positive="yes", unseen="smooth"),
-        Spec(columns={"age": "bins", "income": "bins"}),
-        Spec(alpha=0.0),
+        ModelSpec(prior="uniform", alpha=0.1),
+        ModelSpec(prior={"no": 0.5, "yes": 0.2, "so": 0.3}),
+        ModelSpec(prior=tb.Empirical(alpha=1.5), positive="yes", unseen="smooth"),
+        ModelSpec(columns={"age": "bins", "income": "bins"}),
+        ModelSpec(alpha=0.0),
     ],
     ids=["uniform", "stated", "smoothed prior", "bins", "unsmoothed"],
 )
@@ -145,7 +145,7 @@ def test_priors_and_smoothing_are_those_of_the_model(way, spec):
 def test_a_tie_goes_to_the_first_class_that_is_not_positive(way, positive, winner):
     """A column with one value says nothing, and neither does a uniform prior."""
     rows = {"x": ["same"] * 10, "label": ["a", "b"] * 5}
-    scores = train(rows, "label", Spec(prior="uniform", positive=positive)).scores
+    scores = train(rows, "label", ModelSpec(prior="uniform", positive=positive)).scores
     assert dict(zip(scores.classes, scores.confusion.counts.sum(axis=1), strict=True)) == {
         "a": 10.0 * (winner == "a"), "b": 10.0 * (winner == "b"),
     }  # fmt: skip
@@ -170,7 +170,7 @@ def test_values_that_only_one_row_has_are_unseen_without_it(way):
     frame = FRAME[["income", "status", "label"]].copy()
     frame.loc[[3, 40, 60], "status"] = ["once", "twice", "twice"]
     for unseen in ("ignore", "smooth"):
-        trained = train(frame, "label", Spec(unseen=unseen))
+        trained = train(frame, "label", ModelSpec(unseen=unseen))
         assert_scores(trained.scores, frame, trained.stored)
 
 
@@ -199,12 +199,12 @@ def test_rows_of_weight_zero_are_scored_by_the_model_of_all_and_count_nothing(wa
 
 def test_text_in_memory_is_left_out_exactly():
     frame = FRAME[["mail", "income", "label"]]
-    trained = train(frame, "label", Spec(text=("mail",)))
+    trained = train(frame, "label", ModelSpec(text=("mail",)))
     assert_scores(trained.scores, frame, trained.stored)
 
 
 def test_text_is_not_left_out_in_a_stream_and_that_is_said(nothing_kept):
-    trained = train(FRAME, "label", Spec(text=("mail",)))
+    trained = train(FRAME, "label", ModelSpec(text=("mail",)))
     assert trained.scores is None
     assert "text" in trained.no_scores
     assert f"No leave-one-out scores: {trained.no_scores}." in str(trained)
@@ -227,7 +227,7 @@ def test_few_rows_that_can_be_read_only_once_are_kept(tmp_path):
 
 
 def test_a_family_without_a_closed_form_says_so(way):
-    trained = train(FRAME, "label", Spec({"calls": tb.Complement(norm=True)}, drop=("mail",)))
+    trained = train(FRAME, "label", ModelSpec({"calls": tb.Complement(norm=True)}, drop=("mail",)))
     assert trained.scores is None
     assert "closed form" in trained.no_scores
 
@@ -235,9 +235,9 @@ def test_a_family_without_a_closed_form_says_so(way):
 @pytest.mark.parametrize(
     "spec",
     [
-        Spec(prior={"no": 0.5, "yes": 0.2, "so": 0.2, "lonely": 0.1}),
-        Spec(positive="lonely"),
-        Spec(unseen="error"),
+        ModelSpec(prior={"no": 0.5, "yes": 0.2, "so": 0.2, "lonely": 0.1}),
+        ModelSpec(positive="lonely"),
+        ModelSpec(unseen="error"),
     ],
     ids=["prior", "positive", "unseen"],
 )
@@ -305,7 +305,7 @@ def test_small_tables_of_all_kinds(monkeypatch, rows, weighted, size, unseen):
     weight = "times" if weighted else None
     if weighted:
         del columns["times"]
-    spec = Spec(columns=columns, unseen=unseen)
+    spec = ModelSpec(columns=columns, unseen=unseen)
     if frame["label"].nunique() < 2:
         return
     with warnings.catch_warnings():

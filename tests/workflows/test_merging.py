@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import dump_bytes
 from tallybayes.workflows.changing import merge
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 from workflows.mixed import assert_same_tally, features, mixed
 
@@ -23,7 +23,7 @@ COLUMNS = {"age": "gaussian", "rooms": "categorical", "on": "bernoulli", "visits
 def fitted(frame, columns=COLUMNS, **options):
     """Train a model on rows that have some of the columns."""
     some = {name: word for name, word in columns.items() if name in frame}
-    return train(frame, "label", Spec(columns=some, **options), scores=False).stored
+    return train(frame, "label", ModelSpec(columns=some, **options), scores=False).stored
 
 
 def test_merged_models_are_the_model_of_all_rows():

@@ -12,10 +12,9 @@ import pytest
 from pyarrow import ipc, parquet
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import ReadOptions
-from tallybayes.workflows import prediction
 from tallybayes.workflows.prediction import predict
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write
 
@@ -37,7 +36,7 @@ ODD = (
 
 @pytest.fixture(scope="module")
 def stored():
-    return train(FRAME, "label", Spec(text=("mail",)), scores=False).stored
+    return train(FRAME, "label", ModelSpec(text=("mail",)), scores=False).stored
 
 
 def read(path):
@@ -204,7 +203,7 @@ class TestModels:
     @pytest.mark.parametrize("how", ["temperature", "weights"])
     def test_a_calibrated_model_gives_its_calibrated_probabilities(self, tmp_path, how):
         model = tb.NaiveBayes(calibration=how).fit(features(FRAME, "mail"), FRAME["label"])
-        stored = train(FRAME, "label", Spec(calibration=how, drop=("mail",))).stored
+        stored = train(FRAME, "label", ModelSpec(calibration=how, drop=("mail",))).stored
         predict(stored, NEW, tmp_path / "out.csv", proba=True)
         found = read(tmp_path / "out.csv")
         wanted = model.predict_proba(features(NEW, "mail"))
@@ -214,7 +213,7 @@ class TestModels:
     def test_a_positive_class_wins_only_when_strictly_greater(self, tmp_path):
         rows = {"x": ["u", "v", "u", "v"], "y": ["a", "a", "b", "b"]}
         for positive, winner in (("a", "b"), ("b", "a"), (None, "a")):
-            stored = train(rows, "y", Spec(positive=positive), scores=False).stored
+            stored = train(rows, "y", ModelSpec(positive=positive), scores=False).stored
             predict(stored, {"x": ["u"]}, tmp_path / "out.csv")
             assert read(tmp_path / "out.csv")["prediction"].tolist() == [winner]
 
@@ -234,7 +233,7 @@ class TestTrouble:
     @pytest.fixture
     def strict(self):
         only = ("income", "age", "status")
-        return train(FRAME, "label", Spec(unseen="error", only=only), scores=False).stored
+        return train(FRAME, "label", ModelSpec(unseen="error", only=only), scores=False).stored
 
     @pytest.mark.parametrize("each", INPUTS)
     def test_an_unseen_category_names_its_row(self, tmp_path, strict, small_blocks, each):
@@ -361,4 +360,3 @@ def test_what_was_done_is_told(tmp_path, stored):
     assert found["rows"] == 130
     assert sum(each["rows"] for each in found["predicted"]) == 130
     assert found["columns"] == ["prediction", "probability"]
-    assert (prediction.PREDICTION, prediction.PROBABILITY) == ("prediction", "probability")

@@ -9,8 +9,8 @@ from pyarrow import parquet
 from scipy import stats
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
 from tallybayes.workflows.records import record_in, record_of, sample
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write
 
@@ -25,7 +25,7 @@ COLUMNS = {
 
 @pytest.fixture(scope="module")
 def stored():
-    return train(FRAME, "label", Spec(columns=COLUMNS, text=("mail",)), scores=False).stored
+    return train(FRAME, "label", ModelSpec(columns=COLUMNS, text=("mail",)), scores=False).stored
 
 
 class TestTyped:
@@ -140,7 +140,7 @@ class TestDrawn:
         sample(stored, 200, path, seed=1)
         names = parquet.read_table(path).column_names
         assert names == [*stored.fitted.tally.schema.names, "label"]
-        again = train(str(path), "label", Spec(columns=COLUMNS, text=("mail",)), scores=False)
+        again = train(str(path), "label", ModelSpec(columns=COLUMNS, text=("mail",)), scores=False)
         assert again.stored.fitted.classes == stored.fitted.classes
 
     def test_given_values_are_kept(self, stored):
@@ -155,7 +155,7 @@ class TestDrawn:
     def test_labels_and_values_come_as_often_as_the_model_says(self):
         """Chi-squared and Kolmogorov-Smirnov tests against the parameters by hand."""
         frame = FRAME[["income", "status", "label"]]
-        model = train(frame, "label", Spec(alpha=0.5), scores=False).stored
+        model = train(frame, "label", ModelSpec(alpha=0.5), scores=False).stored
         found = self.drawn(model, 4000, seed=3)
         share = frame["label"].value_counts() / len(frame)
         counts = found["label"].value_counts()
@@ -182,7 +182,7 @@ class TestDrawn:
     def test_a_value_that_the_model_does_not_draw_is_missing(self):
         """A column in one interval has no bounds to draw from."""
         frame = FRAME[["income", "label"]].assign(age=1.0)
-        model = train(frame, "label", Spec({"age": tb.Bins(())}), scores=False).stored
+        model = train(frame, "label", ModelSpec({"age": tb.Bins(())}), scores=False).stored
         out = io.BytesIO()
         sample(model, 3, out, seed=0)
         assert b"nan" not in out.getvalue().lower()

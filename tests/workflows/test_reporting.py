@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
+from tallybayes.model.specification import ModelSpec
 from tallybayes.report.contents import MOST_ROWS
 from tallybayes.sources.files import ReadOptions
 from tallybayes.workflows import reporting
 from tallybayes.workflows.evaluation import evaluate_model
 from tallybayes.workflows.reporting import report
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside
 from tallybayes.workflows.training import train
 from workflows.mixed import mixed, write
@@ -23,7 +23,7 @@ TEST = mixed(130, seed=6)
 @pytest.fixture(scope="module")
 def stored():
     frame = mixed(150, seed=5)
-    return train(frame, "label", Spec(text=("mail",)), scores=False).stored
+    return train(frame, "label", ModelSpec(text=("mail",)), scores=False).stored
 
 
 @pytest.fixture

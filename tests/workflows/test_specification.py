@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.families import FAMILIES
-from tallybayes.workflows.specification import Spec, label_of, parse_column, parse_family
+from tallybayes.model.specification import ModelSpec, label_of, parse_column, parse_family
 
 GAUSSIAN = tb.Gaussian()
 
@@ -115,11 +115,11 @@ NAMES = ("age", "income", "mail", "w", "y")
 @pytest.mark.parametrize(
     ("spec", "chosen"),
     [
-        (Spec(), ("age", "income", "mail", "w")),
-        (Spec(drop=("mail", "w")), ("age", "income")),
-        (Spec(only=("w", "age")), ("age", "w")),
-        (Spec(only=("age",), text=("mail",)), ("age", "mail")),
-        (Spec({"income": "bins"}, only=("age",)), ("age", "income")),
+        (ModelSpec(), ("age", "income", "mail", "w")),
+        (ModelSpec(drop=("mail", "w")), ("age", "income")),
+        (ModelSpec(only=("w", "age")), ("age", "w")),
+        (ModelSpec(only=("age",), text=("mail",)), ("age", "mail")),
+        (ModelSpec({"income": "bins"}, only=("age",)), ("age", "income")),
     ],
 )
 def test_columns_are_chosen_in_the_order_of_the_data(spec, chosen):
@@ -127,21 +127,21 @@ def test_columns_are_chosen_in_the_order_of_the_data(spec, chosen):
 
 
 def test_weights_and_target_are_no_columns():
-    assert Spec().chosen(NAMES, "y", "w") == ("age", "income", "mail")
+    assert ModelSpec().chosen(NAMES, "y", "w") == ("age", "income", "mail")
 
 
 @pytest.mark.parametrize(
     ("spec", "match"),
     [
-        (Spec(drop=("agee",)), "there is no column 'agee'; did you mean 'age'"),
-        (Spec(only=("incom",)), "there is no column 'incom'; did you mean 'income'"),
-        (Spec(text=("mails",)), "there is no column 'mails'; did you mean 'mail'"),
-        (Spec({"ages": "bins"}), "there is no column 'ages'; did you mean 'age'"),
-        (Spec(drop=("y",)), "'y' is what is predicted; it cannot be dropped"),
-        (Spec({"y": "bins"}), "'y' is what is predicted"),
-        (Spec(drop=("age",), only=("age",)), "column 'age' is dropped and asked for"),
-        (Spec({"age": "bins"}, drop=("age",)), "column 'age' is dropped and asked for"),
-        (Spec(drop=NAMES[:-1]), "no column is left to predict 'y' from"),
+        (ModelSpec(drop=("agee",)), "there is no column 'agee'; did you mean 'age'"),
+        (ModelSpec(only=("incom",)), "there is no column 'incom'; did you mean 'income'"),
+        (ModelSpec(text=("mails",)), "there is no column 'mails'; did you mean 'mail'"),
+        (ModelSpec({"ages": "bins"}), "there is no column 'ages'; did you mean 'age'"),
+        (ModelSpec(drop=("y",)), "'y' is what is predicted; it cannot be dropped"),
+        (ModelSpec({"y": "bins"}), "'y' is what is predicted"),
+        (ModelSpec(drop=("age",), only=("age",)), "column 'age' is dropped and asked for"),
+        (ModelSpec({"age": "bins"}, drop=("age",)), "column 'age' is dropped and asked for"),
+        (ModelSpec(drop=NAMES[:-1]), "no column is left to predict 'y' from"),
     ],
 )
 def test_columns_that_do_not_go_together_are_refused(spec, match):
@@ -150,9 +150,9 @@ def test_columns_that_do_not_go_together_are_refused(spec, match):
 
 
 def test_text_beside_other_words():
-    assert Spec(text=("mail",)).said == {"mail": "text"}
-    assert Spec({"age": "bins"}, text=("mail",)).said == {"mail": "text", "age": "bins"}
-    both = Spec("poisson", text=("mail",)).said
+    assert ModelSpec(text=("mail",)).declared == {"mail": "text"}
+    assert ModelSpec({"age": "bins"}, text=("mail",)).declared == {"mail": "text", "age": "bins"}
+    both = ModelSpec("poisson", text=("mail",)).declared
     assert both["mail"] == "text"
     assert "poisson" in both.values()
 
@@ -160,12 +160,12 @@ def test_text_beside_other_words():
 @pytest.mark.parametrize(
     ("spec", "needs"),
     [
-        (Spec(), False),
-        (Spec("best"), True),
-        (Spec({"age": "best"}), True),
-        (Spec("best", text=("mail",)), True),
-        (Spec(calibration="weights"), True),
-        (Spec({"age": "bins"}), False),
+        (ModelSpec(), False),
+        (ModelSpec("best"), True),
+        (ModelSpec({"age": "best"}), True),
+        (ModelSpec("best", text=("mail",)), True),
+        (ModelSpec(calibration="weights"), True),
+        (ModelSpec({"age": "bins"}), False),
     ],
 )
 def test_what_is_chosen_or_calibrated_needs_all_rows(spec, needs):

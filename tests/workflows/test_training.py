@@ -10,7 +10,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.model import Fitted
-from tallybayes.workflows.specification import Spec, parse_column
+from tallybayes.model.specification import ModelSpec, parse_column
 from tallybayes.workflows.training import train
 from tiers import crossed
 from workflows.mixed import as_read, assert_same_tally, features, mixed, write
@@ -106,14 +106,14 @@ def test_what_is_typed_of_columns_is_what_families_say(files, name, each):
     texts, families = DECLARED[name]
     X = features(as_read(FRAME, families, each))
     model = tb.NaiveBayes(families).fit(X, FRAME["label"])
-    spec = Spec(columns=dict(map(parse_column, texts)))
+    spec = ModelSpec(columns=dict(map(parse_column, texts)))
     assert_as_fitted(train(files[each], "label", spec, scores=False).stored, model, X)
 
 
 def test_categories_that_are_declared_are_letters_in_csv_and_values_elsewhere(tmp_path):
     frame = pd.DataFrame({"code": [7, 7, 8, 9] * 3, "label": ["a", "b", "b", "a"] * 3})
     (tmp_path / "rows.csv").write_text(frame.to_csv(index=False).replace("\n7,", "\n007,"))
-    spec = Spec(columns={"code": "categorical"})
+    spec = ModelSpec(columns={"code": "categorical"})
     for path, wanted in (
         (str(tmp_path / "rows.csv"), ("007", "8", "9")),
         (write(frame, tmp_path / "rows.parquet"), (7, 8, 9)),
@@ -144,7 +144,7 @@ def test_every_family_is_tried():
 def test_families_and_kinds_may_be_given_as_values(files, columns):
     X = features(as_read(FRAME, columns, "csv"))
     model = tb.NaiveBayes(columns).fit(X, FRAME["label"])
-    stored = train(files["csv"], "label", Spec(columns=columns), scores=False).stored
+    stored = train(files["csv"], "label", ModelSpec(columns=columns), scores=False).stored
     assert_as_fitted(stored, model, X)
 
 
@@ -152,7 +152,7 @@ def test_families_and_kinds_may_be_given_as_values(files, columns):
 def test_one_family_may_be_for_all_columns(files, word):
     numbers = features(FRAME)[["age", "rooms", "on", "visits"]]
     model = tb.NaiveBayes(word).fit(numbers, FRAME["label"])
-    spec = Spec(columns=word, only=tuple(numbers.columns))
+    spec = ModelSpec(columns=word, only=tuple(numbers.columns))
     assert_as_fitted(train(files["csv"], "label", spec, scores=False).stored, model, numbers)
 
 
@@ -160,24 +160,24 @@ def test_one_family_for_all_columns_leaves_text_to_text(files):
     numbers = features(FRAME)[["age", "rooms", "mail"]]
     model = tb.NaiveBayes({"age": "poisson", "rooms": "poisson", "mail": "text"})
     model.fit(numbers, FRAME["label"])
-    spec = Spec(columns="poisson", text=("mail",), only=("age", "rooms"))
+    spec = ModelSpec(columns="poisson", text=("mail",), only=("age", "rooms"))
     assert_as_fitted(train(files["csv"], "label", spec, scores=False).stored, model, numbers)
 
 
 @pytest.mark.parametrize(
     ("given", "names"),
     [
-        (Spec(drop=("mail", "times")), features(FRAME, "mail", "times").columns),
-        (Spec(only=("age", "status")), ["age", "status"]),
-        (Spec(only=("age",), columns={"status": "categorical"}), ["age", "status"]),
-        (Spec(only=("age",), text=("mail",)), ["age", "mail"]),
+        (ModelSpec(drop=("mail", "times")), features(FRAME, "mail", "times").columns),
+        (ModelSpec(only=("age", "status")), ["age", "status"]),
+        (ModelSpec(only=("age",), columns={"status": "categorical"}), ["age", "status"]),
+        (ModelSpec(only=("age",), text=("mail",)), ["age", "mail"]),
     ],
     ids=["drop", "only", "only and declared", "only and text"],
 )
 def test_only_the_columns_that_are_chosen_are_used(files, given, names):
     stored = train(files["parquet"], "label", given, scores=False).stored
     assert stored.fitted.tally.schema.names == tuple(names)
-    model = tb.NaiveBayes(given.said).fit(FRAME[list(names)], FRAME["label"])
+    model = tb.NaiveBayes(given.declared).fit(FRAME[list(names)], FRAME["label"])
     assert_as_fitted(stored, model, FRAME[list(names)])
 
 
@@ -188,7 +188,7 @@ def test_alpha_and_unseen_hold_for_columns_that_do_not_state_their_own(files, al
     X = features(as_read(FRAME, columns, "csv"), "mail")
     new = X.head(10).assign(rooms="7")
     model = tb.NaiveBayes(columns, alpha=alpha, unseen=unseen).fit(X, FRAME["label"])
-    spec = Spec(columns=columns, alpha=alpha, unseen=unseen, drop=("mail",))
+    spec = ModelSpec(columns=columns, alpha=alpha, unseen=unseen, drop=("mail",))
     stored = train(files["csv"], "label", spec, scores=False).stored
     assert_as_fitted(stored, model, X)
     np.testing.assert_allclose(
@@ -204,7 +204,7 @@ class TestPriors:
     )
     def test_the_prior_is_the_one_that_is_asked_for(self, files, prior):
         model = tb.NaiveBayes(prior=prior, positive="yes").fit(features(FRAME), FRAME["label"])
-        spec = Spec(prior=prior, positive="yes")
+        spec = ModelSpec(prior=prior, positive="yes")
         stored = train(files["csv"], "label", spec, scores=False).stored
         assert_as_fitted(stored, model, features(FRAME))
 
@@ -225,7 +225,7 @@ class TestPriors:
             positive=labels[1],
         ).fit(features(frame), frame["label"])
         typed = f"status=categorical:m=2,p={texts[0]}:1/4;{texts[1]}:1/2"
-        spec = Spec(
+        spec = ModelSpec(
             columns=dict([parse_column(typed)]),
             prior=dict(zip(texts, (0.3, 0.7), strict=True)),
             positive=texts[1],
@@ -238,7 +238,7 @@ class TestPriors:
         frame = mixed(60, labels=(0.5, 1.5))[["income", "rooms", "label"]]
         path = write(frame, tmp_path / "rows.csv")
         wanted = tb.Tally.of(features(frame), frame["label"])
-        found = train(path, "label", Spec(positive="1.5"), scores=False).stored.fitted
+        found = train(path, "label", ModelSpec(positive="1.5"), scores=False).stored.fitted
         assert_same_tally(found.tally, wanted)
         assert (found.classes, found.recipe.positive) == ((0.5, 1.5), 1.5)
 
@@ -247,7 +247,7 @@ class TestPriors:
         family = tb.Categorical(m=2, p=tb.ByClass({0: 0.25, 1: 0.5}))
         typed = tb.Categorical(m=2, p=tb.ByClass({"0": 0.25, "1": 0.5}))
         model = tb.NaiveBayes(family).fit(features(frame), frame["label"])
-        stored = train(frame, "label", Spec(columns=typed), scores=False).stored
+        stored = train(frame, "label", ModelSpec(columns=typed), scores=False).stored
         assert_as_fitted(stored, model, features(frame))
 
 
@@ -262,10 +262,10 @@ class TestWeights:
     def test_a_weight_of_three_is_three_rows(self, tmp_path):
         columns = {"size": "bins", "mail": "text"}
         path = write(FRAME, tmp_path / "weighted.csv")
-        weighted = train(path, "label", Spec(columns=columns), weight="times", scores=False)
+        weighted = train(path, "label", ModelSpec(columns=columns), weight="times", scores=False)
         repeated = FRAME.loc[FRAME.index.repeat(FRAME["times"])].drop(columns="times")
         path = write(repeated, tmp_path / "repeated.csv")
-        plain = train(path, "label", Spec(columns=columns), scores=False)
+        plain = train(path, "label", ModelSpec(columns=columns), scores=False)
         a, b = weighted.stored.fitted.tally, plain.stored.fitted.tally
         assert a.schema.edges["size"] == b.schema.edges["size"] != ()
         np.testing.assert_allclose(a.weight, b.weight, rtol=1e-13)
@@ -283,7 +283,9 @@ class TestWeights:
         columns = {"income": "bins"}
         model = tb.NaiveBayes(columns)
         model.fit(features(some, "times"), some["label"], sample_weight=some["times"])
-        stored = train(path, "label", Spec(columns=columns), weight="times", scores=False).stored
+        stored = train(
+            path, "label", ModelSpec(columns=columns), weight="times", scores=False
+        ).stored
         assert_as_fitted(stored, model, features(some, "times"))
         assert stored.fitted.classes == ("no", "yes")
         assert stored.provenance.rows == len(some)
@@ -296,7 +298,7 @@ class TestThroughTheEstimator:
     def test_a_calibrated_model_is_the_estimators(self, files, how):
         X = features(FRAME, "mail", "times")
         model = tb.NaiveBayes(calibration=how).fit(X, FRAME["label"])
-        spec = Spec(calibration=how, drop=("mail", "times"))
+        spec = ModelSpec(calibration=how, drop=("mail", "times"))
         trained = train(files["csv"], "label", spec)
         assert trained.stored.fitted.recipe.calibration.how == how
         assert_as_fitted(trained.stored, model, X)
@@ -307,7 +309,9 @@ class TestThroughTheEstimator:
     def test_the_best_families_are_the_estimators(self, files, each):
         X = features(FRAME, "mail", "times")
         model = tb.NaiveBayes("best").fit(X, FRAME["label"])
-        stored = train(files[each], "label", Spec(columns="best", drop=("mail", "times"))).stored
+        stored = train(
+            files[each], "label", ModelSpec(columns="best", drop=("mail", "times"))
+        ).stored
         assert_as_fitted(stored, model, X)
 
     def test_a_family_may_be_chosen_for_one_column_only(self, files):
@@ -315,7 +319,7 @@ class TestThroughTheEstimator:
         X = features(FRAME, "times")
         model = tb.NaiveBayes({**columns, "mail": "text"})
         model.fit(X, FRAME["label"], sample_weight=FRAME["times"])
-        spec = Spec(columns=columns, text=("mail",))
+        spec = ModelSpec(columns=columns, text=("mail",))
         stored = train(files["csv"], "label", spec, weight="times").stored
         assert_as_fitted(stored, model, X)
 
@@ -352,7 +356,7 @@ class TestTables:
         known = ["Widowed", *FRAME["status"].dropna().unique()]
         frame = FRAME.assign(status=FRAME["status"].astype(pd.CategoricalDtype(known)))
         model = tb.NaiveBayes(unseen="smooth").fit(features(frame), frame["label"])
-        stored = train(frame, "label", Spec(unseen="smooth"), scores=False).stored
+        stored = train(frame, "label", ModelSpec(unseen="smooth"), scores=False).stored
         assert "Widowed" in stored.fitted.tally.schema.declared["status"]
         assert_as_fitted(stored, model, features(frame))
 
@@ -379,7 +383,7 @@ class TestSeveralFiles:
         assert_as_fitted(trained.stored, model, features(both))
         held = tb.NaiveBayes().cross_val(features(both), both["label"], folds="loo")
         assert trained.scores.log_loss == pytest.approx(held.report().log_loss, rel=1e-9)
-        spec = Spec(calibration="temperature")
+        spec = ModelSpec(calibration="temperature")
         model = tb.NaiveBayes(calibration="temperature").fit(features(both), both["label"])
         assert_as_fitted(train([a, b], "label", spec).stored, model, features(both))
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import load, save
 from tallybayes.validation import tune
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.tuning import ALPHAS, tune_spec
 from workflows.mixed import features, mixed, write
 
@@ -51,14 +51,14 @@ def test_every_parameter_may_be_chosen(tmp_path, grid):
     path = write(FRAME, tmp_path / "rows.csv")
     options = {"folds": 3, "score": "log_loss", "nested": None, "seed": 4}
     wanted = tune(tb.NaiveBayes(), features(FRAME), FRAME["label"], grid, **options)
-    assert_tuned(tune_spec(path, "label", Spec(), grid, **options), wanted, features(FRAME))
+    assert_tuned(tune_spec(path, "label", ModelSpec(), grid, **options), wanted, features(FRAME))
 
 
 def test_a_column_may_be_tried_as_categories_and_as_numbers(tmp_path):
     path = write(FRAME, tmp_path / "rows.csv")
     grid = {"columns": [{"rooms": "gaussian"}, {"rooms": "categorical"}]}
     wanted = tune(tb.NaiveBayes(), features(FRAME), FRAME["label"], grid, nested=None)
-    spec = Spec({"rooms": "categorical"})
+    spec = ModelSpec({"rooms": "categorical"})
     assert_tuned(tune_spec(path, "label", spec, grid, nested=None), wanted, features(FRAME))
 
 
@@ -71,7 +71,7 @@ def test_a_specification_is_what_is_tuned(tmp_path):
     wanted = tune(
         model, X, FRAME["label"], {"alpha": [0.1, 1, 10]}, sample_weight=FRAME["times"], **options
     )
-    spec = Spec(columns, prior="uniform", positive="yes", drop=("on",))
+    spec = ModelSpec(columns, prior="uniform", positive="yes", drop=("on",))
     found = tune_spec(path, "label", spec, {"alpha": [0.1, 1, 10]}, weight="times", **options)
     assert_tuned(found, wanted, X)
 
@@ -103,7 +103,7 @@ def test_trying_families_for_all_columns_leaves_alone_what_is_declared(tmp_path)
         "note": [("good " if k % 3 else "bad ") + "word" for k in range(120)],
         "y": ["yes" if k % 2 else "no" for k in range(120)],
     }
-    spec = Spec(columns={"age": tb.Bins(edges=(30.0, 50.0))}, text=("note",))
+    spec = ModelSpec(columns={"age": tb.Bins(edges=(30.0, 50.0))}, text=("note",))
     tuned, stored = tune_spec(rows, "y", spec, {"columns": ["auto", "best"]}, folds=3, nested=None)
     assert len(tuned.candidates) == 2
     schema = stored.fitted.tally.schema

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import tallybayes as tb
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import ReadOptions, open_rows
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 from workflows.mixed import as_read, assert_same_tally, features, mixed, write
 
@@ -33,7 +33,7 @@ def test_a_stream_counts_what_the_table_in_memory_counts(tmp_path, small_blocks,
     X = features(as_read(FRAME, COLUMNS, each), "times")
     w = None if weight is None else FRAME[weight]
     model = tb.NaiveBayes(COLUMNS).fit(X, FRAME["label"], sample_weight=w)
-    spec = Spec(columns=COLUMNS, drop=() if weight else ("times",))
+    spec = ModelSpec(columns=COLUMNS, drop=() if weight else ("times",))
     stored = train(path, "label", spec, weight=weight, scores=False).stored
     assert_same_tally(stored.fitted.tally, model.tally_)
     np.testing.assert_allclose(stored.fitted.model.posterior(X), model.predict_proba(X), rtol=1e-10)
@@ -45,7 +45,7 @@ def test_what_is_chosen_and_calibrated_has_seen_all_rows(tmp_path, small_blocks,
     path = write(FRAME, tmp_path / f"rows.{each}")
     X = features(FRAME, "mail", "times")
     model = tb.NaiveBayes({"size": "best"}, calibration="temperature").fit(X, FRAME["label"])
-    spec = Spec({"size": "best"}, calibration="temperature", drop=("mail", "times"))
+    spec = ModelSpec({"size": "best"}, calibration="temperature", drop=("mail", "times"))
     stored = train(path, "label", spec).stored
     assert_same_tally(stored.fitted.tally, model.tally_)
     np.testing.assert_allclose(stored.fitted.model.posterior(X), model.predict_proba(X), rtol=1e-9)
@@ -79,7 +79,7 @@ def test_edges_are_cut_where_the_labels_of_the_sample_say(tmp_path, small_blocks
     model = tb.NaiveBayes({"income": "bins"}).fit(first[["income"]], first["label"])
     edges = model.schema_.edges["income"]
     assert edges
-    spec = Spec(columns={"income": "bins"}, only=("income",))
+    spec = ModelSpec(columns={"income": "bins"}, only=("income",))
     found = train(path, "label", spec, scores=False).stored.fitted.tally
     wanted = tb.NaiveBayes({"income": tb.Bins(edges)}).fit(frame[["income"]], frame["label"])
     assert_same_tally(found, wanted.tally_)
@@ -138,7 +138,7 @@ def test_progress_hears_of_every_row_and_byte(tmp_path, small_blocks):
         def end(self):
             heard["ended"] += 1
 
-    train(path, "label", Spec(drop=("mail",)), scores=False, progress=Ear())
+    train(path, "label", ModelSpec(drop=("mail",)), scores=False, progress=Ear())
     size = (tmp_path / "rows.csv").stat().st_size
     assert heard["begun"] == [("counting", size)]
     assert (heard["rows"], heard["ended"]) == (len(FRAME), 1)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import tallybayes as tb
-from tallybayes.workflows.specification import Spec
+from tallybayes.model.specification import ModelSpec
 from tallybayes.workflows.training import train
 from tallybayes.workflows.understood import MOST_COLUMNS, understood
 from workflows.mixed import features, mixed, write
@@ -32,7 +32,7 @@ def test_missing_values_are_counted_as_pandas_counts_them(tmp_path, small_blocks
     for name in ("size", "visits", "calls", "mail", "owner"):
         gaps[name] = gaps[name].astype(object).mask(rng.random(len(gaps)) < 0.3, None)
     path = write(gaps, tmp_path / f"rows.{each}")
-    found = understood(train(path, "label", Spec(columns=COLUMNS), scores=False).stored.fitted)
+    found = understood(train(path, "label", ModelSpec(columns=COLUMNS), scores=False).stored.fitted)
     # (a text without any word, such as "-", is there all the same)
     assert {each.name: each.missing for each in found.columns} == (
         features(gaps).isna().sum().to_dict()
@@ -41,7 +41,7 @@ def test_missing_values_are_counted_as_pandas_counts_them(tmp_path, small_blocks
 
 
 def test_families_and_reasons_are_named():
-    trained = train(FRAME, "label", Spec(columns=COLUMNS, alpha=0.5), scores=False)
+    trained = train(FRAME, "label", ModelSpec(columns=COLUMNS, alpha=0.5), scores=False)
     found = {each.name: each for each in understood(trained.stored.fitted).columns}
     assert found["income"].family == "Gaussian()"
     assert found["income"].why == "decimal numbers"
@@ -72,7 +72,9 @@ def test_many_columns_and_classes_are_cut_short():
 
 
 def test_all_of_it_is_json():
-    found = understood(train(FRAME, "label", Spec(columns=COLUMNS), scores=False).stored.fitted)
+    found = understood(
+        train(FRAME, "label", ModelSpec(columns=COLUMNS), scores=False).stored.fitted
+    )
     shown = json.loads(json.dumps(found.to_dict()))
     assert shown["rows"] == 120
     assert shown["target"] == "label"
@@ -80,7 +82,7 @@ def test_all_of_it_is_json():
 
 
 def test_a_chosen_family_says_why_it_was_chosen():
-    trained = train(FRAME, "label", Spec({"size": "best"}, drop=("mail",)))
+    trained = train(FRAME, "label", ModelSpec({"size": "best"}, drop=("mail",)))
     found = {each.name: each.why for each in understood(trained.stored.fitted).columns}
     model = tb.NaiveBayes({"size": "best"}).fit(features(FRAME, "mail"), FRAME["label"])
     assert model.fitted_.recipe.reasons["size"] in found["size"]
@@ -98,7 +100,7 @@ class TestNames:
 
     @pytest.mark.parametrize(
         "spec",
-        [Spec(drop=("id",)), Spec(text=("id",)), Spec({"id": "categorical"})],
+        [ModelSpec(drop=("id",)), ModelSpec(text=("id",)), ModelSpec({"id": "categorical"})],
         ids=["dropped", "text", "declared"],
     )
     def test_unless_the_user_has_said_what_it_is(self, spec):
@@ -114,4 +116,4 @@ def test_a_column_that_numbers_the_rows_is_pointed_at(tmp_path):
     path.write_text("\n".join([",x,y", *lines, ""]))
     with pytest.warns(tb.TallyBayesWarning, match="'index' numbers the rows.*--drop index"):
         train(path, "y")
-    assert train(path, "y", Spec(drop=("index",))).stored.fitted.tally.schema.names == ("x",)
+    assert train(path, "y", ModelSpec(drop=("index",))).stored.fitted.tally.schema.names == ("x",)

@@ -15,8 +15,8 @@ from tallybayes.cli.command import OWN, Function, argument, option
 from tallybayes.cli.parameters import FAMILIES, PLACE, ColumnFamily, Prior
 
 if TYPE_CHECKING:
+    from tallybayes.model.specification import ModelSpec
     from tallybayes.sources.files import ReadOptions
-    from tallybayes.workflows.specification import Spec
 
 READING, COLUMNS, MODEL = "Reading", "Columns", "Model"
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
@@ -121,9 +121,9 @@ def reading_options(command: Function) -> Function:
     return _reading(command)
 
 
-def spec_of(**values: Any) -> Spec:
+def spec_of(**values: Any) -> ModelSpec:
     """Make of the specification options what the workflows take."""
-    from tallybayes.workflows.specification import Spec, parse_column
+    from tallybayes.model.specification import ModelSpec, parse_column
 
     columns: Any = {}
     for name, family in map(parse_column, values.pop("columns")):
@@ -131,8 +131,8 @@ def spec_of(**values: Any) -> Spec:
             raise click.UsageError(f"Column {name!r} is stated twice, with --column.")
         columns[name] = family
     if values.pop("families") == "best":  # whatever is not stated
-        return Spec(columns=columns or "auto", **values).with_families("best")
-    return Spec(columns=columns or "auto", **values)
+        return ModelSpec(columns=columns or "auto", **values).with_families("best")
+    return ModelSpec(columns=columns or "auto", **values)
 
 
 SPECIFICATION = (

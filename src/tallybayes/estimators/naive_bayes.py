@@ -27,14 +27,12 @@ from tallybayes.estimators.checks import (
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe, most_informative
 from tallybayes.model.calibration import Calibration, How
-from tallybayes.model.column_specs import (
+from tallybayes.model.specification import (
     ColumnSpec,
     Resolved,
     column_spec,
-    families_for,
     kept_columns,
-    needs_labels,
-    resolved,
+    resolve,
     without_dropped,
     without_numbers,
 )
@@ -275,8 +273,7 @@ class NaiveBayes(TallyClassifier):
         reason = fresh._why_refit()
         if reason:
             return needs_refit(labels, source.n_rows, reason)
-        said = fresh._spec.of_all or fresh._spec.by_name
-        schema = Schema.infer(source, said, target=target)
+        schema = Schema.infer(source, fresh._spec.declared, target=target)
         classes, _ = coded(labels, source.n_rows)
         recipe = fresh._recipe(Tally(schema).with_classes(classes), ())
         return fresh._prepared(schema, recipe, source, labels, weights, known)
@@ -287,7 +284,7 @@ class NaiveBayes(TallyClassifier):
             return "the calibration is fitted on the rows to learn from"
         if self._spec.wants_best:
             return "families are chosen on the rows to learn from"
-        return "where bins are cut depends on the labels" if needs_labels(self._spec) else ""
+        return "where bins are cut depends on the labels" if self._spec.needs_labels else ""
 
     def sample(
         self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
@@ -380,7 +377,7 @@ class NaiveBayes(TallyClassifier):
 
     def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
         """Say how a model is estimated, with the parameters as they are now."""
-        families, by_name = families_for(tally.schema, self._spec, self.alpha, self.unseen)
+        families, by_name = self._spec.families(tally.schema, self.alpha, self.unseen)
         prior = self._stated_prior(Recipe(declared_classes=declared).classes(tally))
         stated = prior.p if isinstance(prior, Fixed) else tally.classes
         for label in tally.classes:
@@ -430,7 +427,7 @@ class NaiveBayes(TallyClassifier):
             chosen = best_families(source, names, labels, weights, alpha, tempered)
             self._choices = {**self._choices, **chosen}
             spec = spec.with_best({name: choice.family for name, choice in chosen.items()})
-        return resolved(spec, source, labels, weights)
+        return resolve(spec, source, labels, weights)
 
     def _with_new_columns(self, tally: Tally, rows: _Labelled) -> Tally:
         """Make room for columns that a table has and the tally has not."""
@@ -447,7 +444,7 @@ class NaiveBayes(TallyClassifier):
         open_ = {
             n
             for n in tally.empty_columns()
-            if n not in before or needs_labels(ColumnSpec(before[n], {}))
+            if n not in before or ColumnSpec(before[n], {}).needs_labels
         }
         new = [n for n in source.names if n not in schema.places or n in open_]
         if not new:

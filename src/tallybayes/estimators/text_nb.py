@@ -15,7 +15,7 @@ from tallybayes.families import Text, TextParameters
 from tallybayes.families.text import Event, as_vocabulary
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import How
-from tallybayes.model.column_specs import ColumnSpec
+from tallybayes.model.specification import ColumnSpec
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally

@@ -42,6 +42,6 @@ not negative, 0 or from 1e-250 to 1e+250: rescale them
         raise TallyBayesError(
             f"the weight of row {row} is {array[row]}; weights must be finite and not negative, 0 "
             f"or from {1.0 / MOST_WEIGHT:g} to {MOST_WEIGHT:g}: rescale them",
-            [row],
+            np.flatnonzero(~usable).tolist(),
         )
     return array

@@ -139,6 +139,7 @@ class Words(Kind):
     """
 
     counted_as: ClassVar[str] = "words"
+    read_as: ClassVar[str] = "text"
     takes_plain_values: ClassVar[bool] = True
 
     tokens: Tokens = "words"

@@ -26,8 +26,8 @@ from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, 
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of, winners
 from tallybayes.metrics.scores import GREATER_IS_BETTER, MEANS, mean
-from tallybayes.model.column_specs import BEST, DROP, column_spec, without_dropped
 from tallybayes.model.factors import FactorPlan
+from tallybayes.model.specification import DROP, column_spec, without_dropped
 from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import counted, listed
 from tallybayes.sources.weights import weights_of
@@ -291,9 +291,8 @@ class _Way(NamedTuple):
         if len(chosen) == len(self.names) and said is model.columns:
             return clone(model)
         spec = column_spec(said, self.names)
-        words = {name: "best" if word is BEST else word for name, word in spec.by_name.items()}
-        others = "auto" if spec.of_all is None else "best" if spec.of_all is BEST else spec.of_all
-        columns: dict[Any, Any] = {name: words.get(name, others) for name in chosen}
+        others = "auto" if spec.of_all is None else spec.of_all
+        columns: dict[Any, Any] = {name: spec.by_name.get(name, others) for name in chosen}
         columns[...] = DROP
         return clone(model).set_params(columns=columns)
 

@@ -11,6 +11,13 @@ import numpy as np
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.model import Fitted
+from tallybayes.model.plans import (
+    CountPlan,
+    column_types,
+    source_of,
+    type_of_labels,
+    type_to_read,
+)
 from tallybayes.model.recipe import applicable, family_for
 from tallybayes.modelfile import Stored, changing, load
 from tallybayes.schema import Categories, Schema
@@ -18,8 +25,8 @@ from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
 from tallybayes.sources.labels import sorted_labels
 from tallybayes.tallies import Tally
-from tallybayes.workflows.counting import Counting, count, source_of, type_to_read, types_to_read
-from tallybayes.workflows.prediction import check_columns, type_of_labels, types_for
+from tallybayes.workflows.counting import count, types_to_read
+from tallybayes.workflows.prediction import check_columns
 from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.training import source_name
 
@@ -156,7 +163,7 @@ def _is_open(schema: Schema, name: str) -> bool:
 
 def _counting(
     rows: Rows | FrameRows, fitted: Fitted, schema: Schema, target: str, weight: str | None
-) -> Counting:
+) -> CountPlan:
     """Say how the rows are counted: as those before."""
     check_columns(rows, schema)
     for name in (target, *([weight] if weight else [])):
@@ -169,7 +176,7 @@ def _counting(
                 f"column {name!r} is one that the model predicts from; it cannot hold the labels "
                 "or weights too"
             )
-    types = types_for(fitted)
+    types = column_types(fitted.tally)
     types[target] = type_of_labels(fitted.classes)
     # where no value is known, the type is that of the first rows
     types |= types_to_read(
@@ -180,7 +187,7 @@ def _counting(
         types[target] = type_to_read(labels, Categories())
     if weight is not None:
         types[weight] = "number"
-    return Counting(schema, target, weight, types)
+    return CountPlan(schema, target, weight, types)
 
 
 def merge(models: Sequence[Stored], names: Sequence[str]) -> Stored:

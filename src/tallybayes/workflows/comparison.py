@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Stored
 from tallybayes.sources.files import ReadOptions, open_rows
 from tallybayes.validation.comparison import Comparison, compare, compare_predictions
 from tallybayes.workflows.evaluation import judge
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress
-from tallybayes.workflows.tables import read_labelled
+from tallybayes.workflows.tables import estimator_of, read_labelled
 
 
 def compare_models(
@@ -65,7 +65,7 @@ def compare_models(
 
 
 def compare_specs(
-    specs: Mapping[str, Spec],
+    specs: Mapping[str, ModelSpec],
     data: Any,
     target: str,
     *,
@@ -117,7 +117,7 @@ def compare_specs(
         others=others,
     )
     labels = tuple(np.unique(rows.y).tolist())
-    models = {name: spec.for_labels(labels).estimator() for name, spec in specs.items()}
+    models = {name: estimator_of(spec.for_labels(labels)) for name, spec in specs.items()}
     return compare(
         models,
         rows.X,

@@ -3,90 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.kernels.choice import part_of
-from tallybayes.model.column_specs import (
-    ColumnSpec,
-    Resolved,
-    column_spec,
-    needs_labels,
-    resolved,
-)
+from tallybayes.model.plans import CountPlan, source_of, type_to_read
+from tallybayes.model.specification import ColumnSpec, ModelSpec, Resolved, column_spec, resolve
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Table
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type
 from tallybayes.sources.files.mixed_columns import with_numbers
-from tallybayes.sources.labels import Encoded, Label
+from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.tallies.pairwise import PairwiseSum
 from tallybayes.tokenizer import Words, expect_text
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress, worked
-
-Array = NDArray[Any]
 
 FEW_ROWS = 20
 KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
-
-
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """How rows are counted: under which schema, by which column of labels and of weights."""
-
-    schema: Schema
-    target: str
-    weight: str | None
-    types: Mapping[str, Type]
-
-    @property
-    def undeclared(self) -> tuple[str, ...]:
-        """The columns of which nobody has said what they are."""
-        return tuple(name for name, _, reason in self.schema if reason != "declared")
-
-    def source(self, table: Any) -> Table:
-        """Return the columns of a table that the schema names."""
-        return source_of(table, self.schema.names)
-
-    def labels(self, table: Any) -> ArrowColumn:
-        """Return the column of labels."""
-        return ArrowColumn(self.target, table.column(self.target))
-
-    def weights(self, table: Any) -> Array | None:
-        """Return the weights of the rows, if there are any."""
-        if self.weight is None:
-            return None
-        column = ArrowColumn(self.weight, table.column(self.weight))
-        weights = column.numbers(slice(0, len(column)))
-        bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
-        if len(bad):
-            raise TallyBayesError(
-                f"column {self.weight!r} is missing, negative or infinite, which is no weight",
-                bad.tolist(),
-            )
-        return weights
-
-    def checked_labels(self, table: Any) -> Encoded:
-        """Return the labels as codes; a missing one is refused."""
-        return encode_classes(self.labels(table), table.num_rows)
-
-    def tally(self, table: Any) -> Tally:
-        """Count the rows of a table."""
-        return Tally.of(
-            self.source(table), self.labels(table), self.weights(table), schema=self.schema
-        )
-
-
-def source_of(table: Any, names: Iterable[str]) -> Table:
-    """Return some columns of an Arrow table."""
-    return Table({name: ArrowColumn(name, table.column(name)) for name in names}, table.num_rows)
 
 
 @dataclass(slots=True)
@@ -99,15 +37,15 @@ class Counted:
 
 
 def settled(
-    rows: Rows | FrameRows, spec: Spec, target: str, weight: str | None, options: ReadOptions
-) -> tuple[Counting, ColumnSpec]:
+    rows: Rows | FrameRows, spec: ModelSpec, target: str, weight: str | None, options: ReadOptions
+) -> tuple[CountPlan, ColumnSpec]:
     """Settle from the sample what the columns are."""
     try:
         names = spec.chosen(rows.names, target, weight)
     except TallyBayesError as error:
         raise TallyBayesError(f"{rows.files[0]}: {error}") from None
     sample = rows.sample
-    wish = column_spec(spec.said, names)
+    wish = column_spec(spec.declared, names)
     if rows.untyped:
         numbers = [name for name in names if may_be_numbers(wish, name)]
         sample = with_numbers(sample, [*numbers, *([weight] if weight else [])], options.decimal)
@@ -115,8 +53,8 @@ def settled(
         raise TallyBayesError(f"{rows.files[0]} has no rows; expected some to learn from")
     source = source_of(sample, names)
     _check_target(ArrowColumn(target, sample.column(target)))
-    said: Any = wish.of_all or wish.by_name
-    if needs_labels(wish):
+    said: Any = wish.declared
+    if wish.needs_labels:
         try:
             said, wish = _cut(wish, source, sample, target, weight)
         except TallyBayesError as error:
@@ -130,12 +68,12 @@ def settled(
     types[target] = type_to_read(ArrowColumn(target, sample.column(target)), Categories())
     if weight is not None:
         types[weight] = "number"
-    return Counting(schema, target, weight, types), wish
+    return CountPlan(schema, target, weight, types), wish
 
 
 def count(
     rows: Rows | FrameRows,
-    counting: Counting,
+    counting: CountPlan,
     options: ReadOptions,
     *,
     keep: bool = False,
@@ -190,8 +128,9 @@ def cells_in_all(rows: Rows | FrameRows, schema: Schema) -> int:
 
 def may_be_numbers(wish: ColumnSpec, name: str) -> bool:
     """Tell whether nobody has said that a column is something else than numbers."""
-    word = wish.by_name.get(name, wish.of_all)
-    return not isinstance(getattr(word, "kind", word), Categories | Words)
+    word = wish.of(name)
+    kind = getattr(word, "kind", word)
+    return getattr(kind, "read_as", "number") == "number"
 
 
 def _cut(wish: ColumnSpec, source: Table, sample: Any, target: str, weight: str | None) -> Resolved:
@@ -207,7 +146,7 @@ def _cut(wish: ColumnSpec, source: Table, sample: Any, target: str, weight: str 
         sample = sample.take(np.flatnonzero(sound))
         columns = {name: ArrowColumn(name, sample.column(name)) for name in source.names}
         source = Table(columns, sample.num_rows)
-    return resolved(wish, source, ArrowColumn(target, sample.column(target)), w)
+    return resolve(wish, source, ArrowColumn(target, sample.column(target)), w)
 
 
 def types_to_read(source: Table, schema: Schema, untyped: bool) -> dict[str, Type]:
@@ -217,16 +156,6 @@ def types_to_read(source: Table, schema: Schema, untyped: bool) -> dict[str, Typ
         declared = [name for name in types if schema.reason(name) == "declared"]
         types |= {n: "category" for n in declared if isinstance(schema.kind(n), Categories)}
     return types
-
-
-def type_to_read(column: Column, kind: Any) -> Type:
-    """Return the type that a column is read as."""
-    if isinstance(kind, Words):
-        return "text"
-    if not isinstance(kind, Categories):
-        return "number"
-    types: dict[str, Type] = {"integer": "integer", "boolean": "boolean", "float": "number"}
-    return types.get(column.type, "category")
 
 
 def _check_target(column: ArrowColumn) -> None:

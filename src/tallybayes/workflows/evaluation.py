@@ -6,27 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
 from tallybayes.metrics import ClassificationReport, Predictions
+from tallybayes.model.plans import ScorePlan
+from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Stored
 from tallybayes.rendering.words import counted
-from tallybayes.sources import ArrowColumn
-from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
-from tallybayes.sources.labels import Label
-from tallybayes.sources.weights import weights_of
-from tallybayes.workflows.counting import cells_in_all, source_of
-from tallybayes.workflows.prediction import (
-    check_columns,
-    type_of_labels,
-    types_for,
-)
-from tallybayes.workflows.specification import Spec
+from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
+from tallybayes.workflows.counting import cells_in_all
+from tallybayes.workflows.prediction import check_columns
 from tallybayes.workflows.streams import Aside, Progress, worked
-from tallybayes.workflows.tables import read_labelled
+from tallybayes.workflows.tables import estimator_of, read_labelled
 
 
 def _notes(aside: Aside) -> tuple[str, ...]:
@@ -50,32 +41,20 @@ def judge(
     """Let a stored model judge labelled rows, in a stream; `shown` is shown each table of them."""
     read = read or ReadOptions()
     rows = data if isinstance(data, Rows | FrameRows) else open_rows(data, read)
-    model, schema = stored.fitted.model, stored.fitted.tally.schema
+    schema = stored.fitted.tally.schema
     check_columns(rows, schema)
     label_column = target or schema.target
     for name, what in ((label_column, "what is right"), (weight, "the weights")):
         if name is not None and name not in rows.names:
             hint = did_you_mean(name, rows.names)
             raise TallyBayesError(f"{rows.files[0]} has no column {name!r} for {what}; {hint}")
-    types: dict[str, Type] = {
-        **types_for(stored.fitted),
-        label_column: type_of_labels(model.classes),
-    }
-    if weight is not None:
-        types[weight] = "number"
+    plan = ScorePlan.of(stored.fitted, label_column, weight)
 
     def work(table: Any) -> Any:
-        true = _true(table, label_column, model.classes)
-        posterior, winners = model.judged(source_of(table, schema.names))
-        w = None
-        if weight is not None:
-            column = ArrowColumn(weight, table.column(weight))
-            w = weights_of(column.numbers(slice(0, len(column))), len(column))
-        found = Predictions(model.classes, true, winners, posterior, w, positive=model.positive)
-        return found, table if shown is not None else None
+        return plan.predictions(table), table if shown is not None else None
 
     aside = Aside() if aside is None else aside
-    stream = worked(rows, types, work, read, aside, what="evaluating", progress=progress)
+    stream = worked(rows, plan.types, work, read, aside, what="evaluating", progress=progress)
     parts = []
     with part_of(cells_in_all(rows, schema)):
         for done in stream:
@@ -87,24 +66,6 @@ def judge(
         raise TallyBayesError(f"{rows.files[0]} has no rows to score")
     found = replace(Predictions.joined(parts, folds=False), notes=_notes(aside))
     return found if aside.rows else replace(found, rows=None)
-
-
-def _true(table: Any, column: str, classes: tuple[Label, ...]) -> NDArray[np.intp]:
-    """Return the places of the labels of a table; those that are missing or unknown raise."""
-    labels = ArrowColumn(column, table.column(column))
-    codes, names = labels.codes(slice(0, len(labels)))
-    place = {label: k for k, label in enumerate(classes)}
-    places = np.array([*(place.get(name, -2) for name in names), -1], np.intp)
-    true: NDArray[np.intp] = places[codes]
-    if len(true) and true.min() < 0:
-        row = int(np.argmax(true < 0))
-        if true[row] == -1:
-            missing = np.flatnonzero(true == -1).tolist()
-            raise TallyBayesError("the label is missing; drop the row or label it", missing)
-        label = names[codes[row]]
-        hint = did_you_mean(label, classes)
-        raise TallyBayesError(f"the class {label!r} is unknown to the model; {hint}")
-    return true
 
 
 def evaluate_model(
@@ -143,7 +104,7 @@ def evaluate_model(
 def evaluate(
     data: Any,
     target: str,
-    spec: Spec | None = None,
+    spec: ModelSpec | None = None,
     *,
     folds: Any = 10,
     repeats: int = 1,
@@ -168,9 +129,9 @@ def evaluate(
         What is told of the rows that were set aside, if anybody wants to know.
     """
     rows = read_labelled(
-        data, target, spec or Spec(), weight=weight, read=read, progress=progress, aside=aside
+        data, target, spec or ModelSpec(), weight=weight, read=read, progress=progress, aside=aside
     )
-    held = rows.spec.estimator().cross_val(
+    held = estimator_of(rows.spec).cross_val(
         rows.X, rows.y, folds=folds, repeats=repeats, seed=seed, sample_weight=rows.weights
     )
     report: ClassificationReport = held.report(_notes(rows.aside))

@@ -11,12 +11,12 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.model import winners_of
+from tallybayes.model.plans import CountPlan
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows
 from tallybayes.tokenizer import Words
 from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.held_out import left_out_each, posterior_of
-from tallybayes.workflows.counting import Counted, Counting
+from tallybayes.workflows.counting import Counted
 from tallybayes.workflows.streams import Aside, Progress, worked
 
 MOST_CELLS = 12_000_000  # of probabilities that are kept to be scored
@@ -25,7 +25,7 @@ NO_FORMULA = "the families have no closed form for it; use evaluate"
 
 def leave_out(
     rows: Rows | FrameRows,
-    counting: Counting,
+    counting: CountPlan,
     counted: Counted,
     fitted: Fitted,
     options: ReadOptions,
@@ -44,14 +44,14 @@ def leave_out(
     return _in_stream(rows, counting, counted, recipe, options, progress)
 
 
-def _at_once(counting: Counting, counted: Counted, recipe: Recipe) -> Predictions | str:
+def _at_once(counting: CountPlan, counted: Counted, recipe: Recipe) -> Predictions | str:
     """Leave out rows that are in memory."""
     import pyarrow
 
     assert counted.tables is not None
     # one file may have whole numbers where another has decimals
     table = pyarrow.concat_tables(counted.tables, promote_options="permissive")
-    data = _encoded(counting, table)
+    data = counting.rows(table)
     try:
         found = left_out_each(data, recipe, LeaveOneOut(data, counted.tally))
     except TallyBayesError as error:
@@ -64,15 +64,9 @@ def _refused(error: TallyBayesError) -> str:
     return f"one of the rows cannot be left out: {error}"
 
 
-def _encoded(counting: Counting, table: Any) -> Encoded:
-    return Encoded.of(
-        counting.source(table), counting.schema, counting.labels(table), counting.weights(table)
-    )
-
-
 def _in_stream(
     rows: Rows | FrameRows,
-    counting: Counting,
+    counting: CountPlan,
     counted: Counted,
     recipe: Recipe,
     options: ReadOptions,
@@ -83,7 +77,7 @@ def _in_stream(
     classes = tally.classes
 
     def work(table: Any) -> Any:
-        data = _encoded(counting, table)
+        data = counting.rows(table)
         each = LeaveOneOut(data, tally, part=True)
         try:
             found = each.joint(recipe)

@@ -189,6 +189,8 @@ def widened(table: Any, known: Any) -> Any:
 
     table = _plain(table)
     for place, each in enumerate(table.schema):
+        if each.name not in known.names:
+            continue
         wide = _plain_type(known.field(each.name).type)
         if each.type != wide:
             both = [pyarrow.schema([(each.name, kind)]) for kind in (each.type, wide)]

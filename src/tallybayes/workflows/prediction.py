@@ -8,25 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-import numpy as np
-
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
-from tallybayes.model import Fitted, Model
+from tallybayes.model.plans import PREDICTION, PredictPlan
 from tallybayes.modelfile import Stored
-from tallybayes.schema import Categories, Schema
-from tallybayes.sources import arrow_memory
+from tallybayes.schema import Schema
 from tallybayes.sources.files import Format, FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.sources.files.rows import types_of
 from tallybayes.sources.labels import Label
-from tallybayes.tallies import Codes
-from tallybayes.tokenizer import Words
-from tallybayes.workflows.counting import cells_in_all, source_of
+from tallybayes.workflows.counting import cells_in_all
 from tallybayes.workflows.outputs import Writer, format_for, widened, write_tables
 from tallybayes.workflows.streams import Aside, Progress, worked
-
-PREDICTION = "prediction"
-PROBABILITY = "probability"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,34 +88,26 @@ def predict(
     rows = open_rows(data, read)
     model, schema = stored.fitted.model, stored.fitted.tally.schema
     kept = _kept(keep, rows.names)
-    types = {**_types_kept(rows, kept, written), **types_for(stored.fitted)}
     check_columns(rows, schema)
-    added = _added(model, proba)
-    for name in added:
-        if name in kept:
-            raise TallyBayesError(
-                f"the column {name!r} is to be kept, but that is also the name of a column that is "
-                "written; rename it, or do not keep it"
-            )
+    plan = PredictPlan.of(stored.fitted, kept, proba)
+    types = {**_types_kept(rows, kept, written), **plan.types}
     aside = Aside()
-    counts = np.zeros(len(model.classes), np.int64)
-    labels = _labels(model.classes)
+    counts = dict.fromkeys(model.classes, 0)
     n_rows = 0
 
     def encoded(writer: Writer) -> Iterator[Any]:
         nonlocal n_rows
 
         def work(table: Any) -> Any:
-            posterior, winners = model.judged(source_of(table, schema.names))
-            passed = widened(table.select(list(kept)), rows.sample.schema)
-            return writer.encoded(
-                _output(passed, posterior, winners, labels, model, added)
-            ), np.bincount(winners, minlength=len(model.classes))
+            found = plan.table(table)
+            often = found.column(PREDICTION).value_counts()
+            return writer.encoded(widened(found, rows.sample.schema)), often.to_pylist()
 
         begun = False
         for done in worked(rows, types, work, read, aside, what="predicting", progress=progress):
             output, found = done.result
-            counts[:] += found
+            for each in found:
+                counts[each["values"]] += each["counts"]
             n_rows += done.rows
             begun = True
             yield output
@@ -132,9 +116,8 @@ def predict(
 
     with part_of(cells_in_all(rows, schema)):
         write_tables(out, written, encoded)
-    classes = tuple(zip(model.classes, counts.tolist(), strict=True))
     seconds = time.perf_counter() - start
-    return Predicted(n_rows, classes, (*kept, *added), aside, seconds)
+    return Predicted(n_rows, tuple(counts.items()), (*kept, *plan.added), aside, seconds)
 
 
 def check_columns(rows: Rows | FrameRows, schema: Schema) -> None:
@@ -146,29 +129,6 @@ def check_columns(rows: Rows | FrameRows, schema: Schema) -> None:
             f"{rows.files[0]} has no column {lacking[0]!r}{more}; "
             f"{did_you_mean(lacking[0], rows.names)}"
         )
-
-
-def types_for(fitted: Fitted) -> dict[str, Type]:
-    """Return the types that the columns of a model are read as."""
-    tally = fitted.tally
-    types: dict[str, Type] = {}
-    for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
-        for place, name in enumerate(tally.schema.names_of(group)):
-            if isinstance(group.kind, Words):
-                types[name] = "text"
-            elif isinstance(group.kind, Categories):
-                assert isinstance(block, Codes)
-                known = (*block.labels[place], *tally.schema.declared.get(name, ()))
-                types[name] = type_of_labels(known)
-            else:
-                types[name] = "number"
-    return types
-
-
-def type_of_labels(labels: Sequence[Label]) -> Type:
-    """Return the type that labels are read as."""
-    kinds: dict[type, Type] = {bool: "boolean", int: "integer", float: "number"}
-    return kinds.get(type(labels[0]), "category") if labels else "category"
 
 
 def _kept(keep: Sequence[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -188,41 +148,3 @@ def _types_kept(rows: Rows | FrameRows, kept: tuple[str, ...], to: Format) -> di
         return dict.fromkeys(kept, "text")
     found = types_of(rows.sample.select(list(kept)))
     return {name: "text" if kind == "category" else kind for name, kind in found.items()}
-
-
-def _added(model: Model, proba: bool) -> tuple[str, ...]:
-    """Return the names of the columns that are written beside those that are kept."""
-    if not proba:
-        return PREDICTION, PROBABILITY
-    return PREDICTION, *(f"P({label})" for label in model.classes)
-
-
-def _labels(classes: tuple[Label, ...]) -> Any:
-    """Return the classes as an Arrow array."""
-    import pyarrow
-
-    if all(isinstance(label, str) for label in classes):
-        return arrow_memory.from_texts([str(label) for label in classes])
-    if all(type(label) is float for label in classes):
-        return arrow_memory.from_numbers(np.array(classes))
-    return pyarrow.array(list(classes))
-
-
-def _output(
-    passed: Any,
-    posterior: Any,
-    winners: Any,
-    labels: Any,
-    model: Model,
-    added: tuple[str, ...],
-) -> Any:
-    """Return what is written for rows, after the columns that only pass through."""
-    import pyarrow
-
-    columns = passed.columns
-    columns.append(labels.take(arrow_memory.from_numbers(winners.astype(np.int64))))
-    if added[1] == PROBABILITY:
-        columns.append(arrow_memory.from_numbers(posterior[np.arange(len(winners)), winners]))
-    else:
-        columns += [arrow_memory.from_numbers(posterior[:, c]) for c in range(len(model.classes))]
-    return pyarrow.Table.from_arrays(columns, [*passed.column_names, *added])

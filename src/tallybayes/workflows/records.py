@@ -9,12 +9,13 @@ from typing import IO, Any
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
+from tallybayes.model.plans import column_types
+from tallybayes.model.specification import label_of
 from tallybayes.modelfile import Stored
 from tallybayes.sources.files import ReadOptions, Type, open_rows
 from tallybayes.sources.files.pieces import TYPE_NAMES
 from tallybayes.workflows.outputs import Writer, format_for, write_tables
-from tallybayes.workflows.prediction import check_columns, types_for
-from tallybayes.workflows.specification import label_of
+from tallybayes.workflows.prediction import check_columns
 from tallybayes.workflows.streams import Aside, worked
 
 TRUTH = {"true": True, "false": False, "1": True, "0": False}
@@ -31,7 +32,7 @@ def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
         What was typed, by column; the target may be among them.
     """
     schema = stored.fitted.tally.schema
-    types = types_for(stored.fitted)
+    types = column_types(stored.fitted.tally)
     record: dict[str, Any] = {}
     for name, text in texts.items():
         if name == schema.target:
@@ -70,7 +71,7 @@ def record_in(
     rows = open_rows(data, read)
     check_columns(rows, stored.fitted.tally.schema)
     last, aside = 0, Aside()
-    for done in worked(rows, types_for(stored.fitted), lambda table: table, read, aside):
+    for done in worked(rows, column_types(stored.fitted.tally), lambda table: table, read, aside):
         place = np.flatnonzero(done.numbers == row - 1)
         if len(place):
             (record,) = done.result.slice(int(place[0]), 1).to_pylist()

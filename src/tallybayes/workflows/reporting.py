@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
+from tallybayes.model.plans import source_of
 from tallybayes.modelfile import Stored
 from tallybayes.report.contents import MOST_ROWS, Sample
 from tallybayes.report.page import ModelReport, model_report
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
-from tallybayes.workflows.counting import source_of
 from tallybayes.workflows.evaluation import judge
 from tallybayes.workflows.reservoir import Reservoir
 from tallybayes.workflows.streams import Aside, Progress

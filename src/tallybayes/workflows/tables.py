@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
-from tallybayes.model.column_specs import column_spec
+from tallybayes.model.plans import CountPlan, type_to_read
+from tallybayes.model.specification import ModelSpec, column_spec
 from tallybayes.schema import Categories
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.workflows.counting import (
-    Counting,
     labels_of,
     may_be_numbers,
     settled,
-    type_to_read,
 )
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress, worked
 
 Array = NDArray[Any]
@@ -36,13 +35,13 @@ class Labelled:
     X : pyarrow.Table
     y : array
     weights : array or None
-    spec : Spec
+    spec : ModelSpec
         What was asked for, with labels of the right type.
     aside : Aside
         The rows that were set aside.
     """
 
-    def __init__(self, table: Any, counting: Counting, spec: Spec, aside: Aside) -> None:
+    def __init__(self, table: Any, counting: CountPlan, spec: ModelSpec, aside: Aside) -> None:
         self.X = table.select(list(counting.schema.names))
         labels = counting.labels(table)
         codes, names = labels.codes(slice(0, len(labels)))
@@ -60,13 +59,13 @@ class Labelled:
 def read_labelled(
     data: Any,
     target: str,
-    spec: Spec,
+    spec: ModelSpec,
     *,
     weight: str | None = None,
     read: ReadOptions | None = None,
     progress: Progress | None = None,
     aside: Aside | None = None,
-    others: Iterable[Spec] = (),
+    others: Iterable[ModelSpec] = (),
 ) -> Labelled:
     """Read all rows into memory, as they suit one specification and `others` on the same rows."""
     read = read or ReadOptions()
@@ -86,13 +85,13 @@ def read_labelled(
 def labelled_from(
     rows: Rows | FrameRows,
     target: str,
-    spec: Spec,
+    spec: ModelSpec,
     *,
     weight: str | None,
     read: ReadOptions,
     progress: Progress | None,
     aside: Aside | None = None,
-    others: Iterable[Spec] = (),
+    others: Iterable[ModelSpec] = (),
 ) -> Labelled:
     """Read all rows that were opened into memory."""
     import pyarrow
@@ -111,7 +110,7 @@ def labelled_from(
     aside = Aside() if aside is None else aside
 
     def work(table: Any) -> Any:
-        counting.checked_labels(table)
+        encode_classes(counting.labels(table), table.num_rows)
         return table
 
     stream = worked(
@@ -131,14 +130,28 @@ def labelled_from(
     return Labelled(table, counting, spec, aside)
 
 
+def estimator_of(spec: ModelSpec) -> Any:
+    """Return the estimator that is asked for."""
+    from tallybayes.estimators import NaiveBayes
+
+    return NaiveBayes(
+        spec.declared,
+        prior=spec.prior,
+        alpha=spec.alpha,
+        unseen=spec.unseen,
+        positive=spec.positive,
+        calibration=spec.calibration,
+    )
+
+
 def _numbers_for(
-    others: Iterable[Spec], rows: Rows | FrameRows, counting: Counting
+    others: Iterable[ModelSpec], rows: Rows | FrameRows, counting: CountPlan
 ) -> dict[str, Type]:
     """Return the columns that one specification takes for categories, another for numbers."""
     names = [name for name in counting.schema.names if counting.types[name] in ("category", "text")]
     found: dict[str, Type] = {}
     for other in others:
-        wish = column_spec(other.without_choices().said, rows.names)
+        wish = column_spec(other.without_choices().declared, rows.names)
         for name in names:
             own = type_to_read(ArrowColumn(name, rows.sample.column(name)), Categories())
             if own != "category" and may_be_numbers(wish, name):

@@ -10,7 +10,7 @@ from typing import Any
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model import Fitted, Recipe
-from tallybayes.model.column_specs import ColumnSpec, families_for
+from tallybayes.model.specification import ColumnSpec, ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.priors import Fixed, prior_of
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
@@ -19,9 +19,8 @@ from tallybayes.tallies import Tally
 from tallybayes.workflows.counting import count, labels_of, settled
 from tallybayes.workflows.first_rows import FirstRows
 from tallybayes.workflows.leaving_out import leave_out
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress
-from tallybayes.workflows.tables import labelled_from
+from tallybayes.workflows.tables import estimator_of, labelled_from
 from tallybayes.workflows.understood import Understood, understood
 
 
@@ -109,7 +108,7 @@ class Looked:
 def train(
     data: Any,
     target: str,
-    spec: Spec | None = None,
+    spec: ModelSpec | None = None,
     *,
     weight: str | None = None,
     read: ReadOptions | None = None,
@@ -146,7 +145,7 @@ def train(
     True
     """
     start = time.perf_counter()
-    spec, read = spec or Spec(), read or ReadOptions()
+    spec, read = spec or ModelSpec(), read or ReadOptions()
     rows = open_rows(data, read)
     spec = spec.for_labels(labels_of(rows, target))
     if spec.needs_all_rows:
@@ -172,7 +171,7 @@ def train(
 def look(
     data: Any,
     target: str,
-    spec: Spec | None = None,
+    spec: ModelSpec | None = None,
     *,
     weight: str | None = None,
     read: ReadOptions | None = None,
@@ -194,7 +193,7 @@ def look(
     column  family      missing  why
     income  Gaussian()           decimal numbers
     """
-    spec, read = spec or Spec(), read or ReadOptions()
+    spec, read = spec or ModelSpec(), read or ReadOptions()
     rows = open_rows(data, read)
     spec = spec.for_labels(labels_of(rows, target))
     if not rows.whole:
@@ -227,9 +226,9 @@ def _check_classes(rows: Rows | FrameRows, tally: Tally, target: str) -> None:
         )
 
 
-def fitted_from(tally: Tally, wish: ColumnSpec, spec: Spec) -> Fitted:
+def fitted_from(tally: Tally, wish: ColumnSpec, spec: ModelSpec) -> Fitted:
     """Say how a model is estimated from what was counted."""
-    families, by_name = families_for(tally.schema, wish, spec.alpha, spec.unseen)
+    families, by_name = wish.families(tally.schema, spec.alpha, spec.unseen)
     prior = prior_of(spec.prior)
     declared = set(prior.p) if isinstance(prior, Fixed) else set()
     for label in declared.difference(tally.classes):
@@ -248,7 +247,7 @@ def fitted_from(tally: Tally, wish: ColumnSpec, spec: Spec) -> Fitted:
 def _with_estimator(
     rows: Rows | FrameRows,
     target: str,
-    spec: Spec,
+    spec: ModelSpec,
     weight: str | None,
     read: ReadOptions,
     progress: Progress | None,
@@ -257,7 +256,7 @@ def _with_estimator(
 ) -> Trained:
     """Let the estimator choose and calibrate, which takes all rows at once."""
     data = labelled_from(rows, target, spec, weight=weight, read=read, progress=progress)
-    estimator = data.spec.estimator().fit(data.X, data.y, sample_weight=data.weights)
+    estimator = estimator_of(data.spec).fit(data.X, data.y, sample_weight=data.weights)
     fitted = with_target(estimator, target)
     provenance = Provenance.now(source, len(data.y), data.aside.rows)
     why = f"{spec.needs_all_rows}: use evaluate, which does that anew for each fold"

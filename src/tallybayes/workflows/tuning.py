@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.sources.files import ReadOptions
 from tallybayes.validation.tuning import Tuned, tune
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.streams import Aside, Progress
-from tallybayes.workflows.tables import read_labelled
+from tallybayes.workflows.tables import estimator_of, read_labelled
 from tallybayes.workflows.training import source_name, with_target
 
 ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 100.0)
@@ -19,7 +19,7 @@ ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 100.0)
 def tune_spec(
     data: Any,
     target: str,
-    spec: Spec | None = None,
+    spec: ModelSpec | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     *,
     folds: Any = "loo",
@@ -45,11 +45,11 @@ def tune_spec(
     aside
         What is told of the rows that were set aside, if anybody wants to know.
     """
-    spec, values = spec or Spec(), dict(grid or {"alpha": list(ALPHAS)})
+    spec, values = spec or ModelSpec(), dict(grid or {"alpha": list(ALPHAS)})
     # what is tried for all columns leaves alone what is declared of some
     others = [spec.with_families(word) for word in values.get("columns", ())]
     if others:
-        values["columns"] = [each.said for each in others]
+        values["columns"] = [each.declared for each in others]
     rows = read_labelled(
         data,
         target,
@@ -61,7 +61,7 @@ def tune_spec(
         others=others,
     )
     tuned = tune(
-        rows.spec.estimator(),
+        estimator_of(rows.spec),
         rows.X,
         rows.y,
         values,

@@ -101,10 +101,10 @@ def _like_a_file(table: Mapping[str, Any], kinds: Any = None) -> Any:
     """Train as if the rows came from a file; return them."""
     import pyarrow
 
-    from tallybayes.workflows.specification import Spec
+    from tallybayes.model.specification import ModelSpec
     from tallybayes.workflows.training import train
 
-    rows, spec = pyarrow.table(dict(table)), Spec(columns=kinds or "auto")
+    rows, spec = pyarrow.table(dict(table)), ModelSpec(columns=kinds or "auto")
     # the order in which labels occur, and whether numbers had to be converted, decide on types
     for labels in (_labels(), _labels()[::-1]):
         labelled = rows.append_column("label", pyarrow.array(labels))

@@ -10,8 +10,8 @@ import pytest
 
 import tallybayes as tb
 from limited import limited_to
+from tallybayes.model.specification import ModelSpec as Spec
 from tallybayes.sources.files import ReadOptions, blocks, open_rows
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 
 random = np.random.default_rng(7)

@@ -14,8 +14,8 @@ from sources.files.reading import (
     small_blocks,
     tally_of,
 )
+from tallybayes.model.specification import ModelSpec as Spec
 from tallybayes.sources.files import open_rows
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 
 SPARSE = [{name: value for name, value in r.items() if value is not None} for r in RECORDS]

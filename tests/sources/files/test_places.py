@@ -22,8 +22,8 @@ from sources.files.reading import (
     tally_of,
     written,
 )
+from tallybayes.model.specification import ModelSpec as Spec
 from tallybayes.sources.files import open_rows, remote
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 
 HALVES = [{n: v[:50] for n, v in TABLE.items()}, {n: v[50:] for n, v in TABLE.items()}]

@@ -15,9 +15,9 @@ from sources.files.reading import (
     tally_of,
     written,
 )
+from tallybayes.model.specification import ModelSpec as Spec
 from tallybayes.sources.files import ReadOptions, open_rows, rows
 from tallybayes.workflows.prediction import predict
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 
 COLUMNS = {"x": "gaussian", "s": "categorical"}

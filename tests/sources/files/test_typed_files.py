@@ -22,8 +22,8 @@ from sources.files.reading import (
     tally_of,
     trained,
 )
+from tallybayes.model.specification import ModelSpec as Spec
 from tallybayes.sources.files import arrow_file, open_rows, parquet_file
-from tallybayes.workflows.specification import Spec
 from tallybayes.workflows.training import train
 
 

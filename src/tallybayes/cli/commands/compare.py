@@ -27,9 +27,9 @@ from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
 if TYPE_CHECKING:
+    from tallybayes.model.specification import ModelSpec
     from tallybayes.modelfile import Stored
     from tallybayes.sources.files import ReadOptions
-    from tallybayes.workflows.specification import Spec
 
 SPECS = "Ways to make models"
 
@@ -152,9 +152,9 @@ def _loaded(names: tuple[str, ...], data: list[str]) -> dict[str, Stored]:
     return {short: load_model(name, data) for short, name in zip(called, names, strict=True)}
 
 
-def _specs(texts: tuple[str, ...], common: dict[str, Any]) -> dict[str, Spec]:
+def _specs(texts: tuple[str, ...], common: dict[str, Any]) -> dict[str, ModelSpec]:
     """Return the specifications by name; what is said for all is part of each."""
-    specs: dict[str, Spec] = {}
+    specs: dict[str, ModelSpec] = {}
     for text in texts:
         name, colon, options = text.partition(":")
         name = name.strip()

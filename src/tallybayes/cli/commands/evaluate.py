@@ -23,8 +23,8 @@ from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
 if TYPE_CHECKING:
+    from tallybayes.model.specification import ModelSpec
     from tallybayes.sources.files import ReadOptions
-    from tallybayes.workflows.specification import Spec
 
 
 @command(
@@ -55,7 +55,7 @@ def evaluate(
     files: tuple[str, ...],
     target: str | None,
     held: dict[str, Any],
-    spec: Spec,
+    spec: ModelSpec,
     weight: str | None,
     read: ReadOptions,
 ) -> None:

@@ -142,6 +142,6 @@ def explain(
 
 def _class(word: str | None, classes: tuple[Label, ...]) -> Label | None:
     """Return the class that is meant, if one was typed."""
-    from tallybayes.workflows.specification import label_of
+    from tallybayes.model.specification import label_of
 
     return None if word is None else label_of(word, classes)

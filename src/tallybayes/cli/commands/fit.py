@@ -22,8 +22,8 @@ from tallybayes.cli.session import Session
 from tallybayes.cli.speaking import output_options
 
 if TYPE_CHECKING:
+    from tallybayes.model.specification import ModelSpec
     from tallybayes.sources.files import ReadOptions
-    from tallybayes.workflows.specification import Spec
 
 
 @command(
@@ -60,7 +60,7 @@ def fit(
     force: bool,
     dry_run: bool,
     no_scores: bool,
-    spec: Spec,
+    spec: ModelSpec,
     weight: str | None,
     read: ReadOptions,
 ) -> None:

@@ -24,8 +24,8 @@ from tallybayes.cli.speaking import output_options
 from tallybayes.cli.typed import pairs_once
 
 if TYPE_CHECKING:
+    from tallybayes.model.specification import ModelSpec
     from tallybayes.sources.files import ReadOptions
-    from tallybayes.workflows.specification import Spec
 
 
 @command(
@@ -81,7 +81,7 @@ def tune(
     simplest: bool,
     weight: str | None,
     held: dict[str, Any],
-    spec: Spec,
+    spec: ModelSpec,
     read: ReadOptions,
 ) -> None:
     """Try options on held-out rows and keep the best.

@@ -1,0 +1,266 @@
+"""What is done with one Arrow table: count its rows, predict them, or judge predictions.
+
+A plan does not know where tables come from: files are streamed through it, a service calls it, a
+cluster maps it over partitions. Plans can be pickled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.kind import Kind
+from tallybayes.metrics import Predictions
+from tallybayes.model.model import Model
+from tallybayes.model.recipe import Fitted
+from tallybayes.schema import Schema
+from tallybayes.sources import ArrowColumn, Column, Table, arrow_memory
+from tallybayes.sources.files import Type
+from tallybayes.sources.labels import Label
+from tallybayes.sources.weights import weights_of
+from tallybayes.tallies import Tally
+from tallybayes.tallies.encoded import Encoded
+
+Floats = NDArray[np.float64]
+
+PREDICTION = "prediction"
+PROBABILITY = "probability"
+
+
+@dataclass(frozen=True, slots=True)
+class CountPlan:
+    """How rows are counted: under which schema, by which column of labels and of weights.
+
+    Parameters
+    ----------
+    schema
+        What the columns are.
+    target, weight
+        The columns of labels, and of weights if there are any.
+    types
+        What columns have to be read as, where tables have no types of their own.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from tallybayes.schema import Schema
+    >>> table = pyarrow.table({"status": ["Single", "Married"], "cheat": ["Yes", "No"]})
+    >>> plan = CountPlan(Schema.infer({"status": ["Single"]}, target="cheat"), "cheat")
+    >>> (plan.tally(table) + plan.tally(table)).rows.tolist()
+    [2, 2]
+    """
+
+    schema: Schema
+    target: str
+    weight: str | None = None
+    types: Mapping[str, Type] = field(default_factory=dict)
+
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """The columns of which nobody has said what they are."""
+        return tuple(name for name, _, reason in self.schema if reason != "declared")
+
+    def source(self, table: Any) -> Table:
+        """Return the columns of a table that the schema names."""
+        return source_of(table, self.schema.names)
+
+    def labels(self, table: Any) -> ArrowColumn:
+        """Return the column of labels."""
+        return ArrowColumn(self.target, table.column(self.target))
+
+    def weights(self, table: Any) -> Floats | None:
+        """Return how often the rows count, if a column says so."""
+        return _weights(table, self.weight)
+
+    def tally(self, table: Any) -> Tally:
+        """Count the rows of a table."""
+        labels, weights = self.labels(table), self.weights(table)
+        return Tally.of(self.source(table), labels, weights, schema=self.schema)
+
+    def rows(self, table: Any) -> Encoded:
+        """Encode the rows of a table, to go through them several times."""
+        labels, weights = self.labels(table), self.weights(table)
+        return Encoded.of(self.source(table), self.schema, labels, weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictPlan:
+    """What is written for every row: columns that are kept, its class, and probabilities.
+
+    Parameters
+    ----------
+    model
+        What predicts.
+    types
+        What its columns have to be read as.
+    keep
+        Columns that are written too, before the prediction.
+    proba
+        Whether the probability of every class is written, not only of the predicted one.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from tallybayes import Tally
+    >>> fitted = Fitted(Tally.of({"status": ["Single", "Married"]}, ["Yes", "No"]))
+    >>> table = pyarrow.table({"id": [7], "status": ["Single"]})
+    >>> PredictPlan.of(fitted, keep=("id",)).table(table).to_pylist()
+    [{'id': 7, 'prediction': 'Yes', 'probability': 0.6666666666666666}]
+    """
+
+    model: Model
+    types: Mapping[str, Type] = field(default_factory=dict)
+    keep: tuple[str, ...] = ()
+    proba: bool = False
+
+    @classmethod
+    def of(cls, fitted: Fitted, keep: Sequence[str] = (), proba: bool = False) -> PredictPlan:
+        """Plan what a fitted model predicts; names that would be written twice are refused."""
+        plan = cls(fitted.model, column_types(fitted.tally), tuple(dict.fromkeys(keep)), proba)
+        for name in plan.added:
+            if name in plan.keep:
+                raise TallyBayesError(
+                    f"the column {name!r} is to be kept, but that is also the name of a column "
+                    "that is written; rename it, or do not keep it"
+                )
+        return plan
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The columns that are written behind those that are kept."""
+        if not self.proba:
+            return PREDICTION, PROBABILITY
+        return PREDICTION, *(f"P({label})" for label in self.model.classes)
+
+    def table(self, table: Any) -> Any:
+        """Return what is written for the rows of a table."""
+        import pyarrow
+
+        posterior, winners = self.model.judged(source_of(table, self.model.schema.names))
+        columns = [table.column(name) for name in self.keep]
+        places = arrow_memory.from_numbers(winners.astype(np.int64))
+        columns.append(_as_arrow(self.model.classes).take(places))
+        if not self.proba:
+            posterior = posterior[np.arange(len(winners)), winners][:, None]
+        columns += [arrow_memory.from_numbers(p) for p in posterior.T]
+        return pyarrow.Table.from_arrays(columns, [*self.keep, *self.added])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScorePlan:
+    """How predictions are judged: by which column of labels, with which column of weights.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from tallybayes import Tally
+    >>> table = pyarrow.table({"status": ["Single", "Married"], "class": ["Yes", "No"]})
+    >>> fitted = Fitted(Tally.of({"status": ["Single", "Married"]}, ["Yes", "No"]))
+    >>> ScorePlan.of(fitted).predictions(table).score("accuracy")
+    1.0
+    """
+
+    model: Model
+    target: str
+    weight: str | None = None
+    types: Mapping[str, Type] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, fitted: Fitted, target: str | None = None, weight: str | None = None) -> ScorePlan:
+        """Plan how a fitted model is judged; labels are in the column it was trained on."""
+        target = target or fitted.tally.schema.target
+        types = {**column_types(fitted.tally), target: type_of_labels(fitted.classes)}
+        if weight is not None:
+            types[weight] = "number"
+        return cls(fitted.model, target, weight, types)
+
+    def predictions(self, table: Any) -> Predictions:
+        """Return what the model says of the rows of a table, beside the truth."""
+        model = self.model
+        true = _places(ArrowColumn(self.target, table.column(self.target)), model.classes)
+        weights = _weights(table, self.weight)
+        posterior, winners = model.judged(source_of(table, model.schema.names))
+        return Predictions(
+            model.classes, true, winners, posterior, weights, positive=model.positive
+        )
+
+
+def source_of(table: Any, names: Iterable[str]) -> Table:
+    """Return some columns of an Arrow table."""
+    return Table({name: ArrowColumn(name, table.column(name)) for name in names}, table.num_rows)
+
+
+def column_types(tally: Tally) -> dict[str, Type]:
+    """Return what columns have to be read as to be those that were counted."""
+    types: dict[str, Type] = {}
+    for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
+        if group in tally.schema.extra:
+            continue
+        for unit, name in enumerate(tally.schema.names_of(group)):
+            types[name] = group.kind.read_as
+            if types[name] == "category":
+                support = block.support(unit, group.kind)
+                counted = () if support is None else support.values
+                types[name] = type_of_labels((*counted, *tally.schema.declared.get(name, ())))
+    return types
+
+
+def type_to_read(column: Column, kind: Kind) -> Type:
+    """Return what a column is read as if its first rows are these."""
+    read_as: Type = kind.read_as
+    types: dict[str, Type] = {"integer": "integer", "boolean": "boolean", "float": "number"}
+    return types.get(column.type, read_as) if read_as == "category" else read_as
+
+
+def type_of_labels(labels: Sequence[Label]) -> Type:
+    """Return what labels are read as."""
+    types: dict[type, Type] = {bool: "boolean", int: "integer", float: "number"}
+    return types.get(type(labels[0]), "category") if labels else "category"
+
+
+def _weights(table: Any, name: str | None) -> Floats | None:
+    """Return the weights in a column; what is none is refused."""
+    if name is None:
+        return None
+    column = ArrowColumn(name, table.column(name))
+    try:
+        return weights_of(column.numbers(slice(0, len(column))), len(column))
+    except TallyBayesError as error:
+        raise TallyBayesError(
+            f"column {name!r} is missing, negative or too large, which is no weight", error.rows
+        ) from None
+
+
+def _places(labels: ArrowColumn, classes: tuple[Label, ...]) -> NDArray[np.intp]:
+    """Return the places of labels among the classes; those that are missing or unknown raise."""
+    codes, names = labels.codes(slice(0, len(labels)))
+    place = {label: k for k, label in enumerate(classes)}
+    places = np.array([*(place.get(name, -2) for name in names), -1], np.intp)
+    true: NDArray[np.intp] = places[codes]
+    missing, unknown = np.flatnonzero(true == -1), np.flatnonzero(true == -2)
+    if len(missing):
+        raise TallyBayesError("the label is missing; drop the row or label it", missing.tolist())
+    if len(unknown):
+        label = names[codes[unknown[0]]]
+        alike = (codes[unknown] == codes[unknown[0]]).all()
+        what = f"the class {label!r} is" if alike else f"classes such as {label!r} are"
+        hint = did_you_mean(label, classes)
+        raise TallyBayesError(f"{what} unknown to the model; {hint}", unknown.tolist())
+    return true
+
+
+def _as_arrow(classes: tuple[Label, ...]) -> Any:
+    """Return the classes as an Arrow array."""
+    import pyarrow
+
+    if all(isinstance(label, str) for label in classes):
+        return arrow_memory.from_texts([str(label) for label in classes])
+    if all(type(label) is float for label in classes):
+        return arrow_memory.from_numbers(np.array(classes))
+    large = any(type(label) is int and label >= 1 << 63 for label in classes)
+    return pyarrow.array(list(classes), pyarrow.uint64() if large else None)
