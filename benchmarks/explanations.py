@@ -64,7 +64,7 @@ def many() -> list[str]:
         say(f"explaining {name}")
         model = estimator.fit(X, y)
         found = model.explain_all(X)
-        off = np.abs(found.log_prior + found.contributions.sum(axis=1) - found.joint).max()
+        off = np.abs(found.log_prior + found.terms.sum(axis=1) - found.joint).max()
         ours, plain = best_of(
             TURNS, lambda m=model, X=X: m.explain_all(X), lambda m=model, X=X: m.predict_proba(X)
         )

@@ -51,7 +51,7 @@ def equal_signs(done, data):
 
 def test_a_column_whose_name_has_an_equal_sign_can_be_set_in_json(done, equal_signs):
     args = ("explain", equal_signs, "--record", '{"a=b": "u", "a": 3}', "--json")
-    factors = {e["column"]: e["value"] for e in json.loads(done(*args))["contributions"]}
+    factors = {e["column"]: e["value"] for e in json.loads(done(*args))["terms"]}
     assert (factors["a=b"], factors["a"]) == ("u", 3)
 
 

@@ -47,7 +47,7 @@ def test_a_row_of_an_array_goes_by_the_order_of_the_columns():
 
 
 def test_columns_that_a_record_does_not_have_are_missing():
-    (owner, income) = model().explain({"income": 120.0}).contributions
+    (owner, income) = model().explain({"income": 120.0}).terms
     assert owner.left_out == "missing"
     assert income.left_out is None
 
@@ -77,7 +77,7 @@ def test_every_estimator_explains_rows_of_arrays(estimator):
         np.testing.assert_allclose(one.posterior, estimator.predict_proba(X[[50 + k]])[0])
         np.testing.assert_allclose(one.running_totals[-1], joint[k], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(
-            found.contributions[k].sum(0) + found.log_prior, joint[k], rtol=1e-9, atol=1e-9
+            found.terms[k].sum(0) + found.log_prior, joint[k], rtol=1e-9, atol=1e-9
         )
         shown = estimator.explain(X[50 + k], show="working")
         assert isinstance(shown, Working)
@@ -87,7 +87,7 @@ def test_every_estimator_explains_rows_of_arrays(estimator):
 def test_a_text_is_a_record_of_a_text_classifier():
     spam = tb.TextNB().fit(["buy lottery", "see you", "win lottery"], ["spam", "ham", "spam"])
     one = spam.explain("Lottery for you!")
-    assert [word.value for word in one.contributions[0].words] == ["lottery", "you", "for"]
+    assert [word.value for word in one.terms[0].words] == ["lottery", "you", "for"]
     assert one == spam.explain({"text": "Lottery for you!"})
     assert "lottery" in str(spam.explain("lottery", show="working"))
     assert spam.counterfactuals("lottery you", to="ham").found

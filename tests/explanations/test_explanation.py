@@ -20,7 +20,7 @@ def model_of(table, labels, *families, **options):
 
 
 def only(model, record):
-    (found,) = explain(model, record).contributions
+    (found,) = explain(model, record).terms
     return found
 
 
@@ -102,7 +102,7 @@ def test_each_column_shows_its_own_exponent():
     calibration = Calibration("weights", {"x": 0.25, "y": 0.75}, 0.5)
     model = model_of(table, list("aabb"), calibration=calibration)
     found = explain(model, {"x": "u", "y": "s", "size": 1.0})
-    exponents = {each.column: each.exponent for each in found.contributions}
+    exponents = {each.column: each.exponent for each in found.terms}
     assert exponents == {"x": 0.25, "y": 0.75, "size": 0.5}
 
 
@@ -118,8 +118,8 @@ def test_a_number_is_shown_with_its_interval_and_a_switch_as_on_or_off():
 def test_a_bag_has_one_contribution_a_column_as_often_as_it_counts():
     kinds = {"win": tb.Count(), "lunch": tb.Count()}
     model = model_of({"win": [2, 0], "lunch": [1, 3]}, ["spam", "ham"], columns=kinds)
-    win, lunch = explain(model, {"win": 4, "lunch": 0}).contributions
-    assert (win.times, lunch.times) == (4, 0)
+    win, lunch = explain(model, {"win": 4, "lunch": 0}).terms
+    assert (win.count, lunch.count) == (4, 0)
     assert win.log_likelihood == pytest.approx([4 * math.log(1 / 5), 4 * math.log(3 / 5)])
     assert lunch.log_likelihood == (0.0, 0.0)
     assert lunch.left_out is None
@@ -169,7 +169,7 @@ def test_the_strongest_evidence_comes_first_and_what_is_left_out_last():
     table = {"weak": list("xxyy"), "strong": list("uuvv"), "gone": list("rrss")}
     model = model_of({**table, "weak": list("xyxx")}, list("aabb"))
     found = explain(model, {"gone": "?", "weak": "x", "strong": "u"}).against("a", "b")
-    columns = [each.contribution.column for each in found.evidence]
+    columns = [each.term.column for each in found.evidence]
     assert columns == ["strong", "weak", "gone"]
 
 
@@ -193,8 +193,8 @@ def test_a_stated_model_is_explained_like_any_other():
     prince = {"spam": 0.2, "ham": 0.001}
     model = tb.stated({"spam": 0.5, "ham": 0.5}, {"prince": prince, "size": sizes})
     found = explain(model, {"prince": True})
-    assert found.contributions[0].log_likelihood == pytest.approx([math.log(0.001), math.log(0.2)])
-    assert found.contributions[1].left_out == "missing"
+    assert found.terms[0].log_likelihood == pytest.approx([math.log(0.001), math.log(0.2)])
+    assert found.terms[1].left_out == "missing"
 
 
 @pytest.mark.parametrize("record", [[1, 2], None, "x", 3])
@@ -230,14 +230,14 @@ def test_numpy_values_become_plain_ones():
         {"x": [1.0, 2.0, 4.0], "y": [1, 0, 1]}, ["a", "a", "b"], columns={"y": tb.Categories()}
     )
     found = explain(model, {"x": np.float32(1.5), "y": np.int64(1)})
-    assert [type(each.value) for each in found.contributions] == [float, int]
+    assert [type(each.value) for each in found.terms] == [float, int]
     assert json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_infinities_and_what_is_undefined_are_json():
     model = model_of({"x": ["red", "green"]}, ["a", "b"], tb.Categorical(alpha=0))
     found = json.loads(json.dumps(explain(model, {"x": "red"}).to_dict(), allow_nan=False))
-    assert found["contributions"][0]["log_likelihood"] == [0.0, "-inf"]
+    assert found["terms"][0]["log_likelihood"] == [0.0, "-inf"]
     assert found["against"]["total_bits"] == "inf"
     assert found["joint"][1] == "-inf"
 

@@ -20,7 +20,7 @@ def logs(*probabilities):
 
 
 def by_column(explanation):
-    return {each.column: each for each in explanation.contributions}
+    return {each.column: each for each in explanation.terms}
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_the_loan_is_the_product_of_the_exercise(applicant):
 
 def test_the_evidence_of_a_status_is_the_ratio_of_its_two_probabilities(applicant):
     contrast = explain(tb.estimate(loan.loans(), loan.EXERCISE), applicant).against("Yes", "No")
-    odds = {each.contribution.column: each.odds for each in contrast.evidence}
+    odds = {each.term.column: each.odds for each in contrast.evidence}
     assert odds["status"] == pytest.approx(float(Fraction(1, 6) / Fraction(3, 5)), rel=1e-12)
     assert odds["owner"] == pytest.approx(float(Fraction(4, 6) / Fraction(3, 5)), rel=1e-12)
     assert contrast.prior == pytest.approx(math.log2(3 / 7), rel=1e-12)
@@ -54,7 +54,7 @@ def test_the_evidence_of_a_status_is_the_ratio_of_its_two_probabilities(applican
 
 def test_a_married_applicant_is_ruled_out_by_the_status_alone(applicant):
     found = explain(tb.estimate(loan.loans(), tb.Categorical(alpha=0)), applicant)
-    infinite = [each.column for each in found.contributions if -math.inf in each.log_likelihood]
+    infinite = [each.column for each in found.terms if -math.inf in each.log_likelihood]
     assert infinite == ["status"]
     assert by_column(found)["status"].log_likelihood[YES] == -math.inf
     assert found.posterior == (1.0, 0.0)
@@ -69,11 +69,11 @@ def mail_model():
 
 def test_the_mail_is_one_you_and_three_lotteries(mail_model):
     found = explain(mail_model, {"mail": mails.NEW})
-    (mail,) = found.contributions
+    (mail,) = found.terms
     you, lottery = mail.words
-    assert (you.value, you.times) == ("you", 1)
+    assert (you.value, you.count) == ("you", 1)
     assert you.log_likelihood == logs(Fraction(3, 30), Fraction(1, 25))
-    assert (lottery.value, lottery.times) == ("lottery", 3)
+    assert (lottery.value, lottery.count) == ("lottery", 3)
     assert lottery.log_likelihood == logs(Fraction(2, 30) ** 3, Fraction(3, 25) ** 3)
     assert mail.log_likelihood == logs(*(s / p for s, p in (
         (mails.S_NOT_SPAM, Fraction(4, 7)), (mails.S_SPAM, Fraction(3, 7)))))  # fmt: skip
@@ -85,7 +85,7 @@ def test_the_mail_is_one_you_and_three_lotteries(mail_model):
 def test_lottery_speaks_most_for_spam_and_you_against_it(mail_model):
     contrast = explain(mail_model, {"mail": mails.NEW}).against("spam", "not spam")
     lottery, you = contrast.evidence
-    assert lottery.contribution.value == "lottery"
+    assert lottery.term.value == "lottery"
     assert lottery.odds == pytest.approx(float(Fraction(3, 25) / Fraction(2, 30)) ** 3, rel=1e-12)
     assert you.odds == pytest.approx(float(Fraction(1, 25) / Fraction(3, 30)), rel=1e-12)
     last = str(explain(mail_model, {"mail": mails.NEW})).splitlines()[-2:]
@@ -96,7 +96,7 @@ def test_lottery_speaks_most_for_spam_and_you_against_it(mail_model):
 def test_the_customer_is_a_product_of_three_densities(ddof):
     record = {name: column[0] for name, column in customers.NEW.items()}
     found = explain(customers.model_with(ddof), record)
-    for each in found.contributions:
+    for each in found.terms:
         for c, label in enumerate(("complete", "drop out")):
             values = [
                 x

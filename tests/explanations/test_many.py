@@ -27,11 +27,11 @@ def test_each_record_is_explained_as_on_its_own(setting):
         case = fitted(setting, setting.examples(12), how, positive="a")
         records, table = table_of(case, setting, 7, seed=4)
         found = explain_all(case.model, table)
-        assert found.contributions.shape == (7, len(found.names), len(found.classes))
+        assert found.terms.shape == (7, len(found.names), len(found.classes))
         for k, record in enumerate(records):
             one = explain(case.model, record)
-            parts = [each.log_likelihood for each in one.contributions]
-            np.testing.assert_allclose(found.contributions[k], parts, rtol=1e-9, atol=1e-9)
+            parts = [each.log_likelihood for each in one.terms]
+            np.testing.assert_allclose(found.terms[k], parts, rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(found.joint[k], one.joint, rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(found.posterior[k], one.posterior, rtol=1e-9, atol=1e-12)
             assert found.decisions[k] == one.decision
@@ -39,7 +39,7 @@ def test_each_record_is_explained_as_on_its_own(setting):
             if one.runner_up is not None:
                 by_column = dict.fromkeys(found.names, 0.0)
                 for each in one.against().evidence:
-                    by_column[each.contribution.column] += each.bits
+                    by_column[each.term.column] += each.bits
                 np.testing.assert_allclose(
                     found.evidence()[k], list(by_column.values()), rtol=1e-9, atol=1e-9
                 )
@@ -49,11 +49,9 @@ def test_each_record_is_explained_as_on_its_own(setting):
 def test_compiled_loops_give_the_same(setting, monkeypatch):
     case = fitted(setting, setting.examples(12), "temperature")
     _, table = table_of(case, setting, 9, seed=5)
-    plain = explain_all(case.model, table).contributions
+    plain = explain_all(case.model, table).terms
     monkeypatch.setattr(choice, "LARGE", 0)
-    np.testing.assert_allclose(
-        explain_all(case.model, table).contributions, plain, rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(explain_all(case.model, table).terms, plain, rtol=1e-9, atol=1e-9)
 
 
 def loans():
@@ -66,14 +64,14 @@ def loans():
 def test_evidence_for_a_pair_and_against_the_decision_by_default():
     model, table = loans()
     found = model.explain_all(table)
-    bits = (found.contributions[:, :, 0] - found.contributions[:, :, 2]) / np.log(2.0)
+    bits = (found.terms[:, :, 0] - found.terms[:, :, 2]) / np.log(2.0)
     np.testing.assert_allclose(found.evidence("a", "c"), bits, rtol=1e-12)
     np.testing.assert_allclose(found.evidence("c", "a"), -bits, rtol=1e-12)
     for k in range(len(table)):
         each = found[k]
         for one in (None, "b"):
             contrast = each.against(one)
-            expected = {e.contribution.column: e.bits for e in contrast.evidence}
+            expected = {e.term.column: e.bits for e in contrast.evidence}
             got = dict(zip(found.names, found.evidence(one)[k].tolist(), strict=True))
             assert got == pytest.approx(expected)
 
@@ -81,7 +79,7 @@ def test_evidence_for_a_pair_and_against_the_decision_by_default():
 def test_log_prior_contributions_and_joint_add_up_to_the_log_odds():
     model, table = loans()
     found = model.explain_all(table)
-    total = found.log_prior + found.contributions.sum(axis=1)
+    total = found.log_prior + found.terms.sum(axis=1)
     np.testing.assert_allclose(total, found.joint, rtol=0, atol=1e-9)
     odds = np.log(model.predict_proba(table))
     np.testing.assert_allclose(
@@ -101,15 +99,15 @@ def test_the_strongest_columns_come_first():
 def test_arrays_sparse_matrices_and_texts():
     rng = np.random.default_rng(0)
     X, y = rng.poisson(1.0, (30, 4)), rng.integers(0, 2, 30)
-    dense = tb.MultinomialNB().fit(X, y).explain_all(X).contributions
+    dense = tb.MultinomialNB().fit(X, y).explain_all(X).terms
     thin = tb.MultinomialNB().fit(sparse.csr_array(X), y).explain_all(sparse.csr_array(X))
-    np.testing.assert_allclose(thin.contributions, dense, rtol=1e-12)
+    np.testing.assert_allclose(thin.terms, dense, rtol=1e-12)
     assert thin[3].decision == thin.decisions[3]
     texts = ["buy now", "see you", "now you buy"]
     model = tb.TextNB().fit(texts, ["spam", "ham", "spam"])
     found = model.explain_all(texts)
     assert found.names == ("text",)
-    assert [word.value for word in found[2].contributions[0].words] == ["now", "you", "buy"]
+    assert [word.value for word in found[2].terms[0].words] == ["now", "you", "buy"]
     np.testing.assert_allclose(found.posterior, model.predict_proba(texts), rtol=1e-12)
 
 

@@ -32,7 +32,7 @@ def assert_adds_up(case, record):
     explanation = explain(case.model, record)
     joint = case.joint(record)
     total = np.array(explanation.log_prior)
-    for each in explanation.contributions:
+    for each in explanation.terms:
         total = total + np.array(each.log_likelihood)
         if each.words:
             words = np.sum([word.log_likelihood for word in each.words], axis=0)
@@ -40,7 +40,7 @@ def assert_adds_up(case, record):
     assert_close(total, joint)
     assert_close(explanation.joint, joint)
     assert_close(explanation.running_totals[-1], joint)
-    assert [each.column for each in explanation.contributions] == list(case.model.schema.names)
+    assert [each.column for each in explanation.terms] == list(case.model.schema.names)
     return explanation
 
 
@@ -69,7 +69,7 @@ def test_a_column_contributes_what_the_score_loses_without_it(setting):
     for _, _, cells in setting.examples(5, seed=3):
         record = case.record(cells)
         whole = case.joint(record)
-        for each in explain(case.model, record).contributions:
+        for each in explain(case.model, record).terms:
             without = case.joint({**record, each.column: None})
             defined = np.isfinite(whole) & np.isfinite(without)
             lost = whole[defined] - without[defined]
@@ -79,7 +79,7 @@ def test_a_column_contributes_what_the_score_loses_without_it(setting):
 def test_what_is_left_out_is_what_the_score_does_not_change_with(setting):
     case = fitted(setting, setting.examples(12))
     for _, _, cells in setting.examples(8, seed=4):
-        for each in explain(case.model, case.record(cells)).contributions:
+        for each in explain(case.model, case.record(cells)).terms:
             value = case.record(cells)[each.column]
             if value is None or value != value:
                 assert each.left_out == "missing"

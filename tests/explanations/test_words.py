@@ -24,7 +24,7 @@ def model(words=None, calibration=None, **options):
 
 
 def words_of(found):
-    (mail,) = found.contributions
+    (mail,) = found.terms
     return {word.value: word for word in mail.words}
 
 
@@ -57,7 +57,7 @@ def test_multinomial_words_count_as_often_as_they_occur(alpha):
             for label in CLASSES
         ]
         assert found[word].log_likelihood == near(expected)
-        assert (found[word].times, found[word].counted) == (times, times)
+        assert (found[word].count, found[word].weight) == (times, times)
 
 
 def test_boolean_words_count_once_however_often_they_occur():
@@ -67,7 +67,7 @@ def test_boolean_words_count_once_however_often_they_occur():
         Fraction(documents(label, "money") + 1, total[label] + len(VOCABULARY)) for label in CLASSES
     ]
     assert found["money"].log_likelihood == near(expected)
-    assert (found["money"].times, found["money"].counted) == (2, 1)
+    assert (found["money"].count, found["money"].weight) == (2, 1)
 
 
 def test_complement_words_weigh_by_the_other_classes():
@@ -100,7 +100,7 @@ def test_bernoulli_words_that_are_absent_are_one_contribution(alpha):
         for label in CLASSES
     ]
     assert absent.log_likelihood == near(expected)
-    assert absent.times == len(VOCABULARY) - len(present)
+    assert absent.count == len(VOCABULARY) - len(present)
 
 
 def test_a_document_that_has_all_words_has_none_that_are_absent():
@@ -128,23 +128,23 @@ def test_log_idf_and_norm_say_what_a_word_counts():
     }
     norm = math.sqrt(math.fsum(x * x for x in raw.values()))
     for word, x in raw.items():
-        assert found[word].counted == pytest.approx(x / norm, rel=1e-12)
-    assert found["money"].times == 2
+        assert found[word].weight == pytest.approx(x / norm, rel=1e-12)
+    assert found["money"].count == 2
 
 
 def test_words_in_one_bucket_count_together():
     few = model(tb.Words(buckets=2))
-    (mail,) = explain(few, {"mail": NEW}).contributions
+    (mail,) = explain(few, {"mail": NEW}).terms
     read = sorted(word for each in mail.words for word in each.value.split(", "))
     assert read == sorted(set(NEW.split()))
-    assert sum(each.times for each in mail.words) == len(NEW.split())
+    assert sum(each.count for each in mail.words) == len(NEW.split())
     assert len(mail.words) <= 2
 
 
 def test_each_bucket_is_the_one_in_which_the_word_was_counted():
     buckets = model(tb.Words(buckets=64))
     for word in VOCABULARY:
-        (mail,) = explain(buckets, {"mail": word}).contributions
+        (mail,) = explain(buckets, {"mail": word}).terms
         alone = buckets.joint_log_likelihood({"mail": [word]})[0] - buckets.log_prior
         assert mail.words[0].log_likelihood == pytest.approx(alone, abs=1e-12)
 
@@ -183,17 +183,17 @@ def test_a_calibrated_text_has_every_word_raised_to_the_same_power(event):
 
 
 def test_an_empty_text_has_no_words_and_a_missing_one_is_left_out():
-    (empty,) = explain(model(), {"mail": ""}).contributions
+    (empty,) = explain(model(), {"mail": ""}).terms
     assert (empty.words, empty.left_out, empty.log_likelihood) == (
         (),
         "it has no word that the model knows",
         (0.0, 0.0),
     )
-    (missing,) = explain(model(), {}).contributions
+    (missing,) = explain(model(), {}).terms
     assert (missing.words, missing.left_out) == ((), "missing")
 
 
 def test_bytes_are_read_as_text():
-    (mail,) = explain(model(), {"mail": b"money"}).contributions
+    (mail,) = explain(model(), {"mail": b"money"}).terms
     assert mail.value == "money"
     assert [word.value for word in mail.words] == ["money"]

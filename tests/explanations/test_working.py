@@ -209,7 +209,8 @@ def test_a_long_text_shows_its_most_telling_words_and_gathers_the_rest():
     shown = found.terms[:-1]
     spread = [abs(np.subtract(*term.logs)) for term in shown]
     words = {
-        each.value: abs(np.subtract(*each.log_likelihood)) for each in found.explanation.pieces
+        each.value: abs(np.subtract(*each.log_likelihood))
+        for each in found.explanation.smallest_terms
     }
     strongest = sorted(words.values(), reverse=True)[:20]
     assert sorted(spread, reverse=True) == pytest.approx(strongest)
@@ -242,7 +243,7 @@ def test_of_hundreds_of_columns_all_count_and_the_most_telling_are_shown(family)
     joint = subject.model.joint_log_likelihood({n: [v] for n, v in record.items()})[0]
     total = np.add(subject.model.log_prior, np.sum([t.logs for t in found.terms], axis=0))
     assert total == pytest.approx(joint, rel=1e-9)
-    logs = np.array([each.log_likelihood for each in found.explanation.contributions])
+    logs = np.array([each.log_likelihood for each in found.explanation.terms])
     strongest = np.sort(np.ptp(logs, axis=1))[-20:]
     assert sorted(np.ptp(term.logs) for term in found.terms[:-1]) == pytest.approx(strongest)
     assert "There are 330 factors; the 20 that" in str(found)

@@ -147,7 +147,7 @@ def test_what_has_no_row_is_gathered(undrawn):
     ratios = [
         math.log(2.0) * each.bits
         for each in explain(display.model, RECORD).against("Yes", "No").evidence
-        if each.contribution.column != "income"
+        if each.term.column != "income"
     ]
     assert display.read()["No"].others == pytest.approx(panel.scale * sum(ratios))
     assert panel.unshown == 2

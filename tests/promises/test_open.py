@@ -133,13 +133,11 @@ def test_samples_have_the_distribution(model):
 
 def test_explanations_add_up(model):
     found = model.explain(RECORD)
-    terms = np.sum([each.log_likelihood for each in found.contributions], axis=0)
+    terms = np.sum([each.log_likelihood for each in found.terms], axis=0)
     joint = model.fitted_.model.joint_log_likelihood([RECORD])[0]
     np.testing.assert_allclose(terms + model.fitted_.model.log_prior, joint, rtol=1e-9)
     many = model.explain_all(X)
-    np.testing.assert_allclose(
-        many.contributions.sum(axis=1) + many.log_prior, many.joint, rtol=1e-9
-    )
+    np.testing.assert_allclose(many.terms.sum(axis=1) + many.log_prior, many.joint, rtol=1e-9)
 
 
 def test_the_other_columns_have_informative_values(model):
@@ -215,11 +213,11 @@ def test_a_kind_beside_another_is_scored_by_its_family():
     assert model.posterior_of({"income": None})["no"] == pytest.approx(no / (no + yes))
     for income in (None, 35.0):
         found = tb.explain(model, {"income": income})
-        said = found.contributions[1]
+        said = found.terms[1]
         outcome = (1.0, "on") if income is None else (0.0, "off")
         assert (said.column, said.left_out) == ("income is missing", None)
         assert (said.value, said.detail) == outcome
-        terms = np.sum([each.log_likelihood for each in found.contributions], axis=0)
+        terms = np.sum([each.log_likelihood for each in found.terms], axis=0)
         np.testing.assert_allclose(terms + model.log_prior, found.joint, rtol=1e-9)
     working = str(tb.explain(model, {"income": None}, show="working"))
     assert "P(income is missing on | no) = (2 + 1)/(2 + 2) = 3/4 = 0.75" in working

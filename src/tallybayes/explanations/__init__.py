@@ -8,9 +8,9 @@ from tallybayes.explanations.counterfactuals import (
 )
 from tallybayes.explanations.explanation import (
     Contrast,
-    Contribution,
     Evidence,
     Explanation,
+    Term,
     explain,
 )
 from tallybayes.explanations.many import Explanations, explain_all
@@ -19,12 +19,12 @@ from tallybayes.explanations.working import Working, working
 __all__ = [
     "Change",
     "Contrast",
-    "Contribution",
     "Counterfactual",
     "Counterfactuals",
     "Evidence",
     "Explanation",
     "Explanations",
+    "Term",
     "Working",
     "counterfactuals",
     "explain",

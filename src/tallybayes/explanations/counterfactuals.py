@@ -255,7 +255,7 @@ def counterfactuals(
     if len(model.classes) == 1:
         notes.append(ONE_CLASS)
     else:
-        own = {each.column: np.array(each.log_likelihood) for each in explanation.contributions}
+        own = {each.column: np.array(each.log_likelihood) for each in explanation.terms}
         columns = [model.column(name) for name in model.schema.names if name not in kept]
         options = [_options(column, record, own[column.name]) for column in columns]
         options = [each for each in options if each.values]

@@ -1,4 +1,4 @@
-"""One record explained: log prior and contributions add up to the score, in the open.
+"""One record explained: log prior and terms add up to the score, in the open.
 
 log s_c = log P(c) + sum_j log P(x_j | c), and the posterior is s_c over the sum of all s. What
 `explain` shows are those terms as the model itself computes them, so they add up to the model's
@@ -46,7 +46,7 @@ MOST_CLASSES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class Term:
     """What one column, or one word of a text, adds to the score of each class.
 
     Parameters
@@ -57,9 +57,9 @@ class Contribution:
         The value in the record, None if it is missing; of a word, the word itself.
     log_likelihood
         What is added to the logarithm of each class's score: 0 if it is left out.
-    times
+    count
         How often it occurs: of a word, and of a column that counts; otherwise 1.
-    counted
+    weight
         What that counts: the same, unless words count once a document, by their logarithm, their
         idf or their norm.
     exponent
@@ -69,7 +69,7 @@ class Contribution:
     detail
         What the value was taken for, if that is something else: its interval, or "on" and "off".
     words
-        The contributions of a text's words, which add up to its own.
+        The terms of a text's words, which add up to its own.
     is_word
         Whether this is one of those.
     """
@@ -77,17 +77,17 @@ class Contribution:
     column: str
     value: Any
     log_likelihood: tuple[float, ...]
-    times: float = 1.0
-    counted: float = 1.0
+    count: float = 1.0
+    weight: float = 1.0
     exponent: float = 1.0
     left_out: str | None = None
     detail: str = ""
-    words: tuple[Contribution, ...] = ()
+    words: tuple[Term, ...] = ()
     is_word: bool = field(default=False, repr=False)
     numbers: tuple[int, ...] = field(default=(), repr=False)
 
     @property
-    def pieces(self) -> tuple[Contribution, ...]:
+    def smallest_terms(self) -> tuple[Term, ...]:
         """The smallest parts: the words of a text, or the column itself."""
         return self.words or (self,)
 
@@ -107,12 +107,12 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a contribution says for one class against another.
+    """What a term says for one class against another.
 
     `bits` are NaN where it is impossible in both classes, which says nothing of the two.
     """
 
-    contribution: Contribution
+    term: Term
     bits: float
 
     @property
@@ -165,15 +165,15 @@ class Contrast(Renderable):
         places = list(range(len(found.classes)))
         if len(places) > MOST_CLASSES:
             places = [found.classes.index(each) for each in (self.one, self.other)]
-        used = [each for each in self.evidence if each.contribution.left_out is None]
+        used = [each for each in self.evidence if each.term.left_out is None]
 
         def line(name: str, value: Any, times: Any, logs: Any, weight: float) -> list[Any]:
             return [name, value, times, *(logs[c] for c in places), weight, weight]
 
         rows = [line("prior", found.prior_power, None, found.log_prior, self.prior)]
         for each in used[:MOST_LINES]:
-            what = each.contribution
-            rows.append(line(what.column, what.shown, what.times, what.log_likelihood, each.bits))
+            what = each.term
+            rows.append(line(what.column, what.shown, what.count, what.log_likelihood, each.bits))
         if len(used) > MOST_LINES:
             rest = used[MOST_LINES:]
             weight = sum(each.bits for each in rest if not math.isnan(each.bits))
@@ -185,13 +185,13 @@ class Contrast(Renderable):
         columns = [
             ("column", "label"),
             ("value", "text"),
-            ("times", "count"),
+            ("count", "count"),
             *((label(found.classes[c]), "score") for c in places),
             ("bits", "bits"),
             ("odds", "odds"),
         ]
         # counts and words only have something to say here
-        if all(each.contribution.times == 1.0 for each in used[:MOST_LINES]):
+        if all(each.term.count == 1.0 for each in used[:MOST_LINES]):
             del columns[2]
             rows = [[*row[:2], *row[3:]] for row in rows]
         caption = (
@@ -203,7 +203,7 @@ class Contrast(Renderable):
     def _texts(self) -> Iterator[str]:
         """Add up the words of each text."""
         one, other = map(self.explanation.classes.index, (self.one, self.other))
-        for each in self.explanation.contributions:
+        for each in self.explanation.terms:
             if len(each.words) > 1:
                 weight = bits(each.log_likelihood[one], each.log_likelihood[other])
                 said = (
@@ -224,7 +224,7 @@ class Contrast(Renderable):
         for side, sign in sides:
             speaking = [each for each in self.evidence if sign * each.bits > 0.0]
             if speaking:
-                what, odds = speaking[0].contribution.title, odds_text(speaking[0].bits)
+                what, odds = speaking[0].term.title, odds_text(speaking[0].bits)
                 strongest.append(f"{what} speaks most {side} ({odds})")
         return f"{said}; {', '.join(strongest)}." if strongest else f"{said}."
 
@@ -238,12 +238,12 @@ class Contrast(Renderable):
                 "prior_odds": odds_of(self.prior),
                 "evidence": [
                     {
-                        "column": each.contribution.column,
-                        "value": each.contribution.value,
-                        "times": each.contribution.times,
+                        "column": each.term.column,
+                        "value": each.term.value,
+                        "count": each.term.count,
                         "bits": each.bits,
                         "odds": each.odds,
-                        "left_out": each.contribution.left_out,
+                        "left_out": each.term.left_out,
                     }
                     for each in self.evidence
                 ],
@@ -272,10 +272,10 @@ class Explanation(Renderable):
     prior, log_prior
         What is believed before anything is known of the record; the logarithm has been multiplied
         by the exponent.
-    contributions
+    terms
         What each column adds, in the order of the columns.
     joint
-        The model's joint log-likelihood: log prior and contributions added up.
+        The model's joint log-likelihood: log prior and terms added up.
     posterior
         The probability of each class.
     decision
@@ -290,7 +290,7 @@ class Explanation(Renderable):
     classes: tuple[Label, ...]
     prior: tuple[float, ...]
     log_prior: tuple[float, ...]
-    contributions: tuple[Contribution, ...]
+    terms: tuple[Term, ...]
     joint: tuple[float, ...]
     posterior: tuple[float, ...]
     decision: Label
@@ -298,9 +298,9 @@ class Explanation(Renderable):
     prior_exponent: float = 1.0
 
     @property
-    def pieces(self) -> tuple[Contribution, ...]:
+    def smallest_terms(self) -> tuple[Term, ...]:
         """The smallest parts that add up: every column, and of a text every word."""
-        return tuple(piece for each in self.contributions for piece in each.pieces)
+        return tuple(piece for each in self.terms for piece in each.smallest_terms)
 
     @property
     def prior_power(self) -> str:
@@ -309,8 +309,8 @@ class Explanation(Renderable):
 
     @property
     def running_totals(self) -> tuple[tuple[float, ...], ...]:
-        """The log prior, and the sum after each contribution: the last one is the joint."""
-        steps = [self.log_prior, *(each.log_likelihood for each in self.contributions)]
+        """The log prior, and the sum after each term: the last one is the joint."""
+        steps = [self.log_prior, *(each.log_likelihood for each in self.terms)]
         return tuple(map(tuple, np.cumsum(np.array(steps), axis=0).tolist()))
 
     @property
@@ -325,7 +325,7 @@ class Explanation(Renderable):
     def left_out_notes(self, sentence: str) -> Iterator[str]:
         """Name what the model leaves out, with the reasons."""
         reasons: dict[str, list[str]] = {}
-        for each in self.pieces:
+        for each in self.smallest_terms:
             if each.left_out is not None:
                 reasons.setdefault(each.left_out, []).append(each.title)
         for reason, names in reasons.items():
@@ -366,7 +366,7 @@ class Explanation(Renderable):
         a, b = self.classes.index(one), self.classes.index(other)
         evidence = [
             Evidence(each, bits(each.log_likelihood[a], each.log_likelihood[b]))
-            for each in self.pieces
+            for each in self.smallest_terms
         ]
         return Contrast(
             one,
@@ -393,8 +393,8 @@ class Explanation(Renderable):
         """
         several = self.runner_up is not None
         return {
-            **plain(replace(self, contributions=(), notes=())),
-            "contributions": plain(self.contributions),
+            **plain(replace(self, terms=(), notes=())),
+            "terms": plain(self.terms),
             "running_totals": plain(self.running_totals),
             "against": self.against(one, other).to_dict() if several else None,
             "notes": list(self.notes),
@@ -480,7 +480,7 @@ def explain(
         model.classes,
         _numbers(model.prior),
         _numbers(model.log_prior),
-        _contributions(model, batch, record),
+        _terms(model, batch, record),
         _numbers(joint[0]),
         _numbers(posterior[0]),
         model.classes[winner],
@@ -501,9 +501,7 @@ def model_of(given: Any) -> Model:
     return found
 
 
-def _contributions(
-    model: Model, batch: Batch, record: Mapping[str, Any]
-) -> tuple[Contribution, ...]:
+def _terms(model: Model, batch: Batch, record: Mapping[str, Any]) -> tuple[Term, ...]:
     """Return what each column adds, in the order of the schema, then what is counted beside."""
     schema, found = model.schema, {}
     for factor in model.factors:
@@ -512,7 +510,7 @@ def _contributions(
         beside = schema.groups[factor.group] in schema.extra
         for unit, name in enumerate(map(str, factor.names)):
             value = _encoded(block, unit) if beside else plain_value(record.get(name))
-            found[name] = _contribution(factor, unit, name, value, tuple(logs[unit]))
+            found[name] = _term(factor, unit, name, value, tuple(logs[unit]))
     own = [str(name) for name in schema.names]
     return tuple(found[name] for name in dict.fromkeys([*own, *found]))
 
@@ -527,22 +525,20 @@ def _encoded(block: Block, unit: int) -> Any:
     return plain_value(dense(block)[0, unit])
 
 
-def _contribution(
-    factor: Factor, unit: int, name: str, value: Any, logs: tuple[float, ...]
-) -> Contribution:
+def _term(factor: Factor, unit: int, name: str, value: Any, logs: tuple[float, ...]) -> Term:
     """Ask the parameters what there is to say of a value."""
     parameters, exponent = factor.parameters, factor.exponent(unit)
     reason = MISSING if value is None else parameters.left_out(unit, value)
     if reason is not None:
-        return Contribution(name, value, logs, exponent=exponent, left_out=reason)
+        return Term(name, value, logs, exponent=exponent, left_out=reason)
     times = parameters.occurrences(unit, value)
     if exponent == 0.0:
-        return Contribution(name, value, logs, times, times, exponent, NO_WEIGHT)
+        return Term(name, value, logs, times, times, exponent, NO_WEIGHT)
     detail, pieces = parameters.detail(unit, value), factor.scored.pieces(unit, value)
     if pieces == []:
-        return Contribution(name, value, logs, exponent=exponent, left_out=NO_KNOWN_WORD)
+        return Term(name, value, logs, exponent=exponent, left_out=NO_KNOWN_WORD)
     words = tuple(
-        Contribution(
+        Term(
             name,
             piece.value,
             piece.logs,
@@ -555,7 +551,7 @@ def _contribution(
         )
         for piece in pieces or ()
     )
-    return Contribution(name, value, logs, times, times, exponent, None, detail, words)
+    return Term(name, value, logs, times, times, exponent, None, detail, words)
 
 
 def bits(one: float, other: float) -> float:
@@ -573,7 +569,7 @@ def odds_of(weight: float) -> float:
 def _strength(each: Evidence) -> tuple[bool, float]:
     """Order evidence: the strongest first, what says nothing of the two, and what is left out."""
     nothing = -1.0 if math.isnan(each.bits) else abs(each.bits)
-    return each.contribution.left_out is not None, -nothing
+    return each.term.left_out is not None, -nothing
 
 
 def _listed(names: list[str]) -> str:

@@ -40,12 +40,12 @@ class Explanations:
         The columns.
     log_prior
         The logarithm of the prior of each class, times its exponent in a calibrated model: what
-        the contributions are added to.
-    contributions : array of shape (records, columns, classes)
+        the terms are added to.
+    terms : array of shape (records, columns, classes)
         What each column adds to the logarithm of each class's score: 0 where it is left out. A text
         is one column.
     joint, posterior : arrays of shape (records, classes)
-        The joint log-likelihood, which is log prior and contributions added up, and what
+        The joint log-likelihood, which is log prior and terms added up, and what
         `predict_proba` returns.
     """
 
@@ -53,7 +53,7 @@ class Explanations:
     source: Source
     names: tuple[str, ...]
     log_prior: Floats
-    contributions: Floats
+    terms: Floats
     joint: Floats
     posterior: Floats
 
@@ -99,7 +99,7 @@ class Explanations:
                 "each record's decision against its runner-up, or `one` alone"
             )
         with np.errstate(invalid="ignore"):
-            found: Floats = self.contributions[rows, :, a] - self.contributions[rows, :, b]
+            found: Floats = self.terms[rows, :, a] - self.terms[rows, :, b]
         found /= np.log(2.0)
         return found
 

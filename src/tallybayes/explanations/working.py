@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.explanations.explanation import Contribution, Explanation, explain, model_of
+from tallybayes.explanations.explanation import Explanation, Term, explain, model_of
 from tallybayes.families.derivations import Derivation, Question, derivation
 from tallybayes.model import Fitted, Model
 from tallybayes.rendering import Formula, Formulas, Heading, Part, Renderable, Table, plain
@@ -64,7 +64,7 @@ class Working(Renderable):
     Parameters
     ----------
     explanation
-        The same in logarithms: prior, contributions, joint and posterior.
+        The same in logarithms: prior, terms, joint and posterior.
     priors, how_priors
         The prior of each class with its working, and how it comes about.
     terms
@@ -135,7 +135,7 @@ class Working(Renderable):
     @property
     def title(self) -> str:
         """What is worked out, and of which record."""
-        known = [each for each in self.explanation.contributions if each.value is not None]
+        known = [each for each in self.explanation.terms if each.value is not None]
         idle = sum(each.value == 0 for each in known) if len(known) > MOST_VALUES else 0
         known = [each for each in known if not idle or each.value != 0]
         values = [f"{_line(each.column)} = {_line(each.value)}" for each in known[:MOST_VALUES]]
@@ -219,7 +219,7 @@ class Working(Renderable):
         return in_product(self.explanation.joint[c])
 
     def _normalised(self) -> Iterator[Formula]:
-        columns = self.explanation.contributions
+        columns = self.explanation.terms
         given = _line(columns[0].column) if len(columns) == 1 else "record"
         every = range(len(self.names))
         few = len(self.names) <= FEW
@@ -405,7 +405,7 @@ def working(subject: Fitted | Model | Any, record: Mapping[str, Any]) -> Working
     """
     model = model_of(subject)
     explanation = explain(model, record)
-    pieces = [each for each in explanation.pieces if _has_factor(model, each)]
+    pieces = [each for each in explanation.smallest_terms if _has_factor(model, each)]
     wanted = pieces
     if len(pieces) > MOST_TERMS + 1:
         order = sorted(range(len(pieces)), key=lambda k: -_spread(pieces[k].log_likelihood))
@@ -420,14 +420,14 @@ def working(subject: Fitted | Model | Any, record: Mapping[str, Any]) -> Working
     return Working(explanation, _priors(model), model.prior_how, tuple(terms), len(pieces), notes)
 
 
-def _has_factor(model: Model, piece: Contribution) -> bool:
+def _has_factor(model: Model, piece: Term) -> bool:
     """Tell whether a piece multiplies anything; a column that counts 0 does not."""
     if piece.left_out is not None:
         return any(piece.log_likelihood)
-    return piece.is_word or piece.times != 0.0 or any(piece.log_likelihood)
+    return piece.is_word or piece.count != 0.0 or any(piece.log_likelihood)
 
 
-def _derived(model: Model, piece: Contribution, names: tuple[str, ...]) -> Derivation:
+def _derived(model: Model, piece: Term, names: tuple[str, ...]) -> Derivation:
     """Ask the parameters how a piece is worked out."""
     factor, unit = model.place(piece.column)
     column, raw, value = _line(piece.column), piece.value, _line(piece.value)
@@ -436,7 +436,7 @@ def _derived(model: Model, piece: Contribution, names: tuple[str, ...]) -> Deriv
         unit = piece.numbers[0]
         column = f'"{value}"{where}'
         if unit < 0:  # all that are absent
-            n = int(piece.times)
+            n = int(piece.count)
             column = f"{n} word{'s' if n != 1 else ''} absent{where}"
             present = np.array(piece.numbers[1:], np.int64)
             raw = np.setdiff1d(np.arange(n + len(present)), present)
@@ -453,8 +453,8 @@ def _derived(model: Model, piece: Contribution, names: tuple[str, ...]) -> Deriv
             raw,
             piece.log_likelihood,
             names,
-            piece.times,
-            piece.counted,
+            piece.count,
+            piece.weight,
             piece.exponent,
         ),
     )
@@ -472,7 +472,7 @@ def _n_texts(model: Model) -> int:
     )
 
 
-def _gathered(model: Model, rest: Sequence[Contribution], names: tuple[str, ...]) -> Derivation:
+def _gathered(model: Model, rest: Sequence[Term], names: tuple[str, ...]) -> Derivation:
     """Put the factors that tell the classes apart least together as one."""
     logs = tuple(math.fsum(each.log_likelihood[c] for each in rest) for c in range(len(names)))
     factors = list(map(in_product, logs))
@@ -512,8 +512,8 @@ def _notes(model: Model, explanation: Explanation) -> Iterator[str]:
     """Say what is not shown, and what a calibration does."""
     idle = [
         each
-        for each in explanation.contributions
-        if each.left_out is None and each.times == 0.0 and not any(each.log_likelihood)
+        for each in explanation.terms
+        if each.left_out is None and each.count == 0.0 and not any(each.log_likelihood)
     ]
     if idle:
         them = "column that counts 0 is" if len(idle) == 1 else "columns that count 0 are"

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.explanations import Explanation, explain
-from tallybayes.explanations.explanation import MISSING, Contribution, model_of
+from tallybayes.explanations.explanation import MISSING, Term, model_of
 from tallybayes.model import Model, most_informative
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots.style import (
@@ -177,7 +177,7 @@ class Panel:
 
     def read(self, explanation: Explanation) -> Reading:
         """Read a record: find its value in each row, and add up."""
-        given = {each.column: each for each in explanation.contributions}
+        given = {each.column: each for each in explanation.terms}
         marks = [self._mark(row, given[row.column]) for row in self.rows]
         rest = {name: [self._ratio(each)] for name, each in given.items()}
         for row, mark in zip(self.rows, marks, strict=True):
@@ -189,23 +189,23 @@ class Panel:
         total = _sum([*(mark.points for mark in marks), others])
         return Reading(tuple(marks), others, total, self.log_odds(total))
 
-    def _ratio(self, contribution: Contribution) -> float:
-        a, b = (contribution.log_likelihood[place] for place in self.places)
+    def _ratio(self, term: Term) -> float:
+        a, b = (term.log_likelihood[place] for place in self.places)
         return math.nan if a == b == -math.inf else a - b
 
-    def _mark(self, row: Row, contribution: Contribution) -> Mark:
+    def _mark(self, row: Row, term: Term) -> Mark:
         """Find the value of a record in a row."""
-        ratio, value = self._ratio(contribution), contribution.value
-        if contribution.left_out == MISSING:
+        ratio, value = self._ratio(term), term.value
+        if term.left_out == MISSING:
             text, ratio = "missing", 0.0
         elif row.word is None:
             text = readable(written(value), 18)
-            text += " (left out)" if contribution.left_out else ""
+            text += " (left out)" if term.left_out else ""
         else:
             text, ratio = "absent", row.ticks[0].log_ratio
-            for each in contribution.words:
+            for each in term.words:
                 if each.value == row.word and each.left_out is None:
-                    text = "in" if each.times == 1.0 else f"{each.times:g} times"
+                    text = "in" if each.count == 1.0 else f"{each.count:g} times"
                     ratio = self._ratio(each)
         points = self.points(row, ratio)
         beyond = f": {number(points)}" if points != _held(points) else ""
@@ -487,7 +487,7 @@ def _word_rows(
         found = most_informative(model, most, between, column.name)
         words = [str(each.value) for several in found.values() for each in several]
     else:
-        (given,) = (each for each in explanation.contributions if each.column == column.name)
+        (given,) = (each for each in explanation.terms if each.column == column.name)
         words = [str(each.value) for each in given.words if each.left_out is None]
     silence = column.evidence([""])[0]
     for word in words:

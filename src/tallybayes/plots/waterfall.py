@@ -136,7 +136,7 @@ class WaterfallDisplay:
 
         What is infinite comes last: after it there is nothing to add up.
         """
-        evidence = [each for each in self.contrast.evidence if each.contribution.left_out is None]
+        evidence = [each for each in self.contrast.evidence if each.term.left_out is None]
         n = self.most if len(evidence) > self.most + 1 else len(evidence)
         power = self.contrast.explanation.prior_power
         steps = [Step(f"prior {power}".strip(), self.contrast.prior)]
@@ -152,7 +152,7 @@ class WaterfallDisplay:
     @property
     def left_out(self) -> tuple[str, ...]:
         """Values that the model leaves out, with the reason."""
-        reasons = ((each, each.contribution.left_out) for each in self.contrast.evidence)
+        reasons = ((each, each.term.left_out) for each in self.contrast.evidence)
         return tuple(f"{_name(each)} ({reason})" for each, reason in reasons if reason is not None)
 
     @property
@@ -262,9 +262,9 @@ class WaterfallDisplay:
 
 def _name(evidence: Evidence) -> str:
     """Return what a piece of evidence is called."""
-    piece = evidence.contribution
+    piece = evidence.term
     if piece.is_word:
-        return f"“{piece.value}”" + (f", {piece.times:g} times" if piece.times > 1.0 else "")
+        return f"“{piece.value}”" + (f", {piece.count:g} times" if piece.count > 1.0 else "")
     if piece.value is None:
         return piece.column
     return f"{piece.column} = {label(written(piece.value), 40)}"

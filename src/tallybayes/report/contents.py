@@ -531,7 +531,7 @@ class Contents:
         changes = None
         if len(record) <= CHANGED:
             changes = counterfactuals(self.fitted, record, most=CHANGES)
-        short = len(found.pieces) * len(found.classes) <= STEPS
+        short = len(found.smallest_terms) * len(found.classes) <= STEPS
         whole = working(self.fitted, record) if short else None
         waterfall = draw(WaterfallDisplay.from_explanation, found)
         return Example(title, about, true, found, whole, changes, waterfall)
