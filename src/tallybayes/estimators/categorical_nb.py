@@ -28,17 +28,10 @@ MOST_CATEGORIES = 1_000_000  # of a column: each of them takes memory, whether i
 
 
 @dataclass(frozen=True, slots=True)
-class ScikitLearnCategorical(Family):
+class ScikitLearnCategorical(Categorical):
     """Categories 0, 1, ... up to the greatest that was seen, or more if the user says so."""
 
-    alpha: float
-    unseen: Unseen
-    at_least: tuple[int, ...]
-
-    @property
-    def kind(self) -> Categories:
-        """What must have been counted: values."""
-        return Categories()
+    at_least: tuple[int, ...] = ()
 
     def repeated(self, unit: int, n: int) -> ScikitLearnCategorical:
         """Return the family that estimates n units that are all like one."""
@@ -53,7 +46,6 @@ class ScikitLearnCategorical(Family):
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
         """Turn counts of values into probabilities."""
-        like = Categorical(self.alpha, unseen=self.unseen)
         for name, labels, k in zip(info.names, counted.labels, self.at_least, strict=True):
             width = max(int(labels[-1]) + 1 if labels else 0, k)
             if width > MOST_CATEGORIES:
@@ -62,7 +54,7 @@ class ScikitLearnCategorical(Family):
                     "categories. If these are numbers of rows or persons, leave the column out; "
                     "NaiveBayes('categorical') counts only the values that occur"
                 )
-        return like.estimate(self.completed(counted), info)
+        return Categorical.estimate(self, self.completed(counted), info)
 
 
 class CategoricalNB(Smoothed):
@@ -135,7 +127,7 @@ n_features_in_, feature_names_in_
         return Schema.same(self._names(), Categories())
 
     def _family(self, alpha: Any) -> Family:
-        return ScikitLearnCategorical(float(alpha), self.unseen, self._at_least())
+        return ScikitLearnCategorical(float(alpha), unseen=self.unseen, at_least=self._at_least())
 
     def _at_least(self) -> tuple[int, ...]:
         """Return for each column how many categories there are at least."""
@@ -236,5 +228,4 @@ def _leave_out(family: ScikitLearnCategorical, task: LeaveOneOutTask) -> LeftOut
         width = here.stop - here.start
         if width > family.at_least[j] and rows[here.stop - 1] == 1:
             last[:, j] = places[:, j] == width - 1
-    like = Categorical(family.alpha, unseen=family.unseen)
-    return TablesLeftOut(task, like, [np.ones(len(known), bool) for known in labels], last)
+    return TablesLeftOut(task, family, [np.ones(len(known), bool) for known in labels], last)

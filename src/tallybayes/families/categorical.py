@@ -103,26 +103,29 @@ class Categorical(Family):
         )
         counted = counted.with_labels(labels)
         alphas = alpha_of_each(self.alpha, info.names)
-        smooth = self.unseen == "smooth"
         unseen = np.zeros((counted.n_classes, len(labels)))
         fractions = []
         for j, here in enumerate(counted.columns()):
-            n, known, name = counted.weight[:, here], labels[j], info.names[j]
+            n, known = counted.weight[:, here], labels[j]
             added, added_total = alphas[j], alphas[j] * len(known)
-            more: Any = added
             if self.m is not None:
-                added = self.m * guesses(self.p, info.classes, known, name)
+                added = self.m * guesses(self.p, info.classes, known, info.names[j])
                 added_total = self.m
-                if smooth:
-                    more = self.m * guess_for_unseen(self.p, info.classes, known, name)
             fractions.append(Ratios(n, added, n.sum(axis=1, keepdims=True), added_total))
-            if smooth and known:
+            if self.unseen == "smooth" and known:
                 total = n.sum(axis=1) + added_total
+                more = self.added_to_unseen(info, j, known)
                 unseen[:, j] = safe_log(more / np.where(total > 0.0, total, 1.0))
         none = np.zeros((counted.n_classes, 0))
         logs = safe_log(np.concatenate([none, *(each.p for each in fractions)], axis=1))
         how = self.unseen or "ignore"
         return CategoricalParameters(tuple(info.names), labels, logs, unseen, how, tuple(fractions))
+
+    def added_to_unseen(self, info: ColumnInfo, unit: int, labels: Sequence[Label]) -> Floats:
+        """Return what a value counts that is not among the labels of a column, by class."""
+        if self.m is None:
+            return np.full(len(info.classes), alpha_of_each(self.alpha, info.names)[unit])
+        return self.m * guess_for_unseen(self.p, info.classes, labels, info.names[unit])
 
 
 class Layout(NamedTuple):

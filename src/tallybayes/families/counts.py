@@ -382,12 +382,9 @@ class Bernoulli(Family):
         """Turn counts of "on" into probabilities."""
         alpha = alpha_of_each(self.alpha, info.names)
         n = np.broadcast_to(counted.weight, counted.sums.shape)
-        # n and sums may have been added up in another order: a difference of rounding is none
-        zeros = np.where(n - counted.sums > 1e-12 * n, n - counted.sums, 0.0)
         on = Ratios(counted.sums, alpha, n, 2.0 * alpha)
-        off = Ratios(zeros, alpha, n, 2.0 * alpha)
         used = n.sum(axis=0) > 0.0
-        absent, present = (np.where(used, each.log(), 0.0) for each in (off, on))
+        absent, present = (np.where(used, each.log(), 0.0) for each in (on.opposite(), on))
         return BernoulliParameters(self.threshold, absent, present, on)
 
     def classes_apart(self, counted: Counts, info: ColumnInfo, heaviest: float) -> Mask:

@@ -131,6 +131,13 @@ class Ratios:
         others, totals = self.count.sum(axis=0) - self.count, self.total.sum(axis=0) - self.total
         return Ratios(others, self.added, totals, self.added_total)
 
+    def opposite(self) -> Ratios:
+        """Return the ratios of what is not so, of two outcomes to which the same is added."""
+        others = self.total - self.count
+        # what was added up in another order may differ by rounding
+        others = np.where(others > 1e-12 * self.total, others, 0.0)
+        return Ratios(others, self.added, self.total, self.added_total)
+
     def pooled(self) -> Ratios:
         """Return the ratios in which every class has something: its own, or what all have."""
         own = np.asarray(self.total + self.added_total) > 0.0
