@@ -14,11 +14,10 @@ choice of words.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -65,10 +64,8 @@ CRITERIA = ("mutual_information", "chi2")
 WORDS = Words()
 BYTES_OF_A_WORD = 6  # about
 PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
-READERS = 8
 ABSENT = "words that are absent"
 UNKNOWN = "not a word that the model knows"
-LONGEST_KEPT = 1_000_000  # bytes of a document, for which a reader keeps buffers
 
 
 @register("text", default_for=Words)
@@ -170,6 +167,10 @@ class Text(Family):
             return Bernoulli(self.added, PRESENT)
         return Complement(self.added) if self.event == "complement" else Multinomial(self.added)
 
+    def sums(self, counted: WordCounts) -> Floats:
+        """Return what the words count, by class (down) and word (across)."""
+        return sums_of(counted, WEIGHT if self.once else COUNT)
+
     @property
     def _any_df(self) -> bool:
         """Whether one document is enough."""
@@ -225,13 +226,12 @@ class TextParameters(Parameters):
     @cached_property
     def plain(self) -> BernoulliParameters | MultinomialParameters:
         """The parameters of the words, each of which is like a column that counts."""
-        block, part = self.counted, WEIGHT if self.text.once else COUNT
-        sums = np.zeros((len(block.terms) + 1, block.n_classes))  # the last is for -1
-        sums[block.pairs.words, block.pairs.classes] = block.pairs.sums[:, part]
-        sums = sums[:-1] if self.numbers is None else sums[self.numbers]
-        names = NumberedNames(len(self.terms))
-        counts = Counts(block.rows, block.weight, sums.T)
-        return self.text.like().estimate(counts, ColumnInfo((), names, ()))
+        sums = self.text.sums(self.counted)
+        if self.numbers is not None:
+            sums = np.vstack([sums.T, np.zeros(len(sums))])[self.numbers].T  # the last is for -1
+        counts = Counts(self.counted.rows, self.counted.weight, sums)
+        info = ColumnInfo((), NumberedNames(len(self.terms)), ())
+        return self.text.like().estimate(counts, info)
 
     @cached_property
     def bag(self) -> BernoulliParameters | MultinomialParameters:
@@ -254,12 +254,6 @@ class TextParameters(Parameters):
         fractions = self.plain.fractions
         assert fractions is not None
         return fractions
-
-    @property
-    def class_totals(self) -> Floats:
-        """What all words that are used count together, by class; for Bernoulli the documents."""
-        totals: Floats = self.fractions.total[:, 0]
-        return totals
 
     def counts_of(self, words: Array) -> Floats:
         """Return the counts of some words (down) in each class (across)."""
@@ -299,17 +293,10 @@ class TextParameters(Parameters):
             self.terms.table  # noqa: B018
 
         def work(rows: slice) -> None:
-            idle = self._idle[reading.compiled]
-            try:
-                reader = idle.pop()
-            except IndexError:
-                reader = reading.reader()
-            for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
+            for bags in reading.bags(reading.reader(), np.arange(rows.start, rows.stop)):
                 here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
                 missing = None if block.missing is None else block.missing[here]
                 self._add_bags(bags, missing, out[here])
-            if reader.longest <= LONGEST_KEPT:
-                idle.append(reader)
 
         # by the size of all documents: how they are cut into pieces depends on the reader
         with part_of(reading.n_bytes // BYTES_OF_A_WORD * out.shape[1]):
@@ -317,11 +304,6 @@ class TextParameters(Parameters):
                 over_rows(work, len(block), reading.n_bytes, reading.sizes)
             else:
                 work(slice(0, len(block)))
-
-    @cached_property
-    def _idle(self) -> tuple[deque[Any], deque[Any]]:
-        """A few readers that wait for the next documents, plain and compiled."""
-        return deque(maxlen=READERS), deque(maxlen=READERS)
 
     def _add_bags(self, bags: Bags, missing: Mask | None, out: Floats) -> None:
         """Add the scores of some bags."""
@@ -388,35 +370,33 @@ class TextParameters(Parameters):
         adds log P(w | c), and all that are not there add log(1 - P(w | c)) together.
         """
         read = Counter(in_utf8(term) for term in self.text.words.terms(str(value)))
-        places = [self.terms.number(term) for term in read]
-        known: dict[int, list[str]] = {}
-        unknown = []
+        terms_of: dict[int, list[str]] = {}  # several may be in one bucket
+        for term in read:
+            terms_of.setdefault(self.terms.number(term), []).append(term)
         nothing = (0.0,) * self.counted.n_classes
-        for term, number in zip(read, places, strict=True):
-            if number < 0:
-                unknown.append(Piece(term, (), nothing, float(read[term]), 0.0, UNKNOWN))
-            else:
-                known.setdefault(number, []).append(term)
-        numbers = np.array(list(known), np.int64)
-        counts = np.array([sum(read[term] for term in each) for each in known.values()], np.int64)
+        unknown = [
+            Piece(term, (), nothing, float(read[term]), 0.0, UNKNOWN)
+            for term in terms_of.pop(-1, [])
+        ]
+        numbers = np.array(list(terms_of), np.int64)
+        counts = np.array([sum(read[t] for t in terms) for terms in terms_of.values()], np.int64)
         weights = np.ones(len(numbers))
         if not self.text.once:
             ends = np.array([0, len(numbers)], np.int64)
             bags = Bags(slice(0, 1), ends, numbers, counts, counts.sum(keepdims=True))
             weights = np.asarray(bags.weighted(self.text.words).data, np.float64)
+        absent = []
         if isinstance(self.bag, BernoulliParameters):
             logs = self.bag.log_present[:, numbers].T
+            absent = [self._absent(self.bag, numbers)] if len(self.terms) > len(numbers) else []
         else:
             logs = times(self.weights_of(numbers), weights[:, None])
-        found = [
-            Piece(", ".join(terms), (number,), tuple(row), float(n), float(w))
-            for (number, terms), row, n, w in zip(
-                known.items(), logs.tolist(), counts, weights, strict=True
-            )
+        parts = zip(terms_of.items(), logs.tolist(), counts.tolist(), weights.tolist(), strict=True)
+        known = [
+            Piece(", ".join(terms), (number,), tuple(row), float(n), w)
+            for (number, terms), row, n, w in parts
         ]
-        if isinstance(self.bag, BernoulliParameters) and len(self.terms) > len(numbers):
-            found.append(self._absent(self.bag, numbers))
-        return [*found, *unknown]
+        return [*known, *absent, *unknown]
 
     def _absent(self, bag: BernoulliParameters, present: Array) -> Piece:
         """Return what all words that are not there add together."""
@@ -590,37 +570,27 @@ def _top(places: Integers, values: Floats, numbers: Integers, n: int) -> Integer
 
 def mutual_information(block: WordCounts) -> Floats:
     """Return how much it tells about the class, in nats, whether a document has a word."""
-    weight, has = block.weight[:, 0], block.totals(WEIGHT)
-    total = weight.sum()
-    out = np.zeros(len(block.terms))
-
-    def term(both: Floats, a: Floats, b: Any) -> Floats:
-        """Return p log(p / (p_a p_b)), 0 where p is 0."""
-        ratio = np.divide(both * total, a * b, out=np.ones(both.shape), where=both > 0.0)
-        share: Floats = both / total * np.log(ratio)
-        return share
-
-    for c, both in enumerate(_by_class(block, WEIGHT)):
-        out += term(both, has, weight[c])
-        out += term(np.maximum(weight[c] - both, 0.0), np.maximum(total - has, 0.0), weight[c])
+    weight, has = block.weight, sums_of(block, WEIGHT)
+    total, out = weight.sum(), np.zeros(has.shape[1])
+    for both in (has, np.maximum(weight - has, 0.0)):
+        by_chance = both.sum(axis=0) * weight / total
+        ratio = np.divide(both, by_chance, out=np.ones(both.shape), where=both > 0.0)
+        out += (both / total * np.log(ratio)).sum(axis=0)
     return np.maximum(out, 0.0)
 
 
 def chi2(block: WordCounts) -> Floats:
     """Return the chi-squared statistic of each word's counts against the sizes of the classes."""
-    share = block.weight[:, 0] / max(block.weight.sum(), 1e-300)
-    total = block.totals(COUNT)
-    out = np.zeros(len(total))
-    for c, observed in enumerate(_by_class(block, COUNT)):
-        expected = share[c] * total
-        off = (observed - expected) ** 2
-        out += np.divide(off, expected, out=np.zeros(len(out)), where=expected > 0.0)
+    observed = sums_of(block, COUNT)
+    expected = observed.sum(axis=0) * block.weight / max(block.weight.sum(), 1e-300)
+    off = (observed - expected) ** 2
+    np.divide(off, expected, out=off, where=expected > 0.0)
+    out: Floats = off.sum(axis=0)
     return out
 
 
-def _by_class(block: WordCounts, part: int) -> Iterator[Floats]:
-    """Go through the classes: one of the sums of each word."""
-    indptr, words, sums = block.stacked()
-    for first, last in pairwise(indptr.tolist()):
-        by_word = np.bincount(words[first:last], sums[first:last, part], len(block.terms))
-        yield np.asarray(by_word, np.float64)
+def sums_of(block: WordCounts, part: int) -> Floats:
+    """Return one of the sums of all words, by class (down) and word (across)."""
+    sums = np.zeros((len(block.terms), block.n_classes))
+    sums[block.pairs.words, block.pairs.classes] = block.pairs.sums[:, part]
+    return sums.T
