@@ -66,7 +66,7 @@ def test_of_many_rows_it_counts_the_first_and_says_so(done, data):
     assert 10_000 < n < MANY
     assert facts["classes"] == [{"label": "p", "rows": 10_000}, {"label": "q", "rows": n - 10_000}]
     shown = done("fit", "many.parquet", "-t", "y", "--dry-run")
-    assert shown.startswith(f"From the first {n:,} rows only:\n{n:,} rows, to predict 'y'")
+    assert shown.startswith(f"From the first {n:,} rows only\n{n:,} rows, to predict 'y'")
 
 
 def test_a_class_that_comes_late_may_have_a_prior(done, data):

@@ -53,7 +53,7 @@ def test_families_and_reasons_are_named():
 
 
 def test_the_text_has_a_line_for_every_column():
-    said = understood(train(FRAME, "label", scores=False).stored.fitted).text.splitlines()
+    said = str(understood(train(FRAME, "label", scores=False).stored.fitted)).splitlines()
     assert said[0].startswith("120 rows, to predict 'label': ")
     assert said[1].split() == ["column", "family", "missing", "why"]
     assert [line.split()[0] for line in said[2:]] == list(features(FRAME).columns)
@@ -66,8 +66,8 @@ def test_many_columns_and_classes_are_cut_short():
     wide = pd.DataFrame({f"x{k}": np.arange(40.0) for k in range(MOST_COLUMNS + 7)})
     wide["label"] = [f"c{k % 12}" for k in range(40)]
     said = understood(train(wide, "label", scores=False).stored.fitted)
-    assert said.text.splitlines()[-1] == "... and 7 more columns"
-    assert said.text.splitlines()[0].endswith(", ...")
+    assert str(said).splitlines()[-1] == "... 7 more"
+    assert str(said).split("\ncolumn ")[0].endswith(", ...")
     assert len(said.to_dict()["columns"]) == MOST_COLUMNS + 7
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from tallybayes.model.plans import (
 )
 from tallybayes.model.recipe import applicable, family_for
 from tallybayes.modelfile import Stored, changing, load
+from tallybayes.rendering import Part, Renderable
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
@@ -32,7 +33,7 @@ from tallybayes.workflows.training import source_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Changed:
+class Changed(Renderable):
     """What a change did to a model: how many rows came or went, and how many there are now."""
 
     what: str
@@ -41,12 +42,13 @@ class Changed:
     stored: Stored
     aside: Aside
 
-    def __str__(self) -> str:
+    def document(self) -> Iterator[Part]:
+        """Say what came or went, and what there is now."""
         tally = self.stored.fitted.tally
         counted = zip(tally.rows.tolist(), tally.classes, strict=True)
         shown = ", ".join(f"{rows:,} {label!r}" for rows, label in list(counted)[:10])
         now = f"{self.total:,} now{f': {shown}' if shown else ''}"
-        return f"{self.what}: {self.rows:,} rows; the model has {now}"
+        yield f"{self.what}: {self.rows:,} rows; the model has {now}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""

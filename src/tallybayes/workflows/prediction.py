@@ -12,6 +12,7 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
 from tallybayes.model.plans import PREDICTION, PredictPlan
 from tallybayes.modelfile import Stored
+from tallybayes.rendering import Part, Renderable
 from tallybayes.schema import Schema
 from tallybayes.sources.files import Format, FrameRows, ReadOptions, Rows, Type, open_rows
 from tallybayes.sources.files.rows import types_of
@@ -22,7 +23,7 @@ from tallybayes.workflows.streams import Aside, Progress, worked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Predicted:
+class Predicted(Renderable):
     """What was predicted: how many rows, of which classes, and how long it took."""
 
     rows: int
@@ -31,10 +32,11 @@ class Predicted:
     aside: Aside
     seconds: float
 
-    def __str__(self) -> str:
+    def document(self) -> Iterator[Part]:
+        """Say how many rows were given which class."""
         shown = ", ".join(f"{n:,} {label!r}" for label, n in self.classes[:10])
         more = ", ..." if len(self.classes) > 10 else ""
-        return f"{self.rows:,} rows predicted: {shown}{more}"
+        yield f"{self.rows:,} rows predicted: {shown}{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from tallybayes.model import Fitted, Recipe
 from tallybayes.model.specification import ColumnSpec, ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.priors import Fixed, prior_of
+from tallybayes.rendering import Heading, Part, Renderable
 from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
 from tallybayes.sources.labels import sorted_labels
 from tallybayes.tallies import Tally
@@ -25,7 +27,7 @@ from tallybayes.workflows.understood import Understood, understood
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained:
+class Trained(Renderable):
     """A model, what was understood of the data, and the exact leave-one-out scores.
 
     Attributes
@@ -48,13 +50,14 @@ class Trained:
     aside: Aside
     seconds: float
 
-    def __str__(self) -> str:
-        parts = [understood(self.stored.fitted).text]
+    def document(self) -> Iterator[Part]:
+        """Show what was understood of the data, and the scores."""
+        yield from understood(self.stored.fitted).document()
         if self.scores is not None:
-            parts += ["", "Every row predicted by the model of all others:", str(self.scores)]
+            yield Heading("Every row predicted by the model of all others", 3)
+            yield from self.scores.document()
         elif self.no_scores:
-            parts += ["", f"No leave-one-out scores: {self.no_scores}."]
-        return "\n".join(parts)
+            yield f"No leave-one-out scores: {self.no_scores}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the model as JSON can hold it."""
@@ -69,7 +72,7 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looked:
+class Looked(Renderable):
     """What is understood of the data by their first rows.
 
     Attributes
@@ -91,9 +94,11 @@ class Looked:
         """How many rows were looked at."""
         return sum(rows for _, rows in self.understood.classes) + self.aside.rows
 
-    def __str__(self) -> str:
-        part = "" if self.whole else f"From the first {self.rows:,} rows only:\n"
-        return f"{part}{self.understood.text}"
+    def document(self) -> Iterator[Part]:
+        """Show what was understood, and of how many rows."""
+        if not self.whole:
+            yield Heading(f"From the first {self.rows:,} rows only", 3)
+        yield from self.understood.document()
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""

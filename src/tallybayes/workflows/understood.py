@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from tallybayes.model import Fitted
+from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.sources.labels import Label
 
 MOST_COLUMNS = 50
@@ -23,32 +25,24 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class Understood(Renderable):
     """The classes with their rows, and the columns."""
 
     target: str
     classes: tuple[tuple[Label, int], ...]
     columns: tuple[Column, ...]
 
-    @property
-    def text(self) -> str:
-        """All of it as lines of text."""
+    def document(self) -> Iterator[Part]:
+        """Show how many rows there are of which class, and what each column is."""
         total = sum(rows for _, rows in self.classes)
         shown = ", ".join(f"{rows:,} {label!r}" for label, rows in self.classes[:MOST_CLASSES])
         more = ", ..." if len(self.classes) > MOST_CLASSES else ""
-        lines = [("column", "family", "missing", "why")]
-        lines += [
-            (each.name, each.family, f"{each.missing:,}" if each.missing else "", each.why)
-            for each in self.columns[:MOST_COLUMNS]
-        ]
-        wide = [max(len(line[k]) for line in lines) for k in range(3)]
-        table = [
-            f"{name:<{wide[0]}}  {family:<{wide[1]}}  {missing:>{wide[2]}}  {why}".rstrip()
-            for name, family, missing, why in lines
-        ]
-        if len(self.columns) > MOST_COLUMNS:
-            table.append(f"... and {len(self.columns) - MOST_COLUMNS} more columns")
-        return "\n".join([f"{total:,} rows, to predict {self.target!r}: {shown}{more}", *table])
+        yield Table.of(
+            f"{total:,} rows, to predict {self.target!r}: {shown}{more}",
+            [("column", "label"), ("family", "text"), ("missing", "count"), ("why", "text")],
+            [(each.name, each.family, each.missing or None, each.why) for each in self.columns],
+            most=MOST_COLUMNS,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
