@@ -1,6 +1,5 @@
 """Kinds encode themselves: those of one's own count beside the ordinary ones of a column."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -68,8 +67,7 @@ def test_pairs_are_counted_beside_their_parts():
 
 
 def test_a_kind_that_nobody_entered_cannot_be_stored():
-    @dataclass(frozen=True, slots=True)
-    class Unknown(Gaps):
+    class Unknown(Gaps, frozen=True):
         pass
 
     schema = tb.Schema.infer(TABLE).with_extra(Unknown(), "income")
@@ -115,8 +113,7 @@ def test_kinds_are_told_by_what_they_can_do():
 
 
 def test_a_kind_that_cannot_encode_says_so():
-    @dataclass(frozen=True, slots=True)
-    class Vague(Kind):
+    class Vague(Kind, frozen=True):
         counted_as: ClassVar[str] = "counts"
 
     with pytest.raises(tb.TallyBayesError, match="Vague does not say how columns are encoded"):
@@ -124,8 +121,7 @@ def test_a_kind_that_cannot_encode_says_so():
 
 
 def test_an_unknown_block_is_named():
-    @dataclass(frozen=True, slots=True)
-    class Odd(Gaps):
+    class Odd(Gaps, frozen=True):
         counted_as: ClassVar[str] = "rows seen"
 
     with pytest.raises(tb.TallyBayesError, match="'rows seen', which no block is called"):

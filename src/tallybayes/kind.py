@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from tallybayes.errors import TallyBayesError
+from tallybayes.value import Value
 
 
-class Kind(Protocol):
+class Kind(Value, frozen=True):
     """What is counted of a column, or of several together."""
 
-    __slots__ = ()
     counted_as: ClassVar[str]
     read_as: ClassVar[Any] = "number"  # of a file; a "category" is whatever its values are
     takes_plain_values: ClassVar[bool] = False  # what is encoded says no more than the value itself

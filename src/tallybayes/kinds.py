@@ -3,16 +3,15 @@
 The kind of a column says what is counted about it, so it binds at counting. How the counts become
 probabilities (smoothing, priors) is a family's business and stays free until estimation. A kind
 names the block that counts it (`counted_as`), encodes rows for that block, and says which columns
-share one. A kind of one's own is a frozen dataclass that inherits from `Kind`, states `counted_as`
-and has `encode`; to be stored it is registered with `register_kind`.
+share one. A kind of one's own inherits from `Kind`, states `counted_as` and has `encode`; to be
+stored it is registered with `register_kind`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +59,9 @@ def is_kind(value: Any) -> bool:
     return not isinstance(value, type) and hasattr(value, "counted_as") and hasattr(value, "encode")
 
 
-class _Values(Kind, Protocol):
+class _Values(Kind, frozen=True):
     """A kind of a column whose values are counted as they are stated."""
 
-    __slots__ = ()
     takes_plain_values: ClassVar[bool] = True
     read_as_is: ClassVar[tuple[Any, ...]] = ()  # types of matrices that kernels are compiled for
 
@@ -88,8 +86,7 @@ class _Values(Kind, Protocol):
 
 
 @register_kind
-@dataclass(frozen=True, slots=True)
-class Numeric(_Values):
+class Numeric(_Values, frozen=True):
     """A number on a scale, counted by its moments. Families: Gaussian, LogNormal.
 
     Parameters
@@ -106,9 +103,6 @@ class Numeric(_Values):
     def __post_init__(self) -> None:
         if not isinstance(self.log, bool):
             raise TallyBayesError(f"log is {self.log!r}; it must be True or False")
-
-    def __repr__(self) -> str:
-        return "Numeric(log=True)" if self.log else "Numeric()"
 
     def encode(self, cells: Cells) -> Array:
         """Return the numbers, or their logarithms."""
@@ -136,8 +130,7 @@ class Numeric(_Values):
 
 
 @register_kind
-@dataclass(frozen=True, slots=True)
-class Categories(_Values):
+class Categories(_Values, frozen=True):
     """One of several values, counted by value. Families: Categorical.
 
     Parameters
@@ -156,7 +149,7 @@ class Categories(_Values):
         given: Any = self.values
         if isinstance(given, str):
             raise TallyBayesError(f"values is {given!r}; give a tuple, one entry a value")
-        object.__setattr__(self, "values", tuple(given))
+        self._put(values=tuple(given))
 
     @property
     def together(self) -> Categories:
@@ -195,8 +188,7 @@ class Categories(_Values):
 
 
 @register_kind
-@dataclass(frozen=True, slots=True)
-class Intervals(_Values):
+class Intervals(_Values, frozen=True):
     """A number that counts by the interval in which it lies. Families: Bins.
 
     Parameters
@@ -229,7 +221,7 @@ class Intervals(_Values):
                     f"the edge {low:g} stands before {high:g}; edges must increase from one to the "
                     "next"
                 )
-        object.__setattr__(self, "edges", edges)
+        self._put(edges=edges)
 
     @property
     def together(self) -> Intervals:
@@ -296,10 +288,9 @@ class Intervals(_Values):
         return f"{len(edges) + 1} intervals: cut at {', '.join(shown[:MOST_EDGES_SHOWN])}{more}"
 
 
-class _Sums(_Values, Protocol):
+class _Sums(_Values, frozen=True):
     """What kinds that are counted by sums share."""
 
-    __slots__ = ()
     counted_as: ClassVar[str] = "counts"
     read_as_is: ClassVar[tuple[Any, ...]] = (np.float64, np.float32, np.int64, np.uint8, np.bool_)
 
@@ -329,14 +320,13 @@ class _Sums(_Values, Protocol):
 
 
 @register_kind
-@dataclass(frozen=True, slots=True)
-class Binary(_Sums):
+class Binary(_Sums, frozen=True):
     """A yes or no: whether the number exceeds the threshold. Families: Bernoulli."""
 
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", number(self.threshold, "threshold"))
+        self._put(threshold=number(self.threshold, "threshold"))
 
     def encode(self, cells: Cells) -> Array | Sparse:
         """Return the numbers; a sparse matrix stays one if its zeros do not count."""
@@ -350,8 +340,7 @@ class Binary(_Sums):
 
 
 @register_kind
-@dataclass(frozen=True, slots=True)
-class Count(_Sums):
+class Count(_Sums, frozen=True):
     """How often something occurs. Families: Multinomial, Complement, Poisson.
 
     Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,14 +11,14 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.sources.labels import Label
+from tallybayes.value import Value
 
 Floats = NDArray[np.float64]
 # for each class what was counted and what is added to it, and the same of all classes
 Fractions = list[tuple[float, float, float, float]] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Empirical:
+class Empirical(Value, frozen=True):
     """The share of each class in the data, (W_c + alpha) / (W + alpha C).
 
     Examples
@@ -32,7 +31,7 @@ class Empirical:
     learnt: ClassVar[bool] = True  # from rows, so that a calibration may give it an exponent
 
     def __post_init__(self) -> None:
-        number(self.alpha, "the prior's alpha", least=0.0, most=1e300)
+        self._put(alpha=number(self.alpha, "the prior's alpha", least=0.0, most=1e300))
 
     def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
         """Return the probability of each class."""
@@ -58,8 +57,7 @@ class Empirical:
         return f"{rows} rows were counted{weights}; the prior is the share of each class{more}."
 
 
-@dataclass(frozen=True, slots=True)
-class Uniform:
+class Uniform(Value, frozen=True):
     """All classes alike."""
 
     learnt: ClassVar[bool] = False
@@ -78,8 +76,7 @@ class Uniform:
         return np.full(len(classes), 1.0 / len(classes))
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Value, frozen=True):
     """Probabilities that the user states: ``Fixed({"spam": 0.4, "not spam": 0.6})``."""
 
     p: Mapping[Any, float]

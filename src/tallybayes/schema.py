@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
+from msgspec import structs
+
 from tallybayes.batches import Cells, Mask
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kinds import (
@@ -382,7 +384,7 @@ def _settle(column: Column, said: Kind | None) -> tuple[Kind, str]:
     if said is None:
         return _choose(column)
     if isinstance(said, Categories) and not said.values:
-        return replace(said, values=column.declared), "declared"
+        return structs.replace(said, values=column.declared), "declared"
     return said, "declared"
 
 

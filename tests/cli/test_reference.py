@@ -1,7 +1,6 @@
 """The command reference in the documentation is that of the commands."""
 
 import re
-from dataclasses import fields
 from pathlib import Path
 
 from tallybayes.cli.catalogue import SECTIONS
@@ -37,6 +36,6 @@ def test_options_of_families_can_be_typed_as_they_are_shown():
     for name, options in rows.items():
         typed = [each for each in re.findall(r"`([^`]*)`", options) if "=" in each]
         stated, bare = (parse_family(each) for each in (f"{name}:{','.join(typed)}", name))
-        for option in (each.name for each in fields(bare)):
+        for option in bare.__struct_fields__:
             meant = {"alpha": 1.0, "unseen": "ignore"}.get(option, getattr(bare, option))
             assert getattr(stated, option) == meant

@@ -12,8 +12,7 @@ from tallybayes.tallies.blocks import TallyBlock, register_block
 
 
 @register_kind
-@dataclass(frozen=True, slots=True)
-class Gaps(Kind):
+class Gaps(Kind, frozen=True):
     """Whether a column has no value: 1 where it is missing."""
 
     counted_as: ClassVar[str] = "counts"
@@ -27,8 +26,7 @@ class Gaps(Kind):
 
 
 @register_kind
-@dataclass(frozen=True, slots=True)
-class Joint(Kind):
+class Joint(Kind, frozen=True):
     """Two columns of categories as one, of which the values are pairs."""
 
     counted_as: ClassVar[str] = "codes"
@@ -44,8 +42,7 @@ class Joint(Kind):
         return Coded(codes, tuple(labels))
 
 
-@dataclass(frozen=True, slots=True)
-class Whether(tb.Bernoulli):
+class Whether(tb.Bernoulli, frozen=True):
     """Whether a value is missing."""
 
     @property
@@ -53,8 +50,7 @@ class Whether(tb.Bernoulli):
         return Gaps()
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs(tb.Categorical):
+class Pairs(tb.Categorical, frozen=True):
     """Which pair of values."""
 
     @property
@@ -91,15 +87,13 @@ class AbsoluteSums(TallyBlock):
 
 
 @register_kind
-@dataclass(frozen=True, slots=True)
-class Size(tb.Numeric):
+class Size(tb.Numeric, frozen=True):
     """A number that is counted so."""
 
     counted_as: ClassVar[str] = "absolute sums"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Sizes(tb.families.Family):
+class Sizes(tb.families.Family, frozen=True):
     """A family that reads such a block: densities that fall off by the mean size."""
 
     @property

@@ -3,6 +3,7 @@
 from dataclasses import fields
 
 import numpy as np
+from msgspec import Struct
 
 import tallybayes as tb
 from tallybayes.model import Fitted, Recipe
@@ -109,9 +110,9 @@ def assert_equal(ours, expected):
             assert_equal(mine, theirs)
     elif isinstance(expected, float):
         assert np.float64(ours).tobytes() == np.float64(expected).tobytes()
-    elif hasattr(expected, "__dataclass_fields__") and not isinstance(expected, tb.Words):
-        for each in fields(expected):
-            assert_equal(getattr(ours, each.name), getattr(expected, each.name))
+    elif isinstance(expected, Struct) and not isinstance(expected, tb.Words):
+        for name in expected.__struct_fields__:
+            assert_equal(getattr(ours, name), getattr(expected, name))
     else:
         assert ours == expected
 

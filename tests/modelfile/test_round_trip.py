@@ -382,8 +382,6 @@ def test_what_could_not_be_read_again_is_not_written():
     wrong = {
         "without a row": replace(fitted, tally=fitted.tally.with_classes(("maybe", "no", "yes"))),
         "the reasons": said(reasons={"age": 5}),
-        "ddof of Gaussian": said(columns={"income": tb.Gaussian(ddof=np.array(1.0))}),
-        "not sound": said(calibration=Calibration("weights", {"age": -1.0})),
         "how of Calibration": said(calibration=Calibration("magic")),
     }
     for message, each in wrong.items():

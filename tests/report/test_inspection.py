@@ -453,8 +453,7 @@ class LaplaceParameters(Parameters):
         return np.where(np.isnan(away), 0.0, -away - np.log(2.0 * self.width.T))
 
 
-@dataclass(frozen=True)
-class Laplace(Family):
+class Laplace(Family, frozen=True):
     kind = tb.Numeric()
 
     def estimate(self, counted, info):

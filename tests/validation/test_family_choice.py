@@ -1,7 +1,5 @@
 """The family of a column is the one that brute force finds best on rows held out."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -221,8 +219,7 @@ class TestWhichAreTried:
         assert choose_families(csr_array(rows.astype(int)), y) == {}
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class TwoSided(tb.Bins):
+class TwoSided(tb.Bins, frozen=True):
     """Bins of one's own: one edge at 0, for numbers of both signs only."""
 
     edges: tuple[float, ...] | None = (0.0,)

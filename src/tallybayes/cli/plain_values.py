@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from msgspec import Struct, structs
+
 
 def plain(value: Any) -> Any:
     """Return the value as JSON can hold it; what is not a number, or infinite, is None.
@@ -28,6 +30,8 @@ def plain(value: Any) -> Any:
         return [plain(each) for each in value]
     if hasattr(value, "to_dict"):
         return plain(value.to_dict())
+    if isinstance(value, Struct):
+        return plain(structs.asdict(value))
     if dataclasses.is_dataclass(value):
         return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
     if hasattr(value, "tolist"):  # arrays and numbers of NumPy

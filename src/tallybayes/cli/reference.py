@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 import click
@@ -89,10 +88,10 @@ def _families() -> str:
     for name, family in sorted(KNOWN.items()):
         parts = [family().with_defaults(1.0, "ignore"), *([Words()] if name == "text" else [])]
         options = [
-            f"`{each.name}={_typed(meant.get(each.name, getattr(part, each.name)))}`"
+            f"`{option}={_typed(meant.get(option, getattr(part, option)))}`"
             for part in parts
-            for each in fields(part)  # type: ignore[arg-type]
-            if each.name not in ("words", "idf")
+            for option in part.__struct_fields__
+            if option not in ("words", "idf")
         ]
         options = [each.replace("=`", "`") for each in options]
         rows.append((f"`{name}`", ", ".join(options)))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
@@ -27,15 +28,14 @@ from tallybayes.tallies import Codes
 MOST_CATEGORIES = 1_000_000  # of a column: each of them takes memory, whether it occurs or not
 
 
-@dataclass(frozen=True, slots=True)
-class ScikitLearnCategorical(Categorical):
+class ScikitLearnCategorical(Categorical, frozen=True):
     """Categories 0, 1, ... up to the greatest that was seen, or more if the user says so."""
 
     at_least: tuple[int, ...] = ()
 
     def repeated(self, unit: int, n: int) -> ScikitLearnCategorical:
         """Return the family that estimates n units that are all like one."""
-        return replace(self, at_least=(self.at_least[unit],) * n)
+        return structs.replace(self, at_least=(self.at_least[unit],) * n)
 
     def completed(self, block: Codes) -> Codes:
         """Return the counts with a place for every category from 0 on."""

@@ -21,10 +21,11 @@ Both sides are then cut in the same way, until no cut pays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import structs
 
 from tallybayes.batches import Coded
 from tallybayes.families.categorical import Categorical, CategoricalParameters
@@ -43,8 +44,7 @@ SAME = 1e-12  # a relative difference that may be rounding: the cuts are equally
 
 
 @register("bins", default_for=Intervals)
-@dataclass(frozen=True, slots=True, repr=False)
-class Bins(Family):
+class Bins(Family, frozen=True):
     """A probability for each interval of a number.
 
     Parameters
@@ -74,7 +74,7 @@ class Bins(Family):
 
     def __post_init__(self) -> None:
         Family.__post_init__(self)
-        object.__setattr__(self, "edges", Intervals(self.edges).edges)
+        self._put(edges=Intervals(self.edges).edges)
 
     @property
     def kind(self) -> Intervals:
@@ -83,11 +83,11 @@ class Bins(Family):
 
     def unbound(self) -> Bins:
         """Return the family without its edges, which the schema knows."""
-        return replace(self, edges=None)
+        return structs.replace(self, edges=None)
 
     def bound(self, kind: Intervals) -> Bins:
         """Return the family with the edges of a column."""
-        return replace(self, edges=kind.edges)
+        return structs.replace(self, edges=kind.edges)
 
     def suits(self, values: Floats) -> bool:
         """Tell whether it may be the best family of a column of numbers: always."""
@@ -99,7 +99,7 @@ class Bins(Family):
 
     def resolved(self, values: Floats, y: Array, n_classes: int, weights: Array | None) -> Bins:
         """Find the edges from values and the classes of their rows."""
-        return replace(self, edges=entropy_edges(values, y, n_classes, weights))
+        return structs.replace(self, edges=entropy_edges(values, y, n_classes, weights))
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> BinsParameters:
         """Turn counts of intervals into probabilities; the edges are what the columns declare."""

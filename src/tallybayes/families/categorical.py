@@ -45,8 +45,7 @@ NARROW = 65_536  # places in a table of integers that are always affordable
 
 
 @register("categorical", default_for=Categories)
-@dataclass(frozen=True, slots=True, repr=False)
-class Categorical(Family):
+class Categorical(Family, frozen=True):
     """A probability for each value.
 
     Parameters
@@ -72,7 +71,7 @@ class Categorical(Family):
 
     def __post_init__(self) -> None:
         Family.__post_init__(self)
-        object.__setattr__(self, "m", checked_m(self.m))
+        self._put(m=checked_m(self.m))
         if self.m is not None and self.alpha is not None:
             raise TallyBayesError("give either alpha or m (with p), not both")
         if self.p is not None and self.m is None:

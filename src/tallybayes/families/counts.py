@@ -35,8 +35,7 @@ from tallybayes.tallies import Counts
 SHARE_ELSEWHERE = "P({} | any other {{}}), whose -log is the score"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class CountFamily(Family):
+class CountFamily(Family, frozen=True):
     """What families of counted columns have in common."""
 
     alpha: Alpha | None = None
@@ -60,8 +59,7 @@ class CountFamily(Family):
 
 
 @register("multinomial", default_for=Count)
-@dataclass(frozen=True, slots=True, repr=False)
-class Multinomial(CountFamily):
+class Multinomial(CountFamily, frozen=True):
     """A bag: P(word | c) = (n + alpha) / (N + alpha K), once for every time the word occurs.
 
     The number of ways to arrange the words is the same in all classes and left out, as is usual.
@@ -85,8 +83,7 @@ class Multinomial(CountFamily):
 
 
 @register("complement")
-@dataclass(frozen=True, slots=True, repr=False)
-class Complement(CountFamily):
+class Complement(CountFamily, frozen=True):
     """The complement naive Bayes of Rennie and others (2003): absence elsewhere counts.
 
     Each class scores a word by -log of its smoothed share among the words of all *other* classes,
@@ -227,8 +224,7 @@ class MultinomialParameters(Parameters):
 
 
 @register("poisson")
-@dataclass(frozen=True, slots=True, repr=False)
-class Poisson(CountFamily):
+class Poisson(CountFamily, frozen=True):
     """A rate for each class: P(x | c) = rate^x exp(-rate) / x!, rate = (sum + alpha) / N.
 
     Parameters
@@ -346,8 +342,7 @@ def _log_factorial(x: Array) -> Floats:
 
 
 @register("bernoulli", default_for=Binary)
-@dataclass(frozen=True, slots=True, repr=False)
-class Bernoulli(Family):
+class Bernoulli(Family, frozen=True):
     """A probability of being "on" for each class.
 
     Parameters
@@ -366,7 +361,7 @@ class Bernoulli(Family):
 
     def __post_init__(self) -> None:
         Family.__post_init__(self)
-        object.__setattr__(self, "threshold", number(self.threshold, "threshold"))
+        self._put(threshold=number(self.threshold, "threshold"))
 
     @property
     def kind(self) -> Binary:

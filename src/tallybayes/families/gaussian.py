@@ -11,7 +11,7 @@ wait. Mean and variance are those of log x, which is what was counted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -36,14 +36,14 @@ from tallybayes.kernels import scoring
 from tallybayes.schema import Numeric
 from tallybayes.tallies import Moments
 from tallybayes.tallies.blocks import ROUNDING
+from tallybayes.value import Value
 
 LIMITS = np.finfo(np.float64)
 FAR_ABOVE = 100.0  # times the floor: no row takes a variance from there to the floor
 TINY = 1e-280  # squares below are too near to the least number to be taken apart
 
 
-@dataclass(frozen=True, slots=True)
-class RelativeFloor:
+class RelativeFloor(Value, frozen=True):
     """No variance below this fraction of the column's own variance over all rows.
 
     A class whose values hardly differ says nothing of the spread: where its variance is not above
@@ -53,7 +53,7 @@ class RelativeFloor:
     fraction: float = 1e-9
 
     def __post_init__(self) -> None:
-        number(self.fraction, "a floor's fraction", above=0.0)
+        self._put(fraction=number(self.fraction, "a floor's fraction", above=0.0))
 
     def lift(self, variance: Floats, of_columns: Floats, within: Floats) -> Floats:
         """Return the variances, none below the floor."""
@@ -62,8 +62,7 @@ class RelativeFloor:
         return np.where(of_columns > 0.0, lifted, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class AdditiveFloor:
+class AdditiveFloor(Value, frozen=True):
     """A fraction of a variance is added to every variance (scikit-learn's way).
 
     Parameters
@@ -79,7 +78,7 @@ class AdditiveFloor:
     of: Any = None
 
     def __post_init__(self) -> None:
-        number(self.fraction, "a floor's fraction", least=0.0)
+        self._put(fraction=number(self.fraction, "a floor's fraction", least=0.0))
         if self.of is not None and not isinstance(self.of, np.ndarray):
             number(self.of, "the variance that a floor is a fraction of", least=0.0)
 
@@ -91,8 +90,7 @@ class AdditiveFloor:
 
 
 @register("gaussian", default_for=Numeric())
-@dataclass(frozen=True, slots=True, repr=False)
-class Gaussian(Family):
+class Gaussian(Family, frozen=True):
     """A bell curve for each class.
 
     Parameters
@@ -107,10 +105,10 @@ class Gaussian(Family):
     log: ClassVar[bool] = False  # whether it is of the logarithms
 
     ddof: float = 1.0
-    floor: RelativeFloor | AdditiveFloor = field(default_factory=RelativeFloor)
+    floor: RelativeFloor | AdditiveFloor = RelativeFloor()
 
     def __post_init__(self) -> None:
-        number(self.ddof, "ddof", least=0.0)
+        self._put(ddof=number(self.ddof, "ddof", least=0.0))
         if not isinstance(self.floor, RelativeFloor | AdditiveFloor):
             raise TallyBayesError(
                 f"floor is {self.floor!r}; use RelativeFloor(fraction) or AdditiveFloor(fraction)"
@@ -176,8 +174,7 @@ class Gaussian(Family):
 
 
 @register("log_normal", default_for=Numeric(log=True))
-@dataclass(frozen=True, slots=True, repr=False)
-class LogNormal(Gaussian):
+class LogNormal(Gaussian, frozen=True):
     """A bell curve for the logarithm of a number, for each class.
 
     Numbers must be above 0 where they are counted. A record whose number is not has density 0 in

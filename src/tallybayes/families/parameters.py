@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, n_rows, take_rows
 from tallybayes.families.smoothing import Ratios, checked_alpha
 from tallybayes.schema import Kind, Numeric
 from tallybayes.sources.labels import Label
+from tallybayes.value import Value
 
 if TYPE_CHECKING:
     from tallybayes.families.terms import UnitTerm
@@ -272,14 +274,12 @@ class Powered(Parameters):
         return self.of.table_entries
 
 
-class Family(ABC):
+class Family(Value, frozen=True):
     """A kind of distribution, with the options that are free at estimation.
 
-    A family is a frozen dataclass. `alpha` and `unseen`, if it has them, are None where nobody said
+    Its fields are its options. `alpha` and `unseen`, if it has them, are None where nobody said
     anything: then an estimator puts its own in their place.
     """
-
-    __slots__ = ()
 
     label: ClassVar[str] = ""  # what its columns are called: "bell curve", "yes or no"
     joint: ClassVar[bool] = False  # whether its units are one piece of evidence: a bag, a text
@@ -287,7 +287,7 @@ class Family(ABC):
     def __post_init__(self) -> None:
         """Check the alpha, if there is one."""
         if hasattr(self, "alpha"):
-            object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+            self._put(alpha=checked_alpha(self.alpha))
 
     @property
     @abstractmethod
@@ -322,8 +322,7 @@ class Family(ABC):
             changes["alpha"] = alpha
         if getattr(self, "unseen", "") is None and unseen != "ignore":  # which None means
             changes["unseen"] = unseen
-        changed: Family = replace(cast(Any, self.unbound()), **changes)
-        return changed
+        return structs.replace(self.unbound(), **changes)
 
     def suits(self, values: Floats) -> bool:
         """Tell whether it may be the best family of a column of numbers, NaN where missing.
@@ -349,8 +348,7 @@ class Family(ABC):
         alpha: Any = getattr(self, "alpha", None)
         if not isinstance(alpha, tuple):
             return self
-        changed: Family = replace(cast(Any, self), alpha=(alpha[unit],) * n)
-        return changed
+        return structs.replace(self, alpha=(alpha[unit],) * n)
 
     def classes_apart(self, counted: Any, info: ColumnInfo, heaviest: float) -> Mask:
         """Mark the units in which a row changes nothing but the parameters of its own class.
@@ -358,16 +356,6 @@ class Family(ABC):
         `heaviest` is the largest weight of a row.
         """
         return np.zeros(len(info.names), bool)
-
-    def __repr__(self) -> str:
-        """Write what was said, as it can be typed."""
-        said = []
-        for each in fields(cast(Any, self)):
-            value = getattr(self, each.name)
-            default = each.default if each.default_factory is MISSING else each.default_factory()
-            if value is not default and value != default:
-                said.append(f"{each.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(said)})"
 
 
 def safe_log(values: Floats) -> Floats:

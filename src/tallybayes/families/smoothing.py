@@ -16,20 +16,19 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.kernels.threads import over_rows
 from tallybayes.sources.labels import Label
+from tallybayes.value import Value
 
 Floats = NDArray[np.float64]
 Alpha = float | tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ByValue:
+class ByValue(Value, frozen=True):
     """A prior guess for each value: ``ByValue({"Single": 1/2, "Married": 1/2})``."""
 
     p: Mapping[Any, float]
 
 
-@dataclass(frozen=True, slots=True)
-class ByClass:
+class ByClass(Value, frozen=True):
     """A prior guess for each class, a number or `ByValue`: ``ByClass({"Yes": 1/3, "No": 2/3})``."""
 
     p: Mapping[Any, float | ByValue]

@@ -69,8 +69,7 @@ UNKNOWN = "not a word that the model knows"
 
 
 @register("text", default_for=Words)
-@dataclass(frozen=True, slots=True, repr=False)
-class Text(Family):
+class Text(Family, frozen=True):
     """A column of text. All but `words` is free at estimation.
 
     Parameters
@@ -109,8 +108,8 @@ class Text(Family):
     words: Words = WORDS
     event: Event = "multinomial"
     alpha: float | None = None
-    min_df: float = 1
-    max_df: float = 1.0
+    min_df: int | float = 1
+    max_df: int | float = 1.0
     max_features: int | None = None
     vocabulary: tuple[str, ...] | None = None
     best: int | None = None
@@ -133,7 +132,7 @@ class Text(Family):
         if self.by not in CRITERIA:
             raise TallyBayesError(f"by is {self.by!r}; {did_you_mean(self.by, CRITERIA)}")
         if self.vocabulary is not None:
-            object.__setattr__(self, "vocabulary", as_vocabulary(self.vocabulary))
+            self._put(vocabulary=as_vocabulary(self.vocabulary))
             _check_vocabulary(self.vocabulary, self.words)
         if not self.takes_all and (self.words.idf or self.words.norm):
             raise TallyBayesError(

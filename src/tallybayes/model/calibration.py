@@ -10,19 +10,20 @@ and rare classes would never win: so it has an exponent of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from math import isnan
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.errors import number
+from tallybayes.value import Value
+
 Floats = NDArray[np.float64]
 How = Literal["temperature", "weights"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Calibration:
+class Calibration(Value, frozen=True, eq=False):
     """Exponents of the prior and of the evidence.
 
     Parameters
@@ -44,7 +45,7 @@ class Calibration:
     """
 
     how: How
-    exponents: Mapping[str, float] = field(default_factory=dict)
+    exponents: Mapping[str, float] = {}
     default: float = 1.0
     prior: float = 1.0
     loss: float = float("nan")
@@ -52,6 +53,10 @@ class Calibration:
     accuracy: float = float("nan")
     accuracy_before: float = float("nan")
     rows: int = 0
+
+    def __post_init__(self) -> None:
+        for exponent in (*self.exponents.values(), self.default, self.prior):
+            number(exponent, "an exponent of a calibration", least=0.0)
 
     def exponents_of(self, names: Sequence[str], whole: str) -> Floats:
         """Return one exponent a column, or for all columns if they go by the name `whole`."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
@@ -89,7 +90,7 @@ class Recipe:
             )
         calibration = self.calibration
         if calibration is not None and not self.prior.learnt:
-            calibration = replace(calibration, prior=1.0)
+            calibration = structs.replace(calibration, prior=1.0)
         probabilities = self.prior.probabilities(classes, tally.weight)
         return Model(
             tally.schema,

@@ -8,11 +8,12 @@ to held-out rows, and "drop" leaves the column out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.batches import encode_classes
@@ -241,7 +242,9 @@ def resolve(spec: ColumnSpec, source: Source, y: Any, weights: Array | None) -> 
             x = _numbers(source, name, place)
             found: Any = family.resolved(x, labels.codes, len(labels.labels), weights)
             word = words[name]
-            declared[name] = found if word is family else replace(word, edges=found.kind.edges)
+            declared[name] = (
+                found if word is family else structs.replace(word, edges=found.kind.edges)
+            )
             if not np.isnan(x if weights is None else x[weights > 0.0]).all():
                 remembered[name] = declared[name]
     return Resolved(declared, ColumnSpec(spec.of_all, remembered))
@@ -386,7 +389,7 @@ def _for_labels(word: Any, labels: tuple[Label, ...]) -> Any:
     guess = getattr(word, "p", None)
     if not isinstance(guess, ByClass):
         return word
-    return replace(word, p=ByClass({label_of(k, labels): p for k, p in guess.p.items()}))
+    return structs.replace(word, p=ByClass({label_of(k, labels): p for k, p in guess.p.items()}))
 
 
 def label_of(word: Label, labels: tuple[Label, ...]) -> Label:
@@ -412,7 +415,7 @@ def label_of(word: Label, labels: tuple[Label, ...]) -> Label:
     return word
 
 
-_WORDS = {each.name for each in fields(Words)}
+_WORDS = set(Words.__struct_fields__)
 
 
 def parse_column(text: str) -> tuple[str, Any]:
@@ -461,7 +464,7 @@ def parse_family(text: str) -> Any:
             raise TallyBayesError("'best' takes no options")
         return BEST
     kind: Any = FAMILIES[word]
-    known = {each.name for each in fields(kind)} | (_WORDS if kind is Text else set())
+    known = set(kind.__struct_fields__) | (_WORDS if kind is Text else set())
     known -= {"words", "idf"}  # which take more than can be typed
     for name in options:
         if name not in known:

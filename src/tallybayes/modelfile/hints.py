@@ -20,7 +20,9 @@ def hints_of(kind: Hashable) -> Mapping[str, Any]:
     """Return the annotations of a dataclass's fields, by name."""
     known: Any = kind
     hints = get_type_hints(known)
-    return {each.name: hints[each.name] for each in fields(known)}
+    struct = hasattr(known, "__struct_fields__")
+    names = known.__struct_fields__ if struct else [each.name for each in fields(known)]
+    return {name: hints[name] for name in names}
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -14,7 +14,6 @@ when a family gets a new option.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from math import isfinite, nan
 from typing import Any
 
@@ -67,7 +66,7 @@ def to_plain(value: Any, counted: Sequence[Kind], where: str) -> Any:
             f"{where}: {value!r} cannot be stored in a model file, which holds only what "
             "tallybayes itself knows; use one of its own families, or @register yours"
         )
-    stated = {each.name: getattr(value, each.name) for each in fields(kind)}
+    stated = {name: getattr(value, name) for name in kind.__struct_fields__}
     for name, hint in hints_of(kind).items():
         if not fits(stated[name], hint):
             raise TallyBayesError(

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, structs
 
 LONGEST = 32  # characters of a label
 NEAR = 1e-4  # probabilities nearer to 0 or 1 are written by their distance
@@ -187,6 +188,8 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, bytes | bytearray):
         return bytes(value).decode("utf-8", "replace")
+    if isinstance(value, Struct):
+        return plain(structs.asdict(value))
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.repr}
     if isinstance(value, dict):

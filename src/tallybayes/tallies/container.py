@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from math import isfinite, prod
 from typing import Any
 
@@ -164,7 +163,7 @@ def plain_kind(kind: Kind) -> dict[str, Any]:
         raise TallyBayesError(
             f"{kind!r} is not known by name, so it cannot be stored; enter it with @register_kind"
         )
-    options = {each.name: getattr(kind, each.name) for each in fields(kind)}  # type: ignore[arg-type]
+    options = {name: getattr(kind, name) for name in kind.__struct_fields__}
     if callable(options.get("tokens")):
         raise TallyBayesError(
             "tokens is a function, which cannot be stored; only the tokens that have names can"

@@ -10,13 +10,14 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from hashlib import blake2b
 from math import inf
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn, whole
@@ -96,8 +97,7 @@ class Idf:
         return f"Idf({len(self.terms)} words, {self._digest.hex()[:6]})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Words(Kind):
+class Words(Kind, frozen=True):
     r"""A text, counted by its words. Families: Text. Everything said here binds at counting.
 
     Parameters
@@ -158,15 +158,15 @@ class Words(Kind):
             raise TallyBayesError(f"tokens is {self.tokens!r}; {did_you_mean(self.tokens, _NAMES)}")
         if getattr(self.tokens, "__hash__", None) is None:
             raise TallyBayesError("the tokens function must be hashable: give it a __hash__")
-        object.__setattr__(self, "ngrams", self._checked_ngrams())
+        self._put(ngrams=self._checked_ngrams())
         if self.min_length is not None:
-            object.__setattr__(self, "min_length", whole(self.min_length, "min_length", 1, LONGEST))
+            self._put(min_length=whole(self.min_length, "min_length", 1, LONGEST))
         if self.buckets is not None:
             buckets = whole(self.buckets, "buckets", 1, MOST_BUCKETS)
-            object.__setattr__(self, "buckets", buckets)
+            self._put(buckets=buckets)
             if self.idf is not None:
                 raise TallyBayesError("idf needs words by name, so it cannot go with buckets")
-        object.__setattr__(self, "stop_words", self._checked_stop_words())
+        self._put(stop_words=self._checked_stop_words())
         if self.tokens == "characters" and (self.stop_words or self.least > 1):
             raise TallyBayesError("stop_words and min_length are for words, not for characters")
         if not isinstance(self.idf, Idf | None):
@@ -183,12 +183,6 @@ class Words(Kind):
         ):
             if value not in known or type(value) not in map(type, known):
                 raise TallyBayesError(f"{name} is {value!r}; it must be one of {known}")
-
-    def __repr__(self) -> str:
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        default = {each.name: each.default for each in fields(self)}
-        said = [f"{name}={value!r}" for name, value in given.items() if value != default[name]]
-        return f"Words({', '.join(said)})"
 
     def _checked_stop_words(self) -> tuple[str, ...]:
         given: Any = self.stop_words
@@ -374,7 +368,7 @@ def speller(lowercase: bool, strip_accents: bool) -> Callable[[str], str]:
 
 def _as_read(words: Words) -> Words:
     """Return the words without what does not matter until they are counted."""
-    return replace(words, idf=None, tf="count", norm=None, buckets=None)
+    return structs.replace(words, idf=None, tf="count", norm=None, buckets=None)
 
 
 def splitter(words: Words) -> Callable[[str], list[str]]:
