@@ -1,11 +1,14 @@
 """What the documents say is true: their code runs, and every public name and option is in them."""
 
+import html
+import importlib.util
 import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tallybayes as tb
@@ -13,10 +16,12 @@ from tallybayes import plots
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
 ESTIMATORS = (ROOT / "docs" / "estimators.md").read_text()
 TEXT = (ROOT / "docs" / "text.md").read_text()
 EXPLANATIONS = (ROOT / "docs" / "explanations.md").read_text()
 ARITHMETIC = (ROOT / "docs" / "arithmetic.md").read_text()
+EVERYTHING = "".join(page.read_text() for page in (ROOT / "docs").glob("*.md"))
 
 
 def python_blocks(text):
@@ -27,6 +32,7 @@ def python_blocks(text):
     "page",
     [
         "README.md",
+        "docs/tutorial.md",
         "docs/guide.md",
         "docs/estimators.md",
         "docs/text.md",
@@ -41,27 +47,39 @@ def test_the_code_on_a_page_runs_from_top_to_bottom(page):
         exec(block, space)
 
 
-def test_the_first_answer_in_the_readme_is_what_comes_out():
-    block = python_blocks(README)[0]
-    call = re.search(r"^model\.posterior_of\(.*\)$", block, flags=re.MULTILINE).group()
-    shown = re.search(r"^# (\{.*\})$", block, flags=re.MULTILINE).group(1)
+def test_the_answers_of_the_readme_and_the_tutorial_are_what_comes_out():
     space = {}
-    exec(block, space)
+    exec(python_blocks(README)[0], space)
+    call = re.search(r"^model\.predict_proba\(.*\)$", README, flags=re.MULTILINE).group()
+    shown = re.search(r"^# array\((.*)\)$", README, flags=re.MULTILINE).group(1)
+    np.testing.assert_allclose(eval(call, space), eval(shown), rtol=1e-6)
+    for block in python_blocks(TUTORIAL):
+        exec(block, space)
+    call = re.search(r"^model\.posterior_of\(.*\)$", TUTORIAL, flags=re.MULTILINE).group()
+    shown = re.search(r"^# (\{.*\})$", TUTORIAL, flags=re.MULTILINE).group(1)
     assert eval(call, space) == pytest.approx(eval(shown))
+    schema = [line[2:] for line in python_blocks(TUTORIAL)[0].splitlines() if line[:2] == "# "]
+    assert str(space["tally"].schema).splitlines() == schema
 
 
-def test_the_schema_in_the_readme_is_what_is_printed():
-    blocks = python_blocks(README)
-    printing = next(block for block in blocks if "print(tally.schema)" in block)
-    shown = [line[2:] for line in printing.splitlines() if line.startswith("# ")]
-    space = {}
-    exec(blocks[0], space)
-    assert str(space["tally"].schema).splitlines() == shown
+def test_the_readme_is_short_and_its_picture_is_of_its_own_example():
+    assert len(README.splitlines()) <= 150
+    spec = importlib.util.spec_from_file_location("picture", ROOT / "tools" / "picture.py")
+    picture = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(picture)
+    drawn = (ROOT / "docs" / "explained.svg").read_text()
+    assert html.escape(picture.display().alt_text, quote=False) in drawn
+
+
+def test_every_page_can_be_found_from_the_index():
+    index = (ROOT / "docs" / "README.md").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "README.md" or f"({page.name})" in index, page.name
 
 
 @pytest.mark.parametrize("name", tb.__all__)
 def test_every_public_name_is_documented(name):
-    assert re.search(rf"\b{name}\b", README + ARITHMETIC)
+    assert re.search(rf"\b{name}\b", README + EVERYTHING)
 
 
 @pytest.mark.parametrize(
