@@ -221,11 +221,11 @@ def _whole(X: Array, names: Sequence[str]) -> Any:
 @left_out.register
 def _leave_out(family: ScikitLearnCategorical, task: LeaveOneOutTask) -> LeftOut:
     """Leave a row out; the only row of the greatest category takes that with it."""
-    counted, labels = family.completed(task.counted), task.parameters.labels
-    rows, places = counted.rows.sum(axis=0), by_place(task.block, task.parameters)
+    counted, places = family.completed(task.counted), by_place(task.block, task.parameters)
+    rows = counted.rows.sum(axis=0)
     last = np.zeros(places.shape, bool)
     for j, here in enumerate(counted.columns()):
         width = here.stop - here.start
         if width > family.at_least[j] and rows[here.stop - 1] == 1:
             last[:, j] = places[:, j] == width - 1
-    return TablesLeftOut(task, family, [np.ones(len(known), bool) for known in labels], last)
+    return TablesLeftOut(task, family, unsure=last)

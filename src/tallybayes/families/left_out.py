@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -72,11 +72,7 @@ class LeftOut(ABC):
     """The terms of every row without it; `inexact` marks the rows for which they are not that."""
 
     inexact: Mask
-
-    @property
-    def joint(self) -> bool:
-        """Whether the units are one piece of evidence, so that there is one term for all."""
-        return False
+    joint: ClassVar[bool] = False  # whether there is one term for all units
 
     @abstractmethod
     def scores(self) -> Floats:
@@ -91,25 +87,18 @@ class LeftOut(ABC):
 class JointLeftOut(LeftOut):
     """The terms of every row without it, of units that stand for one: a bag, a text."""
 
+    joint: ClassVar[bool] = True
+
     made: Callable[[], Floats]
     inexact: Mask
-    missing: Mask | None = None  # the rows that have nothing to say
-
-    @property
-    def joint(self) -> bool:
-        """Whether the units are one piece of evidence: they are."""
-        return True
 
     def scores(self) -> Floats:
         """Return the terms, by row and class."""
-        scores = self.made()
-        if self.missing is not None:
-            scores[self.missing] = 0.0
-        return scores
+        return self.made()
 
     def terms(self) -> Floats:
         """Return the terms by row, the one unit, and class."""
-        return self.scores()[:, None, :]
+        return self.made()[:, None, :]
 
 
 @singledispatch
@@ -164,8 +153,7 @@ class UnitsLeftOut(LeftOut):
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
-        task = self.task
-        info = task.info.repeated(unit, len(rows))
+        task, info = self.task, self.task.info.repeated(unit, len(rows))
         if own:
             info = replace(info, classes=info.classes[:1])
         without = task.counted.without_each(
@@ -177,11 +165,8 @@ class UnitsLeftOut(LeftOut):
                 unknown |= np.isnan(part).any(axis=0)
         if unknown.any():
             without = without.each(np.nan_to_num)
-        terms: Floats = (
-            self._family(unit, rows)
-            .estimate(without, info)
-            .log_prob(_as_row(task.block, unit, rows))[0]
-        )
+        parameters = self._family(unit, rows).estimate(without, info)
+        terms: Floats = parameters.log_prob(_as_row(task.block, unit, rows))[0]
         terms[unknown] = np.nan
         return terms
 
@@ -200,12 +185,14 @@ class UnitsLeftOut(LeftOut):
         """Return the term of each row's own class, in a unit that stands apart."""
         return self._estimated(unit, np.arange(len(self.task.of.y)), own=True)[:, 0]
 
-    def _own_sum(self, units: list[int]) -> Floats:
-        """Return the sums of the terms of each row's own class."""
-        total = np.zeros(len(self.task.of.y))
-        for unit in units:
-            total += self.own(unit)
-        return total
+    def unsure(self, unit: int) -> Array:
+        """Return the rows without which all classes may change, in a unit that stands apart."""
+        return np.zeros(0, np.int64)
+
+    def _own_sum(self, units: list[int]) -> tuple[Floats, Array]:
+        """Return the sums of the terms of each row's own class, and the rows that are unsure."""
+        unsure = np.unique(np.concatenate([self.unsure(unit) for unit in units]))
+        return sum((self.own(unit) for unit in units), np.zeros(len(self.task.of.y))), unsure
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
@@ -216,24 +203,23 @@ class UnitsLeftOut(LeftOut):
             parameters = self.parameters if every else self.parameters.select(units)
             block = task.block if every else take_columns(task.block, units)
             parameters.add_log_likelihood(block, out)
-            out[np.arange(len(out)), task.of.y] = self._own_sum(units)
-            self._amend(units, out)
+            out[np.arange(len(out)), task.of.y], unsure = self._own_sum(units)
+            if len(unsure):
+                out[unsure] = sum(self.unit(unit, unsure) for unit in units)
         for unit in np.flatnonzero(~self.apart).tolist():
             out += self.unit(unit)
         return out
-
-    def _amend(self, units: list[int], out: Floats) -> None:
-        """Put in the sums of rows that could not be told by their own class alone."""
 
     def terms(self) -> Floats:
         """Return the terms by row, unit and class."""
         y = self.task.of.y
         terms: Floats = self.parameters.log_prob(self.task.block)
         for unit, apart in enumerate(self.apart.tolist()):
+            rows = np.arange(len(y))
             if apart:
-                terms[np.arange(len(y)), unit, y] = self.own(unit)
-            else:
-                terms[:, unit] = self.unit(unit)
+                terms[rows, unit, y] = self.own(unit)
+                rows = self.unsure(unit)
+            terms[rows, unit] = self.unit(unit, rows)
         return terms
 
 
@@ -248,26 +234,14 @@ def _as_row(block: Block, unit: int, rows: Array) -> Block:
 
 @left_out.register
 def _gaussian(family: Gaussian, task: LeaveOneOutTask) -> LeftOut:
-    if isinstance(family.floor, RelativeFloor):
-        return NormalsLeftOut(task, None if task.of.w is not None else family.ddof)
-    if family.floor.of is None:
-        return WidestLeftOut(task, family.ddof, family.floor.fraction)
-    return NormalsLeftOut(task)
+    widest = isinstance(family.floor, AdditiveFloor) and family.floor.of is None
+    return WidestLeftOut(task, family) if widest else NormalsLeftOut(task)
 
 
 class NormalsLeftOut(UnitsLeftOut):
-    """Bell curves: a class that loses nearly all of its spread with a row comes near the floor.
+    """Bell curves: a class that loses nearly all of its spread with a row comes near the floor."""
 
-    Where rows have no weights and `plain_ddof` is given, the sums of the own class have a closed
-    form.
-    """
-
-    def __init__(self, task: LeaveOneOutTask, plain_ddof: float | None = None) -> None:
-        super().__init__(task)
-        self._plain_ddof = plain_ddof
-        self._unsure = np.zeros(0, np.int64)
-
-    def _holds_most(self, unit: int) -> Array:
+    def unsure(self, unit: int) -> Array:
         """Return the rows with most of their class's spread: without them all may change."""
         y, w, counted = self.task.of.y, self.task.weights, self.task.counted
         n, mean, m2 = (part[y, unit] for part in (counted.weight, counted.mean, counted.m2))
@@ -275,25 +249,20 @@ class NormalsLeftOut(UnitsLeftOut):
             held = w * (np.asarray(self.task.block)[:, unit] - mean) ** 2 * n / ((n - w) * m2)
             return np.flatnonzero(held > MOST)
 
-    def terms(self) -> Floats:
-        """Return the terms by row, unit and class."""
-        terms = super().terms()
-        for unit in np.flatnonzero(self.apart).tolist():
-            unsure = self._holds_most(unit)
-            terms[unsure, unit] = self.unit(unit, unsure)
-        return terms
+    def _own_sum(self, units: list[int]) -> tuple[Floats, Array]:
+        """Return the sums of the terms of each row's own class, and the rows that are unsure.
 
-    def _own_sum(self, units: list[int]) -> Floats:
-        """Return the sums of the terms of each row's own class; mark where they cancel."""
-        if self._plain_ddof is None:
-            self._unsure = np.unique(np.concatenate([self._holds_most(unit) for unit in units]))
-            return super()._own_sum(units)
+        Where rows have no weights and nothing is added to variances they have a closed form.
+        """
         task, counted, used = self.task, self.task.counted, self.apart
+        family: Any = task.family
+        if task.of.w is not None or not isinstance(family.floor, RelativeFloor):
+            return super()._own_sum(units)
         n, m2 = counted.weight, np.where(used, counted.m2, 1.0)
         left = np.where(used, n - 1.0, 1.0)
-        freedom = np.where(used, n - 1.0 - self._plain_ddof, 1.0)
+        freedom = np.where(used, n - 1.0 - family.ddof, 1.0)
         block = np.asarray(task.block)
-        total, self._unsure = scoring.left_out_normals(
+        total, unsure = scoring.left_out_normals(
             block,
             task.of.y,
             np.where(used, counted.mean, 0.0),
@@ -304,12 +273,7 @@ class NormalsLeftOut(UnitsLeftOut):
         )
         if self.parameters.log:  # the density of x is that of log x divided by x
             total -= np.where(used & ~np.isnan(block), block, 0.0).sum(axis=1)
-        return total
-
-    def _amend(self, units: list[int], out: Floats) -> None:
-        """Put in the sums of rows that hold most of the spread of their class."""
-        if len(self._unsure):
-            out[self._unsure] = sum(self.unit(unit, self._unsure) for unit in units)
+        return total, unsure
 
 
 class WidestLeftOut(NormalsLeftOut):
@@ -319,30 +283,34 @@ class WidestLeftOut(NormalsLeftOut):
     posterior to notice, a unit stands apart as if the same were added without any row.
     """
 
-    def __init__(self, task: LeaveOneOutTask, ddof: float, fraction: float) -> None:
+    def __init__(self, task: LeaveOneOutTask, family: Gaussian) -> None:
         everything, n = all_rows(task.counted), len(task.of.y)
-        largest, without = variances(everything).max(initial=0.0), np.zeros(n)
-        together = everything.each(lambda part: part[None])
-        of = task.of._replace(y=np.zeros(n, np.int64))
+        self._largest = np.zeros(n)  # variance without each row; NaN where that is not known
+        together, of = (
+            everything.each(lambda part: part[None]),
+            task.of._replace(y=np.zeros(n, int)),
+        )
         for unit in range(len(task.info.names)):
             left = together.without_each(task.block, of, unit, task.kind, own=True)
-            np.maximum(without, variances(left)[0], out=without)  # (NaN stays)
-        self._like: type[Gaussian] = type(task.family)  # type: ignore[assignment]  # or LogNormal
-        constant = self._like(ddof, AdditiveFloor(fraction, of=float(largest)))
-        super().__init__(replace(task, family=constant))
-        moved = fraction * np.abs(without - largest).max(initial=0.0)
+            np.maximum(self._largest, variances(left)[0], out=self._largest)
+        largest = variances(everything).max(initial=0.0)
+        super().__init__(replace(task, family=self._with(family, float(largest))))
+        moved = family.floor.fraction * np.abs(self._largest - largest).max(initial=0.0)
         self.apart &= moved <= SETTLED * self.parameters.variance.min(axis=0, initial=np.inf)
-        self._ddof, self._fraction, self._without = ddof, fraction, without
+
+    def _with(self, family: Any, largest: Any) -> Gaussian:
+        """Return the family with a floor that is a fraction of this variance."""
+        like: type[Gaussian] = type(family)
+        return like(family.ddof, AdditiveFloor(family.floor.fraction, largest))
 
     def _family(self, unit: int, rows: Array) -> Family:
         """Return the family that estimates a unit without each of some rows."""
-        if self.apart[unit]:
-            return super()._family(unit, rows)
-        return self._like(self._ddof, AdditiveFloor(self._fraction, self._without[rows]))
+        family = self.task.family
+        return family if self.apart[unit] else self._with(family, self._largest[rows])
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
         terms = super()._estimated(unit, rows, own)
         if not self.apart[unit]:
-            terms[np.isnan(self._without[rows])] = np.nan
+            terms[np.isnan(self._largest[rows])] = np.nan
         return terms

@@ -33,12 +33,12 @@ from tallybayes.families.left_out import (
     left_out,
 )
 from tallybayes.families.parameters import Array, Floats, Mask, safe_log
-from tallybayes.families.smoothing import alpha_of_each, guess_for_unseen
+from tallybayes.families.smoothing import Ratios, alpha_of_each
 from tallybayes.families.text import Text
 from tallybayes.kernels import scoring
 from tallybayes.kernels.scoring import row_sums
 from tallybayes.tallies import Codes, WordCounts
-from tallybayes.tallies.words import COUNT, DOCUMENTS, WEIGHT
+from tallybayes.tallies.words import DOCUMENTS
 from tallybayes.tokenizer import Bagged, Buckets
 
 HELD = 1e5  # times what other rows have
@@ -56,22 +56,21 @@ def _categorical(family: Categorical, task: LeaveOneOutTask) -> LeftOut:
 
 @left_out.register
 def _bins(family: Bins, task: LeaveOneOutTask) -> LeftOut:
-    settled = [np.ones(len(known), bool) for known in task.parameters.labels]
-    return TablesLeftOut(task, Categorical(family.alpha), settled)
+    return TablesLeftOut(task, Categorical(family.alpha))
 
 
 class TablesLeftOut(UnitsLeftOut):
     """Tables, which lose a row of one value in one class.
 
-    `settled` marks for each column the values that always belong. The rows for which this does not
-    tell, and those `unsure`, are left to the family itself.
+    `settled` marks for each column the values that always belong, None that all do. The rows for
+    which this does not tell, and those `unsure`, are left to the family itself.
     """
 
     def __init__(
         self,
         task: LeaveOneOutTask,
         family: Categorical,
-        settled: Sequence[Mask],
+        settled: Sequence[Mask] | None = None,
         unsure: Mask | None = None,
     ) -> None:
         self.task = task
@@ -82,39 +81,38 @@ class TablesLeftOut(UnitsLeftOut):
         assert tables.fractions is not None
         self._own = np.zeros(places.shape)
         self._all: list[tuple[int, Array, Floats]] = []  # column, rows, their terms in all classes
-        asked = np.zeros(places.shape, bool) if unsure is None else unsure
         for j, here in enumerate(counted.columns()):
-            n, rows, of = counted.weight[:, here], counted.rows[:, here], tables.fractions[j]
             there = places[:, j] >= 0
             if not there.any():
-                asked[:, j] = False
                 continue
-            extra, added = np.broadcast_to(of.added, n.shape), of.added_total
-            at = np.where(there, places[:, j], 0)
+            n, rows, of = counted.weight[:, here], counted.rows[:, here], tables.fractions[j]
+            extra, at = np.broadcast_to(of.added, n.shape), np.where(there, places[:, j], 0)
             count = np.where(rows[y, at] > 1, n[y, at] - w, 0.0) + extra[y, at]
             # a class without any value of the column has nothing but what is added
-            rest = np.where(rows.sum(axis=1)[y] > 1, n.sum(axis=1)[y] - w, 0.0) + added
+            rest = np.where(rows.sum(axis=1)[y] > 1, n.sum(axis=1)[y] - w, 0.0) + of.added_total
             share = np.where(there, count / np.where(rest > 0.0, rest, 1.0), 1.0)
             self._own[:, j] = safe_log(np.maximum(share, 0.0))
             # if nothing is added, such a class takes what all classes together say
-            if added <= 0.0 and (rows.sum(axis=1) == 0).any():
-                asked[:, j] |= there
-            asked[:, j] |= there & (rest <= 0.0)
-            only = there & ((rows.sum(axis=0) == 1) & ~settled[j])[at] & ~asked[:, j]
-            if only.any():
-                places[only, j] = -1  # leaves the factor out
-                self._own[only, j] = 0.0
+            emptied = of.added_total <= 0.0 and (rows.sum(axis=1) == 0).any()
+            asked = there & (emptied | (rest <= 0.0))
+            if unsure is not None:
+                asked |= unsure[:, j]
+            if settled is not None:
+                only = there & ((rows.sum(axis=0) == 1) & ~settled[j])[at] & ~asked
                 if family.unseen == "smooth" and len(tables.labels[j]) > 1:
-                    terms = _one_more(family, task, j, only)
-                    self._all.append((j, np.flatnonzero(only), terms))
-                elif family.unseen in ("smooth", "error"):
-                    self.inexact |= only
-            if asked[:, j].any():
-                some = np.flatnonzero(asked[:, j])
-                places[some, j] = -1
-                self._own[some, j] = 0.0
-                self._all.append((j, some, self.unit(j, some)))
+                    self._put(j, only, _one_more(family, task, j, only), places)
+                else:
+                    self._put(j, only, np.zeros((int(only.sum()), len(n))), places)
+                    self.inexact |= only & (family.unseen in ("smooth", "error"))
+            self._put(j, asked, self.unit(j, np.flatnonzero(asked)), places)
         self._tables, self._block = tables, Coded(places, tables.labels)
+
+    def _put(self, j: int, rows: Mask, terms: Floats, places: Array) -> None:
+        """Have some rows the terms in a column, instead of those of their value."""
+        if rows.any():
+            places[rows, j] = -1  # leaves the factor out
+            self._own[rows, j] = 0.0
+            self._all.append((j, np.flatnonzero(rows), terms))
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
@@ -136,18 +134,14 @@ class TablesLeftOut(UnitsLeftOut):
         return out
 
 
-def _one_more(family: Categorical, task: LeaveOneOutTask, j: int, only: Array) -> Floats:
+def _one_more(family: Categorical, task: LeaveOneOutTask, j: int, only: Mask) -> Floats:
     """Return the terms of values that are seen once, and unknown without their row."""
-    of, classes = task.parameters.fractions[j], task.info.classes
+    of: Ratios = task.parameters.fractions[j]
     labels = task.parameters.labels[j][1:]  # one value less, whichever it is
-    y = task.of.y[only]
-    total = np.repeat(of.total.T, len(y), axis=0)
-    total[np.arange(len(y)), y] -= task.weights[only]
-    if family.m is None:
-        more, total = of.added, total + of.added * len(labels)
-    else:
-        guess = guess_for_unseen(family.p, classes, labels, task.info.names[j])
-        more, total = family.m * guess, total + family.m
+    more = family.added_to_unseen(task.info, j, labels)
+    total = of.total.T + (more * len(labels) if family.m is None else family.m)
+    total = np.repeat(total, int(only.sum()), axis=0)
+    total[np.arange(len(total)), task.of.y[only]] -= task.weights[only]
     return safe_log(more / np.where(total > 0.0, total, 1.0))
 
 
@@ -204,21 +198,19 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
         return None
     counted: WordCounts = task.counted
     base, after, n_given = _used(family, counted)
-    counts = np.zeros((counted.n_classes, len(counted.terms)))
-    pairs, part = counted.pairs, WEIGHT if family.once else COUNT
-    counts[pairs.classes, pairs.words] = pairs.sums[:, part]
     block = task.block
     assert isinstance(block, Bagged)
     bags = block.as_bags().weighted(words)
     data = np.ones(len(bags.indices)) if family.once else bags.data
     rows = Sparse(bags.indptr, bags.indices, data, len(base))
     alpha, given = np.full(len(base), family.added), np.full(n_given, family.added)
-    left = LeftBags(task, rows, counts, alpha, base, after, given)
+    counts = np.ascontiguousarray(family.sums(counted))
+    left = LeftBags(task, rows, counts, alpha, base, after, given, block.missing)
     inexact = left.used_sum(np.ones(len(base))) + n_given < 0.5
     if family.added == 0.0:
         inexact |= left.emptied
     scores = {"bernoulli": left.bernoulli, "complement": left.complement}
-    return JointLeftOut(scores.get(family.event, left.multinomial), inexact, block.missing)
+    return JointLeftOut(scores.get(family.event, left.multinomial), inexact)
 
 
 def _used(text: Text, counted: WordCounts) -> tuple[Mask, Mask, int]:
@@ -249,7 +241,8 @@ class LeftBags:
 
     `counts` stand by class (down) and word (across). `base` marks the words that are used without a
     row that does not have them, `after` those used without a row that has them. `alpha` is that of
-    each word, and `given` that of each word of a vocabulary that was never seen.
+    each word, and `given` that of each word of a vocabulary that was never seen. Rows that are
+    `missing` say nothing, by the words that they lack either.
     """
 
     task: LeaveOneOutTask
@@ -259,6 +252,7 @@ class LeftBags:
     base: Mask
     after: Mask
     given: Floats
+    missing: Mask | None = None
 
     @cached_property
     def owner(self) -> Array:
@@ -358,6 +352,7 @@ class LeftBags:
         weights, empty = self._switches(1.0)
         gain = weights[y[self.owner], self.rows.indices]
         out[np.arange(len(y)), y] = empty[y] + np.bincount(self.owner, gain, len(y))
+        out[slice(0) if self.missing is None else self.missing] = 0.0
         return out
 
     def _switches(self, rows: float) -> tuple[Floats, Floats]:
