@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,7 +19,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.metrics import Predictions
 from tallybayes.model import Fitted, Model, Recipe
 from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.schema import Schema
@@ -40,6 +39,15 @@ Floats = NDArray[np.float64]
 # beside the estimators, not in them: a lock can be neither pickled nor copied
 _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 _guard = Lock()
+
+
+class Labelled(NamedTuple):
+    """Rows to learn from, checked: their labels, weights, and what the labels are called."""
+
+    X: Any
+    labels: Array
+    weights: Floats | None
+    target: str = "class"
 
 
 def read_only(values: Floats) -> Floats:
@@ -95,34 +103,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             that does not tell what fitting tells.
         """
 
-    def cross_val(
-        self,
-        X: Any,
-        y: Any,
-        folds: Any = 10,
-        *,
-        repeats: int = 1,
-        stratified: bool = True,
-        groups: Any = None,
-        seed: int = 0,
-        sample_weight: Any = None,
-    ) -> Predictions:
-        """Predict every row from a model that never saw it: `tallybayes.validation.cross_val`.
-
-        The rows are counted once, and the models of all folds follow from that: exactly what
-        fitting each of them gives. The estimator itself stays as it is.
-        """
-        return cross_val(
-            self,
-            X,
-            y,
-            folds=folds,
-            repeats=repeats,
-            stratified=stratified,
-            groups=groups,
-            seed=seed,
-            sample_weight=sample_weight,
-        )
+    # every row predicted from a model that never saw it; the estimator stays as it is
+    cross_val = cross_val
 
     @staticmethod
     def _prepared(

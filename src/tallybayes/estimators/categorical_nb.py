@@ -62,16 +62,8 @@ class CategoricalNB(Smoothed):
 
     Parameters
     ----------
-    alpha : float
-        Added to every count.
-    force_alpha : bool
-        Whether an alpha below 1e-10 is taken as it is.
-    fit_prior : bool
-        Whether the prior is the share of each class in the data; all alike otherwise.
-    class_prior : array of one a class, optional
-        The prior, if it is known.
-    min_categories : int or array of one a column, optional
-        How many categories there are at least; they are the numbers 0, 1, ...
+    alpha, force_alpha, fit_prior, class_prior, min_categories
+        As in scikit-learn; categories are the numbers 0, 1, ...
     unseen : {"ignore", "smooth", "error"}
         What a category beyond those does in prediction: leave its factor out, count as a category
         that no row has, or be refused. (scikit-learn raises an IndexError.)
@@ -150,14 +142,12 @@ n_features_in_, feature_names_in_
 
     def _tables(self) -> tuple[Codes, CategoricalParameters]:
         """Return the counts and the probabilities of every category from 0 on."""
-        fitted, tables = self.fitted_, self._parameters(CategoricalParameters)
-        block = fitted.tally.with_classes(fitted.classes).blocks[0]
-        assert isinstance(block, Codes)
-        return block.with_labels(tables.labels), tables
+        tables = self._parameters
+        return self._block.with_labels(tables.labels), tables
 
     def _to_store(self) -> Fitted:
         """Declare the categories, so that the model is the same without this estimator's family."""
-        fitted, tables = self.fitted_, self._parameters(CategoricalParameters)
+        fitted, tables = self.fitted_, self._parameters
         schema = Schema.of(self._names(), [Categories(labels) for labels in tables.labels])
         family = Categorical(float(self._check_alpha()), unseen=self.unseen)
         recipe = replace(fitted.recipe, families=(family,))

@@ -8,21 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.base import Floats, read_only
+from tallybayes.estimators.base import Floats, Labelled, read_only
 from tallybayes.estimators.checks import AT_LEAST_0_OR_NONE, BOOLEAN, Rule
-from tallybayes.estimators.drop_in import Labelled, Smoothed
-from tallybayes.families import (
-    Bernoulli,
-    BernoulliParameters,
-    Complement,
-    Family,
-    Multinomial,
-    MultinomialParameters,
-)
+from tallybayes.estimators.drop_in import Smoothed
+from tallybayes.families import Bernoulli, Complement, Family, Multinomial
 from tallybayes.priors import Prior, Uniform
 from tallybayes.schema import Binary, Count, Schema
 from tallybayes.sources.labels import Label
-from tallybayes.tallies import Counts, Tally
+from tallybayes.tallies import Tally
 
 TINY = 1e-300
 
@@ -35,10 +28,7 @@ class Discrete(Smoothed):
     @property
     def feature_count_(self) -> Floats:
         """The weighted sum of each column in each class."""
-        fitted = self.fitted_
-        block = fitted.tally.with_classes(fitted.classes).blocks[0]
-        assert isinstance(block, Counts)
-        return read_only(block.sums)
+        return read_only(self._block.sums)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,7 +58,7 @@ class Counting(Discrete):
     @property
     def feature_log_prob_(self) -> Floats:
         """What one occurrence of each column adds to the score of each class."""
-        return read_only(self._parameters(MultinomialParameters).weights)
+        return read_only(self._parameters.weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -81,14 +71,8 @@ class MultinomialNB(Counting):
 
     Parameters
     ----------
-    alpha : float or array of one a column
-        Added to every count.
-    force_alpha : bool
-        Whether an alpha below 1e-10 is taken as it is.
-    fit_prior : bool
-        Whether the prior is the share of each class in the data; all alike otherwise.
-    class_prior : array of one a class, optional
-        The prior, if it is known.
+    alpha, force_alpha, fit_prior, class_prior
+        As in scikit-learn.
 
     Attributes
     ----------
@@ -116,15 +100,9 @@ class ComplementNB(Counting):
 
     Parameters
     ----------
-    alpha : float or array of one a column
-        Added to every count.
-    force_alpha : bool
-        Whether an alpha below 1e-10 is taken as it is. With an alpha of 0 a word that is absent
-        outside a class is huge evidence, where scikit-learn's is infinite.
-    fit_prior, class_prior
-        Used only when there is a single class, as in scikit-learn.
-    norm : bool
-        Whether each class's weights are divided by their sum.
+    alpha, force_alpha, fit_prior, class_prior, norm
+        As in scikit-learn. With an alpha of 0 a word that is absent outside a class is huge
+        evidence, where scikit-learn's is infinite.
 
     Attributes
     ----------
@@ -184,17 +162,8 @@ class BernoulliNB(Discrete):
 
     Parameters
     ----------
-    alpha : float or array of one a column
-        Added to the count of both outcomes.
-    force_alpha : bool
-        Whether an alpha below 1e-10 is taken as it is.
-    binarize : float or None
-        A value counts as "on" when it is greater. None says that X holds only 0 and 1 already; it
-        is the same as 0.
-    fit_prior : bool
-        Whether the prior is the share of each class in the data; all alike otherwise.
-    class_prior : array of one a class, optional
-        The prior, if it is known.
+    alpha, force_alpha, binarize, fit_prior, class_prior
+        As in scikit-learn; a `binarize` of None is the same as 0.
 
     Attributes
     ----------
@@ -238,4 +207,4 @@ feature_names_in_
     @property
     def feature_log_prob_(self) -> Floats:
         """The logarithm of the probability of "on" for each class and column."""
-        return read_only(self._parameters(BernoulliParameters).log_present)
+        return read_only(self._parameters.log_present)

@@ -10,14 +10,21 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.multiclass import unique_labels
 
 from tallybayes.errors import warn
-from tallybayes.estimators.base import Array, Floats, TallyClassifier, needs_refit, read_only
+from tallybayes.estimators.base import (
+    Array,
+    Floats,
+    Labelled,
+    TallyClassifier,
+    needs_refit,
+    read_only,
+)
 from tallybayes.estimators.checks import (
     ALPHAS,
     ARRAY_OR_NONE,
@@ -39,14 +46,6 @@ from tallybayes.tallies import Tally
 from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, coded
 
 SMALLEST_ALPHA = 1e-10
-
-
-class Labelled(NamedTuple):
-    """Rows to learn from as the tally takes them, their labels and weights."""
-
-    X: Any
-    labels: Array
-    weights: Floats | None
 
 
 class DropIn(TallyClassifier):
@@ -89,7 +88,7 @@ class DropIn(TallyClassifier):
         """Encode labelled rows once for many models: see `TallyClassifier.prepare`."""
         fresh: Self = clone(self)
         check_parameters(fresh, self._rules)
-        matrix, labels, weights = fresh._labelled(X, y, sample_weight, reset=True)
+        matrix, labels, weights, _ = fresh._labelled(X, y, sample_weight, reset=True)
         source, reason = as_source(matrix), fresh._why_refit(weights)
         if reason:
             return needs_refit(labels, source.n_rows, reason)
@@ -182,11 +181,16 @@ class DropIn(TallyClassifier):
         fitted = self.fitted_
         return read_only(fitted.tally.with_classes(fitted.classes).weight)
 
-    def _parameters(self, kind: Any) -> Any:
-        """Return the parameters of all columns, which are of one kind."""
-        parameters = self.model_.factors[0].parameters
-        assert isinstance(parameters, kind)
-        return parameters
+    @property
+    def _block(self) -> Any:
+        """What was counted of all columns, of every class."""
+        fitted = self.fitted_
+        return fitted.tally.with_classes(fitted.classes).blocks[0]
+
+    @property
+    def _parameters(self) -> Any:
+        """The parameters of all columns, which are of one kind."""
+        return self.model_.factors[0].parameters
 
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         super()._restore(fitted, state)

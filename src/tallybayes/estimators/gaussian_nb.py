@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.estimators.base import Floats, read_only
+from tallybayes.estimators.base import Floats, Labelled, read_only
 from tallybayes.estimators.checks import ARRAY_OR_NONE, AT_LEAST_0, Rule
-from tallybayes.estimators.drop_in import DropIn, Labelled, stated_prior
-from tallybayes.families import AdditiveFloor, Gaussian, NormalParameters
+from tallybayes.estimators.drop_in import DropIn, stated_prior
+from tallybayes.families import AdditiveFloor, Gaussian
 from tallybayes.families.gaussian import all_rows
 from tallybayes.model import Fitted, Recipe
 from tallybayes.schema import Numeric, Schema
@@ -101,22 +101,20 @@ class GaussianNB(DropIn):
     @property
     def theta_(self) -> Floats:
         """The mean of each column in each class."""
-        return self._as_fitted(self._parameters(NormalParameters).mean)
+        return self._as_fitted(self._parameters.mean)
 
     @property
     def var_(self) -> Floats:
         """The variance of each column in each class, with epsilon added."""
-        return self._as_fitted(self._parameters(NormalParameters).variance)
+        return self._as_fitted(self._parameters.variance)
 
     @property
     def epsilon_(self) -> float:
         """What is added to every variance."""
-        fitted = self.fitted_
-        family = fitted.recipe.families[0]
-        assert isinstance(family, Gaussian)
-        assert isinstance(family.floor, AdditiveFloor)
+        family: Any = self.fitted_.recipe.families[0]
         of = family.floor.of
-        return family.floor.fraction * (_largest(_moments(fitted.tally)) if of is None else of)
+        largest = _largest(_moments(self.fitted_.tally)) if of is None else of
+        return float(family.floor.fraction * largest)
 
     def _to_keep(self) -> dict[str, Any]:
         state: dict[str, Any] = {"dtype": np.dtype(self._dtype).name}
@@ -138,8 +136,7 @@ class GaussianNB(DropIn):
 
 def _moments(tally: Tally) -> Moments:
     """Return the moments of all rows, whatever their class."""
-    block = tally.blocks[0]
-    assert isinstance(block, Moments)
+    block: Any = tally.blocks[0]
     return all_rows(block)
 
 

@@ -9,13 +9,13 @@ from html import escape
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
-from tallybayes.estimators.base import Array, Floats, TallyClassifier, needs_refit
+from tallybayes.estimators.base import Array, Labelled, TallyClassifier, needs_refit
 from tallybayes.estimators.checks import (
     checked_labels,
     checked_matrix,
@@ -39,10 +39,10 @@ from tallybayes.model.specification import (
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.rendering.document import Table as ShownTable
 from tallybayes.rendering.document import as_text
-from tallybayes.schema import MOST_CATEGORIES, Schema
+from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
 from tallybayes.sources import Source, Table, as_source, selected
 from tallybayes.sources.labels import Label, encode, sorted_labels
-from tallybayes.tallies import Codes, Tally
+from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, coded
@@ -50,15 +50,6 @@ from tallybayes.validation.family_choice import FamilyChoice, best_families, num
 
 MOST_COLUMNS = 50  # of a summary
 MOST_CLASSES = 10
-
-
-class _Labelled(NamedTuple):
-    """Rows as they were given, checked: their labels, weights, and what the labels are called."""
-
-    source: Source
-    labels: Array
-    weights: Floats | None
-    target: str
 
 
 class NaiveBayes(TallyClassifier):
@@ -161,7 +152,7 @@ class NaiveBayes(TallyClassifier):
             recipe = self._recipe(tally, ())
             how = checked_how(self.calibration)
             if how is not None:
-                ready = self._prepared(tally.schema, recipe, rows.source, rows.labels, rows.weights)
+                ready = self._prepared(tally.schema, recipe, rows.X, rows.labels, rows.weights)
                 left_out = LeaveOneOut(ready.data, tally)
                 self._calibration = calibrated(ready.data, ready.recipe, how, left_out)
                 recipe = replace(recipe, calibration=self._calibration)
@@ -195,7 +186,7 @@ class NaiveBayes(TallyClassifier):
             else:
                 known = before.recipe.declared_classes
                 room = self._with_new_columns(before.tally, rows)
-                more = Tally.of(rows.source, rows.labels, rows.weights, schema=room.schema)
+                more = Tally.of(rows.X, rows.labels, rows.weights, schema=room.schema)
                 tally = room.plus(more, reuse=True)
                 _warn_of_outgrown(room, tally)
             recipe = self._recipe(tally, self._declared(known, classes))
@@ -409,14 +400,14 @@ class NaiveBayes(TallyClassifier):
             said.add(self.positive)
         return sorted_labels(said, "the classes")
 
-    def _first_tally(self, rows: _Labelled, *, later: bool = False) -> Tally:
+    def _first_tally(self, rows: Labelled, *, later: bool = False) -> Tally:
         """Settle what the columns are and count the first rows; more columns may come `later`."""
-        spec = column_spec(without_dropped(self.columns), rows.source.names, later=later)
+        spec = column_spec(without_dropped(self.columns), rows.X.names, later=later)
         said, self._spec = self._settled(spec, rows)
-        schema = Schema.infer(rows.source, said, target=rows.target)
-        return Tally.of(rows.source, rows.labels, rows.weights, schema=schema)
+        schema = Schema.infer(rows.X, said, target=rows.target)
+        return Tally.of(rows.X, rows.labels, rows.weights, schema=schema)
 
-    def _settled(self, spec: ColumnSpec, rows: _Labelled) -> Resolved:
+    def _settled(self, spec: ColumnSpec, rows: Labelled) -> Resolved:
         """Return what is said of the columns, with the families and edges that had to be found."""
         source, labels, weights, _ = rows
         if spec.wants_best:
@@ -429,9 +420,9 @@ class NaiveBayes(TallyClassifier):
             spec = spec.with_best({name: choice.family for name, choice in chosen.items()})
         return resolve(spec, source, labels, weights)
 
-    def _with_new_columns(self, tally: Tally, rows: _Labelled) -> Tally:
+    def _with_new_columns(self, tally: Tally, rows: Labelled) -> Tally:
         """Make room for columns that a table has and the tally has not."""
-        schema, source = tally.schema, rows.source
+        schema, source = tally.schema, rows.X
         if not isinstance(source, Table) or not hasattr(self, "feature_names_in_"):
             return tally
         for target in (schema.target, rows.target):
@@ -453,14 +444,14 @@ class NaiveBayes(TallyClassifier):
         said_now = {**before, **spec.by_name}
         of_new = ColumnSpec(spec.of_all, {n: said_now[n] for n in new if n in said_now})
         table = Table({name: source.columns[name] for name in new}, source.n_rows)
-        said, of_new = self._settled(of_new, rows._replace(source=table))
+        said, of_new = self._settled(of_new, rows._replace(X=table))
         more = Schema.infer(table, said, target=schema.target)
         self._spec = ColumnSpec(spec.of_all, {**before, **of_new.by_name})
         grown = tally.with_schema(schema.joined(more, overruled=open_))
         self._set_names(grown.schema.names, named=True)
         return grown
 
-    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> _Labelled:
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
         """Check rows to learn from, their labels and weights."""
         source = self._source(X, reset=reset)
         if not len(source.names) or (reset and not source.n_rows):
@@ -468,7 +459,7 @@ class NaiveBayes(TallyClassifier):
             raise TallyBayesError(f"X has no {what}; fit needs some")
         labels = checked_labels(self, y, source.n_rows)
         weights = checked_weights(sample_weight, source.n_rows)
-        return _Labelled(source, labels, weights, _target(y, source.names))
+        return Labelled(source, labels, weights, _target(y, source.names))
 
     def _checked_rows(self, X: Any) -> Source:
         return self._source(X, reset=False)
@@ -560,15 +551,17 @@ def _target(y: Any, names: Sequence[str]) -> str:
 
 def _warn_of_outgrown(before: Tally, after: Tally) -> None:
     """Say so when integers that were taken for categories turn out to have many values."""
-    for group, old, new in zip(after.schema.groups, before.blocks, after.blocks, strict=True):
-        if isinstance(old, Codes) and isinstance(new, Codes) and old.labels != new.labels:
-            names = after.schema.names_of(group)
-            for name, few, many in zip(names, old.labels, new.labels, strict=True):
-                inferred = after.schema.reason(name).startswith("integers")
-                if inferred and len(few) <= MOST_CATEGORIES < len(many):
-                    warn(
-                        f"column {name!r} has {len(many)} distinct integers by now; it counts as "
-                        "categories because the first batch had few. If it is a number on a scale, "
-                        f"fit anew with columns={{{name!r}: 'gaussian'}}",
-                        TallyBayesWarning,
-                    )
+    groups = zip(after.schema.groups, before.blocks, after.blocks, strict=True)
+    for group, old, new in groups:
+        names = after.schema.names_of(group) if isinstance(group.kind, Categories) else ()
+        for unit, name in enumerate(names):
+            if not after.schema.reason(name).startswith("integers"):
+                continue
+            few, many = (block.support(unit, group.kind) for block in (old, new))
+            if few and many and len(few.values) <= MOST_CATEGORIES < len(many.values):
+                warn(
+                    f"column {name!r} has {len(many.values)} distinct integers by now; it counts "
+                    "as categories because the first batch had few. If it is a number on a scale, "
+                    f"fit anew with columns={{{name!r}: 'gaussian'}}",
+                    TallyBayesWarning,
+                )
