@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
-from sklearn.preprocessing import KBinsDiscretizer
 
 import tallybayes as tb
 from tallybayes import Bins, NaiveBayes
@@ -74,16 +73,6 @@ def test_the_probabilities_are_those_of_categories_cut_beforehand():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_equal_widths_of_scikit_learn_can_be_stated():
-    cutter = KBinsDiscretizer(4, strategy="uniform", encode="ordinal").fit(X)
-    stated = {j: Bins(edges=cutter.bin_edges_[j][1:-1]) for j in range(4)}
-    codes = cutter.transform(X + 1e-9)  # there a number on an edge belongs to the right
-    expected = tb.CategoricalNB(min_categories=4).fit(codes, Y)
-    np.testing.assert_allclose(
-        NaiveBayes(stated).fit(X + 1e-9, Y).predict_proba(X + 1e-9), expected.predict_proba(codes)
-    )
-
-
 def test_weights_are_repetitions():
     w = np.random.default_rng(0).integers(0, 4, len(Y))
     weighted = NaiveBayes("bins").fit(IRIS, Y, w)
@@ -115,15 +104,6 @@ def test_missing_values_are_left_out():
     np.testing.assert_allclose(model.predict_proba({name: [None] for name in NAMES}), [[1 / 3] * 3])
 
 
-def test_booleans_and_whole_numbers_can_be_cut():
-    table = {"b": [True, False] * 30, "i": np.arange(60), "c": [7] * 60}
-    y = [1, 0] * 30
-    model = NaiveBayes("bins").fit(table, y)
-    assert model.schema_.edges == {"b": (0.5,), "i": (), "c": ()}
-    assert "1 interval: no cut" in model.summary()
-    assert model.score(table, y) == 1.0
-
-
 def test_later_batches_keep_to_the_edges_of_the_first():
     model = NaiveBayes("bins").partial_fit(IRIS[::2], Y[::2])
     edges = model.schema_.edges
@@ -133,13 +113,6 @@ def test_later_batches_keep_to_the_edges_of_the_first():
     np.testing.assert_allclose(model.predict_proba(IRIS), stated.predict_proba(IRIS), rtol=1e-12)
     model.forget(IRIS[1::2], Y[1::2])
     assert model.tally_ == NaiveBayes("bins").fit(IRIS[::2], Y[::2]).tally_
-
-
-def test_a_new_fit_cuts_anew():
-    model = NaiveBayes("bins").fit(IRIS[::7], Y[::7])
-    assert edges_of(model) != CUTS
-    assert edges_of(model.fit(IRIS, Y)) == CUTS
-    assert model.columns == "bins"
 
 
 def test_a_refused_fit_leaves_the_model_as_it_was():
@@ -185,16 +158,6 @@ def test_stated_edges_hold_for_a_column_without_a_value_yet():
     assert model.schema_.edges["petal width"] == (1.0,)
 
 
-def test_models_of_the_same_edges_merge():
-    edges = NaiveBayes("bins").fit(IRIS, Y).schema_.edges
-    columns = {name: Bins(edges=edges[name]) for name in NAMES}
-    a, b = NaiveBayes(columns).fit(IRIS[::2], Y[::2]), NaiveBayes(columns).fit(IRIS[1::2], Y[1::2])
-    both = NaiveBayes("bins").fit(IRIS, Y)
-    np.testing.assert_allclose((a + b).predict_proba(IRIS), both.predict_proba(IRIS), rtol=1e-12)
-    assert (a + b).tally_ == both.tally_
-    assert (both + a).tally_.rows.tolist() == [75, 75, 75]
-
-
 def test_models_that_were_cut_differently_do_not_merge():
     a, b = NaiveBayes("bins").fit(IRIS, Y), NaiveBayes("bins").fit(IRIS[::7], Y[::7])
     before = a.tally_
@@ -229,14 +192,3 @@ def test_sparse_matrices_and_text_are_refused():
         NaiveBayes("bins").fit(csr_array(X), Y)
     with pytest.raises(tb.TallyBayesError, match=r"column 't' holds 'a' in row 0.*number"):
         NaiveBayes({"t": "bins"}).fit({"t": ["a", "b", "c"]}, [0, 1, 1])
-
-
-def test_labels_and_weights_are_checked_as_ever():
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        NaiveBayes("bins").fit(X, None)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        NaiveBayes("bins").fit(X, Y[:-1])
-    with pytest.raises(tb.TallyBayesError, match="weight of row 3 is -1"):
-        NaiveBayes("bins").fit(X, Y, np.where(np.arange(len(Y)) == 3, -1.0, 1.0))
-    with pytest.raises(tb.TallyBayesError, match="label of row 2 is missing"):
-        NaiveBayes("bins").fit(X, np.where(np.arange(len(Y)) == 2, None, Y.astype(object)))

@@ -258,16 +258,6 @@ def test_no_rows_have_no_predictions(model):
     assert model.predict_proba(nothing).shape == (0, 2)
 
 
-def test_fitting_again_forgets_everything_before():
-    model = NaiveBayes(unseen="smooth").fit({"z": ["u", "v"]}, [1, 2])
-    model.fit(LOAN, CHEAT)
-    agree(model.predict_joint_log_proba(NEW), by_hand(LOAN, CHEAT, NEW))
-    assert model.classes_.tolist() == ["No", "Yes"]
-    assert model.feature_names_in_.tolist() == list(LOAN)
-    model.fit(np.array([[1.0], [2.0], [4.0]]), ["a", "b", "b"])
-    assert (model.n_features_in_, hasattr(model, "feature_names_in_")) == (1, False)
-
-
 RNG = np.random.default_rng(5)
 Y = RNG.integers(0, 3, 80)
 NUMBERED = RNG.normal(Y[:, None] * [1.0, -2.0, 0.0], [1.0, 3.0, 0.1])

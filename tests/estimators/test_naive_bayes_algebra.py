@@ -150,23 +150,6 @@ def test_a_life_of_learning_merging_and_forgetting(data):
     same(model, fitted(rows), tolerance=1e-8)
 
 
-def test_adding_leaves_both_models_as_they_were():
-    a, b = fitted(EVERYTHING[:1]), fitted(EVERYTHING[1:])
-    before = a.tally_.to_bytes(), b.tally_.to_bytes()
-    both = a + b
-    learn(copy.deepcopy(a).merge(b), EVERYTHING)
-    assert (a.tally_.to_bytes(), b.tally_.to_bytes()) == before
-    assert a.classes_.tolist() == ["a"]
-    assert both is not a
-    same(both, fitted(EVERYTHING))
-    same(functools.reduce(lambda x, y: x + y, [fitted([row]) for row in EVERYTHING]), both)
-
-
-def test_a_model_merges_with_itself():
-    model = fitted(EVERYTHING)
-    same(model.merge(model), fitted(EVERYTHING * 2))
-
-
 def test_the_parameters_of_the_left_model_hold():
     a, b = fitted(EVERYTHING, alpha=0.25, prior="uniform"), fitted(EVERYTHING, alpha=4)
     expected = fitted(EVERYTHING * 2, alpha=0.25, prior="uniform")
@@ -280,31 +263,6 @@ def test_new_columns_may_arrive_in_later_tables(frame):
     why = {name: (kind, reason) for name, kind, reason in model.schema_}
     assert why["b"] == (tb.Categories(), "text")
     assert why["m"] == (tb.Numeric(), "decimal numbers")
-
-
-def test_rows_from_before_a_new_column_are_forgotten_with_gaps():
-    model = NaiveBayes().fit({"a": ["x", "y", "x"]}, ["p", "q", "q"])
-    model.partial_fit({"a": ["z", "y"], "b": ["u", "v"]}, ["p", "q"])
-    model.forget({"a": ["x", "z"], "b": [None, "u"]}, ["q", "p"])
-    expected = NaiveBayes().fit({"a": ["x", "y", "y"], "b": [None, None, "v"]}, ["p", "q", "q"])
-    new = {"a": ["x", "y"], "b": ["v", "v"]}
-    np.testing.assert_allclose(model.predict_proba(new), expected.predict_proba(new))
-
-
-def test_records_may_bring_and_lack_columns():
-    model = NaiveBayes({"n": "gaussian"})
-    model.partial_fit([{"n": 1.0, "a": "x"}, {"n": 2.0}], ["p", "p"])
-    model.partial_fit([{"a": "y"}, {"b": "u", "n": 3}], ["q", "q"])
-    model.partial_fit([{"n": 4.5}], ["q"])
-    whole = {
-        "n": [1.0, 2.0, None, 3.0, 4.5],
-        "a": ["x", None, "y", None, None],
-        "b": [None, None, None, "u", None],
-    }
-    expected = NaiveBayes({"n": "gaussian"}).fit(whole, ["p", "p", "q", "q", "q"])
-    np.testing.assert_allclose(
-        model.predict_proba(whole), expected.predict_proba(whole), rtol=1e-12
-    )
 
 
 @pytest.mark.parametrize("rows", [X[:, :2], pd.DataFrame(X, columns=["a", "b", "c"])])

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,8 +15,6 @@ from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     GridSearchCV,
@@ -219,40 +216,12 @@ def test_weights_are_routed(pair):
         agree(*scored)
 
 
-@of_some("GaussianNB", "NaiveBayes, sparse")
-def test_threads_may_share_a_model(pair):
-    ours = clone(pair.ours).fit(pair.X, Y)
-    expected = clone(pair.theirs).fit(pair.X, Y).predict_proba(pair.X)
-    with joblib.parallel_backend("threading"):
-        answers = joblib.Parallel(4)(joblib.delayed(ours.predict_proba)(pair.X) for _ in range(8))
-        agree(
-            cross_val_score(clone(pair.ours), pair.X, Y, n_jobs=2),
-            cross_val_score(clone(pair.theirs), pair.X, Y),
-        )
-    for answer in answers:
-        agree(answer, expected)
-
-
 TEXTS = [
     "cheap pills and cheap watches", "meeting moved to monday", "win a prize, win a watch",
     "lunch on monday?", "cheap cheap cheap", "the minutes of the meeting", "a prize for you",
     "are you coming to the meeting", "watches for you", "notes and minutes",
 ] * 3  # fmt: skip
 TOPICS = ["spam", "ham"] * 15
-
-
-def test_texts_by_the_general_estimator():
-    ours, theirs = (
-        make_pipeline(TfidfVectorizer(), SelectKBest(chi2, k=8), each).fit(TEXTS, TOPICS)
-        for each in (NaiveBayes(alpha=0.3), sk.MultinomialNB(alpha=0.3))
-    )
-    agree(ours.predict_log_proba(TEXTS), theirs.predict_log_proba(TEXTS))
-    grid = {"naivebayes__alpha": [0.1, 10.0], "tfidfvectorizer__min_df": [1, 4]}
-    search = GridSearchCV(ours, grid, cv=3).fit(TEXTS, TOPICS)
-    other = GridSearchCV(
-        theirs, {key.replace("naivebayes", "multinomialnb"): v for key, v in grid.items()}, cv=3
-    ).fit(TEXTS, TOPICS)
-    agree(search.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
 
 
 # A mixed table, and what it is by scikit-learn: the product of a Gaussian and a categorical model.
@@ -316,31 +285,6 @@ def test_a_grid_search_over_alpha_on_a_mixed_table():
     expected = [np.mean(log_losses(cv, alpha)) for alpha in (0.01, 1.0, 30.0)]
     agree(-search.cv_results_["mean_test_score"], expected)
     assert search.best_params_ == {"alpha": (0.01, 1.0, 30.0)[int(np.argmin(expected))]}
-
-
-def test_a_grid_search_over_columns_and_priors():
-    cv = StratifiedKFold(3, shuffle=True, random_state=1)
-    stated = {"ham": 0.2, "maybe": 0.3, "spam": 0.5}
-    grid = {
-        "columns": ["auto", MIXED, {("weight", "size"): "bernoulli"}],
-        "prior": ["empirical", "uniform", stated],
-    }
-    search = GridSearchCV(NaiveBayes(), grid, cv=cv, scoring="neg_log_loss")
-    search.fit(FRAMES["pandas"], Y)
-    assert len(search.cv_results_["params"]) == 9
-    by_parameters = {
-        (str(p["columns"]), str(p["prior"])): score
-        for p, score in zip(
-            search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
-        )
-    }
-    agree(-by_parameters[str(MIXED), "empirical"], np.mean(log_losses(cv)))
-    losses = []
-    for train, test in cv.split(NUMBERS, Y):
-        counted = np.log([np.mean(Y[train] == c) for c in stated])
-        p = share(joint_of_two(train, test) - counted + np.log(list(stated.values())))
-        losses.append(-np.mean(np.log(p[np.arange(len(test)), SHIFT[test, 0]])))
-    agree(-by_parameters[str(MIXED), str(stated)], np.mean(losses))
 
 
 @pytest.mark.parametrize("output", ["pandas", "polars", "default"])

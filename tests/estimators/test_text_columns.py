@@ -106,15 +106,6 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", ["records", "pandas, string", "Arrow"])
-def test_tables_in_any_form(model, form):
-    made = FORMS[form](TABLE)
-    other = NaiveBayes(COLUMNS).fit(made, Y)
-    expected = model.predict_log_proba(TABLE)
-    np.testing.assert_allclose(other.predict_log_proba(made), expected, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(model.predict_log_proba(made), expected, rtol=1e-10, atol=1e-10)
-
-
 @pytest.mark.parametrize("form", ["pandas", "pandas, string", "polars"])
 def test_a_missing_text_leaves_its_factor_out(form):
     gone = np.arange(ROWS) % 3 == 0

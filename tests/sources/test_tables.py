@@ -1,6 +1,4 @@
-"""A table gives the same tally whatever it comes in."""
-
-from decimal import Decimal
+"""What single forms of tables have of their own; what they share is in promises/test_forms."""
 
 import numpy as np
 import pandas as pd
@@ -9,143 +7,6 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-
-TABLE = {
-    "income": [125.0, None, 70.5, 120.0, 95.25, 60.0, 220.0],
-    "age": [31, 45, None, 22, 31, 60, 45],
-    "status": ["Single", "Married", None, "Married", "Divorced", "Married", "Single"],
-    "owner": [True, False, False, None, True, False, True],
-}
-LABELS = ["No", "No", "No", "No", "Yes", "No", "Yes"]
-KINDS = {
-    "income": tb.Numeric(),
-    "age": tb.Numeric(),
-    "status": tb.Categories(),
-    "owner": tb.Categories(),
-}
-
-
-def pandas_of(**dtypes):
-    """A pandas table whose columns have the given types."""
-    return pd.DataFrame({name: pd.array(TABLE[name], dtype=dtypes[name]) for name in TABLE})
-
-
-def chunked(values, type_=None):
-    return pa.chunked_array(
-        [pa.array(part, type_) for part in (values[:2], values[2:6], values[6:])]
-    )
-
-
-def sliced_arrow():
-    padded = {name: [values[3], values[0], *values, values[1]] for name, values in TABLE.items()}
-    return pa.table(padded).slice(2, 7)
-
-
-FORMS = {
-    "records": lambda: [
-        {name: values[row] for name, values in TABLE.items()} for row in range(len(LABELS))
-    ],
-    "records without the missing keys": lambda: [
-        {name: values[row] for name, values in TABLE.items() if values[row] is not None}
-        for row in range(len(LABELS))
-    ],
-    "mapping of arrays": lambda: {
-        "income": np.array(TABLE["income"], np.float64),
-        "age": np.array(TABLE["age"], np.float64),
-        "status": np.array(TABLE["status"], object),
-        "owner": np.array(TABLE["owner"], object),
-    },
-    "pandas as it infers": lambda: pd.DataFrame(TABLE),
-    "pandas objects": lambda: pandas_of(
-        income="object", age="object", status="object", owner="object"
-    ),
-    "pandas nullable": lambda: pandas_of(
-        income="Float64", age="Int64", status="string", owner="boolean"
-    ),
-    "pandas floats and categories": lambda: pandas_of(
-        income="float64", age="float64", status="category", owner="category"
-    ),
-    "pandas on arrow": lambda: pandas_of(
-        income="double[pyarrow]",
-        age="int32[pyarrow]",
-        status="string[pyarrow]",
-        owner="bool[pyarrow]",
-    ),
-    "pandas with an index of its own": lambda: pd.DataFrame(TABLE, index=[9, 8, 7, 6, 5, 4, 3]),
-    "polars": lambda: pl.DataFrame(TABLE),
-    "polars categorical": lambda: pl.DataFrame(
-        TABLE, schema_overrides={"status": pl.Categorical, "age": pl.Int8, "income": pl.Float32}
-    ),
-    "polars enum": lambda: pl.DataFrame(
-        TABLE, schema_overrides={"status": pl.Enum(["Married", "Divorced", "Single", "Widowed"])}
-    ),
-    "mapping of polars columns": lambda: {n: pl.Series(v) for n, v in TABLE.items()},
-    "mapping of pandas columns": lambda: {n: pd.Series(v) for n, v in TABLE.items()},
-    "mapping of arrow columns": lambda: {n: pa.array(v) for n, v in TABLE.items()},
-    "arrow": lambda: pa.table(TABLE),
-    "arrow batch": lambda: pa.record_batch(TABLE),
-    "arrow in chunks": lambda: pa.table({n: chunked(v) for n, v in TABLE.items()}),
-    "arrow dictionaries that differ by chunk": lambda: pa.table(
-        {
-            **{n: chunked(v) for n, v in TABLE.items()},
-            "status": pa.chunked_array(
-                [pa.array(TABLE["status"][a:b]).dictionary_encode() for a, b in ((0, 2), (2, 7))]
-            ),
-        }
-    ),
-    "arrow sliced": sliced_arrow,
-    "arrow large and small types": lambda: pa.table(
-        {
-            "income": pa.array(TABLE["income"], pa.float32()),
-            "age": pa.array(TABLE["age"], pa.uint8()),
-            "status": pa.array(TABLE["status"], pa.large_string()),
-            "owner": pa.array(TABLE["owner"]),
-        }
-    ),
-    "arrow string views": lambda: pa.table(
-        {**TABLE, "status": pa.array(TABLE["status"], pa.string_view())}
-    ),
-    "arrow decimals": lambda: pa.table(
-        {
-            **TABLE,
-            "income": pa.array([None if v is None else Decimal(str(v)) for v in TABLE["income"]]),
-        }
-    ),
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_a_table_gives_the_same_tally(form):
-    schema = tb.Schema.infer(TABLE, KINDS)
-    assert tb.Tally.of(FORMS[form](), LABELS, schema=schema) == tb.Tally.of(
-        TABLE, LABELS, schema=schema
-    )
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_a_table_gives_the_same_kinds(form):
-    kinds = {name: type(kind) for name, kind, _ in tb.Schema.infer(FORMS[form]())}
-    assert kinds == {name: type(kind) for name, kind in KINDS.items()}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_a_table_gets_the_same_posterior(form):
-    model = tb.estimate(tb.Tally.of(TABLE, LABELS, columns=KINDS))
-    np.testing.assert_allclose(model.posterior(FORMS[form]()), model.posterior(TABLE), rtol=1e-12)
-
-
-def test_the_order_of_the_columns_leaves_no_trace_in_the_answer():
-    backwards = {name: TABLE[name] for name in reversed(TABLE)}
-    model = tb.estimate(tb.Tally.of(TABLE, LABELS))
-    np.testing.assert_allclose(model.posterior(backwards), model.posterior(TABLE), rtol=1e-9)
-    other = tb.estimate(tb.Tally.of(backwards, LABELS))
-    np.testing.assert_allclose(other.posterior(TABLE), model.posterior(TABLE), rtol=1e-12)
-
-
-def test_the_target_may_stand_among_the_columns_of_a_prediction():
-    model = tb.estimate(tb.Tally.of(TABLE, LABELS, target="cheat"))
-    with_target = {**TABLE, "cheat": LABELS}
-    np.testing.assert_allclose(model.posterior(with_target), model.posterior(TABLE), rtol=1e-9)
 
 
 def test_the_values_of_pandas_categories_count_although_unseen():
@@ -202,20 +63,9 @@ def test_booleans_can_be_declared_numbers_or_binary():
             assert tally == expected
 
 
-@pytest.mark.parametrize(
-    "label", ["text", "category", "arrow", "polars", "numpy", "chunks", "one column"]
-)
-def test_labels_come_in_every_form(label):
-    labels = {
-        "text": pd.Series(LABELS, dtype="string"),
-        "category": pd.Series(LABELS, dtype="category"),
-        "arrow": pa.array(LABELS).dictionary_encode(),
-        "polars": pl.Series(LABELS, dtype=pl.Categorical),
-        "numpy": np.array(LABELS),
-        "chunks": chunked(LABELS),
-        "one column": pd.DataFrame({"y": LABELS}),
-    }[label]
-    assert tb.Tally.of(TABLE, labels) == tb.Tally.of(TABLE, LABELS)
+def test_labels_may_be_a_table_of_one_column():
+    table, labels = {"a": [1.0, 2.0, 4.0]}, ["p", "q", "q"]
+    assert tb.Tally.of(table, pd.DataFrame({"y": labels})) == tb.Tally.of(table, labels)
 
 
 @pytest.mark.parametrize(

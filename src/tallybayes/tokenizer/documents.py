@@ -72,7 +72,7 @@ class Documents:
                     values[row] = str(text)
                 elif isinstance(text, bytes | bytearray):
                     values[row] = text.decode("utf-8", "replace")
-                elif text is None or nan or type(text).__name__ == "NAType":
+                elif text is None or nan or type(text).__name__ in ("NAType", "NaTType"):
                     values[row], missing[row] = "", True
                 else:
                     many = isinstance(text, list | tuple)
