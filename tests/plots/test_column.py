@@ -8,7 +8,7 @@ from matplotlib import pyplot
 from scipy import stats
 
 import tallybayes as tb
-from tallybayes.plots import ColumnDisplay, NormalQQDisplay
+from tallybayes.plots import ColumnDisplay, NomogramDisplay, NormalQQDisplay
 from tallybayes.plots.style import style_of
 from tallybayes.rendering.words import number
 
@@ -222,6 +222,18 @@ def test_a_model_stated_by_hand_says_on_and_off():
     display = ColumnDisplay.from_estimator(model, "red", record={"red": True})
     assert (display.names, display.value_place) == (("off", "on"), 1)
     assert bars(display) == pytest.approx(np.array([[0.2, 0.8], [0.9, 0.1]]))
+
+
+def test_a_value_that_was_declared_and_never_seen_has_a_bar_and_a_place_on_the_nomogram():
+    table = {"c": ["p", "q", "p", "q", "p"]}
+    kinds = {"c": tb.Categories(("p", "q", "z"))}
+    model = tb.estimate(tb.Tally.of(table, list("aabbb"), columns=kinds))
+    display = ColumnDisplay.from_estimator(model, "c", record={"c": "z"})
+    assert display.names == ("p", "q", "z")
+    assert bars(display)[:, 2] == pytest.approx([1 / 5, 1 / 6])
+    assert display.value_place == 2
+    (row,) = NomogramDisplay.from_estimator(model, "a").panels["b"].rows
+    assert [tick.value for tick in row.ticks] == ["p", "q", "z"]
 
 
 def test_a_narrow_curve_is_seen_and_does_not_flatten_the_others():

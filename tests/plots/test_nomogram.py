@@ -10,7 +10,6 @@ import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted
 from tallybayes.explanations import explain
 from tallybayes.plots import NomogramDisplay, nomogram
-from tallybayes.plots.nomogram import total_ends
 from validation.registry import CLASSES
 
 LOAN = {
@@ -79,8 +78,8 @@ def test_ticks_are_where_the_evidence_of_their_values_is(setting, undrawn):
                 assert math.isnan(tick.log_ratio)
             else:
                 assert tick.log_ratio == pytest.approx(logs[1] - logs[2], rel=1e-9, abs=1e-9)
-    if any(row.length for row in panel.rows):
-        assert max(row.length for row in panel.rows) * panel.scale == pytest.approx(100.0)
+    if any(row.strength[1] for row in panel.rows):
+        assert max(row.strength[1] for row in panel.rows) * panel.scale == pytest.approx(100.0)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -166,7 +165,7 @@ def test_rulers_and_marks_are_where_they_should_be():
     record = {"refund": "No", "status": "S", "income": 95.0}
     display = NomogramDisplay.from_estimator(loan(), "Yes", record=record)
     ax, panel, reading = display.axes_[0], display.panels["No"], display.read()["No"]
-    low, high = total_ends(panel)
+    low, high = panel.ends
     named = {text.get_text(): text.xy[0] for text in ax.texts}
     total = panel.total(math.log(0.3 / 0.7))
     assert panel.log_odds(total) == pytest.approx(math.log(0.3 / 0.7))

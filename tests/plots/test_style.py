@@ -82,25 +82,23 @@ def test_an_estimator_that_was_not_fitted_raises_scikit_learns_error():
         ColumnDisplay.from_estimator(tb.NaiveBayes(), "x")
 
 
-def test_a_record_is_a_mapping():
-    with pytest.raises(tb.TallyBayesError, match="not list"):
-        style.checked_record(MODEL, [1])
-
-
 def test_given_axes_are_drawn_on_and_others_are_new():
     figure, ax = pyplot.subplots()
-    assert style.new_axes(ax) == (figure, ax)
-    new, _ = style.new_axes()
+    display = ColumnDisplay.from_estimator(MODEL, "red", ax=ax)
+    assert (display.figure_, display.ax_) == (figure, ax)
+    new = display.plot().figure_
     assert new is not figure
     assert new in map(pyplot.figure, pyplot.get_fignums())
 
 
 def test_a_legend_is_drawn_of_what_has_a_name_in_the_order_of_drawing():
-    _, ax = style.new_axes()
-    assert style.add_legend(ax) is None
+    _, ax = pyplot.subplots()
+    style.add_legend(ax)
+    assert ax.get_legend() is None
     ax.plot([0], [0], label="the red")
     ax.plot([0], [0], label="zebra")
-    assert [text.get_text() for text in style.add_legend(ax).get_texts()] == ["the red", "zebra"]
+    style.add_legend(ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["the red", "zebra"]
 
 
 def test_a_legend_leaves_no_class_out_whatever_it_is_called():

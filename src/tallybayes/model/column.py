@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -125,6 +125,15 @@ class ModelColumn:
         if not len(values):
             return np.zeros((0, len(self.classes)))
         return parameters.log_prob(self.encode(values))[:, 0, :] + 0.0  # no -0.0
+
+    @cached_property
+    def shown(self) -> Support:
+        """The support as pictures show it: with values that were declared and never counted."""
+        seen = self.support
+        declared = self.schema.declared.get(self.name, ()) if seen.values else ()
+        unseen = tuple(each for each in declared if each not in seen.values)
+        names = tuple(map(self.kind.named, unseen))
+        return replace(seen, values=seen.values + unseen, names=seen.names + names)
 
     @cached_property
     def support(self) -> Support:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import model_of
 from tallybayes.explanations.plain import plain_value
+from tallybayes.model import Model
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots.style import (
     BESIDE,
@@ -31,25 +32,25 @@ from tallybayes.plots.style import (
     INK,
     NOTE,
     QUIET,
+    TURNED,
+    Display,
     add_legend,
-    checked_record,
-    new_axes,
     not_drawn,
     readable,
-    source_of,
+    record_of,
+    say_instead,
     style_of,
     tidy,
     written,
 )
 from tallybayes.rendering.words import label, listed, number
+from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
 from tallybayes.sources.weights import weights_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
 MOST_CLASSES = 7  # that are drawn at once
@@ -61,41 +62,43 @@ TALLEST = 8.0  # a curve is cut if it is so many times as high as the middle one
 GROUP = 0.82  # the width of a group of bars, of the distance between two
 MOST_POINTS = 300  # of a class in a Q-Q picture: of more, as many at even places, and both ends
 NO_VALUES = "nobody knows which values it may have"
+ONE_OCCURRENCE = "factor of one occurrence"
+FAR_OUT = "value far out", "values far out"
 
 
 @dataclass(eq=False)
-class ColumnDisplay:
+class ColumnDisplay(Display):
     """One column by class; make it with `from_estimator`.
 
     Parameters
     ----------
-    column, target
-        The names of the column and of what is predicted.
-    classes
-        The classes, in the order of the model.
+    model, name
+        The model, and the name of the column.
+    value
+        The value of a record; None if it is missing or there is no record.
+    most
+        How many values are drawn as bars: the most probable ones.
+
+    Attributes
+    ----------
+    what
+        What is drawn: "density", "probability" or "factor of one occurrence".
     places, names
         The values, with their names; of a curve the numbers along it, without names.
     likelihood
         The density or probability in each class (down) at each place (across).
-    what
-        What that is: "density", "probability" or "factor of one occurrence".
+    value_likelihood, value_place
+        That of the record's value in each class, None if the model leaves it out; and which of the
+        values it is.
     data, data_edges
         The same of the data: the share of each class's rows that has each value, or the density in
         bins between the edges. None without data.
     beyond
         How many values of the data are outside of those bins.
-    value, value_likelihood, value_place
-        The value of a record, its density or probability in each class (None if the model leaves it
-        out), and which of the values it is.
     drawn
-        The places of the classes that are drawn.
+        The places of the classes that are drawn: the most probable ones.
     note
         Why there is nothing to draw.
-
-    Attributes
-    ----------
-    figure_, ax_
-        The figure and the axes, once drawn.
 
     Examples
     --------
@@ -109,36 +112,16 @@ class ColumnDisplay:
     The record has status = Single: 0.6 in No, 0.667 in Yes.
     """
 
-    column: str
-    target: str
-    classes: tuple[Label, ...]
-    places: tuple[Any, ...]
-    names: tuple[str, ...]
-    likelihood: Floats
-    what: str = "probability"
-    data: Floats | None = None
-    data_edges: Floats | None = None
-    beyond: int = 0
+    model: Model
+    name: str
     value: Any = None
-    value_likelihood: Floats | None = None
-    value_place: int | None = None
-    drawn: tuple[int, ...] = ()
-    note: str = ""
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
+    most: int = 20
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        column: str,
-        X: Any = None,
-        y: Any = None,
-        record: Any = None,
-        ax: Any = None,
-        sample_weight: Any = None,
-        **options: Any,
-    ) -> Self:
+        cls, estimator: Any, column: str, X: Any = None, y: Any = None, record: Any = None,
+        ax: Any = None, sample_weight: Any = None, most: int = 20,
+    ) -> Self:  # fmt: skip
         """Draw a column of a model.
 
         Parameters
@@ -155,70 +138,82 @@ class ColumnDisplay:
             Axes to draw on; a new figure when not given.
         sample_weight
             How often each row of `X` counts; once when not given.
-        options
-            Those of `plot`.
+        most
+            How many values are drawn as bars: the most probable ones.
         """
-        model = model_of(estimator)
         if (X is None) != (y is None):
             raise TallyBayesError("the data's histogram by class needs both X and y; give both")
-        of = model.column(column)
-        if of.support.text:
+        value = None if record is None else plain_value(record_of(estimator, record).get(column))
+        display = cls(model_of(estimator), column, value, whole(most, "most", 1))
+        if X is not None and display.places and display.what != ONE_OCCURRENCE:
+            source, y, weights = _rows(estimator, X, y, sample_weight)
+            cells = display.column.rows_of(source).columns[column]
+            (display._count if display.names else display._bin)(cells, y, weights)
+        return display.plot(ax)
+
+    def __post_init__(self) -> None:
+        self.column = of = self.model.column(self.name)
+        self.classes, support = self.model.classes, of.shown
+        if support.text:
             raise TallyBayesError(
-                f"column {of.name!r} is text, which has too many values for a picture of them; "
+                f"column {self.name!r} is text, which has too many values for a picture of them; "
                 "InformativeDisplay shows its words"
             )
-        what, places, names = _places(of)
-        note = "" if places else of.silence or NO_VALUES
-        likelihood = np.exp(of.log_prob(places)).T
-        display = cls(of.name, model.schema.target, model.classes, places, names, likelihood, what)
-        display.note = note
-        in_bag = what.startswith("factor")
-        order = model.prior
-        if record is not None and places and not in_bag:
-            display.value = plain_value(checked_record(estimator, record).get(of.name))
-            if display.value is not None and of.left_out(display.value) is None:
-                order = np.exp(of.log_prob([display.value])[0])
-                display.value_likelihood = order
-                display.value_place = _numbering(of, places).get(_taken_for(of, display.value))
+        self.what, self.places, self.names = "probability", support.values, support.names
+        if getattr(of.factor.family, "joint", False) and of.silence is None:
+            self.what, self.places, self.names = ONE_OCCURRENCE, (1,), ("one occurrence",)
+            self.value = None
+        elif support.density:
+            self.what, self.places = "density", _curve(of)
+        elif support.span is not None:  # of counts
+            self.places = tuple(map(int, support.grid(POINTS)))
+            self.names = tuple(map(str, self.places)) if len(self.places) <= MOST_BARS else ()
+        self.note = "" if self.places else of.silence or NO_VALUES
+        self.likelihood: Floats = np.exp(of.log_prob(self.places)).T
+        self.data: Floats | None = None
+        self.data_edges: Floats | None = None
+        self.beyond = 0
+        self._place = {self._taken_for(value): k for k, value in enumerate(self.places)}
+        self.value_likelihood: Floats | None = None
+        self.value_place: int | None = None
+        order = self.model.prior
+        if self.value is not None and of.left_out(self.value) is None:
+            order = self.value_likelihood = np.exp(of.log_prob([self.value])[0])
+            self.value_place = self._place.get(self._taken_for(self.value))
         first = np.argsort(-order, kind="stable")[:MOST_CLASSES]
-        display.drawn = tuple(sorted(first.tolist()))
-        if X is not None and places and not in_bag:
-            display._read(of, source_of(estimator, X), y, sample_weight)
-        return display.plot(ax, **options)
+        self.drawn: tuple[int, ...] = tuple(sorted(first.tolist()))
 
-    def _read(self, of: ModelColumn, source: Any, y: Any, sample_weight: Any) -> None:
-        """Take in what rows have: their density in bins, or the share of each value."""
-        rows, n = of.rows_of(source).columns[of.name], len(self.classes)
-        y, weights = _classes_and_weights(self.classes, y, source.n_rows, sample_weight)
-        if self.names:
-            found = rows.codes(slice(0, source.n_rows))
-            place, last = _numbering(of, self.places), len(self.places)
-            meaning = [place.get(_taken_for(of, each), last) for each in found.labels]
-            codes = np.array([*meaning, -1])[found.codes]
-            there = (codes >= 0) & (y >= 0)
-            cells = y[there] * (last + 1) + codes[there]
-            table = np.bincount(cells, weights[there], n * (last + 1)).reshape(n, last + 1)
-            self.data = table[:, :last] / _or_nan(table.sum(axis=1, keepdims=True))
+    def _taken_for(self, value: Any) -> Any:
+        """Return what tells values apart that the column does not take for the same."""
+        return self.column.detail(value) or value
+
+    def _count(self, cells: Any, y: NDArray[Any], weights: Floats) -> None:
+        """Take in the share of each class's rows that has each value."""
+        found, n, last = cells.codes(slice(0, len(y))), len(self.classes), len(self.places)
+        place = [self._place.get(self._taken_for(value), last) for value in found.labels]
+        codes = np.array([*place, -1])[found.codes]
+        there = (codes >= 0) & (y >= 0)
+        pairs = y[there] * (last + 1) + codes[there]
+        table = np.bincount(pairs, weights[there], n * (last + 1)).reshape(n, last + 1)
+        self.data = table[:, :last] / _or_nan(table.sum(axis=1, keepdims=True))
+
+    def _bin(self, cells: Any, y: NDArray[Any], weights: Floats) -> None:
+        """Take in the density of each class's rows in bins where nearly all of them are."""
+        x, log = np.asarray(cells.numbers(slice(0, len(y))), np.float64), self.column.support.log
+        there = np.isfinite(x) & (y >= 0) & ((x > 0.0) | (not log))
+        x, y, weights, n = x[there], y[there], weights[there], len(self.classes)
+        ends = [*self._limits(), *(np.percentile(x, NEAR_ALL) if len(x) else ())]
+        inside = x[(x >= min(ends)) & (x <= max(ends))]
+        if not len(inside) or inside.min() == inside.max():
             return
-        x = np.asarray(rows.numbers(slice(0, source.n_rows)), np.float64)
-        there = np.isfinite(x) & (y >= 0) & ((x > 0.0) | (not of.support.log))
-        x, y, weights = x[there], y[there], weights[there]
-        if not len(x):
-            return
-        ends = [*self._limits(), *np.percentile(x, NEAR_ALL)]
-        inside = (x >= min(ends)) & (x <= max(ends))
-        low, high = float(x[inside].min()), float(x[inside].max())
-        if low == high:
-            return
-        bins = math.ceil(3.0 * (len(x) / n) ** (1 / 3))
-        bins = min(max(bins, FEWEST_BINS), MOST_BINS)
-        evenly = np.geomspace if of.support.log else np.linspace
-        edges = evenly(low, high, bins + 1)
-        edges[0], edges[-1] = low, high  # rounding must not push one out
+        low, high = inside.min(), inside.max()
+        bins = min(max(math.ceil(3.0 * (len(x) / n) ** (1 / 3)), FEWEST_BINS), MOST_BINS)
+        edges = (np.geomspace if log else np.linspace)(low, high, bins + 1)
+        edges[[0, -1]] = low, high  # rounding must not push one out
         sums = [np.histogram(x[y == c], edges, weights=weights[y == c])[0] for c in range(n)]
-        total = np.bincount(y, weights, n)[:, None]
-        self.data, self.data_edges = np.array(sums) / (_or_nan(total) * np.diff(edges)), edges
-        self.beyond = int((~inside).sum())
+        total = _or_nan(np.bincount(y, weights, n)[:, None])
+        self.data, self.data_edges = np.array(sums) / (total * np.diff(edges)), edges
+        self.beyond = len(x) - len(inside)
 
     def _limits(self) -> tuple[float, float]:
         """Return from where to where the curves that are drawn can be seen."""
@@ -226,158 +221,123 @@ class ColumnDisplay:
         visible = x[(f > 0.01 * f.max(axis=1, keepdims=True)).any(axis=0)]
         return float(visible.min()), float(visible.max())
 
-    def plot(self, ax: Any = None, most: int = 20) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax
-            Axes to draw on; a new figure when not given.
-        most
-            How many values are drawn as bars: the most probable ones.
-        """
-        whole(most, "most", 1)
-        self.figure_, self.ax_ = new_axes(ax)
-        title = f"{readable(self.column)} by {readable(self.target, 20)}"
+    def _draw(self, ax: Axes) -> None:
+        title = f"{readable(self.name)} by {readable(self.model.schema.target, 20)}"
         if self.note:
-            tidy(self.ax_, None, title)
-            self.ax_.set_axis_off()
-            look: Any = {"ha": "center", "va": "center", "transform": self.ax_.transAxes}
-            self.ax_.text(
-                0.5, 0.5, readable(f"{self.column}: {self.note}", 70), color=QUIET, **look
-            )
-            return self
-        tidy(self.ax_, "y", title, self._x_label(), self.what)
-        remarks = self._bars(most) if self.names else self._curves()
-        look = {"ha": "right", "va": "top", "transform": self.ax_.transAxes, "fontsize": NOTE}
-        self.ax_.text(0.995, 0.99, "\n".join(filter(None, remarks)), **look)
-        add_legend(self.ax_)
-        return self
-
-    def _x_label(self) -> str:
-        said = readable(self.column)
+            tidy(ax, None, title)
+            ax.set_axis_off()
+            say_instead(ax, readable(f"{self.name}: {self.note}", 70))
+            return
+        about = [readable(self.name), not_drawn(len(self.classes) - len(self.drawn))]
         if self.value is not None:
             left_out = ", left out" if self.value_likelihood is None else ""
-            said += f" (the record: {readable(written(self.value), 20)}{left_out})"
-        return "; ".join(filter(None, [said, not_drawn(len(self.classes) - len(self.drawn))]))
+            about[0] += f" (the record: {readable(written(self.value), 20)}{left_out})"
+        tidy(ax, "y", title, "; ".join(filter(None, about)), self.what)
+        remarks = self._bars(ax) if self.names else self._curves(ax)
+        look: Any = {"ha": "right", "va": "top", "transform": ax.transAxes, "fontsize": NOTE}
+        ax.text(0.995, 0.99, "\n".join(filter(None, remarks)), **look)
+        add_legend(ax)
 
-    def _class(self, c: int) -> str:
+    def _named(self, c: int) -> str:
         """Return the name of a class, with the likelihood of the record's value."""
-        name = readable(self.classes[c], 24)
-        if self.value_likelihood is None:
-            return name
-        return f"{name}: {number(float(self.value_likelihood[c]))}"
+        name, found = readable(self.classes[c], 24), self.value_likelihood
+        return name if found is None else f"{name}: {number(float(found[c]))}"
 
-    def _curves(self) -> Sequence[str]:
-        """Draw curves, the data's histograms behind them."""
-        ax, tops, ends = self.ax_, [], list(self._limits())
+    def _curves(self, ax: Axes) -> Sequence[str]:
+        """Draw curves, the data's histograms behind them; return what is to be said."""
+        tops, ends = [], list(self._limits())
         for c in self.drawn:
             style, f = style_of(c), self.likelihood[c]
             tops.append(float(f.max()))
-            ax.plot(self.places, f, label=self._class(c), zorder=3, **style.of_line)
+            ax.plot(self.places, f, label=self._named(c), zorder=3, **style.of_line)
             if self.data is not None:
                 steps = np.nan_to_num(self.data[c])
                 tops.append(float(steps.max()))
-                look: Any = {"color": style.color, "linestyle": style.line, "linewidth": 0.8}
-                ax.stairs(steps, self.data_edges, alpha=0.6, zorder=1.5, **look)
+                look: Any = style.of_line | {"linewidth": 0.8, "alpha": 0.6, "zorder": 1.5}
+                ax.stairs(steps, self.data_edges, **look)
         top = min(max(tops), TALLEST * float(np.median(tops)))
         if self.data_edges is not None:
-            ends += [float(self.data_edges[0]), float(self.data_edges[-1])]
+            ends += self.data_edges[[0, -1]].tolist()
         if self.value is not None:
-            at = float(self.value)
-            ends.append(at)
+            ends.append(at := float(self.value))
             ax.axvline(at, color=INK, linewidth=1.0, linestyle=(0, (2, 2)), zorder=2)
-        if self.value_likelihood is not None:
-            for c in self.drawn:
-                f = float(self.value_likelihood[c])
-                point = style_of(c).of_point | {"markersize": 6, "clip_on": f > top}
-                ax.plot([at], [f], zorder=4, **point)
+            points = () if self.value_likelihood is None else enumerate(self.value_likelihood)
+            for c, f in points:
+                if c in self.drawn:
+                    look = style_of(c).of_point | {"markersize": 6, "clip_on": bool(f > top)}
+                    ax.plot([at], [f], zorder=4, **look)
         margin = 0.02 * (max(ends) - min(ends)) or 1.0
-        ax.set_xlim(min(ends) - margin, max(ends) + margin)
-        ax.set_ylim(0.0, 1.06 * top)
+        ax.set(xlim=(min(ends) - margin, max(ends) + margin), ylim=(0.0, 1.06 * top))
         cut = f"the highest reaches {number(max(tops))}" if max(tops) > top else ""
-        return cut, not_drawn(self.beyond, "value far out", "values far out")
+        return cut, not_drawn(self.beyond, *FAR_OUT)
 
-    def _bars(self, most: int) -> Sequence[str]:
+    def _bars(self, ax: Axes) -> Sequence[str]:
         """Draw a group of bars for each value, the data's shares on them as dots."""
-        ax, n = self.ax_, len(self.drawn)
-        chance = self.likelihood[list(self.drawn)].max(axis=0)
-        order = sorted(range(len(chance)), key=lambda k: (k != self.value_place, -chance[k]))
-        shown = sorted(order[:most])
+        n, likely = len(self.drawn), self.likelihood[list(self.drawn)].max(axis=0)
+        order = sorted(range(len(likely)), key=lambda k: (k != self.value_place, -likely[k]))
+        shown = sorted(order[: self.most])
         at = np.arange(len(shown), dtype=np.float64)
         for k, c in enumerate(self.drawn):
             x = at + (k - (n - 1) / 2.0) * GROUP / n
             look: Any = style_of(c).of_bar
-            ax.bar(x, self.likelihood[c, shown], GROUP / n, label=self._class(c), zorder=2, **look)
+            ax.bar(x, self.likelihood[c, shown], GROUP / n, label=self._named(c), zorder=2, **look)
             if self.data is not None:
-                dots: Any = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": INK}
-                ax.plot(
-                    x, self.data[c, shown], "D", zorder=4, clip_on=False, gid=BESIDE,
-                    label="the data's share" if c == self.drawn[-1] else None, **dots,
-                )  # fmt: skip
+                look = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": INK}
+                look["label"] = "the data's share" if c == self.drawn[-1] else None
+                heights = self.data[c, shown]
+                ax.plot(x, heights, "D", zorder=4, clip_on=False, gid=BESIDE, **look)
         if self.value_place is not None:
             band = shown.index(self.value_place)
             look = {"color": FAINT, "alpha": 0.45, "linewidth": 0, "zorder": 0, "gid": BESIDE}
             ax.axvspan(band - 0.5, band + 0.5, label="the record", **look)
         names = [readable(self.names[k], 20) for k in shown]
-        turn: Any = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
         crowded = max(map(len, names)) > 68 / len(names)
-        ax.set_xticks(at, names, **(turn if crowded else {}))
+        ax.set_xticks(at, names, **(TURNED if crowded else {}))
         ax.tick_params(axis="x", length=0)
-        ax.set_xlim(-0.6, len(names) - 0.4)
-        ax.set_ylim(0.0, None)
+        ax.set(xlim=(-0.6, len(names) - 0.4), ylim=(0.0, None))
         ax.margins(y=0.08)
         return (not_drawn(len(self.places) - len(shown), "more value", "more values"),)
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
+        column, drawn = label(self.name), [label(self.classes[c]) for c in self.drawn]
         if self.note:
-            return f"{label(self.column)}: {self.note}."
-        column = label(self.column)
+            return f"{column}: {self.note}."
         said = f"{'Bars' if self.names else 'Curves'} of the {self.what} of {column} for "
-        said += listed(self.classes[c] for c in self.drawn)
+        said += listed(drawn)
+        beside = [not_drawn(len(self.classes) - len(drawn))]
         if self.data is not None:
             data = "shares on them" if self.names else "histograms behind them"
             said += f", with the data's {data}"
-        beside = not_drawn(self.beyond, "value far out", "values far out")
-        beside = "; ".join(filter(None, [beside, not_drawn(len(self.classes) - len(self.drawn))]))
-        said += f" ({beside})." if beside else "."
-        each: list[str] = []
+            beside.insert(0, not_drawn(self.beyond, *FAR_OUT))
+        said += f" ({'; '.join(filter(None, beside))})." if any(beside) else "."
         if not self.names:
-            for c in self.drawn:
-                top = float(self.places[int(self.likelihood[c].argmax())])
-                each.append(f"{label(self.classes[c])} at {number(top)}")
+            tops = [self.places[k] for k in self.likelihood[list(self.drawn)].argmax(axis=1)]
+            each = [f"{name} at {number(top)}" for name, top in zip(drawn, tops, strict=True)]
             said += f" The curves are highest for {', '.join(each)}."
         if self.value is None:
             return said
         record = f"The record has {column} = {label(written(self.value))}"
         if self.value_likelihood is None:
             return f"{said} {record}, which the model leaves out."
-        likelihood = self.value_likelihood.tolist()
-        each = [f"{number(likelihood[c])} in {label(self.classes[c])}" for c in self.drawn]
+        found = self.value_likelihood[list(self.drawn)].tolist()
+        each = [f"{number(f)} in {name}" for f, name in zip(found, drawn, strict=True)]
         return f"{said} {record}: {', '.join(each)}."
 
 
 @dataclass(eq=False)
-class NormalQQDisplay:
+class NormalQQDisplay(Display):
     """How Gaussian a column is; make it with `from_estimator`.
 
     Parameters
     ----------
-    column, target
-        The names of the column and of what is predicted.
-    classes
-        The classes, in the order of the model.
+    column, classes
+        The name of the column, and the classes in the order of the model.
     expected, observed
         For each class, the quantiles of a standard normal, and the ordered z of the data.
     log
         Whether z is of the logarithm.
-
-    Attributes
-    ----------
-    figure_, ax_
-        The figure and the axes, once drawn.
 
     Examples
     --------
@@ -390,13 +350,11 @@ class NormalQQDisplay:
     """
 
     column: str
-    target: str
     classes: tuple[Label, ...]
     expected: dict[Label, Floats]
     observed: dict[Label, Floats]
     log: bool = False
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
+    size: ClassVar[tuple[float, float]] = (5.6, 5.2)
 
     @classmethod
     def from_estimator(
@@ -404,18 +362,7 @@ class NormalQQDisplay:
     ) -> Self:
         """Draw a column of some rows against what the model believes of it.
 
-        Parameters
-        ----------
-        estimator
-            A fitted estimator, or a model.
-        X, y
-            Rows and their labels.
-        column
-            The name of a Gaussian or log-normal column.
-        ax
-            Axes to draw on; a new figure when not given.
-        sample_weight
-            How often each row counts; once when not given.
+        The parameters are those of `ColumnDisplay`; the column is Gaussian or log-normal.
         """
         from scipy.special import ndtri
 
@@ -423,66 +370,56 @@ class NormalQQDisplay:
         of = model.column(column)
         if of.silence is not None:
             raise TallyBayesError(f"column {of.name!r} is left out of the model: {of.silence}")
-        source = source_of(estimator, X)
-        y, weights = _classes_and_weights(model.classes, y, source.n_rows, sample_weight)
-        z = of.parameters.normal_residuals(of.encoded(source), np.maximum(y, 0))
-        if z is None:
+        source, y, weights = _rows(estimator, X, y, sample_weight)
+        found = of.parameters.normal_residuals(of.encoded(source), np.maximum(y, 0))
+        if found is None:
             raise TallyBayesError(
                 f"column {of.name!r} is not Gaussian in this model; ColumnDisplay draws what it is"
             )
-        expected, observed = {}, {}
+        z, expected, observed = found[:, 0], {}, {}
         for c, name in enumerate(model.classes):
-            mine = np.flatnonzero((y == c) & np.isfinite(z[:, 0]))
+            mine = np.flatnonzero((y == c) & np.isfinite(z))
             if len(mine):
-                mine = mine[np.argsort(z[mine, 0], kind="stable")]
+                mine = mine[np.argsort(z[mine], kind="stable")]
                 share = weights[mine] / weights[mine].sum()
-                some = np.arange(len(mine))
-                if len(mine) > MOST_POINTS:
-                    some = np.linspace(0, len(mine) - 1, MOST_POINTS).round().astype(np.int64)
-                observed[name] = z[mine[some], 0]
+                some = np.linspace(0, len(mine) - 1, min(len(mine), MOST_POINTS))
+                some = some.round().astype(np.intp)
+                observed[name] = z[mine[some]]
                 expected[name] = ndtri((np.cumsum(share) - share / 2.0)[some]) + 0.0
         if not observed:
             raise TallyBayesError(f"column {of.name!r} has no value in these rows")
-        names = of.name, model.schema.target
-        return cls(*names, model.classes, expected, observed, of.support.log).plot(ax)
+        return cls(of.name, model.classes, expected, observed, of.support.log).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw it; on `ax` if it is given."""
-        self.figure_, self.ax_ = new_axes(ax, (5.6, 5.2))
-        title = f"Is {'log ' if self.log else ''}{readable(self.column)} Gaussian?"
-        tidy(self.ax_, "both", title, "expected of a normal (z)", "found in the data (z)")
-        drawn = self._drawn()
-        every = np.concatenate([np.array([-1.0, 1.0]), *(self.expected[each] for each in drawn)])
-        ends = float(every.min()), float(every.max())
-        line: Any = {"label": "the line y = x", "gid": BESIDE}
-        self.ax_.plot(ends, ends, color=QUIET, linewidth=1.0, zorder=1, **line)
-        for name in drawn:
-            style = style_of(self.classes.index(name))
-            look: Any = {"marker": style.marker, "markeredgecolor": style.color}
-            self.ax_.plot(
-                self.expected[name], self.observed[name], linestyle="none", markersize=4.5,
-                markerfacecolor="none", label=readable(name, 24), zorder=2, **look,
-            )  # fmt: skip
-        hidden = not_drawn(len(self.observed) - len(drawn))
-        if hidden:
-            self.ax_.plot([], [], linestyle="none", label=hidden, gid=BESIDE)
-        add_legend(self.ax_)
-        return self
-
-    def _drawn(self) -> list[Label]:
-        """Return the classes that are drawn: of many, those with the most values."""
+    @property
+    def drawn(self) -> list[Label]:
+        """The classes that are drawn: of many, those with the most values."""
         first = sorted(self.observed, key=lambda name: -len(self.observed[name]))[:MOST_CLASSES]
         return [name for name in self.classes if name in first]
+
+    def _draw(self, ax: Axes) -> None:
+        title = f"Is {'log ' if self.log else ''}{readable(self.column)} Gaussian?"
+        tidy(ax, "both", title, "expected of a normal (z)", "found in the data (z)")
+        every = np.concatenate([[-1.0, 1.0], *(self.expected[each] for each in self.drawn)])
+        ends = every.min(), every.max()
+        line: Any = {"color": QUIET, "linewidth": 1.0, "gid": BESIDE}
+        ax.plot(ends, ends, label="the line y = x", zorder=1, **line)
+        for name in self.drawn:
+            style = style_of(self.classes.index(name))
+            look: Any = {"color": style.color, "markersize": 4.5, "markerfacecolor": "none"}
+            points = self.expected[name], self.observed[name]
+            ax.plot(*points, style.marker, label=readable(name, 24), zorder=2, **look)
+        if hidden := not_drawn(len(self.observed) - len(self.drawn)):
+            ax.plot([], [], " ", label=hidden, gid=BESIDE)
+        add_legend(ax)
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        drawn, what = self._drawn(), ("log " if self.log else "") + label(self.column)
-        hidden = not_drawn(len(self.observed) - len(drawn))
-        said = f"Normal Q-Q picture of {what} for {listed(drawn)}"
-        said += f" ({hidden})." if hidden else "."
+        hidden = not_drawn(len(self.observed) - len(self.drawn))
+        said = f"Normal Q-Q picture of {'log ' if self.log else ''}{label(self.column)} for "
+        said += listed(self.drawn) + (f" ({hidden})." if hidden else ".")
         each = []
-        for name in drawn:
+        for name in self.drawn:
             off = self.observed[name] - self.expected[name]
             worst = int(np.abs(off).argmax())
             at = number(float(self.observed[name][worst]))
@@ -490,64 +427,32 @@ class NormalQQDisplay:
         return f"{said} Farthest from the line, in standard deviations: {', '.join(each)}."
 
 
-def _places(of: ModelColumn) -> tuple[str, tuple[Any, ...], tuple[str, ...]]:
-    """Return what is drawn of a column, at which values, and their names unless it is a curve."""
-    support = of.support
-    if getattr(of.factor.family, "joint", False) and of.silence is None:
-        return "factor of one occurrence", (1,), ("one occurrence",)
-    if support.density:
-        return "density", tuple(_finer(of)), ()
-    if support.span is None:
-        return "probability", support.values, support.names
-    counts = [int(each) for each in support.grid(POINTS)]
-    names = tuple(map(str, counts)) if len(counts) <= MOST_BARS else ()
-    return "probability", tuple(counts), names
-
-
-def _finer(of: ModelColumn) -> list[float]:
-    """Return numbers close enough to see every curve: an even grid, and more about each top."""
+def _curve(of: ModelColumn) -> tuple[float, ...]:
+    """Return numbers close enough to see every curve: an even grid, and more about each centre."""
     support = of.support
     assert support.span is not None
-    low, high = support.span
+    low, high = np.log(support.span) if support.log else support.span
     margin = support.spread / 4.0
-    wider = low - margin, high + margin
-    if support.log:
-        wider = low * math.exp(-margin), high * math.exp(margin)
-    x = np.array(replace(support, span=wider, whole=False).grid(POINTS))
-    for _ in range(8):
-        logs = of.log_prob(x.tolist())
-        top, classes = logs.argmax(axis=0), range(len(of.classes))
-        before, after = np.maximum(top - 1, 0), np.minimum(top + 1, len(x) - 1)
-        drop = logs[top, classes] - np.minimum(logs[before, classes], logs[after, classes])
-        steep = np.flatnonzero(drop > 0.02)  # of a curve that is not round at its top
-        if not len(steep):
-            break
-        more = [np.linspace(x[before[c]], x[after[c]], 25) for c in steep]
-        x = np.unique(np.concatenate([x, *more]))
-    return [*x.tolist()]
+    x = np.linspace(low - margin, high + margin, POINTS)
+    near = support.spread * np.geomspace(1e-7, 1.0, POINTS // 4)
+    centres = np.log(support.centres) if support.log else np.array(support.centres)
+    about = [centres, *(centre + side * near for centre in centres for side in (-1.0, 1.0))]
+    x = np.unique(np.concatenate([x, *about]).clip(low - margin, high + margin))
+    return tuple((np.exp(x) if support.log else x).tolist())
 
 
-def _taken_for(of: ModelColumn, value: Any) -> Any:
-    """Return what tells values apart that the column does not take for the same."""
-    return of.detail(value) or value
-
-
-def _numbering(of: ModelColumn, values: Sequence[Any]) -> dict[Any, int]:
-    """Return the place of each value."""
-    return {_taken_for(of, value): k for k, value in enumerate(values)}
-
-
-def _classes_and_weights(
-    classes: tuple[Label, ...], y: Any, n_rows: int, sample_weight: Any
-) -> tuple[Array, Floats]:
-    """Return the place of each label among the classes, -1 for others, and the rows' weights."""
-    codes, labels = encode_classes(y, n_rows)
-    place = {each: k for k, each in enumerate(classes)}
-    of_class = np.array([*(place.get(each, -1) for each in labels), -1])[codes]
-    weights = weights_of(1.0 if sample_weight is None else sample_weight, n_rows)
-    assert weights is not None
-    return np.where(weights > 0.0, of_class, -1), weights
-
-
-def _or_nan(total: Array) -> Floats:
+def _or_nan(total: NDArray[Any]) -> Floats:
     return np.where(total > 0.0, total, np.nan)
+
+
+def _rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, NDArray[np.intp], Floats]:
+    """Return rows as the model reads them, the place of each label (-1: none), and weights."""
+    source = estimator.source_of(X) if hasattr(estimator, "source_of") else as_source(X)
+    codes, labels = encode_classes(y, source.n_rows)
+    place = {each: k for k, each in enumerate(model_of(estimator).classes)}
+    of_class = np.array([*(place.get(each, -1) for each in labels), -1])[codes]
+    weights = weights_of(1.0 if sample_weight is None else sample_weight, source.n_rows)
+    assert weights is not None
+    return source, np.where(weights > 0.0, of_class, -1), weights

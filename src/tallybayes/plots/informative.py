@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tallybayes.explanations.explanation import model_of
 from tallybayes.model import InformativeValue, most_informative
-from tallybayes.plots.style import NOTE, new_panels, not_drawn, readable, style_of, tidy
+from tallybayes.plots.style import NOTE, new_figure, not_drawn, readable, style_of, tidy
 from tallybayes.rendering.words import label, listed, number
 from tallybayes.sources.labels import Label
 
@@ -38,8 +38,6 @@ class InformativeDisplay:
 
     Attributes
     ----------
-    bits
-        For each class the names of the words or values with their weights in bits.
     figure_, axes_
         The figure and its axes, once drawn: one for each class.
 
@@ -61,26 +59,18 @@ class InformativeDisplay:
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        n: int = 15,
-        between: tuple[Label, Label] | None = None,
+        cls, estimator: Any, n: int = 15, between: tuple[Label, Label] | None = None,
         column: str | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Draw the words, or values, of a model that tell most.
 
         Parameters
         ----------
         estimator
             A fitted estimator, or a model.
-        n
-            How many for each class.
-        between
-            Two classes, to be told from each other only; when not given, each class from all
-            others.
-        column
-            Only this column; needed if there are several texts. A model with a text is asked for
-            its words when no column is named.
+        n, between, column
+            How many for each class, of which two classes, and of which column: as for
+            `most_informative`.
         """
         model = model_of(estimator)
         values = most_informative(model, n, between, column)
@@ -107,7 +97,8 @@ class InformativeDisplay:
         across = min(ACROSS, len(drawn))
         down = math.ceil(len(drawn) / across)
         width = (3.2 if self.words else 4.2) * across + 0.4
-        self.figure_, every = new_panels(down, across, (width, down * (1.1 + 0.2 * lines)))
+        self.figure_ = new_figure((width, down * (1.1 + 0.2 * lines)))
+        every = list(self.figure_.subplots(down, across, squeeze=False).flat)
         self.axes_ = every[: len(drawn)]
         for unused in every[len(drawn) :]:
             unused.set_axis_off()
@@ -125,10 +116,8 @@ class InformativeDisplay:
             names = [readable(word, 18 if self.words else 26) for word, _ in several]
             ax.set_yticks(range(len(names)), names)
             ax.tick_params(axis="y", length=0)
-            ax.set_xlim(0.0, 1.25 * longest)
-            ax.set_ylim(max(len(names), 1) - 0.4, -0.6)
-        if len(self.values) > len(drawn):
-            self.figure_.supxlabel(not_drawn(len(self.values) - len(drawn)), fontsize=NOTE)
+            ax.set(xlim=(0.0, 1.25 * longest), ylim=(max(len(names), 1) - 0.4, -0.6))
+        self.figure_.supxlabel(not_drawn(len(self.values) - len(drawn)), fontsize=NOTE)
         return self
 
     @property
@@ -139,6 +128,6 @@ class InformativeDisplay:
         for each, several in list(self.bits.items())[:MOST_PANELS]:
             best = [f"{label(name)} ({number(x)})" for name, x in several[:3]]
             said.append(f"{label(each)}: {listed(best, longest=50) if best else f'no {what}'}")
+        text = f"The {what} that speak most for each class, in bits. {'; '.join(said)}."
         hidden = not_drawn(len(self.values) - len(said))
-        hidden = f" {hidden}." if hidden else ""
-        return f"The {what} that speak most for each class, in bits. {'; '.join(said)}.{hidden}"
+        return f"{text} {hidden}." if hidden else text

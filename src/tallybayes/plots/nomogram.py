@@ -15,7 +15,7 @@ which is what `predict_proba` returns.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -35,10 +35,9 @@ from tallybayes.plots.style import (
     PALETTE,
     QUIET,
     TITLE,
-    checked_record,
-    new_axes,
-    new_panels,
+    new_figure,
     readable,
+    record_of,
     written,
 )
 from tallybayes.rendering.words import counted, label, listed, number, probability
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
+Pair = tuple[int, int]  # the places of two classes
 
 POINTS = 100.0  # of the longest row
 DECISIVE = 6.0  # nats, odds of 400 : 1: numbers that say more are not on their row
@@ -94,19 +94,15 @@ class Row:
         return self.column if self.word is None else f"{self.column}: {self.word}"
 
     @property
-    def length(self) -> float:
-        """How much more its highest value says than its lowest."""
-        return self.highest - self.lowest
+    def strength(self) -> tuple[bool, float]:
+        """Whether a value rules a class out, and how much more its highest says than its lowest."""
+        endless = any(math.isinf(tick.log_ratio) for tick in self.ticks)
+        return endless, self.highest - self.lowest
 
     @property
     def bends(self) -> bool:
         """Whether the log ratio goes up and down with the number."""
         return len({tick.falls for tick in self.ticks}) > 1
-
-    @property
-    def endless(self) -> bool:
-        """Whether it has a value that rules a class out."""
-        return any(math.isinf(tick.log_ratio) for tick in self.ticks)
 
 
 class Mark(NamedTuple):
@@ -131,23 +127,15 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class Panel:
-    """The nomogram of one class against another.
+    """The nomogram of one class against another, whose `places` are among the model's classes.
 
-    Parameters
-    ----------
-    one, other
-        The two classes; points are evidence for the first.
-    places
-        Their places among the model's classes.
-    log_prior
-        log P(one) - log P(other).
-    rows
-        The rows, the strongest first.
+    Points are evidence for `one`; `log_prior` is log P(one) - log P(other), the strongest of the
+    `rows` comes first, and so many columns are `unshown`.
     """
 
     one: Label
     other: Label
-    places: tuple[int, int]
+    places: Pair
     log_prior: float
     rows: tuple[Row, ...] = ()
     unshown: int = 0
@@ -155,8 +143,7 @@ class Panel:
     @cached_property
     def scale(self) -> float:
         """Points for each nat of log-odds."""
-        longest = max((row.length for row in self.rows), default=0.0)
-        return POINTS / longest if longest > 0.0 else POINTS
+        return POINTS / (max((row.strength[1] for row in self.rows), default=0.0) or 1.0)
 
     @cached_property
     def constant(self) -> float:
@@ -175,31 +162,40 @@ class Panel:
         """Return the points that log-odds need."""
         return self.scale * (log_odds - self.constant)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The totals at the ends of the lower rulers: all there are, or the unsure part."""
+        high = max(self.scale * math.fsum(row.strength[1] for row in self.rows), 1.0)
+        if not math.isfinite(self.constant):
+            return 0.0, high
+        unsure = self.total(-SURE), self.total(SURE)
+        inner = max(0.0, unsure[0]), min(high, unsure[1])
+        return inner if inner[0] < inner[1] else unsure
+
     def read(self, explanation: Explanation) -> Reading:
         """Read a record: find its value in each row, and add up."""
         given = {each.column: each for each in explanation.terms}
-        marks = [self._mark(row, given[row.column]) for row in self.rows]
+        marks = tuple(self._mark(row, given[row.column]) for row in self.rows)
         rest = {name: [self._ratio(each)] for name, each in given.items()}
         for row, mark in zip(self.rows, marks, strict=True):
             if row.word is None:
                 del rest[row.column]
             else:
                 rest[row.column].append(-mark.log_ratio)
-        others = self.scale * _sum([_sum(ratios) for ratios in rest.values()])
+        others = self.scale * _sum(map(_sum, rest.values()))
         total = _sum([*(mark.points for mark in marks), others])
-        return Reading(tuple(marks), others, total, self.log_odds(total))
+        return Reading(marks, others, total, self.log_odds(total))
 
     def _ratio(self, term: Term) -> float:
-        a, b = (term.log_likelihood[place] for place in self.places)
-        return math.nan if a == b == -math.inf else a - b
+        return _ratios(np.array([term.log_likelihood]), self.places).item()
 
     def _mark(self, row: Row, term: Term) -> Mark:
         """Find the value of a record in a row."""
-        ratio, value = self._ratio(term), term.value
+        ratio = self._ratio(term)
         if term.left_out == MISSING:
             text, ratio = "missing", 0.0
         elif row.word is None:
-            text = readable(written(value), 18)
+            text = readable(written(term.value), 18)
             text += " (left out)" if term.left_out else ""
         else:
             text, ratio = "absent", row.ticks[0].log_ratio
@@ -216,10 +212,8 @@ class Panel:
         """What a reader of the rulers should know."""
         said = [BENDS] if any(row.bends for row in self.rows) else []
         said += [CUT] if any(row.cut for row in self.rows) else []
-        if self.unshown:
-            verb = "has" if self.unshown == 1 else "have"
-            said.append(f"{counted(self.unshown, 'column')} {verb} no line")
-        return said
+        verb = "has" if self.unshown == 1 else "have"
+        return said + [f"{counted(self.unshown, 'column')} {verb} no line"] * bool(self.unshown)
 
 
 @dataclass(eq=False)
@@ -267,14 +261,9 @@ class NomogramDisplay:
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        one: Label | None = None,
-        other: Label | None = None,
-        record: Any = None,
-        most: int = 12,
-        ax: Any = None,
-    ) -> Self:
+        cls, estimator: Any, one: Label | None = None, other: Label | None = None,
+        record: Any = None, most: int = 12, ax: Any = None,
+    ) -> Self:  # fmt: skip
         """Draw the nomogram of a model.
 
         Parameters
@@ -300,7 +289,7 @@ class NomogramDisplay:
         whole(most, "most", 1)
         if len(classes) < 2:
             raise TallyBayesError("there is only one class, so there is nothing to read off")
-        found = None if record is None else explain(model, checked_record(estimator, record))
+        found = None if record is None else explain(model, record_of(estimator, record))
         if one is None:
             last = classes[-1] if model.positive is None else model.positive
             one = last if found is None else found.decision
@@ -314,10 +303,10 @@ class NomogramDisplay:
         others = [each for each in classes if each != one] if other is None else [other]
         chance = dict(zip(classes, model.prior if found is None else found.posterior, strict=True))
         first = sorted(others, key=lambda each: -chance[each])[:MOST_PANELS]
-        columns = [_Options(column) for column in model.columns()]
-        panels, a = {}, classes.index(one)
+        columns = [_Options.of(column) for column in model.columns()]
+        panels = {}
         for each in others:
-            pair = a, classes.index(each)
+            pair = classes.index(one), classes.index(each)
             rows = _rows(model, columns, pair, most, found) if each in first else ()
             unshown = len(columns) - len({row.column for row in rows})
             prior = _ratios(model.log_prior[None], pair).item()
@@ -325,27 +314,20 @@ class NomogramDisplay:
         return cls(model, one, panels, tuple(filter(first.__contains__, others)), found).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw it: one panel under the other.
-
-        Parameters
-        ----------
-        ax
-            Axes to draw on, if there is only one panel; a new figure when not given.
-        """
+        """Draw it, one panel under the other; on `ax` if it is given and there is only one."""
         panels = [self.panels[each] for each in self.drawn]
-        heights = [0.5 * sum(map(_height, panel.rows)) + 3.5 for panel in panels]
-        if len(self.drawn) == 1:
-            self.figure_, only = new_axes(ax, (8.8, heights[0]))
-            self.axes_ = [only]
-        elif ax is not None:
+        if ax is not None and len(panels) > 1:
             raise TallyBayesError(
                 f"there are {len(self.panels)} panels, one against each other class, which do not "
                 "fit on one axes; name the `other` class, or leave ax out"
             )
+        if ax is None:
+            heights = [0.5 * sum(map(_height, panel.rows)) + 3.5 for panel in panels]
+            figure, of = new_figure((8.8, sum(heights))), {"height_ratios": heights}
+            self.axes_ = [*figure.subplots(len(heights), 1, squeeze=False, gridspec_kw=of).flat]
         else:
-            self.figure_, self.axes_ = new_panels(len(heights), 1, (8.8, sum(heights)))
-            grid: Any = self.axes_[0].get_gridspec()
-            grid.set_height_ratios(heights)
+            self.axes_ = [ax]
+        self.figure_ = self.axes_[0].figure  # type: ignore[assignment]
         for axes, panel in zip(self.axes_, panels, strict=True):
             found = self.explanation
             _Drawing(axes, panel).draw(None if found is None else panel.read(found))
@@ -355,7 +337,7 @@ class NomogramDisplay:
         """Return what a record (that of the picture, if not given) reads on each panel."""
         found = self.explanation
         if record is not None:
-            found = explain(self.model, checked_record(self.model, record))
+            found = explain(self.model, record_of(self.model, record))
         if found is None:
             raise TallyBayesError("the nomogram has no record marked; say which record to read")
         return {other: panel.read(found) for other, panel in self.panels.items()}
@@ -392,7 +374,7 @@ class NomogramDisplay:
             ]
             against = f" against {label(first.other)}" if len(self.panels) > 1 else ""
             said.append(f"What tells most{against}: {', '.join(reach)}.")
-        endless = [row.name for row in first.rows if row.endless]
+        endless = [row.name for row in first.rows if row.strength[0]]
         if endless:
             said.append(f"An arrow marks values that rule a class out: {listed(endless)}.")
         said += [f"{remark[0].upper()}{remark[1:]}." for remark in first.remarks]
@@ -409,22 +391,29 @@ class NomogramDisplay:
         return " ".join(said)
 
 
-class _Options:
+class _Options(NamedTuple):
     """What a column may be, and what that adds to the score of each class."""
 
-    def __init__(self, column: ModelColumn) -> None:
-        self.column, self.support = column, column.support.bounded
-        self.values = self.support.grid(GRID)
-        self.evidence = column.evidence(self.values)
+    column: ModelColumn
+    support: Support
+    values: Sequence[Any]
+    evidence: Floats
 
-    def strength(self, pair: tuple[int, int]) -> tuple[bool, float]:
-        """Return whether a value rules a class out, and how long the row is, about."""
+    @classmethod
+    def of(cls, column: ModelColumn) -> _Options:
+        """Ask a column."""
+        support = column.shown.bounded
+        values = support.grid(GRID)
+        return cls(column, support, values, column.evidence(values))
+
+    def strength(self, pair: Pair) -> tuple[bool, float]:
+        """Return about that of its row."""
         ratios, is_number = _ratios(self.evidence, pair), self.support.span is not None
         finite = ratios[np.isfinite(ratios)].clip(*(-DECISIVE, DECISIVE) if is_number else ())
         endless = bool(np.isinf(ratios).any()) and not is_number
         return endless, float(np.ptp(finite)) if len(finite) else 0.0
 
-    def row(self, pair: tuple[int, int]) -> Row:
+    def row(self, pair: Pair) -> Row:
         """Return its row; that of a number goes as far as it does not decide alone."""
         name, x, ratios = self.column.name, self.values, _ratios(self.evidence, pair)
         if self.support.span is None:
@@ -449,62 +438,46 @@ class _Options:
             share = np.ptp(along[part]) / (np.ptp(along) or 1.0)
             ends = x[max(part[0] - 1, 0)], x[part[-1]]
             marks = _round_numbers(*ends, 2 + int(5.0 * share), self.support)
-            at = _ratios(self.column.evidence(marks), pair).tolist()
-            found += [
-                Tick(number(mark, 6), mark, ratio, bool(falls[part[0]]))
-                for mark, ratio in zip(marks, at, strict=True)
-                if not cut or abs(ratio) <= DECISIVE
-            ]
+            for mark, ratio in zip(marks, _ratios(self.column.evidence(marks), pair), strict=True):
+                if not cut or abs(ratio) <= DECISIVE:
+                    found.append(Tick(number(mark, 6), mark, float(ratio), bool(falls[part[0]])))
         return Row(name, tuple(found), float(along.min()), float(along.max()), cut=cut)
 
 
 def _rows(
-    model: Model,
-    columns: Sequence[_Options],
-    pair: tuple[int, int],
-    most: int,
-    explanation: Explanation | None,
+    model: Model, columns: Sequence[_Options], pair: Pair, most: int, found: Explanation | None
 ) -> tuple[Row, ...]:
     """Return the rows that tell most, the strongest first."""
     strong = sorted(columns, key=lambda options: options.strength(pair), reverse=True)[:most]
     rows = [options.row(pair) for options in strong if options.strength(pair) > (False, 0.0)]
-    for options in columns:
-        if options.support.text:
-            rows += _word_rows(model, options.column, pair, most, explanation)
-    return tuple(sorted(rows, key=lambda row: (row.endless, row.length), reverse=True)[:most])
+    for column in (options.column for options in columns if options.support.text):
+        if found is None:
+            between = model.classes[pair[0]], model.classes[pair[1]]
+            telling = most_informative(model, most, between, column.name)
+            words = [str(each.value) for several in telling.values() for each in several]
+        else:
+            (given,) = (each for each in found.terms if each.column == column.name)
+            words = [str(each.value) for each in given.words if each.left_out is None]
+        rows += filter(None, (_word_row(column, word, pair) for word in words))
+    return tuple(sorted(rows, key=lambda row: row.strength, reverse=True)[:most])
 
 
-def _word_rows(
-    model: Model,
-    column: ModelColumn,
-    pair: tuple[int, int],
-    most: int,
-    explanation: Explanation | None,
-) -> Iterator[Row]:
-    """Go through words of a text, which are absent, or there once: those of a record, if any."""
-    if explanation is None:
-        between = model.classes[pair[0]], model.classes[pair[1]]
-        found = most_informative(model, most, between, column.name)
-        words = [str(each.value) for several in found.values() for each in several]
-    else:
-        (given,) = (each for each in explanation.terms if each.column == column.name)
-        words = [str(each.value) for each in given.words if each.left_out is None]
+def _word_row(column: ModelColumn, word: str, pair: Pair) -> Row | None:
+    """Return the row of a word, which is absent, or there once; None if it is several words."""
     silence = column.evidence([""])[0]
-    for word in words:
-        pieces = column.scored.pieces(0, word) or []
-        there = [piece for piece in pieces if piece.left_out is None and not piece.absent]
-        own = [piece for piece in there if piece.value == word]
-        if not own or (len(there) > 1 and silence.any()):
-            continue  # it is several words, or no name of one
-        logs = np.array(own[0].logs)
-        absent = np.zeros(len(logs))
-        if silence.any():  # words that are not there count
-            with np.errstate(invalid="ignore"):
-                absent = logs - (column.evidence([word])[0] - silence)
-        ratios = _ratios(np.array([absent, logs]), pair)
-        if np.isfinite(ratios).all() and ratios[0] != ratios[1]:
-            ticks = Tick("absent", False, float(ratios[0])), Tick("in", True, float(ratios[1]))
-            yield Row(column.name, ticks, float(ratios.min()), float(ratios.max()), word)
+    pieces = column.scored.pieces(0, word) or []
+    there = [piece for piece in pieces if piece.left_out is None and not piece.absent]
+    own = [piece for piece in there if piece.value == word]
+    if not own or (len(there) > 1 and silence.any()):
+        return None
+    logs, alone = np.array(own[0].logs), column.evidence([word])[0]
+    with np.errstate(invalid="ignore"):  # where words that are not there count, its absence does
+        absent = logs - (alone - silence) if silence.any() else np.zeros(len(logs))
+    ratios = _ratios(np.array([absent, logs]), pair).tolist()
+    if not all(map(math.isfinite, ratios)) or ratios[0] == ratios[1]:
+        return None
+    ticks = Tick("absent", False, ratios[0]), Tick("in", True, ratios[1])
+    return Row(column.name, ticks, min(ratios), max(ratios), word)
 
 
 class _Drawing:
@@ -524,97 +497,88 @@ class _Drawing:
     def draw(self, reading: Reading | None) -> None:
         """Draw everything."""
         panel, ax, y = self.panel, self.ax, 0.0
-        self._ruler(y, "points", [(float(x), f"{x}") for x in range(0, 101, 10)], up=True)
+        self._ruler(y, "points", [(float(x), f"{x}") for x in range(0, 101, 10)], 7.0)
         texts = {row.column for row in panel.rows if row.word is not None}
-        marks: Sequence[Mark | None] = reading.marks if reading else [None] * len(panel.rows)
-        for row, mark in zip(panel.rows, marks, strict=True):
+        for k, row in enumerate(panel.rows):
             y -= _height(row)
             name = f"“{row.word}”" if row.word is not None and len(texts) == 1 else row.name
-            self.names[y] = readable(name, 30)
-            self._row(y, row, mark)
+            self._row(y, row, readable(name, 30))
+            if reading is not None:
+                self._mark(y, reading.marks[k], 14.0 if row.bends else 5.0)
         if reading is not None and (panel.unshown or texts or reading.others):
             y -= 1.0
-            self.names[y] = "everything else"
-            ends = [0.0, 0.0 if math.isnan(reading.others) else _held(reading.others)]
-            ax.plot(ends, [y, y], color=QUIET, linewidth=1.2, linestyle=":")
             others = round(reading.others, 9)
+            ends = (0.0, 0.0 if math.isnan(others) else _held(others))
+            self._line(y, "everything else", ends, color=QUIET, linestyle=":")
             self._mark(y, Mark(number(others), 0.0, others))
-        grid: Any = {"color": FAINT, "linewidth": 0.6, "zorder": 0}
-        ax.vlines(range(0, 101, 10), y - 0.4, 0.0, **grid)
+        ax.vlines(range(0, 101, 10), y - 0.4, 0.0, color=FAINT, linewidth=0.6, zorder=0)
         y -= 1.5
         self._totals(y, reading)
         said = "\n".join(panel.remarks)
         ax.annotate(said, (0.0, y - 1.7), fontsize=NOTE, color=QUIET, va="top")
         one, other = readable(panel.one, 16), readable(panel.other, 16)
         ax.set_title(f"How much speaks for {one} against {other}", loc="left", fontsize=TITLE)
-        ax.set_xlim(LEFT, RIGHT)
-        ax.set_ylim(y - 1.8 - 0.35 * len(panel.remarks), 0.7)
-        ax.set_xticks([])
+        lowest = y - 1.8 - 0.35 * len(panel.remarks)
+        ax.set(xlim=(LEFT, RIGHT), ylim=(lowest, 0.7), xticks=[])
         ax.set_yticks(list(self.names), list(self.names.values()))
         ax.tick_params(axis="y", length=0, labelsize=NOTE)
         ax.spines[:].set_visible(False)
 
-    def _row(self, y: float, row: Row, mark: Mark | None) -> None:
+    def _row(self, y: float, row: Row, name: str) -> None:
         """Draw a row with its ticks; names that would run into others are left out."""
-        ends = [self.panel.points(row, each) for each in (row.lowest, row.highest)]
-        self.ax.plot(ends, [y, y], color=INK, linewidth=1.2, solid_capstyle="butt")
+        low, high = (self.panel.points(row, each) for each in (row.lowest, row.highest))
+        self._line(y, name, (low, high))
         taken: dict[float, list[tuple[float, float]]] = {4.0: [], -5.0: [], -14.0: []}
-        if mark is not None:
-            self._mark(y, mark, up=14.0 if row.bends else 5.0)
         middle = (row.lowest + row.highest) / 2.0
         for tick in sorted(row.ticks, key=lambda tick: -abs(tick.log_ratio - middle)):
             points, up = self.panel.points(row, tick.log_ratio), row.bends and not tick.falls
             if math.isnan(points):
                 continue
-            if math.isinf(points):
-                self._arrow(points, y, INK, 7.0)
-            else:  # a tick up, down, or both
-                kind: Any = "|" if not row.bends else 2 if up else 3
-                self.ax.plot([points], [y], marker=kind, color=INK, markersize=7)
-            name = readable(tick.label, 18)
+            kind: Any = "|" if not row.bends else 2 if up else 3  # a tick up and down, or either
+            self._point(y, points, kind, INK, 7.0)
+            text = readable(tick.label, 18)
             for level in (4.0,) if up else (-5.0, -14.0):
-                if self._fits(taken[level], _held(points), name):
-                    self._write(_held(points), y, name, level)
+                if self._fits(taken[level], _held(points), text):
+                    self._write(_held(points), y, text, level)
                     break
 
     def _totals(self, y: float, reading: Reading | None) -> None:
         """Draw the rulers of total and probability, and the record on both."""
-        panel = self.panel
-        low, high = total_ends(panel)
+        panel, (low, high) = self.panel, self.panel.ends
 
         def across(total: float) -> float:
-            return 100.0 * (total - low) / (high - low)
+            return 100.0 * (total - low) / (high - low) if math.isfinite(total) else total
 
-        totals = [
-            (across(total), number(total, 6)) for total in _round_numbers(low, high, 9, Support())
-        ]
-        self._ruler(y, "total points", totals, up=True)
+        totals = _round_numbers(low, high, 9, Support())
+        self._ruler(y, "total points", [(across(each), number(each, 6)) for each in totals], 7.0)
         chances = []
         for p in CHANCES if math.isfinite(panel.constant) else ():
             x = across(panel.total(math.log(p / (1.0 - p))))
             if -1e-9 <= x <= 100.0 + 1e-9:
                 chances.append((x, f"{p:g}"))
         one, other = readable(panel.one, 16), readable(panel.other, 16)
-        self._ruler(y - 1.0, f"P({one}),\nagainst {other}", chances, up=False)
+        self._ruler(y - 1.0, f"P({one}),\nagainst {other}", chances, -7.0)
         if reading is not None and not math.isnan(reading.total):
-            x = across(reading.total) if math.isfinite(reading.total) else reading.total
-            odds = reading.log_odds
-            chance = "≈ 1" if odds > 0.0 else "≈ 0"
-            if abs(odds) < 30.0:
-                chance = probability(1.0 / (1.0 + math.exp(-odds)))
+            x = across(reading.total)
+            chance = probability(0.5 + 0.5 * math.tanh(reading.log_odds / 2.0))
             self.ax.plot([_held(x)] * 2, [y, y - 1.0], color=MARK, linewidth=1.0, linestyle=":")
-            self._mark(y, Mark(number(reading.total, 4), 0.0, x), up=-6.0)
-            self._mark(y - 1.0, Mark(chance, 0.0, x), up=6.0)
+            self._mark(y, Mark(number(reading.total, 4), 0.0, x), -6.0)
+            self._mark(y - 1.0, Mark(chance, 0.0, x), 6.0)
 
-    def _ruler(self, y: float, name: str, ticks: Sequence[tuple[float, str]], up: bool) -> None:
-        """Draw a ruler over the whole width."""
+    def _line(self, y: float, name: str, ends: tuple[float, float], **look: Any) -> None:
+        """Draw a line, and note its name."""
         self.names[y] = name
-        self.ax.plot([0.0, 100.0], [y, y], color=INK, linewidth=1.2)
+        look = {"color": INK, "linewidth": 1.2, "solid_capstyle": "butt", **look}
+        self.ax.plot(ends, [y, y], **look)
+
+    def _ruler(self, y: float, name: str, ticks: Sequence[tuple[float, str]], up: float) -> None:
+        """Draw a ruler over the whole width."""
+        self._line(y, name, (0.0, 100.0))
         self.ax.plot([x for x, _ in ticks], [y] * len(ticks), "|", color=INK, markersize=8)
         taken: list[tuple[float, float]] = []
         for x, text in ticks:
             if self._fits(taken, x, text):
-                self._write(x, y, text, 7.0 if up else -7.0)
+                self._write(x, y, text, up)
 
     def _fits(self, taken: list[tuple[float, float]], x: float, text: str) -> bool:
         """Take the room that a text needs if nothing is there yet."""
@@ -626,38 +590,27 @@ class _Drawing:
 
     def _write(self, x: float, y: float, text: str, up: float, **look: Any) -> None:
         """Write small text so many points of type above a place, or below it."""
-        self.ax.annotate(
-            text, (x, y), (0.0, up), textcoords="offset points", fontsize=NOTE,
-            va="bottom" if up > 0.0 else "top", **{"color": INK, "ha": "center", **look},
-        )  # fmt: skip
+        look = {"color": INK, "ha": "center", "va": "bottom" if up > 0.0 else "top", **look}
+        place: Any = {"xytext": (0.0, up), "textcoords": "offset points", "fontsize": NOTE}
+        self.ax.annotate(text, (x, y), **place, **look)
 
     def _mark(self, y: float, mark: Mark, up: float = 5.0) -> None:
         """Mark where the record is, and say what it has there."""
         if math.isnan(mark.points):
             return
         x = _held(mark.points)
-        if x == mark.points:
-            self.ax.plot([x], [y], "o", color=MARK, markersize=7, zorder=5, clip_on=False)
-        else:
-            self._arrow(mark.points, y, MARK, 9.0)
+        self._point(y, mark.points, "o", MARK, 7.0 if x == mark.points else 9.0, zorder=5)
         side = "center" if 8.0 < x < 92.0 else "left" if x < 50.0 else "right"
         self._write(x, y, mark.text, up, ha=side, color=MARK, fontweight="bold", zorder=6)
 
-    def _arrow(self, points: float, y: float, color: str, size: float) -> None:
-        """Draw an arrow at the edge that points are beyond."""
-        side = "<" if points < 0.0 else ">"
-        self.ax.plot([_held(points)], [y], side, color=color, markersize=size, zorder=4)
-
-
-def total_ends(panel: Panel) -> tuple[float, float]:
-    """Return the totals at the ends of the lower rulers: all there are, or the unsure part."""
-    most = panel.scale * math.fsum(row.length for row in panel.rows)
-    low, high = 0.0, max(most, 1.0)
-    if not math.isfinite(panel.constant):
-        return low, high
-    unsure = panel.total(-SURE), panel.total(SURE)
-    inner = max(low, unsure[0]), min(high, unsure[1])
-    return inner if inner[0] < inner[1] else unsure
+    def _point(
+        self, y: float, points: float, kind: Any, color: str, size: float, zorder: float = 4
+    ) -> None:
+        """Draw a marker; at the edge, an arrow for what is beyond."""
+        x = _held(points)
+        kind = kind if x == points else "<" if points < 0.0 else ">"
+        look: Any = {"marker": kind, "color": color, "markersize": size, "zorder": zorder}
+        self.ax.plot([x], [y], clip_on=False, **look)
 
 
 def _height(row: Row) -> float:
@@ -669,12 +622,13 @@ def _held(points: float) -> float:
     return min(max(points, 100.0 - EDGE), EDGE)
 
 
-def _sum(values: Sequence[float]) -> float:
+def _sum(values: Iterable[float]) -> float:
     """Add up; infinities of both signs make NaN."""
-    return math.fsum(values) if all(map(math.isfinite, values)) else float(sum(values))
+    every = list(values)
+    return math.fsum(every) if all(map(math.isfinite, every)) else float(sum(every))
 
 
-def _ratios(logs: Floats, pair: tuple[int, int]) -> Floats:
+def _ratios(logs: Floats, pair: Pair) -> Floats:
     """Return the difference of two classes; NaN where both are -inf."""
     with np.errstate(invalid="ignore"):
         ratios: Floats = logs[:, pair[0]] - logs[:, pair[1]]
@@ -687,9 +641,8 @@ def _round_numbers(low: float, high: float, n: int, of: Support) -> list[float]:
 
     if not low < high:
         return [low]
-    locator: Locator = MaxNLocator(
-        n + 2, steps=[1, 2, 2.5, 5, 10], integer=of.whole and high - low > n
-    )
+    whole_only = of.whole and high - low > n
+    locator: Locator = MaxNLocator(n + 2, steps=[1, 2, 2.5, 5, 10], integer=whole_only)
     if of.log and high > 4.0 * low > 0.0:
         locator = LogLocator(subs=(1.0, 2.0, 5.0) if high < 300.0 * low else (1.0,), numticks=9)
     slack = 1e-9 * (high - low)

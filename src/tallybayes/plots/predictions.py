@@ -14,11 +14,10 @@ which one model scored all rows; of leave-one-out there are none.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +36,11 @@ from tallybayes.plots.style import (
     NOTE,
     PALETTE,
     QUIET,
+    TURNED,
+    Display,
     add_legend,
-    new_axes,
     readable,
+    say_instead,
     style_of,
     tidy,
 )
@@ -50,43 +51,31 @@ from tallybayes.sources.weights import weights_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-Look = dict[str, Any]  # what matplotlib takes
 
-MOST_POINTS = 1000
-MOST_CURVES = 6
-MOST_CLASSES = 12
+MOST_POINTS, MOST_CURVES, MOST_CLASSES = 1000, 6, 12
 Z = NormalDist().inv_cdf(0.975)  # of an interval of 95 %
 CHANCE = "without skill"
-DOTTED: Look = {"color": QUIET, "linewidth": 1.0, "linestyle": (0, (1, 2)), "zorder": 1}
+DOTTED: Any = {"color": QUIET, "linewidth": 1.0, "linestyle": (0, (1, 2)), "zorder": 1}
 FLAGGED = {"precision": "precision", "recall": "recall", "flagged": "share flagged"}
 LEAVE_ONE_OUT = "leave-one-out scores each row by a model of its own; rank rows of folds instead"
+ONE_CLASS = "the rows are all of one class, or none is of the class"
 
 
 @dataclass(eq=False)
-class PredictionsDisplay(ABC):
-    """A picture of predictions; `figure_` and `ax_` hold it once it is drawn."""
+class PredictionsDisplay(Display):
+    """A picture of predictions; `name` is what it calls the model."""
 
     rows: Predictions
     name: str | None = None
-
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     size: ClassVar[tuple[float, float]] = (7.8, 5.4)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: Any = None,
-        ax: Any = None,
+        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None,
         **options: Any,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Draw what a fitted classifier says of labelled rows.
 
         Parameters
@@ -106,36 +95,25 @@ class PredictionsDisplay(ABC):
 
     @classmethod
     def from_predictions(
-        cls,
-        y_true: Any,
-        proba: Any = None,
-        *,
-        predicted: Any = None,
-        classes: Any = None,
-        positive: Any = None,
-        sample_weight: Any = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
+        cls, y_true: Any, proba: Any = None, *, predicted: Any = None, classes: Any = None,
+        positive: Any = None, sample_weight: Any = None, ax: Any = None, **options: Any,
+    ) -> Self:  # fmt: skip
         """Draw predictions, or probabilities beside the truth.
 
         Parameters
         ----------
         y_true
             `Predictions`, such as `cross_val` returns; or the true label of each row.
-        proba
-            Probabilities, rows x classes; of two classes those of the last one are enough.
-        predicted
-            The label decided for in each row; the most probable one when not given.
-        classes
-            The classes in the order of the columns; those of `y_true`, sorted, when not given.
+        proba, predicted, classes
+            As for `Predictions.of`: the probabilities, the label decided for in each row, and the
+            classes in the order of the columns.
         positive, sample_weight, ax, options
             As for `from_estimator`.
         """
         rows = y_true
-        if not isinstance(y_true, Predictions):
-            given: Look = {"classes": classes, "sample_weight": sample_weight}
-            rows = Predictions.of(y_true, proba, predicted, **given, positive=positive)
+        if not isinstance(rows, Predictions):
+            given = {"classes": classes, "sample_weight": sample_weight, "positive": positive}
+            rows = Predictions.of(y_true, proba, predicted, **given)
         options |= {} if positive is None else {"positive": positive}
         return cls(rows, **options).plot(ax)
 
@@ -143,60 +121,27 @@ class PredictionsDisplay(ABC):
         if not self.rows.weight.any():
             raise TallyBayesError("the weights are all 0; a picture needs at least one row")
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax
-            Axes to draw on, such as those of another model's; a new figure when not given.
-        """
-        self.figure_, self.ax_ = new_axes(ax, self.size)
-        self._draw(self.ax_)
-        return self
-
-    @abstractmethod
-    def _draw(self, ax: Axes) -> None:
-        """Draw on axes."""
-
-    @property
-    @abstractmethod
-    def alt_text(self) -> str:
-        """What the picture shows, in words and numbers."""
-
     def _titled(self, title: str) -> str:
         """Return a title with the name of the model."""
         return title if self.name is None else f"{title} ({readable(self.name, 22)})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class Curve(NamedTuple):
     """What flagging rows as one class brings, as the threshold falls.
 
-    Parameters
-    ----------
-    label, place
-        The class, and its place among the classes.
-    thresholds
-        The distinct probabilities of the class, from high to low, after infinity, which flags none.
-    fpr, recall, precision, flagged
-        The shares flagged of the rest, of the class and of all rows, and the share of the flagged
-        that is of the class; NaN where undefined.
-    decided
-        The same of the model's own decisions, by name.
-    area
-        The area under one of the two curves; NaN where it is undefined.
+    `thresholds` are the distinct probabilities of the class, from high to low, after infinity,
+    which flags none. The `rates` at each are the shares flagged of the rest ("fpr"), of the class
+    ("recall") and of all rows ("flagged"), and the share of the flagged that is of the class
+    ("precision"); NaN where undefined. `decided` has those of the model's own decisions, and `area`
+    is what is under one of the two curves.
     """
 
     label: Label
     place: int
     thresholds: Floats
-    fpr: Floats
-    recall: Floats
-    precision: Floats
-    flagged: Floats
+    rates: dict[str, Floats]
     decided: dict[str, float]
-    area: float = math.nan
+    area: float
 
     @classmethod
     def of(cls, rows: Predictions, place: int, measure: str | None = None) -> Curve:
@@ -210,9 +155,8 @@ class Curve:
             predicted=(rows.predicted == place).astype(np.intp),
             proba=np.stack([1.0 - sure, sure], axis=1),
         )
-        order = one.ranked()
+        order, own = one.ranked(), one.confusion.of_class(True)
         hits, others = order.hits.sum(), order.others.sum()
-        own = one.confusion.of_class(True)
         found = np.concatenate([[0.0], order.found, [own["true_positives"]]])
         false = np.concatenate([[0.0], order.false, [own["false_positives"]]])
         rates = {
@@ -225,15 +169,15 @@ class Curve:
             rows.classes[place],
             place,
             np.concatenate([[np.inf], order.thresholds]),
-            **{name: values[:-1] for name, values in rates.items()},
-            decided={name: float(values[-1]) for name, values in rates.items()},
-            area=math.nan if measure is None else one.score(measure),
+            {name: values[:-1] for name, values in rates.items()},
+            {name: float(values[-1]) for name, values in rates.items()},
+            math.nan if measure is None else one.score(measure),
         )
 
     @property
     def share(self) -> float:
         """The share of all rows that is of the class: the precision where all are flagged."""
-        return float(self.precision[-1])
+        return float(self.rates["precision"][-1])
 
 
 @dataclass(eq=False)
@@ -242,11 +186,10 @@ class CurvesDisplay(PredictionsDisplay):
 
     positive: Label | None = None
     plot_chance_level: bool = True
-
     title: ClassVar[str]
     measure: ClassVar[str]
-    rates: ClassVar[tuple[str, str]]
-    axis_names: ClassVar[tuple[str, str]]
+    drawstyle: ClassVar[str]
+    rates: ClassVar[dict[str, tuple[str, str]]]
 
     @cached_property
     def curves(self) -> tuple[Curve, ...]:
@@ -265,24 +208,29 @@ class CurvesDisplay(PredictionsDisplay):
     def _defined(self) -> list[Curve]:
         return [curve for curve in self.curves if not math.isnan(curve.area)]
 
-    def points(self, curve: Curve) -> tuple[Floats, Floats]:
-        """Return the corners of a curve that are drawn."""
-        x, y = (getattr(curve, rate) for rate in self.rates)
-        return _corners(x, np.concatenate([y[1:2], y[1:]]) if math.isnan(y[0]) else y)
+    def points(self, curve: Curve | None = None) -> tuple[Floats, Floats]:
+        """Return what is drawn of a curve, of the first one if none is given."""
+        x, y = ((curve or self.curves[0]).rates[rate] for rate in self.rates)
+        y = np.concatenate([y[1:2], y[1:]]) if math.isnan(y[0]) else y
+        places = np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).round().astype(np.intp)
+        return x[places], y[places]
 
     def chance(self, curve: Curve) -> tuple[float, float]:
         """Return how high the line of chance begins and ends."""
-        return (0.0, 1.0) if self.measure == "roc_auc" else (curve.share, curve.share)
+        return curve.share, curve.share
 
     def _draw(self, ax: Axes) -> None:
         alone, drawn = len(self.curves) == 1, self._defined[:MOST_CURVES]
-        of = (
-            f": {readable(self.curves[0].label, 24)}" if alone else "s, each class against the rest"
-        )
-        tidy(ax, "both", f"{self.title} curve{of}", *self.axis_names)
-        _unit_square(ax)
+        own = f": {readable(self.curves[0].label, 24)}"
+        title = f"{self.title} curve{own if alone else 's, each class against the rest'}"
+        names = [f"{name}: {what}" for name, what in self.rates.values()]
+        tidy(ax, "both", title, *names)
+        ticks = np.linspace(0.0, 1.0, 6)
+        ax.set(xticks=ticks, yticks=ticks)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        ax.set_aspect("equal", adjustable="box", anchor="W")
         if not drawn:
-            ax.text(0.5, 0.5, f"no curve: {self._reason}", ha="center", wrap=True)
+            say_instead(ax, f"no curve: {self._reason}")
             return
         before = [name for name in ax.get_legend_handles_labels()[1] if CHANCE not in name]
         few = not alone and len(self.curves) <= len(PALETTE)
@@ -300,33 +248,27 @@ class CurvesDisplay(PredictionsDisplay):
 
     def _draw_curve(self, ax: Axes, curve: Curve, k: int) -> None:
         """Draw a curve, and the decisions as a marker, which stands for both in the legend."""
-        style, steps = (
-            style_of(k),
-            "steps-pre" if self.measure == "average_precision" else "default",
-        )
-        ax.plot(*self.points(curve), **style.of_line, drawstyle=steps)
+        style = style_of(k)
+        ax.plot(*self.points(curve), **style.of_line, drawstyle=self.drawstyle)
         name: object = self.name or curve.label
         if self.name is not None and len(self.curves) > 1:
             name = f"{label(self.name, 12)}, {label(curve.label, 12)}"
-        x, y = (curve.decided[rate] for rate in self.rates)
-        look: Look = {"label": f"{score(curve.area)}  {readable(name, 26)}", "zorder": 4}
-        ax.plot([x], [y], **style.of_line, **style.of_point, **look, clip_on=False)
+        look: Any = {"label": f"{score(curve.area)}  {readable(name, 26)}", "zorder": 4}
+        point = [[curve.decided[rate]] for rate in self.rates]
+        ax.plot(*point, **style.of_line, **style.of_point, **look, clip_on=False)
 
     @property
     def _among(self) -> str:
         """Say of which classes the mean area is, and what is not drawn."""
         some = len(self._defined)
-        hidden, without = max(0, some - MOST_CURVES), len(self.curves) - some
-        parts = [f"mean of {counted(some, 'class', 'classes')}"]
-        parts += [f"{hidden} not drawn"] * (hidden > 0) + [f"{without} undefined"] * (without > 0)
-        return ", ".join(parts)
+        said = f"mean of {counted(some, 'class', 'classes')}"
+        for n, why in ((some - MOST_CURVES, "not drawn"), (len(self.curves) - some, "undefined")):
+            said += f", {n} {why}" if n > 0 else ""
+        return said
 
     @property
     def _reason(self) -> str:
-        """Say why there is no curve."""
-        if self.rows.held_out == "leave-one-out":
-            return LEAVE_ONE_OUT
-        return "the rows are all of one class, or none is of the class"
+        return LEAVE_ONE_OUT if self.rows.held_out == "leave-one-out" else ONE_CLASS
 
     @property
     def alt_text(self) -> str:
@@ -339,12 +281,11 @@ class CurvesDisplay(PredictionsDisplay):
         if len(self.curves) > 1:
             each = [f"{label(c.label, 24)} {score(c.area)}" for c in self._defined[:MOST_CURVES]]
             return f"{text}, the {self._among} ({', '.join(each)})."
+        said = [f"{name} {_share(first.decided[rate])}" for rate, (name, _) in self.rates.items()]
         chance = score(sum(self.chance(first)) / 2.0)
-        x, y = (_share(first.decided[rate]) for rate in self.rates)
-        words = [name.partition(":")[0] for name in self.axis_names]
         return (
-            f"{text}, where chance gives {chance}. The model's own decisions have {words[0]} {x} "
-            f"and {words[1]} {y}."
+            f"{text}, where chance gives {chance}. The model's own decisions have "
+            f"{' and '.join(said)}."
         )
 
 
@@ -362,7 +303,7 @@ class RocCurveDisplay(CurvesDisplay):
         The class to draw. Of two classes the positive one, or the last one, when not given; of
         more classes all of them, each against the rest.
     plot_chance_level
-        Whether to draw the diagonal.
+        Whether to draw the line of chance.
 
     Examples
     --------
@@ -373,13 +314,15 @@ class RocCurveDisplay(CurvesDisplay):
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
 
-    title = "ROC"
-    measure = "roc_auc"
-    rates = "fpr", "recall"
-    axis_names = (
-        "false positive rate: share of the rest that is flagged",
-        "true positive rate: share of the class that is flagged",
-    )
+    title, measure, drawstyle = "ROC", "roc_auc", "default"
+    rates: ClassVar[dict[str, tuple[str, str]]] = {
+        "fpr": ("false positive rate", "share of the rest that is flagged"),
+        "recall": ("true positive rate", "share of the class that is flagged"),
+    }
+
+    def chance(self, curve: Curve) -> tuple[float, float]:
+        """Return how high the line of chance begins and ends."""
+        return 0.0, 1.0
 
     @property
     def roc_auc(self) -> float:
@@ -389,26 +332,19 @@ class RocCurveDisplay(CurvesDisplay):
     @property
     def fpr(self) -> Floats:
         """The false positive rates that are drawn of the first curve."""
-        return self.points(self.curves[0])[0]
+        return self.points()[0]
 
     @property
     def tpr(self) -> Floats:
         """The true positive rates that are drawn of the first curve."""
-        return self.points(self.curves[0])[1]
+        return self.points()[1]
 
 
 @dataclass(eq=False)
 class PrecisionRecallDisplay(CurvesDisplay):
-    """Precision-recall curves; make them with `from_estimator` or `from_predictions`.
+    """Precision-recall curves; the parameters are those of `RocCurveDisplay`.
 
-    Parameters
-    ----------
-    rows : Predictions
-        The predictions.
-    name, positive
-        As for `RocCurveDisplay`.
-    plot_chance_level
-        Whether to draw the share of the class, which is the precision of chance.
+    Chance has the precision that is the share of the class.
 
     Examples
     --------
@@ -420,13 +356,11 @@ class PrecisionRecallDisplay(CurvesDisplay):
     ([0.0, 0.5, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.667, 0.5])
     """
 
-    title = "Precision-recall"
-    measure = "average_precision"
-    rates = "recall", "precision"
-    axis_names = (
-        "recall: share of the class that is flagged",
-        "precision: share of the flagged that is of the class",
-    )
+    title, measure, drawstyle = "Precision-recall", "average_precision", "steps-pre"
+    rates: ClassVar[dict[str, tuple[str, str]]] = {
+        "recall": ("recall", "share of the class that is flagged"),
+        "precision": ("precision", "share of the flagged that is of the class"),
+    }
 
     @property
     def average_precision(self) -> float:
@@ -436,12 +370,12 @@ class PrecisionRecallDisplay(CurvesDisplay):
     @property
     def recall(self) -> Floats:
         """The recalls that are drawn of the first curve."""
-        return self.points(self.curves[0])[0]
+        return self.points()[0]
 
     @property
     def precision(self) -> Floats:
         """The precisions that are drawn of the first curve."""
-        return self.points(self.curves[0])[1]
+        return self.points()[1]
 
 
 @dataclass(eq=False)
@@ -469,7 +403,6 @@ class ThresholdDisplay(PredictionsDisplay):
 
     positive: Label | None = None
     threshold: float | None = None
-
     size: ClassVar[tuple[float, float]] = (7.8, 4.4)
 
     def __post_init__(self) -> None:
@@ -503,10 +436,10 @@ class ThresholdDisplay(PredictionsDisplay):
 
     def _at(self, thresholds: Floats) -> dict[str, Floats]:
         place = np.searchsorted(-self.curve.thresholds, -thresholds, "right") - 1
-        return {rate: getattr(self.curve, rate)[place] for rate in FLAGGED}
+        return {rate: self.curve.rates[rate][place] for rate in FLAGGED}
 
     def _draw(self, ax: Axes) -> None:
-        own = readable(self.curve.label, 24)
+        own, chosen = readable(self.curve.label, 24), self.threshold
         about = f"threshold: flagged if the probability of {own} is at least this"
         tidy(ax, "y", self._titled(f"What a threshold brings: {own}"), about, "share")
         grid = self.curve.thresholds[1:]
@@ -514,21 +447,17 @@ class ThresholdDisplay(PredictionsDisplay):
             grid = np.linspace(0.0, 1.0, MOST_POINTS)
         x = np.unique(np.concatenate([[0.0], grid, [1.0]]))
         for k, (rate, values) in enumerate(self._at(x).items()):
-            style = style_of(k)
+            style, name = style_of(k), FLAGGED[rate]
             ax.plot(x, values, drawstyle="steps-pre", **style.of_line)
-            if self.threshold is None:
-                ax.plot([], [], **style.of_line, label=FLAGGED[rate])
-                continue
-            chosen = self.at(self.threshold)[rate]
-            look: Look = {"label": f"{_share(chosen)}  {FLAGGED[rate]}", "zorder": 4}
-            ax.plot([self.threshold], [chosen], **style.of_line, **style.of_point, **look)
-        title = None
-        if self.threshold is not None:
-            title = f"at threshold {self.threshold:.4g}"
-            ax.axvline(self.threshold, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-        ax.set_xlim(-0.02, 1.02)
-        ax.set_ylim(-0.02, 1.02)
-        add_legend(ax, title=title)
+            mark: Any = style.of_line
+            at = [] if chosen is None else [(chosen, self.at(chosen)[rate])]
+            if at:
+                mark, name = mark | style.of_point, f"{_share(at[0][1])}  {name}"
+            ax.plot(*np.reshape(at, (-1, 2)).T, **mark, label=name, zorder=4)
+        if chosen is not None:
+            ax.axvline(chosen, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        add_legend(ax, title=None if chosen is None else f"at threshold {chosen:.4g}")
 
     @property
     def alt_text(self) -> str:
@@ -551,13 +480,13 @@ class ReliabilityDisplay(PredictionsDisplay):
     Parameters
     ----------
     rows : Predictions
-        The predictions.
+        The predictions, which should have had no part in fitting.
     name
         What the title calls the model.
     positive
         The class whose probability is drawn; that of the winning class when not given.
     before : Predictions
-        The same rows before a calibration, if there was one.
+        The same rows before a calibration; `from_estimator` finds them of a calibrated model.
     bins
         How many bins of equal width there are.
 
@@ -575,13 +504,7 @@ class ReliabilityDisplay(PredictionsDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
-        """Draw how reliable a classifier is; a calibrated one also as it was before.
-
-        Parameters
-        ----------
-        estimator, X, y, options
-            As for the other pictures; the rows should have had no part in fitting.
-        """
+        """Draw how reliable a classifier is; a calibrated one also as it was before."""
         fitted = getattr(estimator, "fitted_", estimator)
         if isinstance(fitted, Fitted) and fitted.recipe.calibration is not None:
             plain = replace(fitted.recipe, calibration=None).model(fitted.tally)
@@ -598,10 +521,10 @@ class ReliabilityDisplay(PredictionsDisplay):
     def limits(self) -> Floats:
         """The lower and upper limits of the share right in each bin, at 95 %."""
         squared = replace(self.rows, weights=self.rows.weight**2, fold=None)
-        trials = _ratio(
-            self.reliability.rows**2, squared.reliability(self.bins, self.positive).rows
-        )
-        pairs = zip(self.reliability.right, np.nan_to_num(trials), strict=True)
+        of_squares = squared.reliability(self.bins, self.positive).rows
+        # the effective number of rows
+        trials = np.nan_to_num(_ratio(self.reliability.rows**2, of_squares))
+        pairs = zip(self.reliability.right, trials, strict=True)
         return np.array([wilson(share, n, Z) for share, n in pairs]).T
 
     @property
@@ -616,15 +539,16 @@ class ReliabilityDisplay(PredictionsDisplay):
         what = "the winning class" if self.positive is None else readable(self.positive, 24)
         words = f"probability of {what}", "share for which it is right"
         tidy(ax, "both", self._titled(f"Reliability: {what}"), *words)
-        _unit_square(ax)
-        ax.set_aspect("auto")
+        # where no winner can be, there is nothing to see
+        low = 1.0 / len(self.rows.classes) if self.positive is None else 0.0
         ax.set_xticks(np.linspace(0.0, 1.0, 11))
+        ax.set(xlim=(low - 0.02, 1.02), ylim=(-0.02, 1.02))
         ax.plot([0.0, 1.0], [0.0, 1.0], **DOTTED)
         bars = ax.twinx()  # the rows in each bin, in the lowest fifth of the picture
         for k, (title, table) in enumerate(self._series.items()):
             style, filled = style_of(k), table.rows > 0.0
             x, y = table.confidence[filled], table.right[filled]
-            look: Look = style.of_line | {"marker": style.marker, "markersize": 7}
+            look: Any = style.of_line | {"marker": style.marker, "markersize": 7}
             ax.plot(x, y, **look, label=f"{title}\n(mean distance {score(table.error)})")
             if k:  # an outline, and no intervals, so that both can be seen
                 bars.stairs(table.rows, table.edges, **style.of_line | {"linewidth": 1.0})
@@ -637,8 +561,6 @@ class ReliabilityDisplay(PredictionsDisplay):
         bars.set_axis_off()
         bars.set_zorder(ax.get_zorder() - 1)
         ax.patch.set_visible(False)
-        if self.positive is None:  # where no winner can be, there is nothing to see
-            ax.set_xlim(left=1.0 / len(self.rows.classes) - 0.02)
         add_legend(ax, title=f"bars: rows, at most {count(float(most))} in a bin")
 
     @property
@@ -687,15 +609,9 @@ No: 1 row, 33.3 % of Yes; then No for Yes: 1 row, 50.0 % of No.
 
     @classmethod
     def from_predictions(  # type: ignore[override]  # labels, where others take probabilities
-        cls,
-        y_true: Any,
-        y_pred: Any = None,
-        *,
-        labels: Any = None,
-        sample_weight: Any = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
+        cls, y_true: Any, y_pred: Any = None, *, labels: Any = None, sample_weight: Any = None,
+        ax: Any = None, **options: Any,
+    ) -> Self:  # fmt: skip
         """Draw the confusion matrix of predictions, or of true and predicted labels.
 
         Parameters
@@ -712,16 +628,17 @@ No: 1 row, 33.3 % of Yes; then No for Yes: 1 row, 50.0 % of No.
         if isinstance(y_true, Predictions):
             return cls(y_true, **options).plot(ax)
         classes = Confusion.of(y_true, y_pred, labels).classes
-        codes = codes_of(y_true, classes, "y_true"), codes_of(y_pred, classes, "y_pred")
-        weights = weights_of(sample_weight, len(codes[0]))
-        certain = np.eye(len(classes))[codes[1]]
-        return cls(Predictions(classes, *codes, certain, weights), **options).plot(ax)
+        certain = np.eye(len(classes))[codes_of(y_pred, classes, "y_pred")]
+        given = {"classes": classes, "sample_weight": sample_weight}
+        return cls(Predictions.of(y_true, certain, y_pred, **given), **options).plot(ax)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         whole(self.most, "most", 2)
-        n = min(self.most, len(self.rows.classes))
-        self.size = min(9.6, 4.2 + 0.62 * n), min(9.0, 3.6 + 0.62 * n)  # type: ignore[misc]
+
+    def _inches(self) -> tuple[float, float]:
+        cells = 0.62 * len(self.drawn)
+        return min(9.6, 4.2 + cells), min(9.0, 3.6 + cells)
 
     @cached_property
     def confusion(self) -> Confusion:
@@ -742,9 +659,8 @@ No: 1 row, 33.3 % of Yes; then No for Yes: 1 row, 50.0 % of No.
     def _draw(self, ax: Axes) -> None:
         drawn, classes = self.drawn, self.confusion.classes
         n = len(drawn)
-        title = "Confusion matrix"
-        title += f" ({n} most frequent of {len(classes)} classes)" if n < len(classes) else ""
-        tidy(ax, None, self._titled(title), "true class", "predicted class")
+        few = f" ({n} most frequent of {len(classes)} classes)" if n < len(classes) else ""
+        tidy(ax, None, self._titled(f"Confusion matrix{few}"), "true class", "predicted class")
         counts = self.confusion.counts[np.ix_(drawn, drawn)].tolist()
         shares = self.shares[np.ix_(drawn, drawn)]
         wrong = ~np.eye(n, dtype=np.bool_)
@@ -757,17 +673,15 @@ No: 1 row, 33.3 % of Yes; then No for Yes: 1 row, 50.0 % of No.
                 share = float(shares[row, column])
                 text = count(counts[row][column])
                 text += "" if math.isnan(share) else f"\n{percent(share)}"
-                look: Look = {"fontsize": size, "color": "white" if share > 0.7 else INK}
+                look: Any = {"fontsize": size, "color": "white" if share > 0.7 else INK}
                 ax.text(column, row, text, ha="center", va="center", **look)
         names = [readable(classes[k], 18 if n <= 6 else 14) for k in drawn]
-        beneath = names
+        slanted = n > 4 and max(map(len, names)) > 40 // n
+        ax.set_yticks(range(n), names)
         if n <= 6:
             rows = self.confusion.counts.sum(0)[drawn].tolist()
-            beneath = [f"{name}\n{counted(k, 'row')}" for name, k in zip(names, rows, strict=True)]
-        slanted = n > 4 and max(map(len, names)) > 40 // n
-        turned: Look = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-        ax.set_xticks(range(n), beneath, **(turned if slanted else {}))
-        ax.set_yticks(range(n), names)
+            names = [f"{name}\n{counted(k, 'row')}" for name, k in zip(names, rows, strict=True)]
+        ax.set_xticks(range(n), names, **(TURNED if slanted else {}))
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
 
@@ -788,9 +702,9 @@ No: 1 row, 33.3 % of Yes; then No for Yes: 1 row, 50.0 % of No.
             row, column = divmod(cell, len(wrong))
             if wrong[row, column]:
                 said, true = label(table.classes[row], 24), label(table.classes[column], 24)
-                verb = "" if worst else "is taken "
                 rows = counted(wrong[row, column].item(), "row")
                 share = percent(float(shares[row, column]))
+                verb = "" if worst else "is taken "
                 worst.append(f"{true} {verb}for {said}: {rows}, {share} of {true}")
         return f"{text} Most often {'; then '.join(worst)}." if worst else text
 
@@ -812,25 +726,6 @@ def _drawn_classes(rows: Predictions, positive: Label | None) -> list[int]:
         return [rows.place(positive)]
     one = rows.positive is not None or len(rows.classes) == 2
     return [rows.positive_place] if one else list(range(len(rows.classes)))
-
-
-def _corners(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Leave out points on the way straight up or right, and of the others all but so many."""
-    kept = np.ones(len(x), np.bool_)
-    still = [np.diff(part) == 0.0 for part in (x, y)]
-    kept[1:-1] = ~np.logical_or(*(each[:-1] & each[1:] for each in still))
-    places = np.flatnonzero(kept)
-    if len(places) > MOST_POINTS:
-        places = places[np.linspace(0, len(places) - 1, MOST_POINTS).astype(np.intp)]
-    return x[places], y[places]
-
-
-def _unit_square(ax: Axes) -> None:
-    """Let both axes go from 0 to 1, with a little air."""
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.set_xticks(np.linspace(0.0, 1.0, 6))
-    ax.set_yticks(np.linspace(0.0, 1.0, 6))
-    ax.set_aspect("equal", adjustable="box", anchor="W")
 
 
 def _ratio(part: Any, whole: Any) -> Floats:

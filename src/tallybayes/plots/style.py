@@ -8,20 +8,19 @@ read in black and white as well. Hatches are lines: an SVG has a path for every 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from tallybayes.errors import TallyBayesError
 from tallybayes.rendering.words import LONGEST, counted, label, number
-from tallybayes.sources import as_source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
@@ -31,11 +30,11 @@ INK, QUIET, FAINT = "#222222", "#6b6b6b", "#dddddd"
 TITLE, LABEL, NOTE = "large", "medium", "small"  # the three sizes of type, relative to the user's
 PALE = 0.45  # of the colour is in a bar, the rest is white
 BESIDE = "beside the classes"  # the gid of what a legend names after them
-WIDTH = 6.4  # inches of a picture of one panel
+TURNED: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+_UNATTACHED: ContextVar[bool] = ContextVar("unattached", default=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """How one class, or one curve, looks: in colour, and without."""
 
     color: str
@@ -51,20 +50,14 @@ class Style:
     @property
     def of_point(self) -> dict[str, Any]:
         """What `Axes.plot` takes for a marker that stands out from a curve."""
-        return {
-            "marker": self.marker,
-            "markersize": 9,
-            "markerfacecolor": "white",
-            "markeredgecolor": self.color,
-            "markeredgewidth": 2.0,
-        }
+        edge = {"markeredgecolor": self.color, "markeredgewidth": 2.0}
+        return {"marker": self.marker, "markersize": 9, "markerfacecolor": "white", **edge}
 
     @property
     def of_bar(self) -> dict[str, Any]:
-        """What `Axes.bar` and `Axes.fill_between` take: pale, hatched, with an edge of the colour.
+        """What `Axes.bar` takes: pale and hatched, with an edge of the colour.
 
-        A hatch is drawn in the colour of the edge. The pale colour is opaque: in an SVG, hatches of
-        a transparent one would be lost.
+        The pale colour is opaque: in an SVG, hatches of a transparent one would be lost.
         """
         from matplotlib.colors import to_rgb
 
@@ -82,11 +75,7 @@ def style_of(k: int) -> Style:
     >>> style_of(0).color, style_of(1).line
     ('#0072B2', '--')
     """
-    parts = PALETTE, MARKERS, STYLES, HATCHES
-    return Style(*(part[k % len(part)] for part in parts))
-
-
-_UNATTACHED: ContextVar[bool] = ContextVar("unattached", default=False)
+    return Style(*(part[k % len(part)] for part in (PALETTE, MARKERS, STYLES, HATCHES)))
 
 
 @contextmanager
@@ -110,59 +99,63 @@ def new_figure(size: tuple[float, float]) -> Figure:
     return pyplot.figure(figsize=size, layout="constrained")
 
 
-def new_axes(ax: Any = None, size: tuple[float, float] = (WIDTH, 4.2)) -> tuple[Figure, Axes]:
-    """Return the axes to draw on and their figure: those given, or new ones of this size."""
-    if ax is not None:
-        return ax.figure, ax
-    figure = new_figure(size)
-    return figure, figure.subplots()
+@dataclass(eq=False)
+class Display(ABC):
+    """A picture on one pair of axes: `figure_` and `ax_` hold it once it is drawn."""
+
+    figure_: Figure = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    size: ClassVar[tuple[float, float]] = (6.4, 4.2)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the picture; on `ax` if it is given, on a new figure if not."""
+        self.ax_ = new_figure(self._inches()).subplots() if ax is None else ax
+        self.figure_ = self.ax_.figure  # type: ignore[assignment]
+        self._draw(self.ax_)
+        return self
+
+    def _inches(self) -> tuple[float, float]:
+        """Return the size of a figure of its own."""
+        return self.size
+
+    @abstractmethod
+    def _draw(self, ax: Axes) -> None:
+        """Draw on axes."""
+
+    @property
+    @abstractmethod
+    def alt_text(self) -> str:
+        """What the picture shows, in words and numbers."""
 
 
-def new_panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
-    """Return a new figure of equal panels, row by row; `size` is that of the whole."""
-    figure = new_figure(size)
-    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
-
-
-def tidy(ax: Axes, grid: str | None = "y", title: str = "", x: str = "", y: str = "") -> None:
-    """Make axes quiet: no box, a faint grid behind the data, title to the left.
-
-    Parameters
-    ----------
-    ax
-        The axes.
-    grid
-        Along which axis to draw lines: "x", "y", "both" or None.
-    title, x, y
-        The title and the names of the axes, as they are; make text of users `readable` first.
-    """
+def tidy(ax: Axes, grid: Any, title: str = "", x: str = "", y: str = "") -> None:
+    """Make axes quiet: no box, a faint grid along "x", "y", "both" or None, title to the left."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(QUIET)
     ax.tick_params(labelsize=NOTE, color=QUIET)
     ax.set_axisbelow(True)
     if grid is not None:
-        ax.grid(True, axis=grid, color=FAINT, linewidth=0.6)  # type: ignore[arg-type]
-    if title:
-        ax.set_title(title, loc="left", fontsize=TITLE, pad=10)
-    if x:
-        ax.set_xlabel(x, fontsize=LABEL)
-    if y:
-        ax.set_ylabel(y, fontsize=LABEL)
+        ax.grid(True, axis=grid, color=FAINT, linewidth=0.6)
+    ax.set_title(title, loc="left", fontsize=TITLE, pad=10)
+    ax.set_xlabel(x, fontsize=LABEL)
+    ax.set_ylabel(y, fontsize=LABEL)
 
 
-def add_legend(ax: Axes, **options: Any) -> Legend | None:
-    """Draw a legend right of the axes, without a frame, if anything has a label.
+def say_instead(ax: Axes, text: str) -> None:
+    """Write why there is nothing to draw."""
+    place: Any = {"ha": "center", "va": "center", "transform": ax.transAxes}
+    ax.text(0.5, 0.5, fill(text, 44), color=QUIET, **place)
 
-    Options are those of `Axes.legend`.
-    """
+
+def add_legend(ax: Axes, **options: Any) -> None:
+    """Draw a legend right of the axes, without a frame, if anything has a label."""
     handles = ax.get_legend_handles_labels()[0]
-    if not handles:
-        return None
-    handles.sort(key=lambda each: getattr(each, "get_gid", str)() == BESIDE)
-    look = {"frameon": False, "fontsize": NOTE, "title_fontsize": NOTE, "handlelength": 2.6}
-    # at a distance in points: of one that grows with the axes no layout would be the last
-    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.8}
-    return ax.legend(handles=handles, alignment="left", **{**place, **look, **options})
+    if handles:
+        handles.sort(key=lambda each: getattr(each, "get_gid", str)() == BESIDE)
+        # at a distance in points: of one that grows with the axes no layout would be the last
+        options |= {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.8}
+        options |= {"frameon": False, "fontsize": NOTE, "title_fontsize": NOTE, "handlelength": 2.6}
+        ax.legend(handles=handles, alignment="left", **options)
 
 
 def readable(text: object, most: int = LONGEST) -> str:
@@ -191,23 +184,8 @@ def not_drawn(n: int, one: str = "more class", several: str = "more classes") ->
     return f"{counted(n, one, several)} not drawn" if n else ""
 
 
-def source_of(estimator: Any, X: Any) -> Any:
-    """Return rows as the model of an estimator reads them: a source of columns."""
-    return estimator.source_of(X) if hasattr(estimator, "source_of") else as_source(X)
-
-
-def checked_record(estimator: Any, record: Any) -> Mapping[str, Any]:
+def record_of(estimator: Any, record: Any) -> Any:
     """Return a record by its columns; an estimator takes rows and texts too."""
-    found: Mapping[str, Any]
     if hasattr(estimator, "record_of"):
-        found = estimator.record_of(record)
-        return found
-    if hasattr(record, "to_dict") and getattr(record, "ndim", 0) == 1:  # a row of a pandas table
-        found = record.to_dict()
-        return found
-    if not isinstance(record, Mapping):
-        raise TallyBayesError(
-            f"a record must be a mapping from columns to values, not {type(record).__name__}; "
-            "a row of a pandas table has to_dict()"
-        )
-    return record
+        return estimator.record_of(record)
+    return record.to_dict() if hasattr(record, "to_dict") else record  # a row of a pandas table

@@ -7,11 +7,13 @@ the end of the last one is the log-odds, and the upper axis says which probabili
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
 
 from tallybayes.errors import whole
 from tallybayes.explanations import Explanation, explain
@@ -20,9 +22,9 @@ from tallybayes.plots.style import (
     INK,
     NOTE,
     QUIET,
-    checked_record,
-    new_axes,
+    Display,
     readable,
+    record_of,
     style_of,
     tidy,
     written,
@@ -33,7 +35,6 @@ from tallybayes.sources.labels import Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 CHANCES = (0.5, 0.001, 0.999, 0.1, 0.9, 0.01, 0.99)
 LINE = 24  # letters of a line beneath the axes
@@ -47,7 +48,7 @@ class Step(NamedTuple):
 
 
 @dataclass(eq=False)
-class WaterfallDisplay:
+class WaterfallDisplay(Display):
     """The evidence in one record; make it with `from_estimator`.
 
     Parameters
@@ -56,17 +57,6 @@ class WaterfallDisplay:
         The evidence for one class against another; bits are for the first.
     most
         How many values are shown: the strongest ones. The rest is one step together.
-
-    Attributes
-    ----------
-    steps
-        The prior and the evidence, in the order in which they are drawn.
-    total
-        The bits of all steps together; NaN if both classes are impossible.
-    left_out
-        Values that the model leaves out, with the reason.
-    figure_, ax_
-        The figure and the axes, once drawn.
 
     Examples
     --------
@@ -82,19 +72,12 @@ class WaterfallDisplay:
 
     contrast: Contrast
     most: int = 12
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        record: Any,
-        one: Label | None = None,
-        other: Label | None = None,
-        most: int = 12,
-        ax: Any = None,
-    ) -> Self:
+        cls, estimator: Any, record: Any, one: Label | None = None, other: Label | None = None,
+        most: int = 12, ax: Any = None,
+    ) -> Self:  # fmt: skip
         """Draw the evidence in a record.
 
         Parameters
@@ -110,18 +93,14 @@ class WaterfallDisplay:
         ax
             Axes to draw on; a new figure when not given.
         """
-        explanation = explain(model_of(estimator), checked_record(estimator, record))
+        explanation = explain(model_of(estimator), record_of(estimator, record))
         return cls.from_explanation(explanation, one, other, most, ax)
 
     @classmethod
     def from_explanation(
-        cls,
-        explanation: Explanation,
-        one: Label | None = None,
-        other: Label | None = None,
-        most: int = 12,
-        ax: Any = None,
-    ) -> Self:
+        cls, explanation: Explanation, one: Label | None = None, other: Label | None = None,
+        most: int = 12, ax: Any = None,
+    ) -> Self:  # fmt: skip
         """Draw an explanation; the parameters are those of `from_estimator`."""
         return cls(explanation.against(one, other), whole(most, "most", 1)).plot(ax)
 
@@ -141,12 +120,11 @@ class WaterfallDisplay:
         power = self.contrast.explanation.prior_power
         steps = [Step(f"prior {power}".strip(), self.contrast.prior)]
         steps += [Step(_name(each), each.bits) for each in evidence[:n]]
-        rest = [each.bits for each in evidence[n:] if not math.isnan(each.bits)]
+        rest = [each.bits for each in evidence[n:]]
         # what rules one class out and what rules out the other do not add up
         for kind in (math.isfinite, math.inf.__eq__, (-math.inf).__eq__):
             bits = [each for each in rest if kind(each)]
-            if bits:
-                steps.append(Step(f"{len(bits)} more", math.fsum(bits)))
+            steps += [Step(f"{len(bits)} more", math.fsum(bits))] if bits else []
         return tuple(sorted(steps, key=lambda step: not math.isfinite(step.bits)))
 
     @property
@@ -160,32 +138,40 @@ class WaterfallDisplay:
         """The bits after each step."""
         return tuple(accumulate(step.bits for step in self.steps))
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw it; on `ax` if it is given."""
-        n, one, other = len(self.steps), *(readable(each, 20) for each in self._pair)
-        self.figure_, ax = new_axes(ax, (7.6, 2.1 + 0.36 * n + 0.2 * bool(self.left_out)))
-        self.ax_ = ax
+    @property
+    def _pair(self) -> tuple[Label, Label]:
+        return self.contrast.one, self.contrast.other
+
+    def _inches(self) -> tuple[float, float]:
+        return 7.6, 2.1 + 0.36 * len(self.steps) + 0.2 * bool(self.left_out)
+
+    def _draw(self, ax: Axes) -> None:
+        n, (one, other) = len(self.steps), (readable(each, 20) for each in self._pair)
         lines = wrap(label(f"left out: {'; '.join(self.left_out)}", 5 * LINE), LINE)
         below = [readable(line, LINE) for line in lines] if self.left_out else []
-        said = "\n".join([f"bits for {one} (right) against {other} (left)", *below])
-        tidy(ax, "x", self._title(), said)
-        low, high = self._limits()
+        about = "\n".join([f"bits for {one} (right) against {other} (left)", *below])
+        tidy(ax, "x", self._title(), about)
+        finite = [0.0, *filter(math.isfinite, self.ends)]
+        width = max(max(finite) - min(finite), 1.0)
+        room = [0.35 if sign * math.inf in [step.bits for step in self.steps] else 0.04
+                for sign in (-1.0, 1.0)]  # fmt: skip
+        low, high = min(finite) - room[0] * width, max(finite) + (room[1] + 0.4) * width
+        edge = 0.02 * (high - low)
+        ends = np.clip(np.array([*self.ends, self.total]), low + edge, high - edge)
         before = 0.0
-        for k, (step, end) in enumerate(zip(self.steps, self.ends, strict=True)):
-            after = before if math.isnan(end) else self._held(end)
-            self._bar(k, before, after, step.bits)
+        for k, (step, end) in enumerate(zip(self.steps, ends, strict=False)):
+            after = before if math.isnan(end) else float(end)
+            self._bar(ax, k, before, after, step.bits)
             ax.plot([after, after], [k, k + 1], color=QUIET, linewidth=0.8, zorder=1)
             before = after
         if not math.isnan(self.total):
-            self._bar(n, 0.0, self._held(self.total), self.total)
+            self._bar(ax, n, 0.0, float(ends[-1]), self.total)
         ax.set_yticks(range(n + 1), [*(readable(step.name, 38) for step in self.steps), "total"])
         ax.tick_params(axis="y", length=0)
-        ax.set_ylim(n + 0.55, -0.7)
-        ax.set_xlim(low, high)
+        ax.set(xlim=(low, high), ylim=(n + 0.55, -0.7))
         ax.spines["left"].set_visible(False)
         ax.axvline(0.0, color=INK, linewidth=0.8, zorder=1.5)
-        upper = ax.secondary_xaxis("top")
-        ticks: dict[float, str] = {}
+        upper, ticks = ax.secondary_xaxis("top"), dict[float, str]()
         for p in CHANCES:
             x = math.log2(p / (1.0 - p))
             if low <= x <= high and all(abs(x - at) > 0.085 * (high - low) for at in ticks):
@@ -193,71 +179,46 @@ class WaterfallDisplay:
         upper.set_xticks([*ticks], [*ticks.values()])
         upper.tick_params(labelsize=NOTE, color=QUIET)
         upper.set_xlabel(f"P({one}), against {other}", fontsize=NOTE, color=QUIET)
-        return self
 
-    @property
-    def _pair(self) -> tuple[Label, Label]:
-        return self.contrast.one, self.contrast.other
-
-    def _limits(self) -> tuple[float, float]:
-        """Return the bits from which to which the axis goes, with room for what is written."""
-        found = [0.0, *filter(math.isfinite, self.ends)]
-        width = max(max(found) - min(found), 1.0)
-        endless = [step.bits for step in self.steps]
-        low = min(found) - (0.35 if -math.inf in endless else 0.04) * width
-        high = max(found) + (0.35 if math.inf in endless else 0.04) * width
-        return low, high + 0.4 * width
-
-    def _held(self, bits: float) -> float:
-        """Return where bits are drawn: inside of the picture."""
-        low, high = self._limits()
-        edge = 0.02 * (high - low)
-        return min(max(bits, low + edge), high - edge)
-
-    def _bar(self, k: int, start: float, end: float, bits: float) -> None:
+    def _bar(self, ax: Axes, k: int, start: float, end: float, bits: float) -> None:
         """Draw a step and say what it is; one without end has an arrow."""
         total = k == len(self.steps)
         if not math.isnan(bits):
-            place = self.contrast.explanation.classes.index(self._pair[bits < 0.0])
-            style = style_of(place)
+            style = style_of(self.contrast.explanation.classes.index(self._pair[bits < 0.0]))
             look = style.of_bar | {"linewidth": 2.0 if total else 1.0}
-            self.ax_.barh(k, end - start, left=start, height=0.62, zorder=2, **look)
+            ax.barh(k, end - start, left=start, height=0.62, zorder=2, **look)
             if math.isinf(bits):
                 side = ">" if bits > 0.0 else "<"
-                self.ax_.plot([end], [k], side, color=style.color, markersize=11, zorder=3)
+                ax.plot([end], [k], side, color=style.color, markersize=11, zorder=3)
         said = _said(bits, *(readable(each, 20) for each in self._pair))
-        behind = {"facecolor": self.ax_.get_facecolor(), "edgecolor": "none", "pad": 1.0}
-        self.ax_.annotate(
-            said, (max(start, end), k), (6.0, 0.0), textcoords="offset points", va="center",
-            bbox=behind, fontsize=NOTE, zorder=4, fontweight="bold" if total else "normal",
-        )  # fmt: skip
+        place: Any = {"xytext": (6.0, 0.0), "textcoords": "offset points", "va": "center"}
+        behind = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.0}
+        look = {"bbox": behind, "fontsize": NOTE, "fontweight": "bold" if total else "normal"}
+        ax.annotate(said, (max(start, end), k), zorder=4, **place, **look)
 
     def _title(self) -> str:
         one, other = (readable(each, 14) for each in self._pair)
         if math.isnan(self.total):
             return f"Neither {one} nor {other} allows this record"
-        said = "{} against {}" if self.total < 0.0 else "Why {} rather than {}"
-        return f"{said.format(one, other)}: odds {words.odds(self.total)}"
+        said = f"{one} against {other}" if self.total < 0.0 else f"Why {one} rather than {other}"
+        return f"{said}: odds {words.odds(self.total)}"
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
         one, other = map(label, self._pair)
-        strongest = sorted(self.steps, key=lambda step: -abs(step.bits))
-        each = [f"{label(step.name)} {_said(step.bits, one, other)}" for step in strongest[:4]]
+        strongest = sorted(self.steps, key=lambda step: -abs(step.bits))[:4]
+        each = [f"{label(step.name)} {_said(step.bits, one, other)}" for step in strongest]
         text = f"Waterfall of the evidence for {one} against {other}, in bits: {', '.join(each)}"
         hidden = len(self.steps) - len(each)
         text += f" and smaller ones ({hidden})." if hidden > 0 else "."
+        together = f"Together {_said(self.total, one, other)}."
         if math.isnan(self.total):
-            text += " Both classes are impossible for this record."
-        else:
-            text += f" Together {_said(self.total, one, other)}."
+            together = "Both classes are impossible for this record."
         found = self.contrast.explanation
-        chance = found.posterior[found.classes.index(self.contrast.one)]
-        text += f" The probability of {one} among all classes is {probability(chance)}."
-        if self.left_out:
-            text += f" Left out: {label('; '.join(self.left_out), 200)}."
-        return text
+        chance = probability(found.posterior[found.classes.index(self.contrast.one)])
+        text += f" {together} The probability of {one} among all classes is {chance}."
+        return text + (f" Left out: {label('; '.join(self.left_out), 200)}." * bool(self.left_out))
 
 
 def _name(evidence: Evidence) -> str:
