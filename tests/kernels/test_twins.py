@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from tallybayes.kernels import compiled_text, plain
 from tallybayes.kernels.choice import load_compiled
-from tallybayes.tallies.words import add_bags
+from tallybayes.tallies.word_counts import add_bags
 
 compiled = load_compiled()
 BAG_TWINS = add_bags, compiled_text.add_bags

@@ -11,7 +11,7 @@ import tallybayes as tb
 from modelfile.samples import assert_same_stored
 from tallybayes.modelfile import dump_bytes, is_model_file, load
 from tallybayes.modelfile.manifest import FORMAT
-from tallybayes.tallies.words import COUNT
+from tallybayes.tallies.word_counts import COUNT
 
 FILES = sorted((Path(__file__).parent / "files").glob("*.tally"))
 

@@ -19,7 +19,7 @@ from tallybayes.model.specification import ColumnSpec
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-from tallybayes.tallies.words import WEIGHT
+from tallybayes.tallies.word_counts import WEIGHT
 from tallybayes.tokenizer import Idf, Words
 from tallybayes.tokenizer.words import Tokens
 from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared

@@ -38,7 +38,7 @@ from tallybayes.families.text import Text
 from tallybayes.kernels import scoring
 from tallybayes.kernels.scoring import row_sums
 from tallybayes.tallies import Codes, WordCounts
-from tallybayes.tallies.words import DOCUMENTS
+from tallybayes.tallies.word_counts import DOCUMENTS
 from tallybayes.tokenizer import Bagged, Buckets
 
 HELD = 1e5  # times what other rows have

@@ -52,7 +52,7 @@ from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.threads import over_rows
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts, WordCounts
-from tallybayes.tallies.words import COUNT, WEIGHT
+from tallybayes.tallies.word_counts import COUNT, WEIGHT
 from tallybayes.tokenizer import Bagged, Bags, Buckets, Documents, Reading, Terms, Words
 from tallybayes.tokenizer.words import in_utf8
 

@@ -5,7 +5,7 @@ from tallybayes.tallies.codes import Codes
 from tallybayes.tallies.counts import Counts
 from tallybayes.tallies.moments import Moments
 from tallybayes.tallies.tally import Tally
-from tallybayes.tallies.words import WordCounts
+from tallybayes.tallies.word_counts import WordCounts
 
 __all__ = [
     "Codes",

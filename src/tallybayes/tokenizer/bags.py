@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tallybayes.kernels.choice import load_text, prepare_text, text_is_loaded
 from tallybayes.kernels.threads import over_rows
 from tallybayes.tokenizer.documents import Documents, Letters
-from tallybayes.tokenizer.terms import Buckets, Table, Terms
+from tallybayes.tokenizer.terms import Buckets, Terms, TermTable
 from tallybayes.tokenizer.words import (
     KEPT,
     Words,
@@ -134,7 +134,7 @@ class CompiledReader:
         self._rules = cut, words.least, *words.ngrams, _stop_slots(stop_tokens(words))
         self._spelling = _NO_SPELLING
         self._buckets = len(known) if isinstance(known, Buckets) else 0
-        self._table = known.table if isinstance(known, Terms) else Table(512, 65_536)
+        self._table = known.table if isinstance(known, Terms) else TermTable(512, 65_536)
         self._place = np.zeros(self._buckets or len(self._table.edges), np.int32)
         self._indices = self._data = np.empty(0, np.int32)
         self.longest = -1

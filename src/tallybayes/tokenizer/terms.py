@@ -31,7 +31,7 @@ SECRET: NDArray[np.uint64] = np.frombuffer(os.urandom(16), np.uint64) | np.uint6
 _adding = Lock()
 
 
-class Table:
+class TermTable:
     """Terms in the slots in which the compiled kernels look for them, with room for more."""
 
     def __init__(self, terms: int = 0, letters: int = 0) -> None:
@@ -56,10 +56,10 @@ class Table:
         kernels.enter_all(letters, np.repeat(edges, 2)[1:-1], keys, numbers, *self.arrays, learn)
         return numbers
 
-    def grown(self, terms: int, letters: int) -> Table:
+    def grown(self, terms: int, letters: int) -> TermTable:
         """Return a copy with room for so many in all."""
         n, end = self.size.tolist()
-        wider = Table(max(n, terms), max(end, letters))
+        wider = TermTable(max(n, terms), max(end, letters))
         wider.numbers(self.letters, self.edges[: n + 1], learn=True)
         return wider
 
@@ -93,7 +93,7 @@ class Terms:
         return cls(len(edges) - 1, _in_utf8=(np.append(letters, _NOTHING), edges))
 
     @classmethod
-    def of_table(cls, table: Table) -> Terms:
+    def of_table(cls, table: TermTable) -> Terms:
         """Return the words of a table, which nobody adds to any more."""
         n = int(table.size[0])
         return cls(n, table=table, _in_utf8=(table.letters, table.edges[: n + 1]))
@@ -113,9 +113,9 @@ class Terms:
         return np.frombuffer(bytearray(b"".join(encoded) + bytes(SLACK)), np.uint8), edges
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> TermTable:
         """The words as the compiled kernels look them up."""
-        table = Table(self.n, int(self.edges[-1]))
+        table = TermTable(self.n, int(self.edges[-1]))
         table.numbers(*self._in_utf8, learn=True)
         return table
 
