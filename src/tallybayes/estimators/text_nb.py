@@ -318,15 +318,15 @@ class TextNB(NaiveBayes):
     def feature_count_(self) -> Floats:
         """What was counted of each word (across) in each class (down)."""
         weights = self._weights
-        return read_only(weights.counts_of(weights.terms.order).T)
+        return read_only(weights.fractions.count[:, weights.terms.order])
 
     @property
     def feature_log_prob_(self) -> Floats:
         """The log of P(word | class); for the complement model the weight of the word."""
         weights = self._weights
         complement = weights.text.event == "complement"
-        found = weights.weights_of if complement else weights.log_probabilities
-        return read_only(found(weights.terms.order).T)
+        found = weights.bag.by_column.T if complement else weights.fractions.log()
+        return read_only(found[:, weights.terms.order])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -128,6 +128,8 @@ def interval(edges: Sequence[float], k: int) -> str:
 class BinsParameters(CategoricalParameters):
     """Log probabilities by class (down) and interval (across, the columns side by side)."""
 
+    shows: ClassVar[tuple[str, str]] = "interval", "P(interval | {})"
+
     edges: tuple[tuple[float, ...], ...] = ()
 
     def term(self, unit: int) -> UnitTerm:
@@ -146,11 +148,6 @@ class BinsParameters(CategoricalParameters):
     def detail(self, unit: int, value: Any) -> str:
         """Say in which interval a number lies."""
         return f"in {interval(self.edges[unit], self.place(unit, value) or 0)}"
-
-    @property
-    def shows(self) -> tuple[str, str]:
-        """What a line of its tables stands for, and what their numbers are."""
-        return "interval", "P(interval | {})"
 
     def _values(self, unit: int) -> Sequence[Label]:
         """Return what the intervals of a column are called."""

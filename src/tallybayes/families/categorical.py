@@ -156,14 +156,10 @@ class CategoricalParameters(Parameters):
     fractions: tuple[Ratios, ...] | None = None
 
     @property
-    def free_parameters(self) -> int:
-        """One less than its values for every class and column: they sum to one."""
-        return len(self.log_probabilities) * sum(max(len(each) - 1, 0) for each in self.labels)
-
-    @property
-    def table_entries(self) -> int:
-        """A probability for every class and value."""
-        return int(self.log_probabilities.size)
+    def sizes(self) -> tuple[int, int]:
+        """A probability for every class and value; those of a class and column sum to one."""
+        entries, known = self.log_probabilities.size, sum(map(bool, self.labels))
+        return entries - len(self.log_probabilities) * known, entries
 
     def _lookup(self, block: Coded) -> tuple[Array, Array, Array, Array, Array, Floats]:
         """Return the codes of a block, and the tables laid out by them."""

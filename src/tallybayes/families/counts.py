@@ -139,25 +139,10 @@ class MultinomialParameters(Parameters):
     complement: bool = False
 
     @property
-    def free_parameters(self) -> int:
-        """One less than the words for every class: they sum to one."""
-        return len(self.weights) * max(int(self.weights.shape[1]) - 1, 0)
-
-    @property
-    def table_entries(self) -> int:
-        """A probability for every class and word."""
-        return int(self.weights.size)
-
-    @property
-    def rate(self) -> Floats:
-        """How often each word was counted in a row of its class, on the average."""
-        count, n = self.fractions.count, self.weight
-        rate: Floats = np.divide(count, n, out=np.zeros(n.shape), where=n > 0.0)
-        return rate
-
-    def line(self) -> tuple[Floats, Floats]:
-        """Return weights and base: what a word adds is base + x weight, with a base of 0."""
-        return self.weights, np.zeros(self.weights.shape)
+    def sizes(self) -> tuple[int, int]:
+        """A probability for every class and word; those of a class sum to one."""
+        n_classes, words = self.weights.shape
+        return n_classes * max(words - 1, 0), n_classes * words
 
     @cached_property
     def by_column(self) -> Floats:
@@ -176,7 +161,7 @@ class MultinomialParameters(Parameters):
             self.add_sparse(block, out)
             return
         assert isinstance(block, np.ndarray)
-        scoring.dense_counts(block, *self.line(), out)
+        scoring.dense_counts(block, self.weights, np.zeros(self.weights.shape), out)
 
     def add_sparse(self, block: Sparse, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns of sparse rows."""
@@ -263,14 +248,16 @@ class PoissonParameters(Parameters):
     The `fractions` are those behind the rates.
     """
 
+    shows: ClassVar[tuple[str, str]] = "column", "events a row"
+
     rate: Floats
     exponents: Floats | None = None
     fractions: Ratios | None = None
 
     @property
-    def free_parameters(self) -> int:
+    def sizes(self) -> tuple[int, int]:
         """A rate for every class and column that has values."""
-        return int((~np.isnan(self.rate)).sum())
+        return (int((~np.isnan(self.rate)).sum()),) * 2
 
     def line(self) -> tuple[Floats, Floats]:
         """Return weights and base: log P(x) = base + x weight - log x!; 0 if there is no rate."""
@@ -323,11 +310,6 @@ class PoissonParameters(Parameters):
     def occurrences(self, unit: int, value: Any) -> float:
         """Return the count itself."""
         return float(value)
-
-    @property
-    def shows(self) -> tuple[str, str]:
-        """What a line of its table stands for, and what their numbers are."""
-        return "column", "events a row"
 
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""
@@ -400,14 +382,10 @@ class BernoulliParameters(Parameters):
     fractions: Ratios | None = None
 
     @property
-    def free_parameters(self) -> int:
-        """A probability for every class and column that has values."""
-        return len(self.log_present) * int(self._used.sum())
-
-    @property
-    def table_entries(self) -> int:
-        """Both outcomes of every class and column that has values."""
-        return 2 * self.free_parameters
+    def sizes(self) -> tuple[int, int]:
+        """Two probabilities for every class and column that has values, which sum to one."""
+        n = len(self.log_present) * int(self._used.sum())
+        return n, 2 * n
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""

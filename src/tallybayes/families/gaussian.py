@@ -239,9 +239,9 @@ class NormalParameters(Parameters):
     log: bool = False
 
     @property
-    def free_parameters(self) -> int:
+    def sizes(self) -> tuple[int, int]:
         """A mean and a variance for every class and column."""
-        return 2 * len(self.mean) * int(self.used.sum())
+        return (2 * len(self.mean) * int(self.used.sum()),) * 2
 
     def by_class(self, unit: int) -> dict[str, Floats]:
         """Return mean, standard deviation and variance of each class."""

@@ -95,10 +95,18 @@ class Entries:
     places: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, units: Array, values: Sequence[Label], log_p: Floats, of: Ratios | None) -> Entries:
+    def of(
+        cls,
+        units: Array,
+        values: Sequence[Label],
+        log_p: Floats,
+        of: Ratios | None,
+        places: Array | None = None,
+    ) -> Entries:
         """Turn what stands by class (down) and value (across)."""
         counts = np.full(log_p.shape, np.nan) if of is None else of.count
-        return cls(units, values, np.ascontiguousarray(log_p.T), np.ascontiguousarray(counts.T))
+        turned = np.ascontiguousarray(log_p.T), np.ascontiguousarray(counts.T)
+        return cls(units, values, *turned, places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +158,7 @@ class Parameters(ABC):
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the units to `out`, of rows and classes."""
         rows = n_rows(block)
-        step = max(1, CELLS_AT_ONCE // max(self.table_entries, 1))
+        step = max(1, CELLS_AT_ONCE // max(self.sizes[1], 1))
         if rows <= step:
             out += self.log_prob(block).sum(axis=1)
             return
@@ -235,15 +243,11 @@ class Parameters(ABC):
         return "value", "P(value | {})"
 
     @property
-    def free_parameters(self) -> int:
-        """How many numbers can be chosen freely (probabilities sum to one)."""
+    def sizes(self) -> tuple[int, int]:
+        """How many numbers can be chosen freely (probabilities sum to one), and how many it has."""
         tables = [part for part in self._parts().values() if isinstance(part, np.ndarray)]
-        return sum(table.size for table in tables if table.ndim == 2)
-
-    @property
-    def table_entries(self) -> int:
-        """How many numbers a table of these distributions shows."""
-        return self.free_parameters
+        n = sum(table.size for table in tables if table.ndim == 2)
+        return n, n
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,14 +268,9 @@ class Powered(Parameters):
         return Powered(self.of.select(units), exponents)
 
     @property
-    def free_parameters(self) -> int:
-        """How many numbers can be chosen freely."""
-        return self.of.free_parameters
-
-    @property
-    def table_entries(self) -> int:
-        """How many numbers a table of these distributions shows."""
-        return self.of.table_entries
+    def sizes(self) -> tuple[int, int]:
+        """How many numbers can be chosen freely, and how many it has."""
+        return self.of.sizes
 
 
 class Family(Value, frozen=True):

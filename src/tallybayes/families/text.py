@@ -238,14 +238,9 @@ class TextParameters(Parameters):
         return self.plain if self.exponent == 1.0 else self.plain.powered(np.array([self.exponent]))
 
     @property
-    def free_parameters(self) -> int:
+    def sizes(self) -> tuple[int, int]:
         """Those of the words."""
-        return self.plain.free_parameters
-
-    @property
-    def table_entries(self) -> int:
-        """Those of the words."""
-        return self.plain.table_entries
+        return self.plain.sizes
 
     @property
     def fractions(self) -> Ratios:
@@ -253,21 +248,6 @@ class TextParameters(Parameters):
         fractions = self.plain.fractions
         assert fractions is not None
         return fractions
-
-    def counts_of(self, words: Array) -> Floats:
-        """Return the counts of some words (down) in each class (across)."""
-        return self.fractions.count.T[words]
-
-    def weights_of(self, words: Array) -> Floats:
-        """Return what one occurrence of some words (down) adds to each class (across)."""
-        return self.bag.by_column[words]
-
-    def log_probabilities(self, words: Array) -> Floats:
-        """Return log P(w | c) of some words (down) in each class (across): for Bernoulli presence.
-
-        Complement weights are no probabilities; those of the multinomial model stand for them.
-        """
-        return np.ascontiguousarray(self.fractions[..., words].log().T)
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(document | class) for each row, its one column, and class."""
@@ -389,7 +369,7 @@ class TextParameters(Parameters):
             logs = self.bag.log_present[:, numbers].T
             absent = [self._absent(self.bag, numbers)] if len(self.terms) > len(numbers) else []
         else:
-            logs = times(self.weights_of(numbers), weights[:, None])
+            logs = times(self.bag.by_column[numbers], weights[:, None])
         parts = zip(terms_of.items(), logs.tolist(), counts.tolist(), weights.tolist(), strict=True)
         known = [
             Piece(", ".join(terms), (number,), tuple(row), float(n), w)
@@ -409,11 +389,14 @@ class TextParameters(Parameters):
         return Piece(ABSENT, tuple(present.tolist()), tuple(total.tolist()), n, 1.0, absent=True)
 
     def entries(self) -> Entries:
-        """Return the words that are used, in the order of the alphabet."""
+        """Return the words that are used, in the order of the alphabet: for Bernoulli presence.
+
+        Complement weights are no probabilities; those of the multinomial model stand for them.
+        """
         order, texts = self.terms.order, self.terms.texts
-        words = [texts[k] for k in order.tolist()]
-        units = np.zeros(len(order), np.int64)
-        return Entries(units, words, self.log_probabilities(order), self.counts_of(order), order)
+        words, units = [texts[k] for k in order.tolist()], np.zeros(len(order), np.int64)
+        fractions = self.fractions[:, order]
+        return Entries.of(units, words, fractions.log(), fractions, order)
 
     @property
     def shows(self) -> tuple[str, str]:

@@ -135,12 +135,12 @@ class Model:
     @property
     def free_parameters(self) -> int:
         """How many numbers can be chosen freely: probabilities that sum to one lose one."""
-        return len(self.classes) - 1 + sum(f.parameters.free_parameters for f in self.factors)
+        return len(self.classes) - 1 + sum(f.parameters.sizes[0] for f in self.factors)
 
     @property
     def table_entries(self) -> int:
         """How many numbers the tables of priors and distributions show."""
-        return len(self.classes) + sum(f.parameters.table_entries for f in self.factors)
+        return len(self.classes) + sum(f.parameters.sizes[1] for f in self.factors)
 
     def joint_log_likelihood(self, X: Any) -> Floats:
         """Return log s_c = log P(c) + sum_i log P(x_i | c) for each row and class.
