@@ -103,6 +103,11 @@ def test_complement_refuses_an_alpha_of_zero(alpha):
         tb.Complement(alpha=alpha)
 
 
+def test_complement_takes_only_its_alpha_by_place():
+    with pytest.raises(TypeError):
+        tb.Complement(1.0, True)  # is that the norm, or the bag?
+
+
 def test_a_bag_in_which_nothing_was_counted_says_nothing():
     model = model_of(np.zeros((3, 3), int), [0, 0, 1], tb.Multinomial(alpha=0))
     assert model.scores(np.array([[1, 2, 3]]))[0] == pytest.approx([2 / 3, 1 / 3], rel=1e-13)

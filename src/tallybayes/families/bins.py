@@ -85,10 +85,6 @@ class Bins(Family, frozen=True):
         """Return the family without its edges, which the schema knows."""
         return structs.replace(self, edges=None)
 
-    def bound(self, kind: Intervals) -> Bins:
-        """Return the family with the edges of a column."""
-        return structs.replace(self, edges=kind.edges)
-
     def suits(self, values: Floats) -> bool:
         """Tell whether it may be the best family of a column of numbers: always."""
         return True
@@ -136,10 +132,6 @@ class BinsParameters(CategoricalParameters):
         """Return what scores one plain value of a column."""
         logs = self.log_probabilities[:, self._here(unit)].T.tolist()
         return Steps(self.edges[unit], tuple(map(tuple, logs)))
-
-    def left_out(self, unit: int, value: Any) -> str | None:
-        """Say why the factor of a value that is there is left out: it never is."""
-        return None
 
     def place(self, unit: int, value: Any) -> int | None:
         """Return the place of the interval of a number."""

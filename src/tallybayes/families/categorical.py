@@ -273,7 +273,7 @@ class CategoricalParameters(Parameters):
 
     def left_out(self, unit: int, value: Any) -> str | None:
         """Say why the factor of a value that is there is left out, if it is."""
-        ignored = self.unseen == "ignore" and value not in self.labels[unit]
+        ignored = self.unseen == "ignore" and self.place(unit, value) is None
         return self.silence(unit) or (NEVER_SEEN if ignored else None)
 
     def place(self, unit: int, value: Any) -> int | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,11 +46,6 @@ class CountFamily(Family, frozen=True):
         """What must have been counted: sums."""
         return Count(self.bag)
 
-    @classmethod
-    def for_kind(cls, kind: Count) -> Self:
-        """Return the family as it suits columns that were counted so."""
-        return cls(bag=kind.bag)
-
     def shares(self, counted: Counts, info: ColumnInfo) -> Ratios:
         """Return the share of each column in the total of its class."""
         alpha = alpha_of_each(self.alpha, info.names)
@@ -83,7 +78,7 @@ class Multinomial(CountFamily, frozen=True):
 
 
 @register("complement")
-class Complement(CountFamily, frozen=True):
+class Complement(CountFamily, frozen=True, kw_only=True):
     """The complement naive Bayes of Rennie and others (2003): absence elsewhere counts.
 
     Each class scores a word by -log of its smoothed share among the words of all *other* classes,
@@ -102,6 +97,7 @@ class Complement(CountFamily, frozen=True):
     label: ClassVar[str] = "count"
     joint: ClassVar[bool] = True
 
+    bag: str = "words"
     norm: bool = False
 
     def __post_init__(self) -> None:
@@ -132,6 +128,8 @@ class MultinomialParameters(Parameters):
     `weight` is that of the rows with a value. The weights of a `complement` are no
     logarithms of probabilities in the class itself.
     """
+
+    of_counts: ClassVar[bool] = True
 
     weights: Floats
     weight: Floats
@@ -185,10 +183,6 @@ class MultinomialParameters(Parameters):
         """Return what scores one plain value of a word."""
         return Linear(self.weights[:, unit].tolist(), [0.0] * len(self.weights))
 
-    def occurrences(self, unit: int, value: Any) -> float:
-        """Return the count itself."""
-        return float(value)
-
     def entries(self) -> Entries:
         """Return one occurrence of each word.
 
@@ -221,6 +215,7 @@ class Poisson(CountFamily, frozen=True):
     """
 
     label: ClassVar[str] = "Poisson"
+    apart: ClassVar[bool] = True
 
     def suits(self, values: Floats) -> bool:
         """Tell whether it may be the best family of a column of numbers: whole ones from 0 on."""
@@ -236,10 +231,6 @@ class Poisson(CountFamily, frozen=True):
         events = Ratios(sums, alpha, np.where(own, n, everywhere), 0.0)
         return PoissonParameters(np.where(everywhere > 0.0, events.p, np.nan), fractions=events)
 
-    def classes_apart(self, counted: Counts, info: ColumnInfo, heaviest: float) -> Mask:
-        """Mark the columns in which no class is left without values."""
-        return _never_emptied(counted)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoissonParameters(Parameters):
@@ -248,6 +239,7 @@ class PoissonParameters(Parameters):
     The `fractions` are those behind the rates.
     """
 
+    of_counts: ClassVar[bool] = True
     shows: ClassVar[tuple[str, str]] = "column", "events a row"
 
     rate: Floats
@@ -307,10 +299,6 @@ class PoissonParameters(Parameters):
         weights, base = self.select([unit]).line()
         return Linear(weights[:, 0].tolist(), base[:, 0].tolist())
 
-    def occurrences(self, unit: int, value: Any) -> float:
-        """Return the count itself."""
-        return float(value)
-
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""
         return NEVER_COUNTED if np.isnan(self.rate[:, unit]).any() else None
@@ -337,6 +325,7 @@ class Bernoulli(Family, frozen=True):
     """
 
     label: ClassVar[str] = "yes or no"
+    apart: ClassVar[bool] = True
 
     alpha: Alpha | None = None
     threshold: float = 0.0
@@ -350,11 +339,6 @@ class Bernoulli(Family, frozen=True):
         """What must have been counted: how often the threshold is exceeded."""
         return Binary(self.threshold)
 
-    @classmethod
-    def for_kind(cls, kind: Binary) -> Bernoulli:
-        """Return the family as it suits columns that were counted so."""
-        return cls(threshold=kind.threshold)
-
     def estimate(self, counted: Counts, info: ColumnInfo) -> BernoulliParameters:
         """Turn counts of "on" into probabilities."""
         alpha = alpha_of_each(self.alpha, info.names)
@@ -363,10 +347,6 @@ class Bernoulli(Family, frozen=True):
         used = n.sum(axis=0) > 0.0
         absent, present = (np.where(used, each.log(), 0.0) for each in (on.opposite(), on))
         return BernoulliParameters(self.threshold, absent, present, on)
-
-    def classes_apart(self, counted: Counts, info: ColumnInfo, heaviest: float) -> Mask:
-        """Mark the columns in which no class is left without values: alone it would say nothing."""
-        return _never_emptied(counted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -471,8 +451,3 @@ class BernoulliParameters(Parameters):
         """Return the columns that are "on"."""
         units = np.arange(self.log_present.shape[1])
         return Entries.of(units, [True] * len(units), self.log_present, self.fractions)
-
-
-def _never_emptied(counted: Counts) -> Mask:
-    """Mark the columns of which every class has more than one value."""
-    return np.asarray((np.broadcast_to(counted.rows, counted.sums.shape) > 1).all(axis=0))

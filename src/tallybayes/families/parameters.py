@@ -151,6 +151,8 @@ class Parameters(ABC):
 
     __slots__ = ()
 
+    of_counts: ClassVar[bool] = False  # whether values say how often something occurs
+
     @abstractmethod
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, unit and class: 0 where a factor is left out."""
@@ -214,7 +216,7 @@ class Parameters(ABC):
 
     def occurrences(self, unit: int, value: Any) -> float:
         """Return how often a value counts what it stands for: once, unless values are counts."""
-        return 1.0
+        return float(value) if self.of_counts else 1.0
 
     def pieces(self, unit: int, value: Any) -> list[Piece] | None:
         """Return the parts of a value that are evidence of their own: the words of a text."""
@@ -282,6 +284,7 @@ class Family(Value, frozen=True):
 
     label: ClassVar[str] = ""  # what its columns are called: "bell curve", "yes or no"
     joint: ClassVar[bool] = False  # whether its units are one piece of evidence: a bag, a text
+    apart: ClassVar[bool] = False  # whether classes with values are estimated from them alone
 
     def __post_init__(self) -> None:
         """Check the alpha, if there is one."""
@@ -300,7 +303,7 @@ class Family(Value, frozen=True):
     @classmethod
     def for_kind(cls, kind: Any) -> Family:
         """Return the family as it suits columns that were counted so, without other options."""
-        return cls()
+        return cls().bound(kind)
 
     def remarks(self, counted: Any, parameters: Any, unit: int) -> tuple[str, ...]:
         """Say for each class what is unusual about a unit's parameters; empty if nothing is."""
@@ -311,8 +314,9 @@ class Family(Value, frozen=True):
         return self
 
     def bound(self, kind: Any) -> Family:
-        """Return the family with what the schema knows of a column of its own."""
-        return self
+        """Return the family with the options that bind at counting, as far as a kind has them."""
+        names = [name for name in self.__struct_fields__ if hasattr(kind, name)]
+        return structs.replace(self, **{name: getattr(kind, name) for name in names})
 
     def with_defaults(self, alpha: float, unseen: str) -> Family:
         """Return the family with this alpha and unseen where it has them and states none."""
@@ -354,7 +358,9 @@ class Family(Value, frozen=True):
 
         `heaviest` is the largest weight of a row.
         """
-        return np.zeros(len(info.names), bool)
+        if not self.apart:
+            return np.zeros(len(info.names), bool)
+        return np.broadcast_to((counted.present > 1).all(axis=0), len(info.names))
 
 
 def safe_log(values: Floats) -> Floats:
