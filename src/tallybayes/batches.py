@@ -27,6 +27,7 @@ Mask = NDArray[np.bool_]
 ROWS_IN_A_BLOCK = 32_768
 CELLS_IN_A_BLOCK = 4_000_000
 
+LARGEST_SQUARED = 1e150  # of a number, so that the sum of some squares is finite
 BROKEN = "the sparse matrix is broken: an index points outside it"
 
 
@@ -350,13 +351,17 @@ def without_duplicates(block: Sparse) -> Sparse:
 
 def not_finite(values: Array, name: str, start: int) -> TallyBayesError:
     """Build the error about infinite values, or finite ones too large to add up."""
-    infinite = np.isinf(values)
-    if infinite.any():
+    infinite = np.flatnonzero(np.isinf(values)) + start
+    if len(infinite):
+        what, remedy = f"column {name!r} holds infinity", "by a number, or by NaN if it is unknown"
         return TallyBayesError(
-            f"column {name!r} holds infinity in row {start + int(np.argmax(infinite))}; replace it "
-            "by a number, or by NaN if it is unknown"
+            f"{what} in row {infinite[0]}; replace it {remedy}",
+            dict.fromkeys(infinite.tolist(), f"{what}; replace it {remedy}"),
         )
-    return TallyBayesError(f"column {name!r} holds numbers too large to add up; rescale it")
+    large = np.flatnonzero(np.abs(values) > LARGEST_SQUARED) + start
+    return TallyBayesError(
+        f"column {name!r} holds numbers too large to add up; rescale it", large.tolist()
+    )
 
 
 def unusable(block: Array, names: Sequence[str], start: int) -> TallyBayesError:
@@ -366,10 +371,12 @@ def unusable(block: Array, names: Sequence[str], start: int) -> TallyBayesError:
         with np.errstate(over="ignore"):
             column = int(np.argmax(np.isinf(np.nansum(block, axis=0))))
         return not_finite(block[:, column], names[column], start)
-    row, column = map(int, negative[0])
+    remedy = "counts must be finite and not negative"
+    said = [f"column {names[column]!r} is {block[row, column]}" for row, column in negative]
+    rows = (negative[:, 0] + start).tolist()
     return TallyBayesError(
-        f"column {names[column]!r} is {block[row, column]} in row {start + row}; counts must be "
-        "finite and not negative"
+        f"{said[0]} in row {rows[0]}; {remedy}",
+        {row: f"{what}; {remedy}" for row, what in zip(rows, said, strict=True)},
     )
 
 
@@ -412,7 +419,8 @@ def encode_classes(y: Any, n_rows: int) -> Encoded:
     if not whole and len(encoded.codes) and encoded.codes.min() < 0:
         rows = np.flatnonzero(encoded.codes < 0).tolist()
         raise TallyBayesError(
-            f"the label of row {rows[0]} is missing; drop the row or label it", rows
+            f"the label of row {rows[0]} is missing; drop the row or label it",
+            dict.fromkeys(rows, "the label is missing; drop the row or label it"),
         )
     codes, labels = encoded.codes.astype(np.int64, copy=False), tuple(sorted(encoded.labels))
     if labels != encoded.labels:

@@ -5,9 +5,33 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What to set so that an error goes away: the name of a parameter, and its value.
+
+    Messages hold it as Python writes it; other faces, such as the command line, put their own
+    words in its place.
+
+    Examples
+    --------
+    >>> print(Option("bad_rows", "skip"))
+    bad_rows='skip'
+    """
+
+    name: str
+    value: object = ...
+
+    def __str__(self) -> str:
+        return f"{self.name}={'...' if self.value is ... else repr(self.value)}"
+
+
+Remedy = Option | Sequence[Option]
 
 
 class TallyBayesError(ValueError):
@@ -18,12 +42,27 @@ class TallyBayesError(ValueError):
     message
         All of that.
     rows
-        The numbers of the rows of which it is true, where that is known.
+        The numbers of all rows of which it is true, where that is known, or what is wrong with
+        each of them.
+    remedy
+        The options that the message names as a way out.
     """
 
-    def __init__(self, message: str, rows: Sequence[int] = ()) -> None:
+    def __init__(
+        self, message: str, rows: Sequence[int] | Mapping[int, str] = (), remedy: Remedy = ()
+    ) -> None:
         super().__init__(message)
         self.rows = rows
+        self.remedies = (remedy,) if isinstance(remedy, Option) else tuple(remedy)
+
+    def moved(self, by: int) -> TallyBayesError:
+        """Return the error about a part of some rows as one about all of them."""
+        rows = {row + by: self.why(row) for row in self.rows}
+        return TallyBayesError(str(self), rows, self.remedies)
+
+    def why(self, row: int) -> str:
+        """Return what is wrong with one of the rows."""
+        return self.rows[row] if isinstance(self.rows, Mapping) else str(self)
 
 
 class CannotDrawError(TallyBayesError):
@@ -33,13 +72,17 @@ class CannotDrawError(TallyBayesError):
 class TallyBayesWarning(UserWarning):
     """The answer is defined, but probably not what the user hoped for."""
 
+    remedies: tuple[Option, ...] = ()
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+
+def warn(message: str, category: type[Warning] = UserWarning, remedy: Remedy = ()) -> None:
     """Warn where the user's own code is: at the first caller outside this package."""
+    warning: Any = category(message)
+    warning.remedies = (remedy,) if isinstance(remedy, Option) else tuple(remedy)
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("tallybayes."):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(warning, stacklevel=level)
 
 
 def number(

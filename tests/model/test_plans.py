@@ -82,18 +82,13 @@ def test_a_refusal_has_all_its_rows(plan, column, values, rows, match):
     assert list(caught.value.rows) == rows
 
 
-@pytest.mark.parametrize(
-    ("labels", "what"),
-    [
-        (["on", "no", "on"], "the class 'on' is unknown to the model; known: 'no', 'yes'"),
-        (["on", "no", "x"], "classes such as 'on' are unknown to the model"),
-    ],
-)
-def test_unknown_classes_are_refused_with_all_their_rows(labels, what):
-    table = TABLE.slice(0, 3).set_column(3, "label", pa.array(labels))
-    with pytest.raises(TallyBayesError, match=what) as caught:
+def test_unknown_classes_are_refused_with_all_their_rows():
+    table = TABLE.slice(0, 3).set_column(3, "label", pa.array(["on", "no", None]))
+    with pytest.raises(TallyBayesError) as caught:
         plans(None)[2].predictions(table)
-    assert list(caught.value.rows) == [0, 2]
+    unknown = "the class 'on' is unknown to the model; known: 'no', 'yes'"
+    missing = "the label is missing; drop the row or label it"
+    assert (str(caught.value), caught.value.rows) == (unknown, {0: unknown, 2: missing})
 
 
 def test_a_column_is_not_written_twice():

@@ -10,6 +10,7 @@ from scipy import stats
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
+from tallybayes.sources.files import ReadOptions
 from tallybayes.workflows.records import record_in, record_of, sample
 from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write
@@ -114,6 +115,18 @@ class TestTaken:
         path = write(FRAME, tmp_path / "rows.csv")
         with pytest.raises(tb.TallyBayesError, match=r"rows\.csv has 300 rows; .* no row 301"):
             record_in(stored, path, 301)
+
+    def test_a_last_row_that_does_not_fit_is_there_all_the_same(self, tmp_path):
+        path = tmp_path / "rows.csv"
+        path.write_text("x,y\n1.5,a\n2.5,b\noops,a\n")
+        read = ReadOptions(bad_rows="skip")
+        stored = train(
+            path, "y", ModelSpec(columns={"x": "gaussian"}), read=read, scores=False
+        ).stored
+        with pytest.raises(tb.TallyBayesError, match=r"row 3 of .* is one of those set aside"):
+            record_in(stored, path, 3, read=read)
+        with pytest.raises(tb.TallyBayesError, match=r"has 3 rows; there is no row 4"):
+            record_in(stored, path, 4, read=read)
 
     def test_a_file_that_lacks_a_column_is_refused(self, stored):
         with pytest.raises(tb.TallyBayesError, match="has no column 'age'"):

@@ -28,7 +28,7 @@ COLUMNS = {
 def test_a_stream_counts_what_the_table_in_memory_counts(tmp_path, small_blocks, each, weight):
     path = write(FRAME, tmp_path / f"rows.{each}")
     rows = open_rows(path)
-    assert not rows.whole
+    assert not rows.complete
     assert len(rows.sample) < 60
     X = features(as_read(FRAME, COLUMNS, each), "times")
     w = None if weight is None else FRAME[weight]

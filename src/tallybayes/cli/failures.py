@@ -13,6 +13,7 @@ from contextlib import suppress
 
 import click
 
+from tallybayes.cli.flags import in_flags
 from tallybayes.cli.session import Session
 
 FAULT, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
@@ -42,7 +43,7 @@ def sentence_of(error: BaseException) -> str:
     from tallybayes.errors import TallyBayesError
 
     if isinstance(error, TallyBayesError):
-        text = str(error)
+        text = in_flags(str(error), error.remedies)
     elif isinstance(error, click.ClickException):
         text = error.format_message()
     elif isinstance(error, MemoryError):

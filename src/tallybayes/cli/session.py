@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from tallybayes.cli.flags import in_flags
 from tallybayes.cli.progress import Progress, Silence
 from tallybayes.kernels import terminal
 
@@ -108,6 +109,7 @@ class Session:
 
     def _warn(self, message: Warning | str, *where: Any, **more: Any) -> None:
         """Say a warning that has not been said yet."""
-        if (text := str(message)) not in self.warned:
+        text = in_flags(str(message), getattr(message, "remedies", ()))
+        if text not in self.warned:
             self.warned.append(text)
             self.say(f"warning: {text}")

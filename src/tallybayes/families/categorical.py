@@ -200,16 +200,21 @@ class CategoricalParameters(Parameters):
     def _refuse_unseen(self, block: Coded) -> None:
         """Raise an error that names a value that was neither counted nor declared."""
         for j, (name, known) in enumerate(zip(self.names, self.labels, strict=True)):
-            given = np.unique(block.codes[:, j]).tolist()
+            codes = block.codes[:, j]
+            given = {code: code for code in np.unique(codes).tolist()}
             if block.labels is not None:
-                given = [block.labels[j][code] for code in given if code >= 0]
+                given = {code: block.labels[j][code] for code in given if code >= 0}
             seen = set(known)
-            for value in given:
-                if value not in seen:
-                    raise TallyBayesError(
-                        f"column {name!r} holds {value!r}, which was never counted or declared; "
-                        f"{did_you_mean(value, known)}"
-                    )
+            unseen = {code: value for code, value in given.items() if value not in seen}
+            if unseen:
+                rows = np.flatnonzero(np.isin(codes, list(unseen))).tolist()
+                reasons = {
+                    row: f"column {name!r} holds {unseen[int(codes[row])]!r}, which was never "
+                    "counted or declared"
+                    for row in rows
+                }
+                hint = did_you_mean(unseen[int(codes[rows[0]])], known)
+                raise TallyBayesError(f"{reasons[rows[0]]}; {hint}", reasons)
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""

@@ -159,9 +159,12 @@ class Model:
         for batch in batches(source, self.schema):
             part = out[batch.rows]
             self._check(batch)
-            with part_of(cells_of(source)):
-                for factor in self.factors:
-                    factor.scored.add_log_likelihood(factor.block_of(batch), part)
+            try:
+                with part_of(cells_of(source)):
+                    for factor in self.factors:
+                        factor.scored.add_log_likelihood(factor.block_of(batch), part)
+            except TallyBayesError as error:
+                raise error.moved(batch.rows.start) from None
             if not (finite := np.isfinite(part[:, 0])).all():
                 self._check(batch, np.flatnonzero(~finite))
             yield batch

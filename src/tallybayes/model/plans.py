@@ -20,7 +20,7 @@ from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn, Column, Table, arrow_memory
-from tallybayes.sources.files import Type
+from tallybayes.sources.files import ColumnType
 from tallybayes.sources.labels import Label
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
@@ -58,7 +58,7 @@ class CountPlan:
     schema: Schema
     target: str
     weight: str | None = None
-    types: Mapping[str, Type] = field(default_factory=dict)
+    types: Mapping[str, ColumnType] = field(default_factory=dict)
 
     @property
     def undeclared(self) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ class PredictPlan:
     """
 
     model: Model
-    types: Mapping[str, Type] = field(default_factory=dict)
+    types: Mapping[str, ColumnType] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
     proba: bool = False
 
@@ -168,7 +168,7 @@ class ScorePlan:
     model: Model
     target: str
     weight: str | None = None
-    types: Mapping[str, Type] = field(default_factory=dict)
+    types: Mapping[str, ColumnType] = field(default_factory=dict)
 
     @classmethod
     def of(cls, fitted: Fitted, target: str | None = None, weight: str | None = None) -> ScorePlan:
@@ -195,9 +195,9 @@ def source_of(table: Any, names: Iterable[str]) -> Table:
     return Table({name: ArrowColumn(name, table.column(name)) for name in names}, table.num_rows)
 
 
-def column_types(tally: Tally) -> dict[str, Type]:
+def column_types(tally: Tally) -> dict[str, ColumnType]:
     """Return what columns have to be read as to be those that were counted."""
-    types: dict[str, Type] = {}
+    types: dict[str, ColumnType] = {}
     for group, block in zip(tally.schema.groups, tally.blocks, strict=True):
         if group in tally.schema.extra:
             continue
@@ -210,16 +210,16 @@ def column_types(tally: Tally) -> dict[str, Type]:
     return types
 
 
-def type_to_read(column: Column, kind: Kind) -> Type:
+def type_to_read(column: Column, kind: Kind) -> ColumnType:
     """Return what a column is read as if its first rows are these."""
-    read_as: Type = kind.read_as
-    types: dict[str, Type] = {"integer": "integer", "boolean": "boolean", "float": "number"}
+    read_as: ColumnType = kind.read_as
+    types: dict[str, ColumnType] = {"integer": "integer", "boolean": "boolean", "float": "number"}
     return types.get(column.type, read_as) if read_as == "category" else read_as
 
 
-def type_of_labels(labels: Sequence[Label]) -> Type:
+def type_of_labels(labels: Sequence[Label]) -> ColumnType:
     """Return what labels are read as."""
-    types: dict[type, Type] = {bool: "boolean", int: "integer", float: "number"}
+    types: dict[type, ColumnType] = {bool: "boolean", int: "integer", float: "number"}
     return types.get(type(labels[0]), "category") if labels else "category"
 
 
@@ -232,7 +232,8 @@ def _weights(table: Any, name: str | None) -> Floats | None:
         return weights_of(column.numbers(slice(0, len(column))), len(column))
     except TallyBayesError as error:
         raise TallyBayesError(
-            f"column {name!r} is missing, negative or too large, which is no weight", error.rows
+            f"column {name!r} is missing, negative or too large, which is no weight",
+            list(error.rows),
         ) from None
 
 
@@ -242,15 +243,13 @@ def _places(labels: ArrowColumn, classes: tuple[Label, ...]) -> NDArray[np.intp]
     place = {label: k for k, label in enumerate(classes)}
     places = np.array([*(place.get(name, -2) for name in names), -1], np.intp)
     true: NDArray[np.intp] = places[codes]
-    missing, unknown = np.flatnonzero(true == -1), np.flatnonzero(true == -2)
-    if len(missing):
-        raise TallyBayesError("the label is missing; drop the row or label it", missing.tolist())
-    if len(unknown):
-        label = names[codes[unknown[0]]]
-        alike = (codes[unknown] == codes[unknown[0]]).all()
-        what = f"the class {label!r} is" if alike else f"classes such as {label!r} are"
-        hint = did_you_mean(label, classes)
-        raise TallyBayesError(f"{what} unknown to the model; {hint}", unknown.tolist())
+    bad = np.flatnonzero(true < 0).tolist()
+    if bad:
+        known = {name: did_you_mean(name, classes) for name in names if name not in place}
+        whys = [f"the class {n!r} is unknown to the model; {known.get(n)}" for n in names]
+        whys.append("the label is missing; drop the row or label it")
+        reasons = {row: whys[codes[row]] for row in bad}
+        raise TallyBayesError(reasons[bad[0]], reasons)
     return true
 
 

@@ -24,11 +24,16 @@ def logarithms(
     """
     has_none = values <= 0
     if counted is not None and (bad := has_none & counted[:, None]).any():
-        row, column = (int(place[0]) for place in np.nonzero(bad))
+        remedy = (
+            "but only numbers above 0 have a logarithm; declare the column as Gaussian() or "
+            "Bins(), or replace the value by NaN if it is unknown"
+        )
+        places = np.argwhere(bad)
+        said = [f"column {names[column]!r} holds {values[row, column]}" for row, column in places]
+        rows = (places[:, 0] + start).tolist()
         raise TallyBayesError(
-            f"column {names[column]!r} holds {values[row, column]} in row {start + row}, but only "
-            "numbers above 0 have a logarithm; declare the column as Gaussian() or Bins(), or "
-            "replace the value by NaN if it is unknown"
+            f"{said[0]} in row {rows[0]}, {remedy}",
+            {row: f"{what}, {remedy}" for row, what in zip(rows, said, strict=True)},
         )
     if has_none.any():
         values = np.where(has_none, np.nan, values)

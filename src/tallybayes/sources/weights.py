@@ -38,10 +38,13 @@ not negative, 0 or from 1e-250 to 1e+250: rescale them
     # products of weights beyond these leave the range of numbers
     usable = (array == 0.0) | ((array >= 1.0 / MOST_WEIGHT) & (array <= MOST_WEIGHT))
     if not usable.all():
-        row = int(np.argmin(usable))
+        rows = np.flatnonzero(~usable).tolist()
+        remedy = (
+            f"weights must be finite and not negative, 0 or from {1.0 / MOST_WEIGHT:g} to "
+            f"{MOST_WEIGHT:g}: rescale them"
+        )
         raise TallyBayesError(
-            f"the weight of row {row} is {array[row]}; weights must be finite and not negative, 0 "
-            f"or from {1.0 / MOST_WEIGHT:g} to {MOST_WEIGHT:g}: rescale them",
-            np.flatnonzero(~usable).tolist(),
+            f"the weight of row {rows[0]} is {array[rows[0]]}; {remedy}",
+            {row: f"the weight is {array[row]}; {remedy}" for row in rows},
         )
     return array

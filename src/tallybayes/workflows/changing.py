@@ -23,7 +23,7 @@ from tallybayes.modelfile import Stored, changing, load
 from tallybayes.rendering import Part, Renderable
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn
-from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
+from tallybayes.sources.files import ReadOptions, Rows, open_rows
 from tallybayes.sources.labels import sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.workflows.counting import count, types_to_read
@@ -146,7 +146,7 @@ def _sum(what: str, tally: Tally, other: Tally) -> Tally:
     return tally - other if what == "forgot" else tally + other
 
 
-def _settled(rows: Rows | FrameRows, tally: Tally) -> Schema:
+def _settled(rows: Rows, tally: Tally) -> Schema:
     """Settle what the columns are of which there was no value yet."""
     schema = tally.schema
     check_columns(rows, schema)
@@ -164,7 +164,7 @@ def _is_open(schema: Schema, name: str) -> bool:
 
 
 def _counting(
-    rows: Rows | FrameRows, fitted: Fitted, schema: Schema, target: str, weight: str | None
+    rows: Rows, fitted: Fitted, schema: Schema, target: str, weight: str | None
 ) -> CountPlan:
     """Say how the rows are counted: as those before."""
     check_columns(rows, schema)
@@ -182,7 +182,7 @@ def _counting(
     types[target] = type_of_labels(fitted.classes)
     # where no value is known, the type is that of the first rows
     types |= types_to_read(
-        source_of(rows.sample, fitted.tally.empty_columns()), schema, rows.untyped
+        source_of(rows.sample, fitted.tally.empty_columns()), schema, rows.types_guessed
     )
     if not fitted.classes:
         labels = ArrowColumn(target, rows.sample.column(target))

@@ -15,13 +15,14 @@ from tallybayes.model.plans import CountPlan, source_of, type_to_read
 from tallybayes.model.specification import ColumnSpec, ModelSpec, Resolved, column_spec, resolve
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Table
-from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type
+from tallybayes.sources.files import ColumnType, ReadOptions, Rows
 from tallybayes.sources.files.mixed_columns import with_numbers
 from tallybayes.sources.labels import Label
+from tallybayes.sources.row_stream import map_rows
 from tallybayes.tallies import Tally
 from tallybayes.tallies.pairwise import PairwiseSum
 from tallybayes.tokenizer import Words, expect_text
-from tallybayes.workflows.streams import Aside, Progress, worked
+from tallybayes.workflows.streams import Aside, Progress
 
 FEW_ROWS = 20
 KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
@@ -37,7 +38,7 @@ class Counted:
 
 
 def settled(
-    rows: Rows | FrameRows, spec: ModelSpec, target: str, weight: str | None, options: ReadOptions
+    rows: Rows, spec: ModelSpec, target: str, weight: str | None, options: ReadOptions
 ) -> tuple[CountPlan, ColumnSpec]:
     """Settle from the sample what the columns are."""
     try:
@@ -46,7 +47,7 @@ def settled(
         raise TallyBayesError(f"{rows.files[0]}: {error}") from None
     sample = rows.sample
     wish = column_spec(spec.declared, names)
-    if rows.untyped:
+    if rows.types_guessed:
         numbers = [name for name in names if may_be_numbers(wish, name)]
         sample = with_numbers(sample, [*numbers, *([weight] if weight else [])], options.decimal)
     if not sample.num_rows:
@@ -62,9 +63,9 @@ def settled(
             raise TallyBayesError(f"{rows.files[0]}: {why}") from None
     schema = Schema.infer(source, said, target=target)
     _warn_of_names(source, schema, sample.num_rows)
-    if not rows.whole:
+    if not rows.complete:
         _warn_of_empty(source, schema)
-    types = types_to_read(source, schema, rows.untyped)
+    types = types_to_read(source, schema, rows.types_guessed)
     types[target] = type_to_read(ArrowColumn(target, sample.column(target)), Categories())
     if weight is not None:
         types[weight] = "number"
@@ -72,7 +73,7 @@ def settled(
 
 
 def count(
-    rows: Rows | FrameRows,
+    rows: Rows,
     counting: CountPlan,
     options: ReadOptions,
     *,
@@ -81,7 +82,6 @@ def count(
     progress: Progress | None = None,
 ) -> Counted:
     """Count all rows, in one pass."""
-    aside = Aside()
     pieces = PairwiseSum()
     tables: list[Any] | None = [] if keep else None
     room = KEPT_BYTES if keep else 0
@@ -91,30 +91,24 @@ def count(
         room -= table.nbytes
         return counting.tally(table), table if room >= 0 else None
 
-    stream = worked(
-        rows,
-        counting.types,
-        work,
-        options,
-        aside,
-        what="counting",
-        progress=progress,
-        declarable=declarable,
+    stream = map_rows(
+        rows, counting.types, work, options, progress, what="counting", declarable=declarable
     )
     with part_of(cells_in_all(rows, counting.schema)):
         for done in stream:
-            tally, table = done.result
+            tally, table = done.value
             pieces.add(tally)
             if table is None:
                 tables = None
             elif tables is not None:
                 tables.append(table)
+    aside = Aside().note(stream.rejected)
     return Counted(pieces.total() or Tally(counting.schema), tables, aside)
 
 
-def cells_in_all(rows: Rows | FrameRows, schema: Schema) -> int:
+def cells_in_all(rows: Rows, schema: Schema) -> int:
     """Guess how many cells a stream that is longer than its sample has; load what reads texts."""
-    if rows.whole:
+    if rows.complete:
         return 0
     sample = rows.sample
     times = 2.0 if rows.n_bytes is None else rows.n_bytes / max(sample.nbytes, 1)
@@ -149,7 +143,7 @@ def _cut(wish: ColumnSpec, source: Table, sample: Any, target: str, weight: str 
     return resolve(wish, source, ArrowColumn(target, sample.column(target)), w)
 
 
-def types_to_read(source: Table, schema: Schema, untyped: bool) -> dict[str, Type]:
+def types_to_read(source: Table, schema: Schema, untyped: bool) -> dict[str, ColumnType]:
     """Return the types that columns are read as, by their first rows."""
     types = {n: type_to_read(column, schema.kind(n)) for n, column in source.columns.items()}
     if untyped:  # what is declared as categories may be anything: 007 is not 7
@@ -214,7 +208,7 @@ def _warn_of_empty(source: Table, schema: Schema) -> None:
             )
 
 
-def labels_of(rows: Rows | FrameRows, target: str) -> tuple[Label, ...]:
+def labels_of(rows: Rows, target: str) -> tuple[Label, ...]:
     """Return the labels that the sample has."""
     if target not in rows.names:
         return ()

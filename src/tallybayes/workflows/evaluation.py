@@ -13,10 +13,11 @@ from tallybayes.model.plans import ScorePlan
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Stored
 from tallybayes.rendering.words import counted
-from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
+from tallybayes.sources.files import ReadOptions, open_rows
+from tallybayes.sources.row_stream import map_rows
 from tallybayes.workflows.counting import cells_in_all
 from tallybayes.workflows.prediction import check_columns
-from tallybayes.workflows.streams import Aside, Progress, worked
+from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.tables import estimator_of, read_labelled
 
 
@@ -40,7 +41,7 @@ def judge(
 ) -> Predictions:
     """Let a stored model judge labelled rows, in a stream; `shown` is shown each table of them."""
     read = read or ReadOptions()
-    rows = data if isinstance(data, Rows | FrameRows) else open_rows(data, read)
+    rows = open_rows(data, read)
     schema = stored.fitted.tally.schema
     check_columns(rows, schema)
     label_column = target or schema.target
@@ -53,15 +54,15 @@ def judge(
     def work(table: Any) -> Any:
         return plan.predictions(table), table if shown is not None else None
 
-    aside = Aside() if aside is None else aside
-    stream = worked(rows, plan.types, work, read, aside, what="evaluating", progress=progress)
+    stream = map_rows(rows, plan.types, work, read, progress, what="evaluating")
     parts = []
     with part_of(cells_in_all(rows, schema)):
         for done in stream:
-            part, table = done.result
+            part, table = done.value
             parts.append(replace(part, rows=done.numbers))
             if shown is not None:
                 shown(table)
+    aside = (Aside() if aside is None else aside).note(stream.rejected)
     if not sum(map(len, parts)):
         raise TallyBayesError(f"{rows.files[0]} has no rows to score")
     found = replace(Predictions.joined(parts, folds=False), notes=_notes(aside))

@@ -12,19 +12,20 @@ from tallybayes.metrics import Predictions
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.model import winners_of
 from tallybayes.model.plans import CountPlan
-from tallybayes.sources.files import FrameRows, ReadOptions, Rows
+from tallybayes.sources.files import ReadOptions, Rows
+from tallybayes.sources.row_stream import map_rows
 from tallybayes.tokenizer import Words
 from tallybayes.validation.each_row import LeaveOneOut
 from tallybayes.validation.held_out import left_out_each, posterior_of
 from tallybayes.workflows.counting import Counted
-from tallybayes.workflows.streams import Aside, Progress, worked
+from tallybayes.workflows.streams import Progress
 
 MOST_CELLS = 12_000_000  # of probabilities that are kept to be scored
 NO_FORMULA = "the families have no closed form for it; use evaluate"
 
 
 def leave_out(
-    rows: Rows | FrameRows,
+    rows: Rows,
     counting: CountPlan,
     counted: Counted,
     fitted: Fitted,
@@ -39,7 +40,7 @@ def leave_out(
         return _at_once(counting, counted, recipe)
     if any(isinstance(group.kind, Words) for group in counting.schema.groups):
         return "the text is too long to be kept in memory; use evaluate with a test file"
-    if not rows.again:
+    if not rows.rereadable:
         return "the rows can be read only once; save them to a file first"
     return _in_stream(rows, counting, counted, recipe, options, progress)
 
@@ -65,7 +66,7 @@ def _refused(error: TallyBayesError) -> str:
 
 
 def _in_stream(
-    rows: Rows | FrameRows,
+    rows: Rows,
     counting: CountPlan,
     counted: Counted,
     recipe: Recipe,
@@ -96,13 +97,11 @@ def _in_stream(
 
     most = MOST_CELLS // len(classes)
     n, parts, lost = 0, [], 0
-    stream = worked(
-        rows, counting.types, work, options, Aside(), what="leaving out each row", progress=progress
-    )
+    stream = map_rows(rows, counting.types, work, options, progress, what="leaving out each row")
     for done in stream:
-        if isinstance(done.result, str):
-            return done.result
-        part, without = done.result
+        if isinstance(done.value, str):
+            return done.value
+        part, without = done.value
         parts.append(part)
         lost += without
         n += len(part)

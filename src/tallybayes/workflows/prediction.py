@@ -14,12 +14,13 @@ from tallybayes.model.plans import PREDICTION, PredictPlan
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Part, Renderable
 from tallybayes.schema import Schema
-from tallybayes.sources.files import Format, FrameRows, ReadOptions, Rows, Type, open_rows
+from tallybayes.sources.files import ColumnType, Format, ReadOptions, Rows, open_rows
 from tallybayes.sources.files.rows import types_of
 from tallybayes.sources.labels import Label
+from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.row_writers import format_for, row_writer, widened
 from tallybayes.workflows.counting import cells_in_all
-from tallybayes.workflows.outputs import Writer, format_for, widened, write_tables
-from tallybayes.workflows.streams import Aside, Progress, worked
+from tallybayes.workflows.streams import Aside, Progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,36 +94,32 @@ def predict(
     check_columns(rows, schema)
     plan = PredictPlan.of(stored.fitted, kept, proba)
     types = {**_types_kept(rows, kept, written), **plan.types}
-    aside = Aside()
     counts = dict.fromkeys(model.classes, 0)
     n_rows = 0
 
-    def encoded(writer: Writer) -> Iterator[Any]:
-        nonlocal n_rows
+    def work(table: Any) -> Any:
+        found = plan.table(table)
+        often = found.column(PREDICTION).value_counts()
+        return writer.encode(widened(found, rows.sample.schema)), often.to_pylist()
 
-        def work(table: Any) -> Any:
-            found = plan.table(table)
-            often = found.column(PREDICTION).value_counts()
-            return writer.encoded(widened(found, rows.sample.schema)), often.to_pylist()
-
+    with part_of(cells_in_all(rows, schema)), row_writer(out, to) as writer:
+        stream = map_rows(rows, types, work, read, progress, what="predicting")
         begun = False
-        for done in worked(rows, types, work, read, aside, what="predicting", progress=progress):
-            output, found = done.result
+        for done in stream:
+            output, found = done.value
             for each in found:
                 counts[each["values"]] += each["counts"]
-            n_rows += done.rows
+            n_rows += done.n_rows
             begun = True
-            yield output
+            writer.write(output)
         if not begun:  # the columns are written all the same
-            yield work(rows.sample.slice(0, 0))[0]
-
-    with part_of(cells_in_all(rows, schema)):
-        write_tables(out, written, encoded)
+            writer.write(work(rows.sample.slice(0, 0))[0])
+    aside = Aside().note(stream.rejected)
     seconds = time.perf_counter() - start
     return Predicted(n_rows, tuple(counts.items()), (*kept, *plan.added), aside, seconds)
 
 
-def check_columns(rows: Rows | FrameRows, schema: Schema) -> None:
+def check_columns(rows: Rows, schema: Schema) -> None:
     """Refuse data that lack a column of the model."""
     lacking = [name for name in schema.names if name not in rows.names]
     if lacking:
@@ -144,9 +141,9 @@ def _kept(keep: Sequence[str] | None, names: tuple[str, ...]) -> tuple[str, ...]
     return tuple(dict.fromkeys(keep))
 
 
-def _types_kept(rows: Rows | FrameRows, kept: tuple[str, ...], to: Format) -> dict[str, Type]:
+def _types_kept(rows: Rows, kept: tuple[str, ...], to: Format) -> dict[str, ColumnType]:
     """Return the types of columns that only pass through; text stays as it is."""
-    if rows.untyped and to in ("csv", "tsv"):  # 007 stays 007
+    if rows.types_guessed and to in ("csv", "tsv"):  # 007 stays 007
         return dict.fromkeys(kept, "text")
     found = types_of(rows.sample.select(list(kept)))
     return {name: "text" if kind == "category" else kind for name, kind in found.items()}

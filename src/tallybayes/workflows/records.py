@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import IO, Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.model.plans import column_types
 from tallybayes.model.specification import label_of
 from tallybayes.modelfile import Stored
-from tallybayes.sources.files import ReadOptions, Type, open_rows
+from tallybayes.sources.files import ColumnType, ReadOptions, open_rows
 from tallybayes.sources.files.pieces import TYPE_NAMES
-from tallybayes.workflows.outputs import Writer, format_for, write_tables
+from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.row_writers import format_for, row_writer
 from tallybayes.workflows.prediction import check_columns
-from tallybayes.workflows.streams import Aside, worked
 
 TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
@@ -46,7 +46,7 @@ def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
     return record
 
 
-def _value(name: str, text: str, kind: Type) -> Any:
+def _value(name: str, text: str, kind: ColumnType) -> Any:
     if text == "":
         return None
     try:
@@ -70,16 +70,15 @@ def record_in(
     read = read or ReadOptions()
     rows = open_rows(data, read)
     check_columns(rows, stored.fitted.tally.schema)
-    last, aside = 0, Aside()
-    for done in worked(rows, column_types(stored.fitted.tally), lambda table: table, read, aside):
+    stream = map_rows(rows, column_types(stored.fitted.tally), lambda table: table, read)
+    for done in stream:
         place = np.flatnonzero(done.numbers == row - 1)
         if len(place):
-            (record,) = done.result.slice(int(place[0]), 1).to_pylist()
+            (record,) = done.value.slice(int(place[0]), 1).to_pylist()
             return dict(record)
-        last = int(done.numbers[-1]) + 1 if done.rows else last
-        if last >= row:
+        if stream.rejected.of >= row:
             raise TallyBayesError(f"row {row} of {rows.files[0]} is one of those set aside")
-    raise TallyBayesError(f"{rows.files[0]} has {last} rows; there is no row {row}")
+    raise TallyBayesError(f"{rows.files[0]} has {stream.rejected.of} rows; there is no row {row}")
 
 
 def sample(
@@ -109,15 +108,12 @@ def sample(
     import pyarrow
 
     path = os.fspath(out) if isinstance(out, str | os.PathLike) else None
-    written = format_for(path, to)
+    format_for(path, to)  # before any work
     if seed is not None:
         seed = whole(seed, "the seed", 0)
     drawn = stored.fitted.model.sample(n, record_of(stored, given or {}), seed)
     columns = [pyarrow.array(values.tolist(), from_pandas=True) for values in drawn.values()]
     table = pyarrow.table(columns, list(drawn))  # in which a missing value is null, not NaN
-
-    def tables(writer: Writer) -> Iterator[Any]:
-        yield writer.encoded(table)
-
-    write_tables(out, written, tables)
+    with row_writer(out, to) as writer:
+        writer.write(writer.encode(table))
     return n

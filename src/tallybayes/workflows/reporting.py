@@ -11,15 +11,16 @@ from tallybayes.model.plans import source_of
 from tallybayes.modelfile import Stored
 from tallybayes.report.contents import MOST_ROWS, Sample
 from tallybayes.report.page import ModelReport, model_report
-from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
+from tallybayes.sources.files import ReadOptions, Rows, open_rows
+from tallybayes.sources.row_stream import IN_MEMORY
 from tallybayes.workflows.evaluation import judge
 from tallybayes.workflows.reservoir import Reservoir
 from tallybayes.workflows.streams import Aside, Progress
 
 
-def _files(rows: Rows | FrameRows) -> tuple[str, ...]:
+def _files(rows: Rows) -> tuple[str, ...]:
     """Return the names of files; a table in memory has none."""
-    return rows.files if isinstance(rows, Rows) else ()
+    return () if rows.files == IN_MEMORY else rows.files
 
 
 def typed(target: str | None, weight: str | None, read: ReadOptions) -> list[str]:

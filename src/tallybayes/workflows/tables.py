@@ -16,13 +16,14 @@ from tallybayes.model.plans import CountPlan, type_to_read
 from tallybayes.model.specification import ModelSpec, column_spec
 from tallybayes.schema import Categories
 from tallybayes.sources import ArrowColumn
-from tallybayes.sources.files import FrameRows, ReadOptions, Rows, Type, open_rows
+from tallybayes.sources.files import ColumnType, ReadOptions, Rows, open_rows
+from tallybayes.sources.row_stream import map_rows
 from tallybayes.workflows.counting import (
     labels_of,
     may_be_numbers,
     settled,
 )
-from tallybayes.workflows.streams import Aside, Progress, worked
+from tallybayes.workflows.streams import Aside, Progress
 
 Array = NDArray[Any]
 
@@ -83,7 +84,7 @@ def read_labelled(
 
 
 def labelled_from(
-    rows: Rows | FrameRows,
+    rows: Rows,
     target: str,
     spec: ModelSpec,
     *,
@@ -101,29 +102,20 @@ def labelled_from(
     # text that was read as codes would declare its values, as a categorical does
     is_coded = pyarrow.types.is_dictionary
     coded = {each.name for each in rows.sample.schema if is_coded(each.type)}
-    types: dict[str, Type] = {
+    types: dict[str, ColumnType] = {
         name: "text" if kind == "category" and name not in coded else kind
         for name, kind in counting.types.items()
     }
     types |= _numbers_for(others, rows, counting)
     counting = replace(counting, types=types)
-    aside = Aside() if aside is None else aside
 
     def work(table: Any) -> Any:
         encode_classes(counting.labels(table), table.num_rows)
         return table
 
-    stream = worked(
-        rows,
-        types,
-        work,
-        read,
-        aside,
-        what="reading",
-        progress=progress,
-        declarable=counting.undeclared,
-    )
-    tables = [done.result for done in stream]
+    stream = map_rows(rows, types, work, read, progress, declarable=counting.undeclared)
+    tables = [done.value for done in stream]
+    aside = (Aside() if aside is None else aside).note(stream.rejected)
     table = _as_sampled(pyarrow.concat_tables(tables, promote_options="permissive"), rows.sample)
     if not table.num_rows:
         raise TallyBayesError(f"{rows.files[0]} has no rows; expected some to learn from")
@@ -145,11 +137,11 @@ def estimator_of(spec: ModelSpec) -> Any:
 
 
 def _numbers_for(
-    others: Iterable[ModelSpec], rows: Rows | FrameRows, counting: CountPlan
-) -> dict[str, Type]:
+    others: Iterable[ModelSpec], rows: Rows, counting: CountPlan
+) -> dict[str, ColumnType]:
     """Return the columns that one specification takes for categories, another for numbers."""
     names = [name for name in counting.schema.names if counting.types[name] in ("category", "text")]
-    found: dict[str, Type] = {}
+    found: dict[str, ColumnType] = {}
     for other in others:
         wish = column_spec(other.without_choices().declared, rows.names)
         for name in names:

@@ -15,11 +15,10 @@ from tallybayes.model.specification import ColumnSpec, ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.priors import Fixed, prior_of
 from tallybayes.rendering import Heading, Part, Renderable
-from tallybayes.sources.files import FrameRows, ReadOptions, Rows, open_rows
+from tallybayes.sources.files import ReadOptions, Rows, open_rows
 from tallybayes.sources.labels import sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.workflows.counting import count, labels_of, settled
-from tallybayes.workflows.first_rows import FirstRows
 from tallybayes.workflows.leaving_out import leave_out
 from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.tables import estimator_of, labelled_from
@@ -201,29 +200,29 @@ def look(
     spec, read = spec or ModelSpec(), read or ReadOptions()
     rows = open_rows(data, read)
     spec = spec.for_labels(labels_of(rows, target))
-    if not rows.whole:
-        rows = FirstRows(rows)
+    if not rows.complete:
+        rows = rows.head()
         # classes that have a prior may come later
         spec = replace(spec, prior="empirical", positive=None)
     if spec.needs_all_rows:
         trained = _with_estimator(rows, target, spec, weight, read, None, "", 0.0)
-        return Looked(understood(trained.stored.fitted), trained.aside, rows.whole)
+        return Looked(understood(trained.stored.fitted), trained.aside, rows.complete)
     counting, wish = settled(rows, spec, target, weight, read)
     counted = count(rows, counting, read, declarable=counting.undeclared)
-    _check_classes(rows, counted.tally, target)
+    _check_classes(rows, counted.tally, target, rows.complete)
     fitted = fitted_from(counted.tally, wish, spec)
     fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
-    return Looked(understood(fitted), counted.aside, rows.whole)
+    return Looked(understood(fitted), counted.aside, rows.complete)
 
 
-def _check_classes(rows: Rows | FrameRows, tally: Tally, target: str) -> None:
+def _check_classes(rows: Rows, tally: Tally, target: str, whole: bool = True) -> None:
     """Refuse to learn from nothing; say so where there is but one class."""
     if not tally.classes:
         raise TallyBayesError(
             f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
         )
     if len(tally.classes) == 1:
-        every = "every one of the first rows" if isinstance(rows, FirstRows) else "every row"
+        every = "every row" if whole else "every one of the first rows"
         warn(
             f"{every} of {rows.files[0]} has the label {tally.classes[0]!r} in column "
             f"{target!r}: the model can give no other answer until rows of another class are added",
@@ -250,7 +249,7 @@ def fitted_from(tally: Tally, wish: ColumnSpec, spec: ModelSpec) -> Fitted:
 
 
 def _with_estimator(
-    rows: Rows | FrameRows,
+    rows: Rows,
     target: str,
     spec: ModelSpec,
     weight: str | None,

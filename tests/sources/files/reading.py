@@ -10,7 +10,7 @@ import pytest
 
 import tallybayes as tb
 from limited import limited_to
-from tallybayes.model.specification import ModelSpec as Spec
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import ReadOptions, blocks, open_rows
 from tallybayes.workflows.training import train
 
@@ -71,7 +71,7 @@ def small_blocks(size, threads=4):
 def rows_of(data, wanted=None, **options):
     """Return all rows of a source as records."""
     rows = open_rows(data, ReadOptions(**options))
-    pieces = [piece for chunk in rows.chunks(wanted) for piece in chunk.pieces()]
+    pieces = [piece for chunk in rows.fragments(wanted) for piece in chunk.decode()]
     assert sum(piece.table.num_rows + len(piece.bad) for piece in pieces) == sum(
         piece.n_rows for piece in pieces
     )
@@ -80,7 +80,7 @@ def rows_of(data, wanted=None, **options):
 
 def trained(data, columns=COLUMNS, weight=None, target="y", **options):
     """Train on a source whose columns are declared."""
-    spec = Spec(columns=columns)
+    spec = ModelSpec(columns=columns)
     read = ReadOptions(**options)
     return train(data, target, spec, weight=weight, read=read, scores=False)
 

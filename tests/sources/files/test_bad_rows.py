@@ -262,8 +262,8 @@ def test_bad_cells_are_those_that_python_finds(tmp_path_factory, rows, size, how
     found, bad, before = [], [], 0
     with small_blocks(size):
         options = ReadOptions(delimiter=",", bad_rows="skip")
-        for chunk in open_rows(path, options).chunks(wanted):
-            for piece in chunk.pieces():
+        for chunk in open_rows(path, options).fragments(wanted):
+            for piece in chunk.decode():
                 found += [list(row.values()) for row in piece.table.to_pylist()]
                 bad += [before + each.row for each in piece.bad]
                 before += piece.n_rows

@@ -194,9 +194,9 @@ def test_a_file_that_disappears(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(written(TABLE))
     rows = open_rows(path)
-    list(rows.chunks())
+    list(rows.fragments())
     path.unlink()
-    said = message_of(lambda: list(rows.chunks()))
+    said = message_of(lambda: list(rows.fragments()))
     assert said == f"{path} cannot be read: no such file or directory"
 
 
@@ -206,5 +206,5 @@ def test_a_file_that_shrinks_while_it_is_read(tmp_path):
     rows = open_rows(path)
     path.write_bytes(WHOLE["rows.parquet"][:200])
     with small_blocks(100):
-        said = message_of(lambda: [list(chunk.pieces()) for chunk in rows.chunks(WANTED)])
+        said = message_of(lambda: [list(chunk.decode()) for chunk in rows.fragments(WANTED)])
     assert said.startswith(str(path))

@@ -88,7 +88,7 @@ def test_line_ends(path, end, final, size):
 def test_a_file_without_a_final_line_break_is_known_to_be_read_whole(path):
     path.write_text("x,y\n1,a\n2,b")
     rows = open_rows(path)
-    assert rows.whole
+    assert rows.complete
     assert rows.sample.num_rows == 2
 
 

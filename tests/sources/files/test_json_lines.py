@@ -14,7 +14,7 @@ from sources.files.reading import (
     small_blocks,
     tally_of,
 )
-from tallybayes.model.specification import ModelSpec as Spec
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import open_rows
 from tallybayes.workflows.training import train
 
@@ -101,10 +101,10 @@ def test_true_and_false_may_be_declared_as_numbers(path):
 def test_nested_values_are_refused_only_where_they_are_used(path):
     nested = [{**record, "inside": {"z": 1}, "many": [1, 2]} for record in RECORDS]
     path.write_text(lines(nested))
-    spec = Spec(drop=("inside", "many"))
+    spec = ModelSpec(drop=("inside", "many"))
     found = train(path, "y", spec, scores=False).stored.fitted.tally
     assert_same_tally(found, in_memory(TABLE, "auto"))
-    assert "column 'inside'" in message_of(lambda: train(path, "y", Spec(drop=("many",))))
+    assert "column 'inside'" in message_of(lambda: train(path, "y", ModelSpec(drop=("many",))))
     assert rows_of(path) == RECORDS
 
 

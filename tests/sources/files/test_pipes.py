@@ -19,7 +19,7 @@ FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 READ = """
 import json, sys
 from tallybayes.sources.files import open_rows
-pieces = [piece for chunk in open_rows(sys.argv[1]).chunks() for piece in chunk.pieces()]
+pieces = [piece for chunk in open_rows(sys.argv[1]).fragments() for piece in chunk.decode()]
 json.dump([record for piece in pieces for record in piece.table.to_pylist()], sys.stdout)
 """
 
@@ -71,11 +71,11 @@ def test_a_named_pipe_is_read_once(tmp_path, data):
     writer = threading.Thread(target=path.write_bytes, args=(data,))
     writer.start()
     rows = open_rows(path)
-    assert not rows.again
-    records = [r for c in rows.chunks() for piece in c.pieces() for r in piece.table.to_pylist()]
+    assert not rows.rereadable
+    records = [r for c in rows.fragments() for piece in c.decode() for r in piece.table.to_pylist()]
     writer.join()
     assert records == RECORDS
-    assert "can be read only once" in message_of(lambda: list(rows.chunks()))
+    assert "can be read only once" in message_of(lambda: list(rows.fragments()))
 
 
 @FIFO

@@ -22,7 +22,7 @@ from sources.files.reading import (
     tally_of,
     written,
 )
-from tallybayes.model.specification import ModelSpec as Spec
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import open_rows, remote
 from tallybayes.workflows.training import train
 
@@ -87,7 +87,7 @@ def test_the_folder_one_is_in(folder, monkeypatch):
 
 def test_what_folders_say_may_be_declared_as_numbers(folder):
     columns = {"year": "gaussian"}
-    spec = Spec(columns=columns, only=("year",))
+    spec = ModelSpec(columns=columns, only=("year",))
     found = train("data", "y", spec, scores=False).stored.fitted.tally
     years = [float(year) for year in YEARS]
     assert_same_tally(found, in_memory({"year": years, "y": TABLE["y"]}, columns))
@@ -96,7 +96,7 @@ def test_what_folders_say_may_be_declared_as_numbers(folder):
 def test_a_folder_whose_name_is_no_number_is_named(folder):
     (folder / "year=old").mkdir()
     (folder / "year=old" / "rows.csv").write_text(written(HALVES[0]))
-    spec = Spec(columns={"year": "gaussian"})
+    spec = ModelSpec(columns={"year": "gaussian"})
     said = message_of(lambda: train("data", "y", spec))
     assert "year=old" in said
     assert "--column year=categorical" in said

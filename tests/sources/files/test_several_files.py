@@ -15,7 +15,7 @@ from sources.files.reading import (
     tally_of,
     written,
 )
-from tallybayes.model.specification import ModelSpec as Spec
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import ReadOptions, open_rows, rows
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
@@ -136,7 +136,7 @@ def test_a_column_that_only_one_file_has(save):
         assert train(paths, "y").stored.fitted.tally.schema.names == ("x", "s", "more")
         return
     assert message_of(lambda: train(paths, "y")).startswith(f"{paths[0]} has no column 'more'")
-    found = train(paths, "y", Spec(drop=("more",))).stored.fitted.tally
+    found = train(paths, "y", ModelSpec(drop=("more",))).stored.fitted.tally
     assert_same_tally(found, in_memory(together(ONE, ONE), "auto"))
 
 

@@ -12,8 +12,9 @@ import pytest
 import tallybayes as tb
 from limited import limited_to
 from sources.files.reading import message_of, small_blocks, tally_of
+from tallybayes.errors import Option
 from tallybayes.sources.files import ReadOptions, open_rows
-from tallybayes.workflows.streams import Aside, worked
+from tallybayes.sources.row_stream import map_rows
 
 N = 3000
 WANTED = {"x": "integer"}
@@ -33,7 +34,7 @@ def numbers(table):
 
 def work_on(path, work, **options):
     read = ReadOptions(**options)
-    return worked(open_rows(path, read), WANTED, work, read, Aside())
+    return map_rows(open_rows(path, read), WANTED, work, read)
 
 
 def threads():
@@ -60,7 +61,7 @@ def test_results_come_in_the_order_of_the_rows_whatever_thread_is_first(path, n)
         return numbers(table)
 
     with small_blocks(500, threads=n):
-        found = [number for done in work_on(path, work) for number in done.result]
+        found = [number for done in work_on(path, work) for number in done.value]
     assert found == list(range(N))
     assert_nothing_is_left(path)
 
@@ -105,11 +106,11 @@ def test_sixty_megabytes_pass_with_few_of_them_in_memory(n):
     wanted = {"x": "number", "s": "category"}
     with small_blocks(block, threads=n):
         source = open_rows(stream)
-        assert not source.whole
-        for done in worked(source, wanted, work, ReadOptions(), Aside()):
-            most = max(most, done.result)
+        assert not source.complete
+        for done in map_rows(source, wanted, work):
+            most = max(most, done.value)
             ahead = max(ahead, stream.given - rows * row)
-            rows += done.rows
+            rows += done.n_rows
     assert rows * row == stream.given == stream.size
     assert len(tables) > 50
     assert most <= n + 2
@@ -157,7 +158,7 @@ def test_an_exception_in_the_work_is_raised_as_it_is(path, error):
     with small_blocks(200):
         found = []
         with pytest.raises(error) as caught:
-            found.extend(done.result for done in work_on(path, work))
+            found.extend(done.value for done in work_on(path, work))
         caught.value.__traceback__ = None
         del caught
         assert_nothing_is_left(path)
@@ -179,7 +180,7 @@ def test_ctrl_c_leaves_nothing_behind(path, request):
 
     def consume():
         for done in work_on(path, work):
-            assert done.rows
+            assert done.n_rows
         pressed.wait(30)
 
     with small_blocks(200):
@@ -245,7 +246,7 @@ def test_progress_is_told_of_all_rows_and_bytes(path):
     size = path.stat().st_size
     with small_blocks(500):
         rows = open_rows(path, read)
-        list(worked(rows, WANTED, numbers, read, Aside(), what="trying", progress=told))
+        list(map_rows(rows, WANTED, numbers, read, told, what="trying"))
     assert told.calls == [("begin", "trying", size), "end"]
     assert told.rows == N + 1
     assert told.bytes == size - len("x,y\n")
@@ -253,55 +254,49 @@ def test_progress_is_told_of_all_rows_and_bytes(path):
 
 def test_progress_ends_though_the_work_fails(path):
     told = Told()
-    read = ReadOptions()
     with pytest.raises(ZeroDivisionError):
-        list(worked(open_rows(path), WANTED, lambda table: 1 / 0, read, Aside(), progress=told))
+        list(map_rows(open_rows(path), WANTED, lambda table: 1 / 0, None, told))
     assert told.calls[-1] == "end"
 
 
-def refusing(divisor, calls, *, told):
-    """Return work that refuses multiples of a number, and may tell which rows those are."""
+def refusing(divisor, calls):
+    """Return work that refuses multiples of a number, and tells which rows those are."""
 
     def work(table):
         calls.append(table.num_rows)
         values = numbers(table)
-        bad = [row for row, value in enumerate(values) if value % divisor == 0]
+        bad = {row: f"{n} is a multiple" for row, n in enumerate(values) if n % divisor == 0}
         if bad:
-            error = tb.TallyBayesError(f"the number of row {bad[0]} is a multiple; take another")
-            if told:
-                error.rows = bad
-            raise error
+            raise tb.TallyBayesError("there are multiples", bad)
         return values
 
     return work
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["told by the error", "found by halving"])
 @pytest.mark.parametrize("divisor", [1, 7, 1000])
-def test_rows_that_the_work_refuses_are_set_aside_one_by_one(path, divisor, told):
+def test_rows_that_the_work_refuses_are_rejected_each_for_its_reason(path, divisor):
     calls = []
-    aside = Aside()
-    read = ReadOptions(bad_rows="report")
-    with small_blocks(2000):
-        stream = worked(open_rows(path), WANTED, refusing(divisor, calls, told=told), read, aside)
-        found = [number for done in stream for number in done.result]
+    with small_blocks(20_000):
+        stream = work_on(path, refusing(divisor, calls), bad_rows="report")
+        found = [number for done in stream for number in done.value]
     assert found == [number for number in range(N) if number % divisor]
-    assert aside.rows == len(range(0, N, divisor))
-    assert aside.lines == [
-        f"{path}, row {number + 1:,}: the number is a multiple; take another"
-        for number in range(0, N, divisor)
+    assert stream.rejected.count == len(range(0, N, divisor))
+    assert stream.rejected.lines == [
+        f"{path}, row {number + 1:,}: {number} is a multiple" for number in range(0, N, divisor)
     ]
-    if told:
-        n_chunks = -(-path.stat().st_size // 2000) + 1
-        assert len(calls) <= 5 * n_chunks
+    assert len(calls) <= 2 * (-(-path.stat().st_size // 20_000) + 1)
 
 
 def test_the_first_row_that_the_work_refuses_is_named(path):
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], *lines[2:]]))  # without 0, a multiple of everything
-    with small_blocks(2000):
-        said = message_of(lambda: list(work_on(path, refusing(1234, [], told=False))))
-    assert said.startswith(f"{path}, row 1,234: the number is a multiple; take another; correct it")
+    with small_blocks(2000), pytest.raises(tb.TallyBayesError) as caught:
+        list(work_on(path, refusing(1234, [])))
+    skip = Option("bad_rows", "skip")
+    assert str(caught.value) == (
+        f"{path}, row 1,234: 1234 is a multiple; correct it, or leave such rows out with {skip}"
+    )
+    assert caught.value.remedies == (skip,)
 
 
 def test_a_refusal_that_no_row_is_to_blame_for_names_no_row(path):

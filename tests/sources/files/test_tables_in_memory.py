@@ -68,13 +68,13 @@ def test_pieces_of_any_size(make, monkeypatch):
 @pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
 def test_all_but_readers_can_be_gone_through_again(make):
     rows = open_rows(make())
-    first = [piece.n_rows for chunk in rows.chunks() for piece in chunk.pieces()]
+    first = [piece.n_rows for chunk in rows.fragments() for piece in chunk.decode()]
     assert sum(first) == N
-    if rows.again:
-        again = [piece.n_rows for chunk in rows.chunks() for piece in chunk.pieces()]
+    if rows.rereadable:
+        again = [piece.n_rows for chunk in rows.fragments() for piece in chunk.decode()]
         assert again == first
     else:
-        assert "can be read only once" in message_of(lambda: list(rows.chunks()))
+        assert "can be read only once" in message_of(lambda: list(rows.fragments()))
 
 
 def test_a_field_that_only_later_records_have_is_a_column():

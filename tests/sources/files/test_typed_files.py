@@ -22,7 +22,7 @@ from sources.files.reading import (
     tally_of,
     trained,
 )
-from tallybayes.model.specification import ModelSpec as Spec
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.files import arrow_file, open_rows, parquet_file
 from tallybayes.workflows.training import train
 
@@ -158,7 +158,7 @@ REFUSED = {
 def test_columns_that_cannot_be_counted_are_refused_by_name_only_if_used(write, column):
     path = write(pa.table(TABLE).append_column("odd", column))
     assert "column 'odd' holds" in message_of(lambda: train(path, "y"))
-    found = train(path, "y", Spec(drop=("odd",)), scores=False).stored.fitted.tally
+    found = train(path, "y", ModelSpec(drop=("odd",)), scores=False).stored.fitted.tally
     assert_same_tally(found, in_memory(TABLE, "auto"))
 
 

@@ -8,15 +8,9 @@ from typing import Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.column_types import refuse_mistyped
-from tallybayes.sources.files.pieces import (
-    Chunk,
-    Piece,
-    Wanted,
-    checked_names,
-    first_line,
-    refuse_lacking,
-)
+from tallybayes.sources.files.pieces import checked_names, first_line, refuse_lacking
 from tallybayes.sources.files.place import Place
+from tallybayes.sources.row_stream import ColumnTypes, DecodedRows, Fragment
 
 FILE_MARK = b"ARROW1"
 ROWS = 32_768  # as many as are laid out for the kernels at once
@@ -42,10 +36,10 @@ class ArrowFile:
                     break
             more = next(self._batches, None)
         self.sample = self._sound(pyarrow.Table.from_batches(self._head, self._schema))
-        self.whole = more is None
+        self.complete = more is None
         self._head += [] if more is None else [more]
 
-    def chunks(self, wanted: Wanted | None) -> Generator[Chunk]:
+    def fragments(self, wanted: ColumnTypes | None) -> Generator[Fragment]:
         """Go through the batches."""
         import pyarrow
 
@@ -54,13 +48,13 @@ class ArrowFile:
             refuse_mistyped(wanted, self._schema, self._file)
         names = list(self.names if wanted is None else wanted)
 
-        def pieces(batch: Any) -> Iterator[Piece]:
+        def decode(batch: Any) -> Iterator[DecodedRows]:
             table = pyarrow.Table.from_batches([batch], self._schema)
-            yield Piece(self._sound(table.select(names)), batch.num_rows)
+            yield DecodedRows(self._sound(table.select(names)), batch.num_rows)
 
         with _explained(self._file):
             for batch in chain(self._head, self._batches):
-                yield Chunk(self._file, batch.nbytes, lambda batch=batch: pieces(batch))  # type: ignore[misc]
+                yield Fragment(self._file, batch.nbytes, lambda batch=batch: decode(batch))  # type: ignore[misc]
 
     def _sound(self, table: Any) -> Any:
         """Return a table; one of a damaged file might point anywhere in memory, and is refused."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources.files.pieces import Type, Wanted
+from tallybayes.sources.row_stream import ColumnType, ColumnTypes
 
-_PLURALS: dict[Type, str] = {
+_PLURALS: dict[ColumnType, str] = {
     "number": "numbers",
     "integer": "whole numbers",
     "boolean": "true and false",
@@ -16,7 +16,7 @@ _PLURALS: dict[Type, str] = {
 }
 
 
-def arrow_type(kind: Type) -> Any:
+def arrow_type(kind: ColumnType) -> Any:
     """Return the type that text is turned into; categories are codes."""
     import pyarrow
 
@@ -26,7 +26,7 @@ def arrow_type(kind: Type) -> Any:
     return types.get(kind, pyarrow.string())
 
 
-def type_of(kind: Any) -> Type | None:
+def type_of(kind: Any) -> ColumnType | None:
     """Return what a type of Arrow's is here; None if it is nothing that can be counted."""
     from pyarrow import types as is_
 
@@ -40,7 +40,7 @@ def type_of(kind: Any) -> Type | None:
     return "text" if text else None
 
 
-def plain_types(schema: Any) -> dict[str, Type]:
+def plain_types(schema: Any) -> dict[str, ColumnType]:
     """Return the types of all columns of text, numbers, or true and false; nothing is text."""
     from pyarrow import types as is_
 
@@ -49,7 +49,7 @@ def plain_types(schema: Any) -> dict[str, Type]:
     return {n: kind or "text" for n, kind in found.items() if kind is not None or n in empty}
 
 
-def with_booleans(wanted: Wanted, schema: Any) -> Wanted:
+def with_booleans(wanted: ColumnTypes, schema: Any) -> ColumnTypes:
     """Read what is true or false as such where numbers are wanted: it counts as 1 or 0."""
     types = plain_types(schema)
     return {
@@ -58,7 +58,7 @@ def with_booleans(wanted: Wanted, schema: Any) -> Wanted:
     }
 
 
-def refuse_mistyped(wanted: Wanted, schema: Any, file: str) -> None:
+def refuse_mistyped(wanted: ColumnTypes, schema: Any, file: str) -> None:
     """Refuse text where something else is wanted, and something else where text is."""
     import pyarrow
 

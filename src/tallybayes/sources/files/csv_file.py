@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -17,19 +18,11 @@ from tallybayes.sources.files.blocks import blocks, wrong_encoding
 from tallybayes.sources.files.column_types import arrow_type, plain_types, with_booleans
 from tallybayes.sources.files.csv_head import DELIMITERS, head_of
 from tallybayes.sources.files.csv_mending import converted, misfits
-from tallybayes.sources.files.options import ReadOptions
-from tallybayes.sources.files.pieces import (
-    BadRow,
-    Chunk,
-    Piece,
-    Wanted,
-    checked_names,
-    kept_rows,
-    refuse_lacking,
-    set_aside,
-)
+from tallybayes.sources.files.pieces import checked_names, each_once, kept_rows, refuse_lacking
 from tallybayes.sources.files.place import Place
 from tallybayes.sources.files.quoting import Quoting
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.row_stream import BadRow, ColumnTypes, DecodedRows, Fragment
 
 LINE_BREAKS = b"\r\n"
 
@@ -58,7 +51,7 @@ class CsvFile:
         else:
             self.names = tuple(f"x{number}" for number in range(len(head.fields)))
         second = next(self._blocks, None)
-        self.whole = second is None
+        self.complete = second is None
         self._head = [first] if second is None else [first, second]
         self.sample = self._sample(first)
 
@@ -66,7 +59,7 @@ class CsvFile:
         """Return the next block that holds something, or nothing."""
         return next((block for block in self._blocks if block.lstrip(LINE_BREAKS)), b"")
 
-    def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
+    def fragments(self, wanted: ColumnTypes | None) -> Iterator[Fragment]:
         """Go through the file."""
         if wanted is None:
             wanted = plain_types(self.sample.schema)
@@ -74,9 +67,9 @@ class CsvFile:
         wanted = with_booleans(wanted, self.sample.schema)
         with closing(self._blocks):
             for block in chain(self._head, self._blocks):
-                yield Chunk(self._file, len(block), lambda block=block: self._pieces(block, wanted))  # type: ignore[misc]
+                yield Fragment(self._file, len(block), partial(self._decoded, block, wanted))
 
-    def _pieces(self, block: bytes, wanted: Wanted) -> Iterator[Piece]:
+    def _decoded(self, block: bytes, wanted: ColumnTypes) -> Iterator[DecodedRows]:
         import pyarrow
 
         types = {name: arrow_type(kind) for name, kind in wanted.items()}
@@ -85,7 +78,7 @@ class CsvFile:
         except pyarrow.ArrowInvalid:
             yield self._mended(block, wanted)
             return
-        yield Piece(table, table.num_rows)
+        yield DecodedRows(table, table.num_rows)
 
     def _parsed(
         self,
@@ -166,7 +159,7 @@ class CsvFile:
             said = str(error).splitlines()[0]
             raise TallyBayesError(f"{self._file} cannot be read as CSV: {said}") from None
 
-    def _mended(self, block: bytes, wanted: Wanted) -> Piece:
+    def _mended(self, block: bytes, wanted: ColumnTypes) -> DecodedRows:
         """Read a block as text and find the rows that do not fit."""
         import pyarrow
 
@@ -180,7 +173,6 @@ class CsvFile:
         for name, kind in wanted.items():
             for each in misfits(table.column(name), name, kind, decimal):
                 bad.append(each if places is None else each._replace(row=int(places[each.row])))
-        aside = set_aside(bad, self._options)
         kept = kept_rows(n_rows, bad)
         if kept is not None:
             dropped = {each.row for each in bad}
@@ -188,7 +180,9 @@ class CsvFile:
             good = [row not in dropped for row in among]
             table = table.filter(pyarrow.array(good, pyarrow.bool_()))
         columns = [converted(table.column(name), kind, decimal) for name, kind in wanted.items()]
-        return Piece(pyarrow.Table.from_arrays(columns, list(wanted)), n_rows, aside, kept)
+        return DecodedRows(
+            pyarrow.Table.from_arrays(columns, list(wanted)), n_rows, each_once(bad), kept
+        )
 
 
 def _names(fields: Sequence[str]) -> list[str]:

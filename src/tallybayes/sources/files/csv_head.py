@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.blocks import wrong_encoding
-from tallybayes.sources.files.options import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 
 DELIMITERS = ",;\t|"
 LOOKED_AT = 5  # records, to find the delimiter

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from tallybayes.sources.files.column_types import arrow_type
-from tallybayes.sources.files.pieces import TYPE_NAMES, BadRow, Type
+from tallybayes.sources.files.pieces import TYPE_NAMES
+from tallybayes.sources.row_stream import BadRow, ColumnType
 
 TRUE = ("true", "True", "TRUE", "1")
 FALSE = ("false", "False", "FALSE", "0")
 SHOWN = 40  # letters of a value in an error
 
 
-def converted(column: Any, kind: Type, decimal: str) -> Any:
+def converted(column: Any, kind: ColumnType, decimal: str) -> Any:
     """Convert text as Arrow's CSV reader does; what does not fit raises."""
     import pyarrow
     from pyarrow import compute
@@ -35,7 +36,7 @@ def converted(column: Any, kind: Type, decimal: str) -> Any:
     return column.cast(arrow_type(kind))
 
 
-def misfits(column: Any, name: str, kind: Type, decimal: str) -> Iterator[BadRow]:
+def misfits(column: Any, name: str, kind: ColumnType, decimal: str) -> Iterator[BadRow]:
     """Go through the values of a column that are not of its type."""
     import pyarrow
     from pyarrow import compute
@@ -51,7 +52,7 @@ def misfits(column: Any, name: str, kind: Type, decimal: str) -> Iterator[BadRow
         yield BadRow(row, name, f"{shown!r} is not {TYPE_NAMES[kind]}")
 
 
-def _wrong(values: Any, kind: Type, decimal: str) -> Iterator[str]:
+def _wrong(values: Any, kind: ColumnType, decimal: str) -> Iterator[str]:
     """Find by halving which of many values cannot be converted."""
     import pyarrow
 

@@ -7,31 +7,37 @@ from typing import Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.arrow_file import ArrowFile
-from tallybayes.sources.files.pieces import Chunk, Wanted, first_line
+from tallybayes.sources.files.head import HeadRows
+from tallybayes.sources.files.pieces import first_line
+from tallybayes.sources.row_stream import IN_MEMORY, ColumnTypes, Fragment, Rows
 
 
 class FrameRows:
     """The rows of a table that is in memory, or of a reader of record batches."""
 
-    def __init__(self, data: Any, name: str = "the table") -> None:
+    def __init__(self, data: Any) -> None:
         import pyarrow
 
         self._data = data
-        self.again = not isinstance(data, pyarrow.RecordBatchReader)
-        self.files = (name,)
+        self.rereadable = not isinstance(data, pyarrow.RecordBatchReader)
+        self.files = IN_MEMORY
         self.n_bytes: int | None = None
-        self.untyped = False
-        self._opened: ArrowFile | None = ArrowFile(name, _reader(data), checked=True)
-        self.sample, self.whole = self._opened.sample, self._opened.whole
+        self.types_guessed = False
+        self._opened: ArrowFile | None = ArrowFile(self.files[0], _reader(data), checked=True)
+        self.sample, self.complete = self._opened.sample, self._opened.complete
         self.names = self._opened.names
 
-    def chunks(self, wanted: Wanted | None = None) -> Generator[Chunk]:
+    def head(self) -> Rows:
+        """Return the rows of the sample alone, read as all rows would be."""
+        return self if self.complete else HeadRows(self)
+
+    def fragments(self, wanted: ColumnTypes | None = None) -> Generator[Fragment]:
         """Go through all rows, of which only the columns that are wanted are decoded."""
         opened, self._opened = self._opened, None
-        if opened is None and not self.again:
+        if opened is None and not self.rereadable:
             raise TallyBayesError(f"{self.files[0]} can be read only once; read it into a table")
         reader = opened or ArrowFile(self.files[0], _reader(self._data), checked=True)
-        return reader.chunks(wanted)
+        return reader.fragments(wanted)
 
 
 def _reader(data: Any) -> Any:

@@ -5,28 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.blocks import blocks, wrong_encoding
 from tallybayes.sources.files.column_types import arrow_type, plain_types, with_booleans
-from tallybayes.sources.files.options import ReadOptions
-from tallybayes.sources.files.pieces import (
-    TYPE_NAMES,
-    BadRow,
-    Chunk,
-    Piece,
-    Type,
-    Wanted,
-    kept_rows,
-    set_aside,
-)
+from tallybayes.sources.files.pieces import TYPE_NAMES, each_once, kept_rows
 from tallybayes.sources.files.place import Place
 from tallybayes.sources.files.quoting import Quoting
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.row_stream import BadRow, ColumnType, ColumnTypes, DecodedRows, Fragment
 
 SHOWN = 40  # letters of a value in an error
-_PYTHON: dict[Type, tuple[type, ...]] = {
+_PYTHON: dict[ColumnType, tuple[type, ...]] = {
     "number": (int, float),
     "integer": (int,),
     "boolean": (bool,),
@@ -47,7 +40,7 @@ class JsonFile:
         if not first.strip():
             raise TallyBayesError(f"{place.name} is empty; expected a JSON record in every line")
         second = next(self._blocks, None)
-        self.whole = second is None
+        self.complete = second is None
         self._head = [first] if second is None else [first, second]
         self.sample = self._sample(first)
         self.names = tuple(self.sample.column_names)
@@ -61,25 +54,25 @@ class JsonFile:
             raise TallyBayesError(f"{self._file} is not valid JSON: {error}") from None
         return b"\n".join(json.dumps(record).encode() for record in records)
 
-    def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
+    def fragments(self, wanted: ColumnTypes | None) -> Iterator[Fragment]:
         """Go through the file."""
         if wanted is None:
             wanted = plain_types(self.sample.schema)
         wanted = with_booleans(wanted, self.sample.schema)
         with closing(self._blocks):
             for block in chain(self._head, self._blocks):
-                yield Chunk(self._file, len(block), lambda block=block: self._pieces(block, wanted))  # type: ignore[misc]
+                yield Fragment(self._file, len(block), partial(self._decoded, block, wanted))
 
-    def _pieces(self, block: bytes, wanted: Wanted) -> Iterator[Piece]:
+    def _decoded(self, block: bytes, wanted: ColumnTypes) -> Iterator[DecodedRows]:
         import pyarrow
 
         try:
             table = self._parsed(block, _schema(wanted), "ignore")
         except pyarrow.ArrowInvalid:
             table, n_rows, bad = self._line_by_line(block, wanted)
-            yield Piece(table, n_rows, set_aside(bad, self._options), kept_rows(n_rows, bad))
+            yield DecodedRows(table, n_rows, each_once(bad), kept_rows(n_rows, bad))
             return
-        yield Piece(table, table.num_rows)
+        yield DecodedRows(table, table.num_rows)
 
     def _parsed(self, block: bytes, schema: Any, unexpected: str) -> Any:
         import pyarrow
@@ -120,7 +113,7 @@ class JsonFile:
 
     def _looked_through(self, block: bytes) -> Any:
         """Settle types in spite of lines that do not fit: by the first value of each field."""
-        types: dict[str, Type] = {}
+        types: dict[str, ColumnType] = {}
         for line in block.splitlines():
             record = _loaded(line)
             for name, value in record.items() if isinstance(record, dict) else ():
@@ -134,7 +127,7 @@ class JsonFile:
             )
         return self._line_by_line(block, types)[0]
 
-    def _line_by_line(self, block: bytes, wanted: Wanted) -> tuple[Any, int, list[BadRow]]:
+    def _line_by_line(self, block: bytes, wanted: ColumnTypes) -> tuple[Any, int, list[BadRow]]:
         """Return a block's rows that fit, how many there are in all, and those that do not."""
         import pyarrow
 
@@ -158,7 +151,7 @@ def _loaded(line: bytes) -> Any:
         return error
 
 
-def _record(line: bytes, wanted: Wanted) -> dict[str, Any] | tuple[str | None, str]:
+def _record(line: bytes, wanted: ColumnTypes) -> dict[str, Any] | tuple[str | None, str]:
     """Return the fields of a line, or the column that is to blame and why."""
     record = _loaded(line)
     if isinstance(record, Exception):
@@ -174,7 +167,7 @@ def _record(line: bytes, wanted: Wanted) -> dict[str, Any] | tuple[str | None, s
     return {name: record.get(name) for name in wanted}
 
 
-def _fits(value: Any, kind: Type) -> bool:
+def _fits(value: Any, kind: ColumnType) -> bool:
     """Tell whether a value is of a type, and whether Arrow can hold it."""
     of_python = isinstance(value, _PYTHON[kind]) and (kind == "boolean") == isinstance(value, bool)
     try:
@@ -187,7 +180,7 @@ def _fits(value: Any, kind: Type) -> bool:
     return of_python and (kind != "integer" or -(2**63) <= value < 2**63)
 
 
-def _schema(wanted: Wanted) -> Any:
+def _schema(wanted: ColumnTypes) -> Any:
     import pyarrow
 
     text = pyarrow.string()
@@ -195,7 +188,7 @@ def _schema(wanted: Wanted) -> Any:
     return pyarrow.schema([(n, text if k in is_text else arrow_type(k)) for n, k in wanted.items()])
 
 
-def _type_of(value: Any) -> Type | None:
+def _type_of(value: Any) -> ColumnType | None:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
@@ -205,7 +198,7 @@ def _type_of(value: Any) -> Type | None:
     return "text" if isinstance(value, str) else None
 
 
-def _widens(known: Type, found: Type) -> bool:
+def _widens(known: ColumnType, found: ColumnType) -> bool:
     return known == "integer" and found == "number"
 
 

@@ -8,15 +8,9 @@ from typing import Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.column_types import refuse_mistyped
-from tallybayes.sources.files.pieces import (
-    Chunk,
-    Piece,
-    Wanted,
-    checked_names,
-    first_line,
-    refuse_lacking,
-)
+from tallybayes.sources.files.pieces import checked_names, first_line, refuse_lacking
 from tallybayes.sources.files.place import Place
+from tallybayes.sources.row_stream import ColumnTypes, DecodedRows, Fragment
 
 ROWS = 32_768  # as many as are laid out for the kernels at once
 BUFFER = 1 << 20  # bytes of a column that are read at a time, instead of all of a row group
@@ -27,14 +21,14 @@ class ParquetFile:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        if not place.again:  # its footer is at the end
+        if not place.rereadable:  # its footer is at the end
             self._place = Place(place.name, stream=place.seekable())
         self._file = self._open([])
         self._metadata = self._file.metadata
         self._schema = self._file.schema_arrow
         self.names = checked_names(self._schema.names, place.name)
         self._rows = self._metadata.num_rows
-        self.whole = self._rows <= ROWS
+        self.complete = self._rows <= ROWS
 
     def _open(self, codes: list[str], metadata: Any = None) -> Any:
         import pyarrow
@@ -42,7 +36,7 @@ class ParquetFile:
 
         place = self._place
         source = place.stream
-        if place.again:  # Arrow reads local files without Python
+        if place.rereadable:  # Arrow reads local files without Python
             source = place.path if place.filesystem is None else place.seekable()
         try:
             return parquet.ParquetFile(
@@ -70,7 +64,7 @@ class ParquetFile:
             raise self._damaged(error) from None
         return table
 
-    def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
+    def fragments(self, wanted: ColumnTypes | None) -> Iterator[Fragment]:
         """Go through the row groups."""
         if wanted is not None:
             refuse_lacking(wanted, self.names, self._place.name)
@@ -79,13 +73,13 @@ class ParquetFile:
         for group in range(self._metadata.num_row_groups):
             n_rows = self._metadata.row_group(group).num_rows
             share = int(size * n_rows / max(self._rows, 1))
-            yield Chunk(
+            yield Fragment(
                 self._place.name,
                 share,
-                lambda group=group: self._pieces(group, wanted),  # type: ignore[misc]
+                lambda group=group: self._decoded(group, wanted),  # type: ignore[misc]
             )
 
-    def _pieces(self, group: int, wanted: Wanted | None) -> Iterator[Piece]:
+    def _decoded(self, group: int, wanted: ColumnTypes | None) -> Iterator[DecodedRows]:
         import pyarrow
 
         names = None if wanted is None else list(wanted)
@@ -94,7 +88,7 @@ class ParquetFile:
         file = self._open(codes, self._metadata)
         for batch in self._batches(file, row_groups=[group], columns=names, use_threads=alone):
             table = pyarrow.Table.from_batches([batch])
-            yield Piece(table if names is None else table.select(names), batch.num_rows)
+            yield DecodedRows(table if names is None else table.select(names), batch.num_rows)
 
     def _batches(self, file: Any, **how: Any) -> Iterator[Any]:
         import pyarrow

@@ -1,57 +1,23 @@
-"""What reading yields: chunks that any thread can decode into pieces of a table."""
+"""What readers of files share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.sources.files.options import ReadOptions
+from tallybayes.sources.row_stream import BadRow, ColumnType, ColumnTypes, Fragment
 
-Type = Literal["number", "integer", "boolean", "category", "text"]
-Wanted = Mapping[str, Type]
-
-TYPE_NAMES: Mapping[Type, str] = {
+TYPE_NAMES: Mapping[ColumnType, str] = {
     "number": "a number",
     "integer": "a whole number",
     "boolean": "true or false",
     "category": "text",
     "text": "text",
 }
-
-
-class BadRow(NamedTuple):
-    """A row that does not fit: its number from 0, the column and value if one is to blame."""
-
-    row: int
-    column: str | None
-    why: str
-
-
-class Piece(NamedTuple):
-    """Some rows of a file, decoded: an Arrow table, and what was set aside.
-
-    `n_rows` counts the bad rows too; `kept` are the numbers, within the piece, of the rows that the
-    table has (None: all of them).
-    """
-
-    table: Any
-    n_rows: int
-    bad: tuple[BadRow, ...] = ()
-    kept: NDArray[np.int64] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A part of a file; `pieces` decodes it, in whatever thread."""
-
-    file: str
-    n_bytes: int
-    pieces: Callable[[], Iterator[Piece]]
 
 
 class Reader(Protocol):
@@ -66,31 +32,19 @@ class Reader(Protocol):
         """Its first rows, as an Arrow table."""
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether those are all rows."""
 
-    def chunks(self, wanted: Wanted | None) -> Iterator[Chunk]:
+    def fragments(self, wanted: ColumnTypes | None) -> Iterator[Fragment]:
         """Go through the file; only once. The first pieces hold the sample again."""
 
 
-class UnfitError(TallyBayesError):
-    """A row does not fit, and rows that do not fit are not to be set aside."""
-
-    def __init__(self, bad: BadRow, *, in_table: bool = False) -> None:
-        super().__init__(bad.why)
-        self.bad = bad
-        self.in_table = in_table  # whether the number is that in the table, not in the file
-
-
-def set_aside(bad: list[BadRow], options: ReadOptions) -> tuple[BadRow, ...]:
-    """Return rows that do not fit, each once, if they may be set aside; or raise the first."""
+def each_once(bad: Sequence[BadRow]) -> tuple[BadRow, ...]:
+    """Return rows that do not fit in their order, each once: with what was found first."""
     first: dict[int, BadRow] = {}
     for each in bad:
         first.setdefault(each.row, each)
-    found = tuple(first[row] for row in sorted(first))
-    if found and options.bad_rows == "error":
-        raise UnfitError(found[0])
-    return found
+    return tuple(first[row] for row in sorted(first))
 
 
 def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:
@@ -108,7 +62,7 @@ def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def refuse_lacking(wanted: Wanted, names: tuple[str, ...], file: str) -> None:
+def refuse_lacking(wanted: ColumnTypes, names: tuple[str, ...], file: str) -> None:
     """Refuse a file that lacks a column."""
     for name in wanted:
         if name not in names:

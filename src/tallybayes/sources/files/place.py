@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources.files.options import Format
+from tallybayes.sources.formats import Format
 
 ENDINGS: Mapping[str, Format] = {
     "csv": "csv",
@@ -49,7 +49,7 @@ class Place:
     once: bool = False
 
     @property
-    def again(self) -> bool:
+    def rereadable(self) -> bool:
         """Whether it can be opened more than once."""
         return self.stream is None and not self.once
 
@@ -85,7 +85,7 @@ class Place:
         import pyarrow
 
         with explained(self.name):
-            if self.again:
+            if self.rereadable:
                 file = self._for_arrow()
                 first = file.read(_ENOUGH)
                 file.seek(0)

@@ -14,18 +14,20 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.column_types import type_of
 from tallybayes.sources.files.csv_file import CsvFile
 from tallybayes.sources.files.frames import FrameRows
-from tallybayes.sources.files.options import Format, ReadOptions
-from tallybayes.sources.files.pieces import Chunk, Reader, Type, Wanted
+from tallybayes.sources.files.head import HeadRows
+from tallybayes.sources.files.pieces import Reader
 from tallybayes.sources.files.place import Place
 from tallybayes.sources.files.places import places
 from tallybayes.sources.files.several import joined, placed, with_partition
+from tallybayes.sources.formats import Format, ReadOptions
+from tallybayes.sources.row_stream import ColumnType, ColumnTypes, Fragment, Rows
 
 SAMPLE_ROWS = 10_000
 MOST_SAMPLED = 8  # files
 _JSON = re.compile(rb"(\xef\xbb\xbf)?\s*(\{|\[\s*\{)")
 
 
-class Rows:
+class FileRows:
     """Rows that can be gone through, once or as often as one likes.
 
     Attributes
@@ -34,25 +36,25 @@ class Rows:
         The columns.
     sample : pyarrow.Table
         The first rows.
-    whole : bool
+    complete : bool
         Whether those are all rows.
-    again : bool
+    rereadable : bool
         Whether the rows can be read more than once.
     n_bytes : int or None
         How much there is to read, if that is known.
     files : tuple of str
         Where the rows come from.
-    untyped : bool
+    types_guessed : bool
         Whether types were only guessed: CSV has none.
 
     Examples
     --------
     >>> import pyarrow
     >>> rows = open_rows(pyarrow.table({"age": [41, 25], "buys": ["yes", "no"]}))
-    >>> rows.names, rows.whole
+    >>> rows.names, rows.complete
     (('age', 'buys'), True)
-    >>> [piece.n_rows for chunk in rows.chunks({"age": "number"}) for piece in chunk.pieces()]
-    [2]
+    >>> [fragment.file for fragment in rows.fragments({"age": "number"})]
+    ['the table']
     """
 
     def __init__(self, found: list[Place], options: ReadOptions) -> None:
@@ -60,7 +62,7 @@ class Rows:
         self._places = [place for place in found if place.size != 0] or found[:1]
         self._options = options
         self.files = tuple(place.name for place in self._places)
-        self.again = all(place.again for place in self._places)
+        self.rereadable = all(place.rereadable for place in self._places)
         sizes = [place.n_bytes for place in self._places]
         self.n_bytes = None if None in sizes else sum(size or 0 for size in sizes)
         self._opened: list[Reader] = []
@@ -72,15 +74,19 @@ class Rows:
             if sum(map(len, samples)) >= SAMPLE_ROWS:
                 break
         all_seen = len(self._opened) == len(self._places)
-        self.whole = all_seen and all(each.whole for each in self._opened)
+        self.complete = all_seen and all(each.complete for each in self._opened)
         self.sample = joined(samples)
-        self.untyped = isinstance(self._opened[0], CsvFile)
+        self.types_guessed = isinstance(self._opened[0], CsvFile)
         self.names = tuple(self.sample.column_names)
 
-    def chunks(self, wanted: Wanted | None = None) -> Generator[Chunk]:
+    def head(self) -> Rows:
+        """Return the rows of the sample alone, read as all rows would be."""
+        return self if self.complete else HeadRows(self)
+
+    def fragments(self, wanted: ColumnTypes | None = None) -> Generator[Fragment]:
         """Go through all rows, of which only the columns that are wanted are decoded."""
         opened, self._opened = deque(self._opened), []
-        if not opened and not self.again:
+        if not opened and not self.rereadable:
             raise TallyBayesError(f"{self.files[0]} can be read only once; save it to a file first")
         for place in self._places:
             reader = opened.popleft() if opened else _open(place, self._options)
@@ -91,14 +97,14 @@ class Rows:
                     for name, kind in wanted.items()
                     if name in reader.names or name not in place.partition
                 }
-            for chunk in reader.chunks(inside):
+            for fragment in reader.fragments(inside):
                 if place.partition:
-                    yield replace(chunk, pieces=placed(chunk, place, wanted))
+                    yield replace(fragment, decode=placed(fragment, place, wanted))
                 else:
-                    yield chunk
+                    yield fragment
 
 
-def open_rows(data: Any, options: ReadOptions | None = None) -> Rows | FrameRows:
+def open_rows(data: Any, options: ReadOptions | None = None) -> Rows:
     """Open whatever holds the rows.
 
     Parameters
@@ -111,16 +117,18 @@ def open_rows(data: Any, options: ReadOptions | None = None) -> Rows | FrameRows
         What files cannot say of themselves.
     """
     options = options or ReadOptions()
+    if hasattr(data, "fragments"):  # they were opened before
+        return data  # type: ignore[no-any-return]
     listed = isinstance(data, list | tuple) and all(
         isinstance(each, str | os.PathLike) for each in data
     )
     if isinstance(data, str | os.PathLike) or (listed and data):
-        return Rows(places(data), options)
+        return FileRows(places(data), options)
     if hasattr(data, "read"):
         name = str(getattr(data, "name", "the stream"))
         if isinstance(data, io.TextIOBase):
             raise TallyBayesError(f"{name} is open for text; open it for bytes, with mode 'rb'")
-        return Rows([Place(name, stream=data)], options)
+        return FileRows([Place(name, stream=data)], options)
     return FrameRows(data)
 
 
@@ -130,7 +138,7 @@ def _open(place: Place, options: ReadOptions) -> Reader:
     if kind is None:
         stream = place.open()
         kind = _format_of(stream.peek(256))
-        if place.again:
+        if place.rereadable:
             stream.close()
         else:
             place = replace(place, stream=stream)
@@ -158,7 +166,7 @@ def _format_of(first: bytes) -> Format:
     return "jsonl" if _JSON.match(first) else "csv"
 
 
-def types_of(table: Any) -> dict[str, Type]:
+def types_of(table: Any) -> dict[str, ColumnType]:
     """Return the types of a table's columns, as `chunks` takes them."""
     found = {each.name: type_of(each.type) for each in table.schema}
     return {n: "category" if k is None or k == "text" else k for n, k in found.items()}

@@ -7,8 +7,8 @@ from typing import Any
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.files.column_types import arrow_type, type_of
-from tallybayes.sources.files.pieces import Chunk, Piece, Wanted
 from tallybayes.sources.files.place import Place
+from tallybayes.sources.row_stream import ColumnTypes, DecodedRows, Fragment
 
 
 def joined(samples: Sequence[Any]) -> Any:
@@ -59,7 +59,7 @@ def _under(sample: Any, schema: Any) -> Any:
     return pyarrow.Table.from_arrays(columns, schema=schema)
 
 
-def with_partition(table: Any, place: Place, wanted: Wanted | None = None) -> Any:
+def with_partition(table: Any, place: Place, wanted: ColumnTypes | None = None) -> Any:
     """Add the columns that the folders' names say."""
     import pyarrow
 
@@ -80,14 +80,14 @@ def with_partition(table: Any, place: Place, wanted: Wanted | None = None) -> An
     return table
 
 
-def placed(chunk: Chunk, place: Place, wanted: Wanted | None) -> Any:
-    """Return what decodes a chunk and adds the columns that the folders' names say."""
+def placed(fragment: Fragment, place: Place, wanted: ColumnTypes | None) -> Any:
+    """Return what decodes a fragment and adds the columns that the folders' names say."""
 
-    def pieces() -> Iterator[Piece]:
-        for piece in chunk.pieces():
+    def decode() -> Iterator[DecodedRows]:
+        for piece in fragment.decode():
             table = with_partition(piece.table, place, wanted)
             if wanted is not None:
                 table = table.select(list(wanted))
             yield piece._replace(table=table)
 
-    return pieces
+    return decode
