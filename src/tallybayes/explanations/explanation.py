@@ -11,7 +11,7 @@ base-2 logarithm of a factor is its weight of evidence: n bits multiply the odds
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -351,10 +351,6 @@ class Explanation(Renderable):
         >>> round(contrast.total, 9), round(contrast.odds, 9)
         (3.0, 8.0)
         """
-        for each in (one, other):
-            if each is not None and each not in self.classes:
-                hint = did_you_mean(each, self.classes)
-                raise TallyBayesError(f"{each!r} is not a class; {hint}")
         one = self.decision if one is None else one
         if other is None:
             other = self.runner_up if one == self.decision else self.decision
@@ -363,7 +359,7 @@ class Explanation(Renderable):
                 f"evidence is for one class against another, not for {one!r} against itself; give "
                 "two different classes"
             )
-        a, b = self.classes.index(one), self.classes.index(other)
+        a, b = (class_place(self.classes, each) for each in (one, other))
         evidence = [
             Evidence(each, bits(each.log_likelihood[a], each.log_likelihood[b]))
             for each in self.smallest_terms
@@ -574,6 +570,13 @@ def _strength(each: Evidence) -> tuple[bool, float]:
 
 def _listed(names: list[str]) -> str:
     return listed(names) if len(names) > 1 else "".join(names)
+
+
+def class_place(classes: Sequence[Label], given: Label) -> int:
+    """Return the place of a class; any other label is refused."""
+    if given not in classes:
+        raise TallyBayesError(f"{given!r} is not a class; {did_you_mean(given, classes)}")
+    return classes.index(given)
 
 
 def _numbers(values: Any) -> tuple[float, ...]:
