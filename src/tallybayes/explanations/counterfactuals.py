@@ -25,8 +25,8 @@ from tallybayes.explanations.explanation import (
     class_place,
     explain,
     model_of,
+    plain_value,
 )
-from tallybayes.explanations.plain import plain_value
 from tallybayes.kernels.scoring import log_sum_exp
 from tallybayes.model import Fitted, Model, most_informative
 from tallybayes.model.column import ModelColumn
