@@ -39,6 +39,7 @@ def assert_adds_up(case, record):
             assert_close(words, each.log_likelihood)
     assert_close(total, joint)
     assert_close(explanation.joint, joint)
+    assert_close(explanation.running_totals[-1], joint)
     assert [each.column for each in explanation.terms] == list(case.model.schema.names)
     return explanation
 

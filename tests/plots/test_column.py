@@ -1,10 +1,7 @@
 """A column by class: curves and bars are what the model believes, beside what the data has."""
 
-import sys
-
 import numpy as np
 import pytest
-from matplotlib import pyplot
 from scipy import stats
 
 import tallybayes as tb
@@ -28,7 +25,6 @@ COLUMNS = {
     "hits": tb.Poisson(alpha=0),
 }
 MODEL = tb.NaiveBayes(columns=COLUMNS).fit(X, Y)
-ODD = "cost_$x$ <b>\nnext"
 
 
 def draw(column, **options):
@@ -264,17 +260,6 @@ def test_a_column_that_says_nothing_is_drawn_as_a_sentence():
         assert any(why in text.get_text() for text in display.ax_.texts)
 
 
-def test_names_of_users_and_given_axes():
-    model = tb.NaiveBayes().fit({ODD: ["$p$", "q_r", "ü" * 200, "x"]}, ["_y$", "_y$", "n", "n"])
-    _, ax = pyplot.subplots()
-    display = ColumnDisplay.from_estimator(model.fitted_, ODD, record={ODD: "q_r"}, ax=ax)
-    display.figure_.canvas.draw()
-    assert display.ax_ is ax
-    assert ax.get_title(loc="left") == r"cost_\$x\$ <b> next by class"
-    assert "cost_$x$ <b> next = q_r" in display.alt_text
-    assert max(len(text.get_text()) for text in ax.get_xticklabels()) == 20  # at a slant
-
-
 def test_what_cannot_be_drawn_is_refused():
     text = tb.TextNB().fit(["one two", "three four"], ["x", "y"])
     for match, make in {
@@ -350,11 +335,3 @@ def test_a_q_q_picture_of_what_is_not_gaussian_is_refused():
     ):
         with pytest.raises(tb.TallyBayesError, match=match):
             quantiles(column, rows, model=model.model_)
-
-
-def test_pictures_of_counts_do_not_load_scipy_stats(monkeypatch):
-    for name in [each for each in sys.modules if each.startswith("scipy.stats")]:
-        monkeypatch.delitem(sys.modules, name)
-    draw("visits")
-    quantiles()
-    assert "scipy.stats" not in sys.modules

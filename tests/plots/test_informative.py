@@ -76,15 +76,3 @@ def test_many_classes_are_cut_and_it_is_said():
     assert len(display.axes_) == 9
     assert "31 more classes not drawn" in display.alt_text
     assert display.figure_.get_supxlabel() == "31 more classes not drawn"
-
-
-def test_words_of_users_are_shown_as_they_are():
-    words, long = tb.Words(str.split, lowercase=False), "ü" * 200
-    texts = {"mail": ["a_$b$ <x>", "a_$b$", long, long]}
-    model = tb.NaiveBayes(columns={"mail": tb.Text(words)}).fit(texts, ["$y$", "$y$", "n", "n"])
-    display = InformativeDisplay.from_estimator(model)
-    display.figure_.canvas.draw()
-    written = [text.get_text() for ax in display.axes_ for text in ax.get_yticklabels()]
-    assert {r"a_\$b\$", "<x>"} <= set(written)
-    assert max(map(len, written)) <= 20
-    assert "a_$b$" in display.alt_text

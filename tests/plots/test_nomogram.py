@@ -274,19 +274,6 @@ def test_of_many_columns_those_that_tell_most_have_rows(undrawn):
         assert "297 columns have no line" in display.alt_text
 
 
-def test_names_of_users_are_shown_as_they_are_and_not_too_long():
-    odd, long = "cost_$x$ <b>\nnext", "a" * 200
-    table = {odd: [1.0, 2.0, 4.0, 5.0], long: ["$p$", "q_r", "$p$", "ü" * 200]}
-    model = tb.NaiveBayes().fit(table, ["_y$", "_y$", "n" * 200, "n" * 200])
-    display = NomogramDisplay.from_estimator(model, record={odd: 2.0, long: "q_r"})
-    display.figure_.canvas.draw()
-    names = [text.get_text() for text in display.axes_[0].get_yticklabels()]
-    assert r"cost_\$x\$ <b> next" in names
-    assert all(len(name) < 60 for name in names)
-    assert len(display.alt_text) < 1000
-    assert "cost_$x$ <b> next" in display.alt_text
-
-
 def test_three_hundred_categories_do_not_run_into_each_other():
     rng = np.random.default_rng(1)
     city = np.array([f"city {k}" for k in range(300)])[rng.integers(0, 300, 2000)]

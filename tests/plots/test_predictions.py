@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression, Perceptron
 
 import tallybayes as tb
-from plots.scored_rows import HOSTILE, drawn, many_classes, texts, two_classes, weights_of
+from plots.scored_rows import drawn, many_classes, texts, two_classes, weights_of
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
 from tallybayes.plots import (
@@ -422,22 +422,6 @@ def test_a_classifier_that_knows_no_probabilities_has_a_confusion_matrix(rows):
     other = Perceptron().fit(matrix, y)
     found = ConfusionMatrixDisplay.from_estimator(other, matrix, y).confusion.counts
     assert np.array_equal(found, sk.confusion_matrix(y, other.predict(matrix)).T)
-
-
-@pytest.mark.parametrize("picture", ALL)
-def test_users_text_axes_and_names_are_taken_as_they_are(picture):
-    from matplotlib.figure import Figure
-
-    y, proba, labels = many_classes(4, labels=HOSTILE)
-    rows = Predictions.of(y, proba, classes=labels)
-    options = {"positive": labels[0]} if picture in OF_ONE_CLASS else {}
-    for made in (rows, rows.take(slice(0, 1))):
-        ax = Figure(layout="constrained").subplots()
-        display = drawn(picture(made, name="W" * 60, **options).plot(ax))
-        assert (display.ax_, display.figure_) == (ax, ax.figure)
-        assert len(display.ax_.get_title(loc="left")) < 80
-        assert len(display.alt_text) < 600
-        assert not any("\n" in label for label in display.alt_text)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What all pictures share."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot
@@ -10,8 +9,6 @@ from matplotlib.colors import to_rgb
 
 import tallybayes as tb
 from tallybayes.plots import ColumnDisplay, style, svg_of
-
-MODEL = tb.stated({"a": 0.5, "b": 0.5}, {"red": {"a": 0.8, "b": 0.1}})
 
 
 def grey(colour):
@@ -61,34 +58,6 @@ def test_bars_of_every_class_are_small_in_an_svg():
     X = {"x": [*"abc"] * 24}
     model = tb.NaiveBayes().fit(X, [f"class {k}" for k in range(8) for _ in range(9)])
     assert len(svg_of(ColumnDisplay.from_estimator(model, "x", most=8))) < 60_000
-
-
-def test_a_model_is_found_in_an_estimator_in_what_was_fitted_and_is_itself():
-    estimator = tb.NaiveBayes().fit({"x": [1.0, 2.0, 4.0, 5.0]}, list("aabb"))
-    pictures = [
-        ColumnDisplay.from_estimator(subject, "x")
-        for subject in (estimator, estimator.fitted_, estimator.model_)
-    ]
-    for each in pictures:
-        np.testing.assert_allclose(each.likelihood, pictures[0].likelihood, rtol=1e-9)
-    with pytest.raises(tb.TallyBayesError, match="dict is no model"):
-        ColumnDisplay.from_estimator({}, "x")
-
-
-def test_an_estimator_that_was_not_fitted_raises_scikit_learns_error():
-    from sklearn.exceptions import NotFittedError
-
-    with pytest.raises(NotFittedError):
-        ColumnDisplay.from_estimator(tb.NaiveBayes(), "x")
-
-
-def test_given_axes_are_drawn_on_and_others_are_new():
-    figure, ax = pyplot.subplots()
-    display = ColumnDisplay.from_estimator(MODEL, "red", ax=ax)
-    assert (display.figure_, display.ax_) == (figure, ax)
-    new = display.plot().figure_
-    assert new is not figure
-    assert new in map(pyplot.figure, pyplot.get_fignums())
 
 
 def test_a_legend_is_drawn_of_what_has_a_name_in_the_order_of_drawing():

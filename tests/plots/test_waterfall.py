@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot
 
 import tallybayes as tb
 from explanations.cases import fitted
@@ -162,20 +161,6 @@ def test_bars_for_and_against_differ_without_colours():
         hatches.setdefault(step.bits > 0.0, set()).add(group[0].get_hatch())
     assert len(hatches) == 2
     assert not hatches[True] & hatches[False]
-
-
-def test_text_of_users_is_shown_as_it_is_on_given_axes():
-    name = "cost_$x$ <b>\nnext"
-    model = tb.NaiveBayes().fit({name: ["$p$", "q_r", "ü" * 200, "x"]}, ["_y$", "_y$", "n", "n"])
-    explanation = explain(model.model_, {name: "ü" * 200})
-    _, ax = pyplot.subplots()
-    display = WaterfallDisplay.from_explanation(explanation, "n", "_y$", ax=ax)
-    display.figure_.canvas.draw()
-    names = [text.get_text() for text in ax.get_yticklabels()]
-    assert names[1].startswith(r"cost_\$x\$ <b> next =")
-    assert len(names[1]) <= 40
-    assert display.alt_text.count("ü") < 40
-    assert f"{explanation.posterior[1]:.4f}" in display.alt_text
 
 
 def test_what_cannot_be_drawn_is_refused():

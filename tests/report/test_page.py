@@ -272,7 +272,7 @@ def test_before_and_after_calibration_are_of_the_same_rows(monkeypatch):
     monkeypatch.setattr(contents, "MOST_ROWS", 60)
     seen, plot = [], ReliabilityDisplay.plot
     monkeypatch.setattr(
-        ReliabilityDisplay, "plot", lambda self, **how: seen.append(self) or plot(self, **how)
+        ReliabilityDisplay, "plot", lambda self, ax: seen.append(self) or plot(self, ax)
     )
     rng = np.random.default_rng(1)
     y = np.repeat(["a", "b"], 100)
@@ -282,7 +282,7 @@ def test_before_and_after_calibration_are_of_the_same_rows(monkeypatch):
     (display,) = seen
     assert len(display.rows) == len(display.before) == 60
     np.testing.assert_array_equal(display.rows.true, display.before.true)
-    assert "Of 60 of 200 rows, drawn at random." in report.html
+    assert "of 60 of 200 rows, drawn at random." in report.html
 
 
 def test_the_nomogram_says_what_its_probabilities_leave_out():

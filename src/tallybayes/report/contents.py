@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os.path
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import CannotDrawError, TallyBayesError
 from tallybayes.explanations import Counterfactuals, Explanation, Working, counterfactuals, explain
-from tallybayes.explanations.explanation import plain_value
+from tallybayes.explanations.plain import plain_value
 from tallybayes.explanations.working import working
 from tallybayes.metrics import ClassificationReport, Predictions, score_intervals
 from tallybayes.metrics.intervals import Interval
@@ -25,7 +25,7 @@ from tallybayes.model.informative import informative_values
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering import Table
 from tallybayes.rendering.words import label, probability, score
-from tallybayes.report.inspection import Inspection, inspect_model
+from tallybayes.report.inspection import TIMES, Inspection, inspect_model, times
 from tallybayes.sources import Source, record_at
 from tallybayes.sources.labels import Label
 from tallybayes.sources.tables import taken
@@ -50,7 +50,6 @@ CHANGED = 100  # columns among which changes are sought
 CHANGES = 5
 STEPS = 240  # factors times classes, whose working is shown
 SIZE, SMALL = (6.6, 4.6), (6.4, 3.8)  # inches, of pictures that stand beside each other
-LARGEST = 700.0  # the logarithm of a number that a float can hold
 UNKNOWN: Interval = (math.nan, math.nan)
 LEARNED = (
     "the model has learned from these very rows, so their scores flatter it; hold rows out, with "
@@ -71,11 +70,11 @@ MEANINGS = {
     "average_precision": "mean precision over all thresholds",
 }
 TILES = {
-    "accuracy": ("Accuracy", "share of rows that were right"),
-    "balanced_accuracy": ("Balanced accuracy", "mean recall of the classes"),
-    "roc_auc": ("ROC area", "0.5 is chance, 1 is perfect"),
-    "log_loss": ("Log-loss", "less is better"),
-    "expected_calibration_error": ("Calibration error", "less is better"),
+    "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy",
+    "roc_auc": "ROC area",
+    "log_loss": "Log-loss",
+    "expected_calibration_error": "Calibration error",
 }
 
 
@@ -87,24 +86,12 @@ class Sample(NamedTuple):
 
 
 def evaluate(
-    fitted: Fitted, source: Source, y: Iterable[Any], weights: Any = None, seed: int = 0
+    fitted: Fitted, source: Source, y: Any, weights: Any = None, seed: int = 0
 ) -> tuple[Predictions, Sample]:
     """Let a model judge rows that are in memory.
 
-    If it has learned from these very rows, each is judged by the model of all others.
-
-    Parameters
-    ----------
-    fitted
-        The model.
-    source
-        The rows as the model reads them.
-    y
-        Their labels.
-    weights
-        How often each row counts.
-    seed
-        What the draw of the sample begins with.
+    If it has learned from these very rows, each is judged by the model of all others, where that
+    has a closed form. The sample is drawn at random, beginning with `seed`.
 
     Examples
     --------
@@ -115,52 +102,35 @@ def evaluate(
     >>> evaluate(fitted, rows, "nnyy")[0].held_out
     'leave-one-out'
     """
-    labels = y if hasattr(y, "__array__") else list(y)
-    true = codes_of(labels, fitted.classes, "y")
-    if len(true) != source.n_rows:
-        raise TallyBayesError(
-            f"y has {len(true)} labels for {source.n_rows} rows; give one for each row"
-        )
-    if not source.n_rows:
-        raise TallyBayesError("there are no rows to score")
-    proba, winners = fitted.model.judged(source)
-    checked, positive = weights_of(weights, len(true)), fitted.model.positive
-    found = Predictions(fitted.classes, true, winners, proba, checked, positive=positive)
-    if Tally.of(source, labels, weights, schema=fitted.tally.schema) == fitted.tally:
-        found = _held_out(fitted, source, labels, replace(found, held_out="training rows"))
-    places = np.arange(source.n_rows)
-    if source.n_rows > MOST_ROWS:
-        rng = np.random.default_rng(seed)
-        places = np.sort(rng.choice(source.n_rows, MOST_ROWS, replace=False))
-        source = taken(source, places)
-    return found, Sample(source, places)
-
-
-def _held_out(fitted: Fitted, source: Source, labels: Any, seen: Predictions) -> Predictions:
-    """Judge each row by the model of all others, where that has a closed form."""
     from tallybayes.validation.encoded import Encoded
     from tallybayes.validation.held_out import left_out_each
 
-    found = None
-    if fitted.recipe.calibration is None:  # which would have to be fitted anew
-        data = Encoded.of(source, fitted.tally.schema, labels, seen.weights)
-        if data.classes == seen.classes:
-            found = left_out_each(data, fitted.recipe)
-    if found is None:
-        return replace(seen, notes=(LEARNED,))
-    return replace(found, weights=seen.weights, training=lambda: seen)
+    labels = y if hasattr(y, "__array__") else list(y)
+    true, n = codes_of(labels, fitted.classes, "y"), source.n_rows
+    if len(true) != n:
+        raise TallyBayesError(f"y has {len(true)} labels for {n} rows; give one for each row")
+    if not n:
+        raise TallyBayesError("there are no rows to score")
+    proba, winners = fitted.model.judged(source)
+    given, positive = weights_of(weights, n), fitted.model.positive
+    judged = Predictions(fitted.classes, true, winners, proba, given, positive=positive)
+    if Tally.of(source, labels, weights, schema=fitted.tally.schema) == fitted.tally:
+        seen, found = replace(judged, held_out="training rows"), None
+        if fitted.recipe.calibration is None:  # which would have to be fitted anew
+            data = Encoded.of(source, fitted.tally.schema, labels, given)
+            if data.classes == seen.classes:
+                found = left_out_each(data, fitted.recipe)
+        judged = replace(seen, notes=(LEARNED,))
+        if found is not None:
+            judged = replace(found, weights=given, training=lambda: seen)
+    places = np.arange(n)
+    if n > MOST_ROWS:
+        places = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
+        source = taken(source, places)
+    return judged, Sample(source, places)
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """An SVG with its caption."""
-
-    svg: str
-    caption: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A record explained: why it was chosen, its class if that is known, and all that is said."""
 
     title: str
@@ -169,7 +139,7 @@ class Example:
     explanation: Explanation
     working: Working | None
     changes: Counterfactuals | None
-    waterfall: Picture
+    waterfall: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,10 +285,11 @@ class Contents:
             ):
                 yield name, f"{n:,}", ""
             return
-        for name, (title, word) in TILES.items():
+        for name, title in TILES.items():
             value, (low, high) = self.scores.scores[name], self.limits(name)
             interval = "" if math.isnan(low) else f"{low:.3f} to {high:.3f}; "
             if not math.isnan(value):
+                word = MEANINGS[name] if GREATER_IS_BETTER[name] else "less is better"
                 yield title, f"{value:.3f}", interval + word
 
     # tables
@@ -366,11 +337,11 @@ class Contents:
         """Go through the values and words that are most evidence for each class."""
         found = informative_values(self.model, MOST_VALUES)
         head = [("column", "label"), ("value", "label"),
-                ("times as probable as elsewhere", "short"), ("count", "count"),
+                (TIMES, "short"), ("count", "count"),
                 ("count elsewhere", "count")]  # fmt: skip
         for name in self.classes[:FEW_CLASSES]:
             rows = [
-                (each.column, each.value, _times(each.log_ratio), each.here, each.elsewhere)
+                (each.column, each.value, times(each.log_ratio), each.here, each.elsewhere)
                 for each in found[name]
             ]
             caption = f"Most evidence for {label(name)}"
@@ -385,7 +356,7 @@ class Contents:
 
     # pictures
 
-    def score_pictures(self) -> dict[str, Picture]:
+    def score_pictures(self) -> dict[str, str]:
         """Draw how good the model is."""
         from tallybayes import plots
 
@@ -394,30 +365,19 @@ class Contents:
         made = {"confusion": draw(plots.ConfusionMatrixDisplay.from_predictions, judged)}
         if len(self.classes) < 2:
             return made
-        made["reliability"] = self._reliability(judged)
+        if self.fitted.recipe.calibration is None:
+            made["reliability"] = draw(plots.ReliabilityDisplay(judged).plot, size=SIZE)
+        else:  # also as it was before, of the same rows
+            make = plots.ReliabilityDisplay.from_estimator
+            made["reliability"] = draw(make, self.fitted, size=SIZE, **self._labelled)
         if len(self.classes) == 2 or self.model.positive is not None:  # one class against the rest
             made["threshold"] = draw(plots.ThresholdDisplay(judged).plot, size=SIZE)
         if judged.held_out != "leave-one-out":  # whose rows cannot be ranked together
             made["roc"] = draw(plots.RocCurveDisplay(judged).plot, size=SIZE)
-            curve = plots.PrecisionRecallDisplay(judged)
-            made["precision_recall"] = draw(curve.plot, size=SIZE)
+            made["precision_recall"] = draw(plots.PrecisionRecallDisplay(judged).plot, size=SIZE)
         return made
 
-    def _reliability(self, judged: Predictions) -> Picture:
-        """Draw how sure the model may be; a calibrated one also before, of the same rows."""
-        from tallybayes.plots import ReliabilityDisplay
-
-        some = self.some
-        if self.fitted.recipe.calibration is None or some is None or self.sample is None:
-            return draw(ReliabilityDisplay(judged).plot, size=SIZE)
-        bare = replace(self.fitted.recipe, calibration=None).model(self.fitted.tally)
-        proba, winners = bare.judged(self.sample.X)
-        before = replace(some, proba=proba, predicted=winners)
-        few = f"Of {len(some):,} of {len(judged):,} rows, drawn at random."
-        caption = few if len(some) < len(judged) else ""
-        return draw(ReliabilityDisplay(some, before=before).plot, size=SIZE, caption=caption)
-
-    def word_pictures(self) -> list[Picture]:
+    def word_pictures(self) -> list[str]:
         """Draw the words of each text."""
         from tallybayes.plots import InformativeDisplay
 
@@ -430,7 +390,7 @@ class Contents:
         """Whether the nomogram has a panel for every class but one."""
         return len(self.classes) <= PANELS
 
-    def nomogram(self) -> Picture:
+    def nomogram(self) -> str:
         """Draw the nomogram: of the two most probable classes if there are many."""
         from tallybayes.plots import NomogramDisplay
 
@@ -456,14 +416,14 @@ class Contents:
         names[0].sort(key=lambda name: told.get(name, len(told)))
         return names
 
-    def column_pictures(self) -> list[Picture]:
+    def column_pictures(self) -> list[str]:
         """Draw the columns that tell most."""
         from tallybayes.plots import ColumnDisplay
 
         make, drawn = ColumnDisplay.from_estimator, self.drawable[0][:COLUMNS_DRAWN]
         return [draw(make, self.fitted, name, size=SMALL, **self._labelled) for name in drawn]
 
-    def quantile_pictures(self) -> list[Picture]:
+    def quantile_pictures(self) -> list[str]:
         """Draw the quantiles of columns that are not normal."""
         from tallybayes.plots import NormalQQDisplay
 
@@ -548,17 +508,9 @@ def _share(amounts: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(amounts / total if total else np.full(len(amounts), math.nan))
 
 
-def _times(log_ratio: float) -> float:
-    return math.exp(log_ratio) if log_ratio < LARGEST else math.inf
-
-
 def draw(
-    make: Callable[..., Any],
-    *given: Any,
-    size: tuple[float, float] | None = None,
-    caption: str = "",
-    **options: Any,
-) -> Picture:
+    make: Callable[..., Any], *given: Any, size: tuple[float, float] | None = None, **options: Any
+) -> str:
     """Draw a picture, whatever the user's own look like, on axes of this size if there is one.
 
     These settings are the whole process's, so one picture at a time.
@@ -572,4 +524,4 @@ def draw(
     with DRAWING, style.context("default"), unattached():
         if size is not None:
             options["ax"] = Figure(size, layout="constrained").subplots()
-        return Picture(svg_of(make(*given, **options)), caption)
+        return svg_of(make(*given, **options))

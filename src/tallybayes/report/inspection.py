@@ -38,6 +38,7 @@ FEW_COLUMNS = 20  # lines of one table that are all shown, however few are asked
 LONGEST = 40  # characters of a family
 HISTORY = 20
 LARGEST = 700.0  # the logarithm of a number that a float can hold
+TIMES = "times as probable as elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class ParameterTable:
     table
         The numbers; probabilities are formulas, from the counts on.
     values
-        The numbers that these formulas give, line by line.
+        The numbers that these formulas give, in the order of reading.
     by_class
         Whether the cells of a line are of one class each.
     note
@@ -66,7 +67,7 @@ class ParameterTable:
     family: str
     title: str
     table: Table
-    values: tuple[tuple[float, ...], ...] = ()
+    values: tuple[float, ...] = ()
     by_class: bool = False
     note: str = ""
     more_classes: int = 0
@@ -79,35 +80,24 @@ class ParameterTable:
     @property
     def notes(self) -> list[str]:
         """What a reader should know, and what is not shown."""
-        more = self.more_classes
-        cut = f"{counted(more, 'more class', 'more classes')} not shown" if more else ""
-        return [each for each in (self.note, cut) if each]
+        cut = f"{counted(self.more_classes, 'more class', 'more classes')} not shown"
+        return [self.note] * bool(self.note) + [cut] * bool(self.more_classes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
-        names = [column.name for column in self.table.columns]
-        lines = []
-        values = self.values or ((),) * len(self.table.rows)
-        for row, numbers in zip(self.table.rows, values, strict=True):
-            left = iter(numbers)
-            cells = [
-                _plain(cell, next(left)) if isinstance(cell, Formula) else plain(cell)
+        head, *names = (column.name for column in self.table.columns)
+        values, lines = iter(self.values), []
+        for row in self.table.rows:
+            first, *cells = (
+                _plain(cell, next(values)) if isinstance(cell, Formula) else plain(cell)
                 for cell in row
-            ]
-            if self.by_class:
-                lines.append({names[0]: cells[0], "by_class": cells[1:]})
-            else:
-                lines.append(dict(zip(names, cells, strict=True)))
-        return {
-            "columns": list(self.columns),
-            "family": self.family,
-            "title": self.title,
-            "caption": self.table.caption,
-            "lines": lines,
-            "more": self.table.more,
-            "more_classes": self.more_classes,
-            "note": self.note,
-        }
+            )
+            rest = {"by_class": cells} if self.by_class else dict(zip(names, cells, strict=True))
+            lines.append({head: first, **rest})
+        shown = {"caption": self.table.caption, "lines": lines, "more": self.table.more}
+        more = {"more_classes": self.more_classes, "note": self.note}
+        said = {"columns": list(self.columns), "family": self.family, "title": self.title}
+        return {**said, **shown, **more}
 
 
 def _plain(formula: Formula, value: float) -> dict[str, Any]:
@@ -131,12 +121,10 @@ class Inspection(Renderable):
         The columns that are looked into.
     tables
         Their likelihoods, moments and words.
-    more_tables
+    more_tables, more_columns
         How many are not shown.
     path, size
         The file and its size in bytes, if it was named.
-    named
-        Whether the columns were asked for by name.
     """
 
     fitted: Fitted
@@ -144,9 +132,9 @@ class Inspection(Renderable):
     names: tuple[str, ...]
     tables: tuple[ParameterTable, ...]
     more_tables: int = 0
+    more_columns: int = 0
     path: str | None = None
     size: int | None = None
-    named: bool = False
 
     @property
     def target(self) -> str:
@@ -181,7 +169,7 @@ class Inspection(Renderable):
     def is_cut(self) -> bool:
         """Whether there is more than is shown."""
         cut = any(each.table.more or each.more_classes for each in self.tables)
-        return cut or self.more_tables + self.columns().more > 0
+        return cut or self.more_tables + self.more_columns > 0
 
     def by_column(self) -> list[list[ParameterTable]]:
         """Return the tables that belong together: a text has one for each class."""
@@ -190,34 +178,32 @@ class Inspection(Renderable):
 
     def classes(self) -> Table:
         """Return the classes with their priors."""
-        rows = zip(
-            self.fitted.classes, self.rows.tolist(), self.weight.tolist(), self.priors, strict=True
-        )
-        head = [("class", "label"), ("rows", "count"), ("weight", "count"), ("prior", "short")]
-        lines = [list(row) for row in rows]
-        if np.array_equal(self.weight, self.rows):
-            head, lines = _without(2, head, lines)
-        caption = "Classes and their prior probabilities"
-        return Table.of(caption, head, lines, most=MOST_LINES, name="classes")
+        weighted = not np.array_equal(self.weight, self.rows)
+        columns = {
+            "class": ("label", self.fitted.classes),
+            "rows": ("count", self.rows.tolist()),
+            "weight": ("count", self.weight.tolist() if weighted else None),
+            "prior": ("short", self.priors),
+        }
+        return _table("Classes and their prior probabilities", "classes", columns, MOST_LINES)
 
     def columns(self) -> Table:
         """Return the columns with their families."""
-        lines = [
-            [each["name"], short_family(each["family"]), each["exponent"], each["missing"],
-             each["why"]]
-            for each in self._columns()
-        ]  # fmt: skip
-        head = [("column", "label"), ("family", "text"), ("exponent", "score"),
-                ("missing", "count"), ("why", "text")]  # fmt: skip
-        if all(line[2] == 1.0 for line in lines):
-            head, lines = _without(2, head, lines)
-        table = Table.of("Columns and how each is estimated", head, lines, name="columns")
-        return table if self.named else replace(table, more=self.n_columns - len(lines))
+        found = self._columns()
+        parts = {key: [each[key] for each in found] for key in found[0]} if found else {}
+        columns = {
+            "column": ("label", parts["name"]),
+            "family": ("text", list(map(short_family, parts["family"]))),
+            "exponent": ("score", None if set(parts["exponent"]) == {1.0} else parts["exponent"]),
+            "missing": ("count", parts["missing"]),
+            "why": ("text", parts["why"]),
+        }
+        table = _table("Columns and how each is estimated", "columns", columns)
+        return replace(table, more=self.more_columns)
 
     def _columns(self) -> list[dict[str, Any]]:
         """Describe the columns that are looked into."""
         schema, found = self.fitted.tally.schema, []
-        reasons = dict(zip(map(str, schema.names), schema.reasons, strict=True))
         for name in self.names:
             factor, unit = self.fitted.model.place(name)
             present = np.broadcast_to(factor.counted.present, (len(self.rows), len(factor.names)))
@@ -226,7 +212,7 @@ class Inspection(Renderable):
                 {
                     "name": name,
                     "family": str(factor.family),
-                    "why": self.fitted.why(name, reasons[name]),
+                    "why": self.fitted.why(name, schema.reason(name)),
                     "missing": sum(missing),
                     "missing_by_class": missing,
                     "exponent": factor.exponent(unit),
@@ -236,7 +222,7 @@ class Inspection(Renderable):
 
     def document(self) -> Iterator[Part]:
         """Show classes, columns, parameters, and where the model comes from."""
-        model = self.fitted.model
+        model, made = self.fitted.model, self.provenance
         size = "" if self.size is None else f", {self.size} bytes"
         yield (
             f"{self.path or 'a model'}: {label(self.target)} from "
@@ -260,11 +246,6 @@ class Inspection(Renderable):
             yield f"... {count(self.more_tables)} more tables"
         if model.calibration is not None:
             yield model.calibration.headline
-        yield from self._origin()
-
-    def _origin(self) -> Iterator[str]:
-        """Say where the model comes from."""
-        made = self.provenance
         skipped = f", {count(made.skipped)} set aside" if made.skipped else ""
         changed = "" if made.changed == made.created else f", changed {made.changed}"
         yield f"made {made.created}{changed}, by tallybayes {made.version}{skipped}"
@@ -274,10 +255,8 @@ class Inspection(Renderable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
-        model = self.fitted.model
-        classes = zip(
-            self.fitted.classes, self.rows, self.weight, self.priors, model.prior, strict=True
-        )
+        model, classes = self.fitted.model, self.fitted.classes
+        parts = zip(classes, self.rows, self.weight, self.priors, model.prior, strict=True)
         found: dict[str, Any] = plain(
             {
                 "path": self.path,
@@ -286,7 +265,7 @@ class Inspection(Renderable):
                 "rows": int(self.rows.sum()),
                 "classes": [
                     {"label": each, "rows": n, "weight": w, "prior": _plain(formula, p)}
-                    for each, n, w, formula, p in classes
+                    for each, n, w, formula, p in parts
                 ],
                 "prior": repr(self.fitted.recipe.prior),
                 "positive": model.positive,
@@ -308,15 +287,19 @@ class Inspection(Renderable):
         return self.to_text()
 
 
-def _without(place: int, head: list[Any], lines: list[list[Any]]) -> tuple[list[Any], list[Any]]:
-    """Leave a column out that says nothing."""
-    kept = [k for k in range(len(head)) if k != place]
-    return [head[k] for k in kept], [[line[k] for k in kept] for line in lines]
-
-
 def short_family(family: str) -> str:
     """Return a family on one line that is not too long."""
     return family if len(family) <= LONGEST else f"{family[: LONGEST - 1]}…"
+
+
+def _table(
+    caption: str, name: str, columns: dict[str, tuple[str, Any]], most: int | None = None
+) -> Table:
+    """Make a table of columns, format and values by name; those without values are left out."""
+    kept = {head: part for head, part in columns.items() if part[1] is not None}
+    heads = [(head, form) for head, (form, _) in kept.items()]
+    rows = zip(*(values for _, values in kept.values()), strict=True)
+    return Table.of(caption, heads, rows, most=most, name=name)
 
 
 def inspect_model(
@@ -357,134 +340,177 @@ def inspect_model(
     fitted, schema = stored.fitted, stored.fitted.tally.schema
     for name in columns or ():
         schema.place_of(name)
-    wish = _Wish(whole(words, "words", 1), columns is not None)
+    whole(words, "words", 1)
     order = {str(name): place for place, name in enumerate(schema.names)}
-    names = [name for name in order if columns is None or name in columns]
-    jobs = list(_jobs(fitted, set(names)))
-    jobs.sort(key=lambda job: order[str(job[0].names[job[1][0]])])
-    some = jobs if wish.all else jobs[:MOST_TABLES]
+    names = tuple(name for name in order if columns is None or name in columns)
+    several: list[tuple[Factor, list[int]]] = []  # what has a table of its own
+    for factor in fitted.model.factors:
+        units = [unit for unit, name in enumerate(map(str, factor.names)) if name in names]
+        together = factor.parameters.shows[0] == "column"
+        several += [(factor, units)] if together and units else [(factor, [unit]) for unit in units]
+    several.sort(key=lambda of: order[str(of[0].names[of[1][0]])])
+    shown = several, names
+    if columns is None:
+        shown = several[:MOST_TABLES], names[:MOST_COLUMNS]
+    tables = [
+        table
+        for factor, units in shown[0]
+        for table in _Tables(fitted, factor, units, words, columns is not None).made()
+    ]
+    there = path is not None and Path(path).is_file()
     return Inspection(
         fitted,
         stored.provenance,
-        tuple(names if wish.all else names[:MOST_COLUMNS]),
-        tuple(table for job in some for table in _tables(fitted, *job, wish)),
-        len(jobs) - len(some),
+        shown[1],
+        tuple(tables),
+        len(several) - len(shown[0]),
+        len(names) - len(shown[1]),
         path,
-        _size(path),
-        wish.all,
+        Path(path).stat().st_size if path is not None and there else None,
     )
 
 
-def _size(path: str | None) -> int | None:
-    """Return the size of a file in bytes; None if it has no name, or is none."""
-    if path is None or not Path(path).is_file():
-        return None
-    return Path(path).stat().st_size
+class _Tables(NamedTuple):
+    """What makes the tables of some units of a factor; if they were named, nothing is cut."""
 
-
-class _Wish(NamedTuple):
-    """How many words or columns of a bag are shown, and whether nothing else is cut."""
-
+    fitted: Fitted
+    factor: Factor
+    units: list[int]
     words: int
-    all: bool
+    named: bool
 
-    def most(self, limit: int) -> int | None:
-        """Return how many are shown; None: all."""
-        return None if self.all else limit
-
-
-def _jobs(fitted: Fitted, names: set[str]) -> Iterator[tuple[Factor, list[int]]]:
-    """Go through what has a table of its own: a column, or all columns of a bag."""
-    for factor in fitted.model.factors:
-        units = [unit for unit, name in enumerate(map(str, factor.names)) if name in names]
-        if units and factor.parameters.shows[0] == "column":
-            yield factor, units
+    def made(self) -> Iterator[ParameterTable]:
+        """Make them, of the kind that the parameters ask for."""
+        head, parameters, unit = (
+            self.factor.parameters.shows[0],
+            self.factor.parameters,
+            self.units[0],
+        )
+        if head == "word":
+            yield from self._words()
+        elif head == "column":
+            yield self._columns()
+        elif head == "class" or parameters.ratios(unit) is None:
+            yield self._numbers(unit)
         else:
-            yield from ((factor, [unit]) for unit in units)
+            yield self._values(unit)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes that are shown."""
+        return self.fitted.classes[: None if self.named else MOST_CLASSES]
+
+    @property
+    def title(self) -> str:
+        """What the numbers are."""
+        return self.factor.parameters.shows[1].format(label(self.fitted.model.schema.target))
+
+    def _named(self, unit: int) -> str:
+        return str(self.factor.names[unit])
+
+    def _whole(self, table: Table, **more: Any) -> ParameterTable:
+        """Put a table together with what is known of its units."""
+        given = {
+            "columns": tuple(map(self._named, self.units)),
+            "title": self.title,
+            "note": self.factor.parameters.silence(self.units[0]) or "",
+        }
+        return ParameterTable(family=str(self.factor.family), table=table, **{**given, **more})
+
+    def _by_class(self, lines: Sequence[tuple[Any, Ratios, int]], **more: Any) -> ParameterTable:
+        """Make a table of lines that have a formula for each class: name, fractions and place."""
+        n, hidden = len(self.classes), more.pop("more")
+        rows = [(name, *estimated(of[range(n)], place)) for name, of, place in lines]
+        values = [p for _, of, place in lines for p in of.p[:n, place].tolist()]
+        heads = [(self.factor.parameters.shows[0], "label")]
+        heads += [(label(each), "short") for each in self.classes]
+        column = more.get("columns", (self._named(self.units[0]),))[0]
+        table = Table.of(self.title, heads, rows, name=f"likelihoods of {label(column, 60)}")
+        more |= {"values": tuple(values), "more_classes": len(self.fitted.classes) - n}
+        return self._whole(replace(table, more=hidden), by_class=True, **more)
+
+    def _values(self, unit: int) -> ParameterTable:
+        """Make the table of a column of categories, or of intervals: the frequent ones if many."""
+        entries = self.factor.parameters.select([unit]).entries()
+        ratios = self.factor.parameters.ratios(unit)
+        assert entries is not None
+        assert ratios is not None
+        order = np.arange(len(entries.values))
+        if not self.named:
+            often = np.argsort(-entries.counts.sum(axis=1), kind="stable")
+            order = np.sort(often[:MOST_LINES])
+        lines = [(entries.values[k], ratios.pooled(), k) for k in order.tolist()]
+        return self._by_class(lines, more=len(entries.values) - len(lines))
+
+    def _columns(self) -> ParameterTable:
+        """Make the table of columns that stand for one line each, those that tell most if many."""
+        parameters, chosen = self.factor.parameters, self.units
+        ratios = {unit: _ratios(parameters, unit) for unit in self.units}
+        if not self.named and len(self.units) > max(self.words, FEW_COLUMNS):
+            p = np.stack([ratios[unit].p[:, 0] for unit in self.units], axis=1)
+            telling = np.argsort(-_divergence(p, self.fitted.model.prior), kind="stable")
+            chosen = [self.units[k] for k in telling[: self.words].tolist()]
+        silent = [unit for unit in chosen if parameters.silence(unit)]
+        lines = [(self._named(unit), ratios[unit], 0) for unit in chosen if unit not in silent]
+        note = ""
+        if silent:
+            note = f"{listed(map(self._named, silent))}: {parameters.silence(silent[0])}"
+        names = tuple(map(self._named, chosen))
+        return self._by_class(lines, more=len(self.units) - len(chosen), columns=names, note=note)
+
+    def _numbers(self, unit: int) -> ParameterTable:
+        """Make the table of numbers that describe a column in each class: its moments, say."""
+        factor, n = self.factor, len(self.fitted.classes)
+        weight = np.broadcast_to(factor.counted.weight, (n, len(factor.names)))
+        remarks = factor.family.remarks(factor.counted, factor.parameters, unit)
+        numbers = factor.parameters.by_class(unit)
+        columns: dict[str, tuple[str, Any]] = {
+            "class": ("label", self.fitted.classes),
+            "n": ("count", weight[:, unit].tolist()),
+            **{name: ("short", values.tolist()) for name, values in numbers.items()},
+            "note": ("text", remarks if any(remarks) else None),
+        }
+        ddof = getattr(factor.family, "ddof", 0.0)
+        caption = self.title + (f"; the variance divides by n - {ddof:g}" if ddof else "")
+        name = f"moments of {label(self._named(unit), 60)}"
+        table = _table(caption, name, columns, None if self.named else MOST_LINES)
+        return self._whole(table, title=caption)
+
+    def _words(self) -> Iterator[ParameterTable]:
+        """Make a table for each class of the words that are most evidence for it."""
+        model, parameters, name = self.fitted.model, self.factor.parameters, self._named(0)
+        entries, ratios = parameters.entries(), parameters.ratios(0)
+        assert entries is not None
+        assert entries.places is not None
+        assert ratios is not None
+        several = len(model.classes) > 1
+        found = most_informative(model, self.words, column=name) if several else {}
+        place = dict(zip(map(str, entries.values), entries.places.tolist(), strict=True))
+        documents = self.factor.counted.rows[:, 0].tolist()
+        for c, each in enumerate(self.classes):
+            words = found.get(each, [])
+            of = [ratios[..., [place[str(word.value)]]].pooled() for word in words]
+            columns = {
+                "word": ("label", [word.value for word in words]),
+                self.title: ("short", [estimated(ratio[[c]], 0)[0] for ratio in of]),
+                TIMES: ("short", [times(word.log_ratio) for word in words]),
+                "count": ("count", [word.here for word in words]),
+                "count elsewhere": ("count", [word.elsewhere for word in words]),
+            }
+            caption = f"Words for {label(each)} ({counted(documents[c], 'document')})"
+            kind = f"words of {label(name, 60)} for {label(each, 60)}"
+            last = c == len(self.classes) - 1
+            yield self._whole(
+                _table(caption, kind, columns),
+                values=tuple(float(ratio.p[c, 0]) for ratio in of),
+                note=f"{counted(len(entries.values), 'word')} are used" if last else "",
+                more_classes=len(model.classes) - len(self.classes) if last else 0,
+            )
 
 
-def _tables(
-    fitted: Fitted, factor: Factor, units: list[int], wish: _Wish
-) -> Iterator[ParameterTable]:
-    """Make the tables of some units."""
-    head, title = factor.parameters.shows
-    names = tuple(str(factor.names[unit]) for unit in units)
-    base = ParameterTable(
-        names,
-        str(factor.family),
-        title.format(label(fitted.model.schema.target)),
-        Table.of("", [], []),
-        note=factor.parameters.silence(units[0]) or "",
-    )
-    if head == "column":
-        yield _of_columns(fitted, factor, units, base, wish)
-    elif head == "word":
-        yield from _of_words(fitted, factor, base, wish)
-    elif head == "class" or factor.parameters.ratios(units[0]) is None:
-        yield _of_numbers(fitted, factor, units[0], base, wish)
-    else:
-        yield _of_values(fitted, factor, units[0], base, wish)
-
-
-def _by_class(
-    base: ParameterTable,
-    fitted: Fitted,
-    head: str,
-    lines: Sequence[tuple[Any, Ratios, int]],
-    more: int,
-    wish: _Wish,
-) -> ParameterTable:
-    """Make a table of which each line has a formula for each class: name, fractions and place."""
-    classes = fitted.classes[: wish.most(MOST_CLASSES)]
-    shown = range(len(classes))
-    rows = [(name, *estimated(of[shown], place)) for name, of, place in lines]
-    values = tuple(tuple(of.p[: len(classes), place].tolist()) for _, of, place in lines)
-    columns = [(head, "label"), *((label(each), "short") for each in classes)]
-    kind = f"likelihoods of {label(base.columns[0], 60)}"
-    table = replace(Table.of(base.title, columns, rows, name=kind), more=more)
-    more_classes = len(fitted.classes) - len(classes)
-    return replace(base, table=table, values=values, by_class=True, more_classes=more_classes)
-
-
-def _of_values(
-    fitted: Fitted, factor: Factor, unit: int, base: ParameterTable, wish: _Wish
-) -> ParameterTable:
-    """Make the table of a column of categories, or of intervals."""
-    entries, ratios = factor.parameters.select([unit]).entries(), factor.parameters.ratios(unit)
-    assert entries is not None
-    assert ratios is not None
-    order = np.arange(len(entries.values))
-    if not wish.all and len(order) > MOST_LINES:  # the frequent ones say most of the column
-        often = np.argsort(-entries.counts.sum(axis=1), kind="stable")
-        order = np.sort(often[:MOST_LINES])
-    pooled = ratios.pooled()
-    lines = [(entries.values[k], pooled, k) for k in order.tolist()]
-    head = factor.parameters.shows[0]
-    return _by_class(base, fitted, head, lines, len(entries.values) - len(lines), wish)
-
-
-def _of_columns(
-    fitted: Fitted, factor: Factor, units: list[int], base: ParameterTable, wish: _Wish
-) -> ParameterTable:
-    """Make the table of columns that stand for one line each, those that tell most if many."""
-    parameters, chosen = factor.parameters, units
-    if not wish.all and len(units) > max(wish.words, FEW_COLUMNS):
-        p = np.stack([_ratios(parameters, unit).p[:, 0] for unit in units], axis=1)
-        telling = _divergence(p, fitted.model.prior)
-        chosen = [units[k] for k in np.argsort(-telling, kind="stable")[: wish.words].tolist()]
-    silent = [unit for unit in chosen if parameters.silence(unit)]
-    lines = [
-        (str(factor.names[unit]), _ratios(parameters, unit), 0)
-        for unit in chosen
-        if unit not in silent
-    ]
-    names = tuple(str(factor.names[unit]) for unit in chosen)
-    note = ""
-    if silent:
-        idle = listed(str(factor.names[unit]) for unit in silent)
-        note = f"{idle}: {parameters.silence(silent[0])}"
-    base = replace(base, columns=names, note=note)
-    return _by_class(base, fitted, "column", lines, len(units) - len(chosen), wish)
+def times(log_ratio: float) -> float:
+    """Return how many times as probable a value is; infinite beyond what a float can hold."""
+    return math.exp(log_ratio) if log_ratio < LARGEST else math.inf
 
 
 def _ratios(parameters: Any, unit: int) -> Ratios:
@@ -499,59 +525,3 @@ def _divergence(p: Floats, prior: Floats) -> Floats:
     mean = prior @ p
     ratio = np.divide(p, mean, out=np.ones(p.shape), where=(p > 0.0) & (mean > 0.0))
     return np.asarray(prior @ (p * np.log(ratio)))
-
-
-def _of_numbers(
-    fitted: Fitted, factor: Factor, unit: int, base: ParameterTable, wish: _Wish
-) -> ParameterTable:
-    """Make the table of numbers that describe a column in each class: its moments, for example."""
-    numbers = factor.parameters.by_class(unit)
-    weight = np.broadcast_to(factor.counted.weight, (len(fitted.classes), len(factor.names)))
-    remarks = factor.family.remarks(factor.counted, factor.parameters, unit)
-    parts = [weight[:, unit].tolist(), *(each.tolist() for each in numbers.values()), remarks]
-    head = [("class", "label"), ("n", "count"), *((name, "short") for name in numbers)]
-    lines = [list(row) for row in zip(fitted.classes, *parts, strict=True)]
-    head.append(("note", "text"))
-    if not any(remarks):
-        head, lines = _without(len(head) - 1, head, lines)
-    ddof = getattr(factor.family, "ddof", 0.0)
-    caption = base.title + (f"; the variance divides by n - {ddof:g}" if ddof else "")
-    name = f"moments of {label(base.columns[0], 60)}"
-    table = Table.of(caption, head, lines, most=wish.most(MOST_LINES), name=name)
-    return replace(base, table=table, title=caption)
-
-
-def _of_words(
-    fitted: Fitted, factor: Factor, base: ParameterTable, wish: _Wish
-) -> Iterator[ParameterTable]:
-    """Make a table for each class of the words that are most evidence for it."""
-    model, parameters, name = fitted.model, factor.parameters, base.columns[0]
-    entries, ratios = parameters.entries(), parameters.ratios(0)
-    assert entries is not None
-    assert entries.places is not None
-    assert ratios is not None
-    found = most_informative(model, wish.words, column=name) if len(model.classes) > 1 else {}
-    place = dict(zip(map(str, entries.values), entries.places.tolist(), strict=True))
-    documents = factor.counted.rows[:, 0].tolist()
-    some = model.classes[: wish.most(MOST_CLASSES)]
-    uses = f"{counted(len(entries.values), 'word')} are used"
-    head = [("word", "label"), (base.title, "short"), ("times as probable as elsewhere", "short"),
-            ("count", "count"), ("count elsewhere", "count")]  # fmt: skip
-    for c, each in enumerate(some):
-        lines, values = [], []
-        for word in found.get(each, []):
-            of = ratios[..., [place[str(word.value)]]].pooled()
-            times = math.exp(word.log_ratio) if word.log_ratio < LARGEST else math.inf
-            lines.append((word.value, estimated(of[[c]], 0)[0], times, word.here, word.elsewhere))
-            values.append((float(of.p[c, 0]),))
-        caption = f"Words for {label(each)} ({counted(documents[c], 'document')})"
-        kind = f"words of {label(name, 60)} for {label(each, 60)}"
-        table = Table.of(caption, head, lines, name=kind)
-        last = c == len(some) - 1
-        yield replace(
-            base,
-            table=table,
-            values=tuple(values),
-            note=uses if last else "",
-            more_classes=len(model.classes) - len(some) if last else 0,
-        )
