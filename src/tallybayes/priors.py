@@ -98,6 +98,7 @@ class Fixed(Value, frozen=True):
         for label, value in self.p.items():
             if not isinstance(value, int | float | np.number) or not 0.0 <= value <= 1.0:
                 raise TallyBayesError(f"the prior of class {label!r} is {value!r}, not in 0..1")
+        self._put(p={label: float(value) for label, value in self.p.items()})
         total = math.fsum(self.p.values())
         if not math.isclose(total, 1.0, abs_tol=1e-6):
             raise TallyBayesError(f"the priors add up to {total:g}; they must add up to 1")

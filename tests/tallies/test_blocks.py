@@ -189,7 +189,7 @@ class TestABlockOfOnesOwn:
     def test_what_is_stored_is_checked(self):
         tally = self.tally()
         tally.blocks[0].absolute[0, 0] = -1.0
-        with pytest.raises(tb.TallyBayesError, match="not a tally"):
+        with pytest.raises(tb.TallyBayesError, match="its parts do not fit together"):
             tb.Tally.from_bytes(tally.to_bytes())
 
     def test_it_takes_other_columns_and_refuses_rows_that_it_never_saw(self):

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from tallybayes.modelfile import Stored
 
 
-ZIP = b"PK\x03\x04"  # how a model file begins
-
-
 class _Piped(BytesIO):
     """A model from standard input, as errors call it."""
 
@@ -94,6 +91,7 @@ def is_model(name: str) -> bool:
 
 def _is_piped() -> bool:
     """Tell whether standard input begins like a model; what is looked at is still there after."""
-    stream = getattr(sys.stdin, "buffer", None)
-    peek = getattr(stream, "peek", None)
-    return peek is not None and bool(peek(len(ZIP)).startswith(ZIP))
+    from tallybayes.tallies.container import BEGINNING, version_of
+
+    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+    return peek is not None and version_of("model file", peek(BEGINNING)) is not None

@@ -31,6 +31,7 @@ from tallybayes.model.specification import (
     ColumnSpec,
     Resolved,
     column_spec,
+    dropped_names,
     kept_columns,
     resolve,
     without_dropped,
@@ -508,7 +509,8 @@ class NaiveBayes(TallyClassifier):
 
     def _to_keep(self) -> dict[str, Any]:
         """Return the parameters that do not follow from what was fitted."""
-        return {"alpha": float(self.alpha), "unseen": str(self.unseen)}
+        state = {"dropped": dropped_names(self.columns)}
+        return {"alpha": float(self.alpha), "unseen": str(self.unseen), "state": state}
 
     @classmethod
     def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:
@@ -520,6 +522,8 @@ class NaiveBayes(TallyClassifier):
 
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         super()._restore(fitted, state)
+        for name in state.get("dropped", ()):  # of which what was fitted knows nothing
+            self.columns[... if name is None else name] = "drop"
         self._spec = column_spec(without_dropped(self.columns), fitted.tally.schema.names)
         self._calibration = fitted.recipe.calibration
 

@@ -33,6 +33,9 @@ def register(name: str, default_for: Kind | type[Kind] | None = None) -> Callabl
         known = _by_name.get(name)
         if known is not None and known.__qualname__ != family.__qualname__:
             raise TallyBayesError(f"{name!r} is the name of {known.__name__} already; use another")
+        others = (each for key, each in _by_name.items() if key != name and each is not family)
+        if any(each.__name__ == family.__name__ for each in others):
+            raise TallyBayesError(f"there is a family {family.__name__} already; rename the class")
         _by_name[name] = family
         if default_for is not None:
             _defaults.append((default_for, family))

@@ -203,6 +203,16 @@ def without_dropped(columns: Any) -> Any:
     return {key: word for key, word in columns.items() if not _is(word, DROP)}
 
 
+def dropped_names(columns: Any) -> list[str | None]:
+    """Return the names of the columns that are dropped; None stands for all that are not named."""
+    names: list[str | None] = []
+    for key, word in columns.items() if isinstance(columns, Mapping) else ():
+        if _is(word, DROP):
+            each = key if isinstance(key, tuple | frozenset) else (key,)
+            names += [None if name is ... else name for name in each]
+    return names
+
+
 def without_numbers(columns: Any) -> Any:
     """Leave out what is said of columns by number, which means the columns of the first table."""
     if not isinstance(columns, Mapping):

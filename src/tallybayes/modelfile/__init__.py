@@ -1,10 +1,8 @@
 """The model file: what was counted and how to estimate from it, in one `.tally` file."""
 
 from tallybayes.modelfile.change import Change, changing
-from tallybayes.modelfile.provenance import Provenance
-from tallybayes.modelfile.reading import is_model_file, load
-from tallybayes.modelfile.stored import Stored
-from tallybayes.modelfile.writing import dump_bytes, save
+from tallybayes.modelfile.manifest import Provenance
+from tallybayes.modelfile.model_file import Stored, dump_bytes, is_model_file, load, save
 
 __all__ = [
     "Change",

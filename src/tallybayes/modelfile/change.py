@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.modelfile.reading import load
-from tallybayes.modelfile.stored import Stored
-from tallybayes.modelfile.writing import save
+from tallybayes.modelfile.model_file import Stored, load, save
 from tallybayes.sources.atomic_file import writing
 
 LOOK_AGAIN = 0.02  # seconds between two attempts to get the lock

@@ -1,228 +1,208 @@
-"""The manifest: everything in a model file but the arrays, as strict JSON."""
+"""The manifest of a model file: everything in it but the arrays, typed."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from math import isfinite
-from typing import Any
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.families import Family
+from tallybayes.families import FAMILIES, Family
+from tallybayes.kinds import KINDS, Kind
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
-from tallybayes.modelfile.archive import MARK
-from tallybayes.modelfile.hints import fits, hints_of
-from tallybayes.modelfile.provenance import Provenance
-from tallybayes.modelfile.stored import Stored
-from tallybayes.modelfile.trouble import Damaged, Newer, require
-from tallybayes.modelfile.values import (
-    PRIORS,
-    from_plain,
-    item,
-    refuse_functions,
-    to_plain,
-)
-from tallybayes.schema import Kind
+from tallybayes.priors import Prior
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-from tallybayes.tallies.container import label_from, plain_label, plain_labels
-from tallybayes.tokenizer import Words
+from tallybayes.tallies.container import Arrays, TallyManifest, any_of, require
 
-Array = NDArray[Any]
-
-FORMAT = 1  # the version that is written, and the greatest that is read
-LARGEST = 256 * 2**20  # bytes of a manifest
-_NUMBERS = (
+F = TypeVar("F", bound=Family)
+K = TypeVar("K", bound=Kind)
+LabelType = Literal[
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-    "float32", "float64",
-)  # fmt: skip
-_KEYS = {
-    "tallybayes", "tally", "families", "columns", "prior", "positive", "calibration", "announced",
-    "shown_as", "reasons", "provenance", "estimator",
-}  # fmt: skip
+    "float32", "float64", "str", "object",
+]  # fmt: skip
 
 
-def describe(stored: Stored) -> tuple[dict[str, Any], list[Array]]:
-    """Take apart what is stored into plain data and arrays."""
-    fitted, recipe = stored.fitted, stored.fitted.recipe
-    _refuse(fitted)
-    tally, arrays = fitted.tally.to_plain()
-    counted = [group.kind for group in fitted.tally.schema.groups]
-    columns = {
-        name: to_plain(family, counted, f"column {name!r}")
-        for name, family in recipe.columns.items()
-    }
-    provenance = {name: getattr(stored.provenance, name) for name in hints_of(Provenance)}
-    if not _sound(provenance):
-        raise TallyBayesError(f"{stored.provenance!r} has values of other types than it should")
-    manifest = {
-        "tallybayes": FORMAT,
-        "tally": tally,
-        "families": [to_plain(each, counted, "a default family") for each in recipe.families],
-        "columns": columns,
-        "prior": to_plain(recipe.prior, counted, "the prior"),
-        "positive": None if recipe.positive is None else plain_label(item(recipe.positive)),
-        "calibration": to_plain(recipe.calibration, counted, "the calibration"),
-        "announced": plain_labels(map(item, recipe.declared_classes)),
-        "shown_as": _shown_as(fitted),
-        "reasons": dict(recipe.reasons),
-        "provenance": provenance,
-        "estimator": None if stored.estimator is None else _plain(stored.estimator),
-    }
-    return manifest, arrays
+class Provenance(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a model comes from.
+
+    Parameters
+    ----------
+    created, changed
+        When the model was first made, and last changed: ISO 8601, in UTC.
+    version
+        The version of tallybayes that wrote it last.
+    sources
+        What was read, as the user wrote it.
+    rows, skipped
+        How many rows were counted, and how many were set aside.
+    history
+        A line for each change.
+
+    Examples
+    --------
+    >>> made = Provenance.now("loan.csv", 10)
+    >>> made.then("update more.csv: 5 rows", rows=5, source="more.csv").history
+    ('fit loan.csv: 10 rows', 'update more.csv: 5 rows')
+    """
+
+    created: str
+    changed: str
+    version: str
+    sources: tuple[str, ...]
+    rows: int
+    skipped: int
+    history: tuple[str, ...]
+
+    @classmethod
+    def now(
+        cls, source: str | None, rows: int, skipped: int = 0, said: str | None = None
+    ) -> Provenance:
+        """Return the provenance of a model that is made now.
+
+        Parameters
+        ----------
+        source
+            What was read; None if that has no name.
+        rows, skipped
+            How many rows were counted, and how many were set aside.
+        said
+            The first line of the history: "fit loan.csv: 10 rows" when not given.
+        """
+        first = said or " ".join(["fit", *_names(source)]) + f": {rows} row{'s' * (rows != 1)}"
+        time = _time()
+        return cls(time, time, _version(), _names(source), rows, skipped, (_text(first),))
+
+    def then(self, line: str, rows: int, skipped: int = 0, source: str | None = None) -> Provenance:
+        """Return the provenance after a change that is made now.
+
+        Parameters
+        ----------
+        line
+            What was done: a line of the history.
+        rows, skipped
+            How many rows came, negative if they went, and how many were set aside.
+        source
+            What was read, if anything.
+        """
+        return structs.replace(
+            self,
+            changed=_time(),
+            version=_version(),
+            sources=(*self.sources, *_names(source)),
+            rows=self.rows + rows,
+            skipped=self.skipped + skipped,
+            history=(*self.history, _text(line)),
+        )
 
 
-def _plain(value: Any) -> Any:
-    """Return plain data as JSON has it: tuples become lists; what JSON would change is refused."""
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if value is None or type(value) in (str, bool, int, float):
-        return value
-    raise TallyBayesError(
-        f"the estimator section holds {value!r}; it may hold text, finite numbers, lists, and "
-        "mappings with text as keys"
-    )
+def _text(text: str) -> str:
+    """Write what is no Unicode in the name of a file as Python would."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _refuse(fitted: Fitted) -> None:
-    """Refuse what could be written, but not be read again."""
-    schema = fitted.tally.schema
-    for group in schema.groups:
-        if isinstance(group.kind, Words):
-            refuse_functions(group.kind, f"column {schema.names_of(group)[0]!r}")
-    for label, rows in zip(fitted.tally.classes, fitted.tally.rows.tolist(), strict=True):
-        if not rows:
-            raise TallyBayesError(
-                f"the tally has the class {label!r} without a row of it; leave it out of the "
-                "tally, and name it among the declared classes"
-            )
-    reasons = fitted.recipe.reasons
-    if not fits(reasons, Mapping[str, str]):
-        raise TallyBayesError(f"the reasons are {reasons!r}; they must be text by column")
+def _names(source: str | None) -> tuple[str, ...]:
+    return () if source is None else (_text(source),)
 
 
-def _shown_as(fitted: Fitted) -> str | None:
+def _time() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _version() -> str:
+    # the package itself stands above all layers, so nothing in them imports it
+    return str(sys.modules["tallybayes"].__version__)
+
+
+class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
+    """What is in a model file beside its arrays: the tally, the recipe, and the rest."""
+
+    tally: TallyManifest[K]
+    families: tuple[F, ...]
+    columns: dict[str, F]
+    prior: Prior
+    positive: Label | None
+    calibration: Calibration | None
+    declared_classes: tuple[Label, ...]
+    reasons: dict[str, str]
+    label_type: LabelType | None
+    provenance: Provenance
+    estimator: dict[str, Any] | None
+
+    @staticmethod
+    def of(
+        fitted: Fitted, provenance: Provenance, estimator: Mapping[str, Any] | None
+    ) -> Manifest[Family, Kind]:
+        """Describe a model; what could not be read again is refused."""
+        recipe, tally = fitted.recipe, fitted.tally
+        any_of([*recipe.families, *recipe.columns.values()], FAMILIES)
+        for label, rows in zip(tally.classes, tally.rows.tolist(), strict=True):
+            if not rows:
+                raise TallyBayesError(
+                    f"the tally has the class {label!r} without a row of it; leave it out of the "
+                    "tally, and name it among the declared classes"
+                )
+        return Manifest(
+            tally.manifest(),
+            recipe.families,
+            dict(recipe.columns),
+            recipe.prior,
+            recipe.positive,
+            recipe.calibration,
+            recipe.declared_classes,
+            dict(recipe.reasons),
+            _label_type(fitted),
+            provenance,
+            None if estimator is None else dict(estimator),
+        )
+
+    @staticmethod
+    def form() -> Any:
+        """Return the type as which it is read: one with all that is registered."""
+        manifest: Any = Manifest
+        return manifest[any_of((), FAMILIES), any_of((), KINDS)]
+
+    def fitted(self, arrays: Arrays) -> Fitted:
+        """Put together what was taken apart; anything else is an error."""
+        tally = Tally.from_parts(self.tally, arrays)
+        recipe = Recipe(
+            self.families,
+            self.columns,
+            self.prior,
+            self.positive,
+            self.calibration,
+            self.declared_classes,
+            self.reasons,
+        )
+        return Fitted(tally, recipe, _labels(self.label_type, recipe.classes(tally)))
+
+
+def _label_type(fitted: Fitted) -> LabelType | None:
     """Return the type of the labels that `predict` returns; they are the classes."""
     labels = fitted.labels
     if labels is None:
         return None
-    name = {"U": "str", "O": "object"}.get(labels.dtype.kind, labels.dtype.name)
-    if name not in (*_NUMBERS, "str", "object") or tuple(labels.tolist()) != fitted.classes:
+    name: Any = {"U": "str", "O": "object"}.get(labels.dtype.kind, labels.dtype.name)
+    if name not in get_args(LabelType) or tuple(labels.tolist()) != fitted.classes:
         raise TallyBayesError(
             f"the labels are shown as {labels!r}, which cannot be stored: they must be the classes "
             f"{fitted.classes!r}, as text, numbers or booleans"
         )
-    return name
+    return name  # type: ignore[no-any-return]
 
 
-def _labels(name: Any, classes: tuple[Label, ...]) -> Array | None:
-    """Return the classes as an array of the type that `_shown_as` named."""
+def _labels(name: LabelType | None, classes: tuple[Label, ...]) -> NDArray[Any] | None:
+    """Return the classes as an array of the type that `_label_type` named."""
     if name is None:
         return None
-    require(name in (*_NUMBERS, "str", "object"), "its labels are of a type that is unknown")
     if name == "object":
         return np.fromiter(classes, dtype=object, count=len(classes))
     labels = np.array(classes, dtype=name)
-    require(tuple(labels.tolist()) == classes, "its labels are not its classes")
+    require(tuple(labels.tolist()) == classes)
     return labels
-
-
-def build(manifest: Mapping[str, Any], arrays: list[Array]) -> Stored:
-    """Put together what `describe` took apart; anything else is an error."""
-    require(set(manifest) == _KEYS, "its manifest has other parts than it should")
-    tally = Tally.from_plain(manifest["tally"], arrays)
-    counted = [group.kind for group in tally.schema.groups]
-    reasons, estimator = manifest["reasons"], manifest["estimator"]
-    require(fits(reasons, Mapping[str, str]), "its reasons are no text")
-    require(estimator is None or isinstance(estimator, dict), "its estimator is none")
-    calibration = from_plain(manifest["calibration"], counted)
-    positive = manifest["positive"]
-    recipe = Recipe(
-        tuple(_known(each, counted, (Family,)) for each in manifest["families"]),
-        {name: _known(each, counted, (Family,)) for name, each in manifest["columns"].items()},
-        _known(manifest["prior"], counted, PRIORS),
-        None if positive is None else label_from(positive),
-        calibration,
-        tuple(label_from(each) for each in manifest["announced"]),
-        reasons,
-    )
-    require(isinstance(calibration, Calibration | None), "its calibration is none")
-    classes = recipe.classes(tally)
-    require(len(classes) >= len(tally.classes), "its classes do not go together")
-    fitted = Fitted(tally, recipe, _labels(manifest["shown_as"], classes))
-    return Stored(fitted, _provenance(manifest["provenance"]), estimator)
-
-
-def _known(plain: Any, counted: Sequence[Kind], kinds: tuple[type, ...]) -> Any:
-    """Return a family or a prior, as the place asks for."""
-    value = from_plain(plain, counted)
-    require(isinstance(value, kinds), f"{type(value).__name__} stands where it does not belong")
-    return value
-
-
-def _provenance(plain: Any) -> Provenance:
-    stated: dict[str, Any] = {
-        key: tuple(v) if isinstance(v, list) else v for key, v in plain.items()
-    }
-    require(_sound(stated), "its provenance is not sound")
-    return Provenance(**stated)
-
-
-def _sound(provenance: Mapping[str, Any]) -> bool:
-    """Tell whether there is a value of the right type for every field, and no other."""
-    hints = hints_of(Provenance)
-    same = set(provenance) == set(hints)
-    return same and all(fits(value, hints[name]) for name, value in provenance.items())
-
-
-def to_json(manifest: Mapping[str, Any]) -> bytes:
-    """Return the manifest as JSON, the version of the format first."""
-    try:
-        text = json.dumps(manifest, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TallyBayesError(
-            f"the model holds what no model file can ({error}); only text, finite numbers, lists "
-            "and mappings with text as keys can be stored"
-        ) from error
-    encoded = text.encode("ascii")
-    assert encoded.startswith(MARK)
-    return encoded
-
-
-def from_json(raw: bytes) -> dict[str, Any]:
-    """Return the manifest, if this version can read it."""
-    manifest = json.loads(
-        raw.decode("utf-8"),
-        object_pairs_hook=_distinct,
-        parse_float=_finite,
-        parse_constant=_no_number,
-    )
-    version = manifest.get("tallybayes")
-    require(type(version) is int and version >= 1, "its format has no version")
-    if version > FORMAT:
-        raise Newer(f"its format is {version}, and this one reads up to {FORMAT}")
-    found: dict[str, Any] = manifest
-    return found
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a mapping; of two equal keys only one would be heard."""
-    found = dict(pairs)
-    require(len(found) == len(pairs), "its manifest says something twice")
-    return found
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    require(isfinite(number), "a number is beyond all bounds")
-    return number
-
-
-def _no_number(text: str) -> Any:
-    raise Damaged(f"{text} stands where a number should")

@@ -332,13 +332,15 @@ class TallyBlock(ABC):
         """Return what a unit can be, as far as the counts tell; `kind` is that of its column."""
         return None
 
-    def notes(self) -> Any:
-        """Return what belongs to the block beside its arrays, as plain data."""
+    def stored_labels(self) -> tuple[tuple[Label, ...], ...] | None:
+        """Return the values by which each unit was counted, if it was by values."""
         return None
 
     @classmethod
-    def from_arrays(cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers) -> Self:
-        """Build the block that `notes` and `to_arrays` described; all else is an error.
+    def from_arrays(
+        cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
+    ) -> Self:
+        """Build the block that `stored_labels` and `to_arrays` described; all else is an error.
 
         `kinds` are those of the units' columns, `rows` the number of rows of each class.
         """
@@ -346,10 +348,11 @@ class TallyBlock(ABC):
 
     @classmethod
     def checked(cls, arrays: Arrays, width: int, of_classes: Integers, **keys: Any) -> Self:
-        """Take the next arrays, so wide (or one column for all); they must be those of a block."""
+        """Take the arrays, so wide (or one column for all); they must be those of a block."""
         parts = {}
         for name in [each.name for each in cls._fields() if each.name not in cls.KEYS]:
-            array = arrays.take((len(of_classes), None), np.int64 if name == "rows" else np.float64)
+            dtype = np.int64 if name == "rows" else np.float64
+            array = arrays.take(name, (len(of_classes), None), dtype)
             require(array.shape[1] == width or (name in cls.SHARED and array.shape[1] == 1))
             require(name in cls.SIGNED or bool((array >= 0).all()))
             parts[name] = array

@@ -28,7 +28,7 @@ from tallybayes.tallies.blocks import (
     in_columns,
     register_block,
 )
-from tallybayes.tallies.container import Arrays, labels_from, plain_labels, require
+from tallybayes.tallies.container import Arrays, require, require_labels
 
 Labels = tuple[tuple[Label, ...], ...]
 
@@ -187,16 +187,16 @@ class Codes(TallyBlock):
         values, names = tuple(map(kind.example, labels)), tuple(map(kind.named, labels))
         return Support(values, names, intervals=getattr(kind, "edges", None) is not None)
 
-    def notes(self) -> Any:
+    def stored_labels(self) -> tuple[tuple[Label, ...], ...]:
         """Return the values of each column."""
-        return [plain_labels(each) for each in self.labels]
+        return self.labels
 
     @classmethod
     def from_arrays(
-        cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
+        cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
     ) -> Codes:
-        """Build the block that `notes` and `to_arrays` took apart; all else is an error."""
-        labels = tuple(labels_from(each, tuples=True) for each in notes)
-        require(len(labels) == len(kinds))
-        require(all(kind.holds(each) for kind, each in zip(kinds, labels, strict=True)))
+        """Build the block that was taken apart; all else is an error."""
+        for kind, values in zip(kinds, labels, strict=True):
+            require_labels(values)
+            require(kind.holds(values))
         return cls.checked(arrays, sum(map(len, labels)), rows, labels=labels)

@@ -1,231 +1,241 @@
-"""The bytes form of a tally: a magic line, a JSON manifest, plain arrays. Nothing in it runs."""
+"""The bytes of a tally, and of a model file: a safetensors file that ends with a digest.
+
+Arrays are tensors. Everything else, the manifest, is MessagePack in a tensor of bytes, and is read
+into typed structs. The last 32 bytes are the SHA-256 of all that stands before them, so that every
+cut, every changed bit and every byte more is noticed before anything is interpreted. Nothing in it
+runs.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isfinite, prod
-from typing import Any
+from functools import reduce
+from hashlib import sha256
+from operator import or_
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from msgspec import Struct, msgpack
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.kinds import KINDS, Categories, Intervals, Kind
-from tallybayes.schema import Group, Schema
+from tallybayes.kinds import KINDS, Kind
+from tallybayes.schema import Schema
+from tallybayes.sources.atomic_file import cannot
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.sources.tables import NumberedNames
 from tallybayes.tokenizer import Idf
 
+Array = NDArray[Any]
+K = TypeVar("K", bound=Kind)
+
+FORMAT = 2  # the version that is written, and the greatest that is read
+BEGINNING = 64  # bytes that say whose the rest are
+DIGEST = 32  # bytes
+LONGEST_HEADER = 2**24  # bytes: more arrays than any model has
 MOST_COLUMNS = 10_000_000  # far more than anyone has, and few enough to list
+MOST_SAID = 300  # characters about what is wrong, which may quote a file
 
-MAGIC = b"tally\x001\n"
-_NOT_A_TALLY = "these bytes are not a tally, or are cut or damaged; write them anew with to_bytes()"
-
-
-class NotATallyError(TallyBayesError):
-    """Something that was read does not fit together as a tally does."""
+_OURS = re.compile(rb'(?s).{8}\{"__metadata__":\{"tallybayes":"(tally|model file) (\d{1,9})"')
 
 
-def pack(manifest: dict[str, Any], arrays: list[NDArray[Any]]) -> bytes:
-    """Put a manifest and arrays into one string of bytes."""
-    described = {**manifest, "arrays": [[a.dtype.str, list(a.shape)] for a in arrays]}
-    head = json.dumps(described, separators=(",", ":"), allow_nan=False).encode()
-    parts = [np.ascontiguousarray(array).tobytes() for array in arrays]
-    return b"".join([MAGIC, len(head).to_bytes(8, "little"), head, *parts])
+class RefusedError(Exception):
+    """What is wrong with some bytes: the end of a sentence that begins with their name."""
 
 
-def unpack(data: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-    """Read the manifest and the arrays back, checking every length."""
-    with trouble_explained():
-        require(bytes(data[: len(MAGIC)]) == MAGIC)
-        start = len(MAGIC) + 8
-        end = start + int.from_bytes(data[len(MAGIC) : start], "little")
-        manifest = json.loads(bytes(data[start:end]).decode())
-        arrays = []
-        for dtype, shape in manifest["arrays"]:
-            require(dtype in ("<i8", "<f8", "|u1") and len(shape) <= 2)
-            require(all(isinstance(side, int) and side >= 0 for side in shape))
-            count = prod(shape)
-            stop = end + count * np.dtype(dtype).itemsize
-            require(len(data) >= stop)
-            arrays.append(np.frombuffer(data, dtype, count, end).reshape(shape).copy())
-            end = stop
-        require(len(data) == end)
-        return manifest, arrays
+def version_of(what: str, data: bytes) -> int | None:
+    """Return the format of a tally or model that begins so, be it cut or damaged later."""
+    found = _OURS.match(data[:BEGINNING])
+    return int(found[2]) if found is not None and found[1].decode() == what else None
 
 
-def plain_label(label: Any) -> Any:
-    """Return a label as plain data; infinity has no name in JSON."""
-    if isinstance(label, tuple):
-        return [plain_label(part) for part in label]
-    if isinstance(label, float) and not isfinite(label):
-        return {"float": repr(float(label))}
-    return label
+def pack(what: str, manifest: Struct, arrays: Mapping[str, Array], form: Any) -> list[Any]:
+    """Return the buffers that make up the bytes; `form` is the type as which they are read."""
+    from safetensors.numpy import save
+
+    try:
+        encoded = msgpack.encode(manifest, enc_hook=_plain)
+        msgpack.decode(encoded, type=form, dec_hook=_built)  # what cannot be read is not written
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise TallyBayesError(
+            f"the {what} cannot be stored: {error}; it may hold text, numbers of 64 bits, lists, "
+            "mappings, families and kinds"
+        ) from error
+    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    # of the smallest type, and last by its name, the digest ends the file
+    tensors["manifest"] = np.frombuffer(encoded, np.uint8)
+    tensors["sha256"] = np.zeros(DIGEST, np.uint8)
+    content = memoryview(save(tensors, {"tallybayes": f"{what} {FORMAT}"}))[:-DIGEST]
+    return [content, sha256(content).digest()]
 
 
-def label_from(plain: Any) -> Label:
-    """Return the label that `plain_label` described."""
-    if isinstance(plain, dict):
-        require(plain in ({"float": "inf"}, {"float": "-inf"}))
-        return float(plain["float"])
-    require(isinstance(plain, str | bool | int | float) and plain == plain)
-    label: Label = plain
-    return label
+def unpack(what: str, data: Any, form: Any) -> tuple[Any, Arrays]:
+    """Return the manifest, as the type `form`, and the arrays of bytes that `pack` made."""
+    from safetensors.numpy import load
+
+    data = bytes(data)
+    version = version_of(what, data)
+    if version is None:
+        why = "it does not begin like one; give what tallybayes wrote"
+        if data[:2] == b"PK":
+            why = "it is a zip, as model files were before; fit the model anew"
+        raise RefusedError(f"is not a {what}: {why}")
+    if version > FORMAT:
+        raise RefusedError(
+            f"was made by a newer version of tallybayes: its format is {version}, and this one "
+            f"reads up to {FORMAT}; upgrade, for example with pip install -U tallybayes"
+        )
+    if sha256(memoryview(data)[:-DIGEST]).digest() != data[-DIGEST:]:
+        raise RefusedError(
+            "is cut or damaged: it does not have the digest that it should; restore it from a "
+            "copy, or make it anew"
+        )
+    require(int.from_bytes(data[:8], "little") <= LONGEST_HEADER)
+    tensors = load(data)
+    require(tensors.pop("sha256").tobytes() == data[-DIGEST:])
+    manifest = msgpack.decode(tensors.pop("manifest").data, type=form, dec_hook=_built)
+    return manifest, Arrays(tensors)
 
 
-def plain_labels(labels: Iterable[Label]) -> list[Any]:
-    """Return labels as plain data."""
-    return [plain_label(label) for label in labels]
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn whatever goes wrong with foreign bytes into one error that names them.
 
-
-def labels_from(plain: Any, tuples: bool = False) -> tuple[Label, ...]:
-    """Return labels that are sorted, distinct and of one type, as a tally has them.
-
-    What was counted of several columns together has `tuples` of labels.
+    Whoever wrote them chose what is read, so that anything may go wrong.
     """
-    require(isinstance(plain, list))
-    labels: tuple[Any, ...] = tuple(
-        tuple(map(label_from, each)) if tuples and isinstance(each, list) else label_from(each)
-        for each in plain
-    )
-    require(len(set(map(type, labels))) <= 1 and labels == sorted_labels(labels, "the bytes"))
-    return labels
-
-
-class Arrays:
-    """Arrays that were read, to be taken one after the other, each with the expected shape."""
-
-    def __init__(self, arrays: Iterable[NDArray[Any]]) -> None:
-        self._left = list(arrays)
-
-    def take(self, shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
-        """Take the next array; its shape (None: any) and type must be as expected."""
-        array = self._left.pop(0)
-        sides = zip(array.shape, shape, strict=True)
-        require(array.dtype == dtype and all(want is None or have == want for have, want in sides))
-        require(array.dtype.kind != "f" or bool(np.isfinite(array).all()))
-        return array
-
-    def __len__(self) -> int:
-        return len(self._left)
+    try:
+        yield
+    except RefusedError as error:
+        raise TallyBayesError(f"{name} {error}") from error
+    except OSError as error:
+        raise cannot("read", name, error) from error
+    except MemoryError as error:
+        raise TallyBayesError(
+            f"{name} does not fit into memory; free some, or use a larger machine"
+        ) from error
+    except Exception as error:
+        raise TallyBayesError(
+            f"{name} cannot be read by this version of tallybayes: {str(error)[:MOST_SAID]}; "
+            "upgrade it, or import what registers the families and kinds, or make it anew"
+        ) from error
 
 
 def require(sound: bool) -> None:
     """Stop reading if something does not hold."""
     if not sound:
-        raise NotATallyError(_NOT_A_TALLY)
+        raise ValueError("its parts do not fit together")
 
 
-@contextmanager
-def trouble_explained() -> Iterator[None]:
-    """Turn whatever goes wrong with foreign bytes into the one error."""
-    try:
-        yield
-    except TallyBayesError:
-        raise
-    except (
-        ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError
-    ) as error:  # fmt: skip
-        raise NotATallyError(_NOT_A_TALLY) from error
+class Arrays(dict[str, Array]):
+    """Arrays that were read, to be taken by their names, each with the expected shape."""
+
+    def take(self, name: str, shape: tuple[int | None, ...], dtype: Any) -> Array:
+        """Take an array; its shape (None: any) and type must be as expected."""
+        array = self.pop(name)
+        sides = zip(array.shape, shape, strict=True)
+        require(array.dtype == dtype and all(want is None or have == want for have, want in sides))
+        require(array.dtype.kind != "f" or bool(np.isfinite(array).all()))
+        return array
+
+    def under(self, name: str) -> Arrays:
+        """Take those whose names begin so."""
+        names = [each for each in self if each.startswith(name)]
+        return Arrays({each.removeprefix(name): self.pop(each) for each in names})
 
 
-def describe(schema: Schema) -> dict[str, Any]:
-    """Return a schema as plain data."""
-    names = schema.names
-    groups = [
-        _plain_group(group, positions=None if isinstance(group.reads, range) else group.reads)
-        for group in schema.groups[: len(schema.groups) - len(schema.extra)]
-    ]
-    plain = {
-        "names": len(names) if isinstance(names, NumberedNames) else list(names),
-        "groups": groups,
-        "declared": {name: plain_labels(values) for name, values in schema.declared.items()},
-        "edges": {name: list(edges) for name, edges in schema.edges.items()},
-        "reasons": None if len(set(schema.reasons)) == 1 else list(schema.reasons),
-        "reason": schema.reasons[0] if schema.reasons else "declared",
-        "target": schema.target,
-    }
-    if schema.extra:
-        plain["extra"] = [_plain_group(group, reads=list(group.reads)) for group in schema.extra]
-    return plain
-
-
-def _plain_group(group: Group, **reads: Any) -> dict[str, Any]:
-    options = {k: v for k, v in plain_kind(group.kind).items() if k not in ("values", "edges")}
-    return {"kind": type(group.kind).__name__, "options": options, **reads}
-
-
-def plain_kind(kind: Kind) -> dict[str, Any]:
-    """Return the options of a kind as plain data."""
-    if KINDS.get(type(kind).__name__) is not type(kind):
-        raise TallyBayesError(
-            f"{kind!r} is not known by name, so it cannot be stored; enter it with @register_kind"
+def _plain(value: Any) -> Any:
+    """Return what MessagePack has no form for in another; refuse what has none."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Idf):
+        return dict(zip(value.terms, value.values.tolist(), strict=True))
+    if callable(value):
+        raise TypeError(
+            f"{value!r} is a function, which whoever reads the file would run; of words name the "
+            "tokens: 'words', 'unicode', 'whitespace' or 'characters'"
         )
-    options = {name: getattr(kind, name) for name in kind.__struct_fields__}
-    if callable(options.get("tokens")):
-        raise TallyBayesError(
-            "tokens is a function, which cannot be stored; only the tokens that have names can"
+    raise TypeError(f"{value!r} is of no type that a file can hold")
+
+
+def _built(kind: type, value: Any) -> Any:
+    """Return the value that `_plain` gave another form."""
+    require(kind is Idf)
+    return Idf(value)
+
+
+def any_of(values: Iterable[Any], registered: Mapping[str, type]) -> Any:
+    """Return the type of any value of the registered classes; refuse values of others."""
+    classes = tuple(registered.values())
+    for value in values:
+        if type(value) not in classes:
+            raise TallyBayesError(
+                f"{value!r} cannot be stored: a file holds only families and kinds that are known "
+                "by name; use one of those, or enter yours with @register or @register_kind"
+            )
+    return reduce(or_, classes)
+
+
+class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True):
+    """What belongs to a tally beside its arrays.
+
+    Of a matrix without names the number of columns is stated. Where all columns have one kind, or
+    one reason for it, that is there once. `extra` has the columns that each unit reads, `labels`
+    the values by which each block counted, if it did.
+    """
+
+    names: int | tuple[str, ...]
+    kinds: tuple[K, ...]
+    reasons: tuple[str, ...]
+    target: str
+    extra: tuple[tuple[K, tuple[tuple[int, ...], ...]], ...]
+    classes: tuple[Label, ...]
+    labels: tuple[tuple[tuple[Label | tuple[Label, ...], ...], ...] | None, ...]
+
+    @staticmethod
+    def of(schema: Schema, classes: tuple[Label, ...], labels: Any) -> TallyManifest[Kind]:
+        """Describe a tally that has this schema and these classes."""
+        names, kinds = schema.names, _once(schema.kinds)
+        extra: Any = tuple((group.kind, group.reads) for group in schema.extra)
+        any_of([*kinds, *(kind for kind, _ in extra)], KINDS)
+        stated = len(names) if isinstance(names, NumberedNames) else tuple(names)
+        reasons = _once(schema.reasons)
+        return TallyManifest(stated, kinds, reasons, schema.target, extra, classes, labels)
+
+    @staticmethod
+    def form() -> Any:
+        """Return the type as which it is read: one with all kinds that are registered."""
+        manifest: Any = TallyManifest
+        return manifest[any_of((), KINDS)]
+
+    @property
+    def schema(self) -> Schema:
+        """The schema; anything that no schema is is an error."""
+        require(isinstance(self.names, tuple) or 0 <= self.names <= MOST_COLUMNS)
+        names: Any = self.names if isinstance(self.names, tuple) else NumberedNames(self.names)
+        require(isinstance(names, NumberedNames) or len(set(names)) == len(names))
+        kinds: Any = self.kinds
+        require(all(kind.settled("a column") == kind for kind in kinds))
+        kinds, reasons = (
+            each * len(names) if len(each) == 1 else each for each in (kinds, self.reasons)
         )
-    if isinstance(options.get("idf"), Idf):
-        idf = options["idf"]
-        options["idf"] = dict(zip(idf.terms, idf.values.tolist(), strict=True))
-    return options
+        require(len(kinds) == len(reasons) == len(names))
+        schema = Schema(names, kinds, reasons, self.target)
+        for kind, units in self.extra:
+            places = [place for unit in units for place in unit]
+            require(all(0 <= place < len(names) for place in places))
+            schema = schema.with_extra(kind, *(tuple(names[k] for k in unit) for unit in units))
+        return schema
 
 
-def kind_from(name: str, options: dict[str, Any]) -> Kind:
-    """Build the kind that `plain_kind` described."""
-    if options.get("idf") is not None:
-        options = {**options, "idf": Idf(options["idf"])}
-    kind: Kind = KINDS[name](**options)
-    return kind
+def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a single value if all are equal."""
+    return values[:1] if values and values.count(values[0]) == len(values) else values
 
 
-def schema_from(plain: dict[str, Any]) -> Schema:
-    """Build the schema that `describe` described."""
-    names = plain["names"]
-    require(isinstance(names, list) or (isinstance(names, int) and 0 <= names <= MOST_COLUMNS))
-    names = NumberedNames(names) if isinstance(names, int) else tuple(names)
-    require(isinstance(plain["target"], str) and all(isinstance(n, str) for n in names))
-    require(isinstance(names, NumberedNames) or len(set(names)) == len(names))
-    groups = []
-    for group in plain["groups"]:
-        places = group["positions"]
-        if places is not None:
-            require(all(isinstance(p, int) and 0 <= p < len(names) for p in places))
-        reads = range(len(names)) if places is None else tuple(places)
-        groups.append(Group(kind_from(group["kind"], group["options"]), reads))
-    require(sum(map(len, groups)) == len(names))
-    declared = {name: labels_from(values) for name, values in plain["declared"].items()}
-    edges = {name: Intervals(each).edges for name, each in plain.get("edges", {}).items()}
-
-    def own(kind: Kind, name: str) -> Kind:
-        if kind == Intervals():
-            found = edges.pop(name)
-            require(found is not None)
-            return Intervals(found)
-        return Categories(declared.pop(name, ())) if kind == Categories() else kind
-
-    if len(groups) == 1 and not declared and not edges:
-        # of a few bytes that speak of many columns, no list is made
-        require(groups[0].kind != Intervals())
-        settled = (groups[0].kind,) * len(names)
-    else:
-        require(len(edges) == sum(len(group) for group in groups if group.kind == Intervals()))
-        kinds: dict[int, Kind] = {}
-        for group in groups:
-            for (place,) in map(group.columns, range(len(group))):
-                kinds[place] = own(group.kind, names[place])
-        require(len(kinds) == len(names) and not declared)
-        settled = tuple(kinds[place] for place in range(len(names)))
-    reasons = plain["reasons"] or [plain["reason"]] * len(names)
-    require(len(reasons) == len(names) and all(isinstance(each, str) for each in reasons))
-    schema = Schema(names, settled, tuple(reasons), plain["target"])
-    require(schema.groups == tuple(groups))  # in this order they were counted
-    for each in plain.get("extra", ()):
-        units = [tuple(columns) for columns in each["reads"]]
-        require(all(isinstance(p, int) and 0 <= p < len(names) for unit in units for p in unit))
-        named = [tuple(names[place] for place in unit) for unit in units]
-        schema = schema.with_extra(kind_from(each["kind"], each["options"]), *named)
-    return schema
+def require_labels(labels: Sequence[Any]) -> None:
+    """Refuse labels that are not sorted, distinct and of one type, as those of a tally are."""
+    parts = [part for each in labels for part in (each if isinstance(each, tuple) else (each,))]
+    require(len(set(map(type, labels))) <= 1 and all(part == part for part in parts))
+    require(tuple(labels) == sorted_labels(labels, "the labels"))

@@ -85,9 +85,9 @@ class Counts(TallyBlock):
 
     @classmethod
     def from_arrays(
-        cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
+        cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
     ) -> Counts:
-        """Build the block that `to_arrays` took apart; all else is an error."""
+        """Build the block that was taken apart; all else is an error."""
         block = cls.checked(arrays, len(kinds), rows)
         if len(kinds) and getattr(kinds[0], "threshold", None) is not None:
             require(bool((block.sums <= block.weight * (1.0 + 1e-9)).all()))

@@ -16,11 +16,10 @@ from tallybayes.batches import Block, batches, cells_of, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.counting import RowClasses, members
-from tallybayes.schema import Group, Schema
+from tallybayes.schema import Group, Kind, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.sources.weights import weights_of
-from tallybayes.tallies import container
 from tallybayes.tallies.blocks import (
     Floats,
     Integers,
@@ -30,6 +29,15 @@ from tallybayes.tallies.blocks import (
     in_columns,
     refuse_never_counted,
     weight_left,
+)
+from tallybayes.tallies.container import (
+    Arrays,
+    TallyManifest,
+    pack,
+    reading,
+    require,
+    require_labels,
+    unpack,
 )
 from tallybayes.tallies.pairwise import PairwiseSum
 
@@ -314,40 +322,42 @@ class Tally:
         blocks = [block.select_classes(used) for block in self.blocks]
         return Tally(self.schema, classes, self.rows[used], self.weight[used], blocks)
 
-    def to_plain(self) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-        """Take the tally apart into plain data and arrays, of which files and bytes are made."""
-        arrays: list[NDArray[Any]] = [self.rows, self.weight]
-        for block in self.blocks:
-            arrays += block.to_arrays().values()
-        manifest = {
-            "schema": container.describe(self.schema),
-            "classes": container.plain_labels(self.classes),
-            "labels": [block.notes() for block in self.blocks],
+    def manifest(self) -> TallyManifest[Kind]:
+        """Return what is stored beside the arrays."""
+        labels = tuple(block.stored_labels() for block in self.blocks)
+        return TallyManifest.of(self.schema, self.classes, labels)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that are stored, by name: those of a block after its number."""
+        parts = {
+            f"{number}.{name}": array
+            for number, block in enumerate(self.blocks)
+            for name, array in block.to_arrays().items()
         }
-        return manifest, arrays
+        return {"rows": self.rows, "weight": self.weight, **parts}
 
     def to_bytes(self) -> bytes:
         """Return a compact form of the tally, to store it or send it elsewhere."""
-        return container.pack(*self.to_plain())
+        return b"".join(pack("tally", self.manifest(), self.arrays(), TallyManifest.form()))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
         """Read what `to_bytes` wrote; anything else is an error."""
-        return cls.from_plain(*container.unpack(data))
+        with reading("what was given"):
+            return cls.from_parts(*unpack("tally", data, TallyManifest.form()))
 
     @classmethod
-    def from_plain(cls, manifest: dict[str, Any], arrays: list[NDArray[Any]]) -> Tally:
-        """Put together what `to_plain` took apart, and keep its arrays; all else is an error."""
-        unread = container.Arrays(arrays)
-        with container.trouble_explained():
-            schema = container.schema_from(manifest["schema"])
-            classes = container.labels_from(manifest["classes"])
-            shape = (len(classes),)
-            rows, weight = unread.take(shape, np.int64), unread.take(shape, np.float64)
-            container.require(bool((rows > 0).all() and (weight > 0.0).all()))
-            blocks = [
-                block_for(group.kind).from_arrays(notes, unread, schema.kinds_of(group), rows)
-                for group, notes in zip(schema.groups, manifest["labels"], strict=True)
-            ]
-            container.require(len(unread) == 0)
-            return cls(schema, classes, rows, weight, blocks)
+    def from_parts(cls, manifest: TallyManifest[Any], arrays: Arrays) -> Tally:
+        """Put together what `manifest` and `arrays` took apart; all else is an error."""
+        schema, classes = manifest.schema, manifest.classes
+        require_labels(classes)
+        shape = (len(classes),)
+        rows, weight = arrays.take("rows", shape, np.int64), arrays.take("weight", shape, float)
+        require(bool((rows > 0).all() and (weight > 0.0).all()))
+        blocks = []
+        for number, (group, labels) in enumerate(zip(schema.groups, manifest.labels, strict=True)):
+            own, kinds = arrays.under(f"{number}."), schema.kinds_of(group)
+            blocks.append(block_for(group.kind).from_arrays(labels, own, kinds, rows))
+            require(not own)
+        require(not arrays)
+        return cls(schema, classes, rows, weight, blocks)

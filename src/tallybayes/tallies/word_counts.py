@@ -319,10 +319,6 @@ class WordCounts(TallyBlock):
         """Return that a text can be anything."""
         return Support(text=True)
 
-    def notes(self) -> int | None:
-        """Return the number of buckets, if words fall into any."""
-        return self.terms.n if isinstance(self.terms, Buckets) else None
-
     def to_arrays(self) -> dict[str, Array]:
         """Return the arrays that make up the block, to store it: words in order, if by name."""
         block = self.sorted()
@@ -335,24 +331,27 @@ class WordCounts(TallyBlock):
 
     @classmethod
     def from_arrays(
-        cls, notes: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
+        cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
     ) -> WordCounts:
-        """Build the block that `notes` and `to_arrays` described; all else is an error."""
+        """Build the block that was taken apart; all else is an error."""
         (kind,) = kinds
         require(isinstance(kind, Words))
         assert isinstance(kind, Words)
-        require(notes == kind.buckets or notes is None)
         n, of_classes = len(rows), rows
         terms: Terms | Buckets
-        if notes is None:
-            terms = _words_from(arrays.take((None,), np.uint8), arrays.take((None,), np.int64))
+        if "letters" in arrays:
+            letters = arrays.take("letters", (None,), np.uint8)
+            terms = _words_from(letters, arrays.take("edges", (None,), np.int64))
             require(kind.buckets is None or not len(terms))
             require(kind.idf is None or set(terms.texts) <= set(kind.idf.terms))
         else:
-            terms = Buckets(notes)
-        rows, weight = arrays.take((n, 1), np.int64), arrays.take((n, 1), np.float64)
-        lengths, indptr = arrays.take((n, 2), np.float64), arrays.take((n + 1,), np.int64)
-        indices, sums = arrays.take((None,), np.int64), arrays.take((None, 3), np.float64)
+            require(kind.buckets is not None)
+            terms = Buckets(kind.buckets or 0)
+        rows, weight = arrays.take("rows", (n, 1), np.int64), arrays.take("weight", (n, 1), float)
+        lengths = arrays.take("lengths", (n, 2), float)
+        indptr = arrays.take("indptr", (n + 1,), np.int64)
+        indices = arrays.take("indices", (None,), np.int64)
+        sums = arrays.take("sums", (None, 3), float)
         require(bool((rows[:, 0] <= of_classes).all() and (rows >= 0).all()))
         require(bool(((rows > 0) == (weight > 0.0)).all() and (weight >= 0.0).all()))
         require(bool((lengths >= 0.0).all() and (sums >= 0.0).all()))

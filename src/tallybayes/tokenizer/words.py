@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from hashlib import blake2b
 from math import inf
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from msgspec import structs
@@ -25,7 +25,11 @@ from tallybayes.kind import Kind, unequal
 from tallybayes.tokenizer.terms import Terms
 
 Floats = NDArray[np.float64]
-Tokens = Literal["words", "unicode", "whitespace", "characters"] | Callable[[str], Iterable[str]]
+TokenNames = Literal["words", "unicode", "whitespace", "characters"]
+if TYPE_CHECKING:
+    Tokens = TokenNames | Callable[[str], Iterable[str]]
+else:
+    Tokens = Any  # files hold no functions, and `Words` checks the names itself
 
 MOST_WORDS, MOST_CHARACTERS = 5, 10
 FIRST_DOCUMENTS = 1000  # which tell how long documents are
@@ -33,7 +37,7 @@ MOST_BUCKETS = 2**30
 KEPT = 64  # ways to read, with what was worked out for them
 LONGEST = 10_000  # characters that min_length may ask for
 _BLANKS = re.compile(r"\s\s+")
-_NAMES = ("words", "unicode", "whitespace", "characters")
+_NAMES = get_args(TokenNames)
 
 
 class Idf:

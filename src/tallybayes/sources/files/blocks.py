@@ -101,8 +101,8 @@ def _in_utf8(parts: Iterator[bytes], encoding: str | None, file: str) -> Iterato
 
 
 def _is_model(first: bytes) -> bool:
-    """Tell whether a file begins like one of our models: a zip whose first member has this name."""
-    return first.startswith(b"PK\x03\x04") and first[30:].startswith(b"manifest.json")
+    """Tell whether a file begins like one of our models."""
+    return first[8:].startswith(b'{"__metadata__":{"tallybayes":"model file')
 
 
 def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
