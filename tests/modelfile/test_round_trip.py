@@ -73,7 +73,9 @@ EVERY_FAMILY = {
         tb.Bernoulli(threshold=1), tb.Bernoulli(0, 1.0), tb.Bernoulli([0.5], np.float64(1)),
     ]),
     "multinomial": (tb.Count("a"), [tb.Multinomial(0.1, "a"), tb.Multinomial((3,), "a")]),
-    "complement": (tb.Count("a"), [tb.Complement(0.1, "a", norm=True), tb.Complement((3,), "a")]),
+    "complement": (tb.Count("a"), [
+        tb.Complement(0.1, bag="a", norm=True), tb.Complement((3,), bag="a"),
+    ]),
     "poisson": (tb.Count("a"), [tb.Poisson(bag="a"), tb.Poisson((0.1,), "a")]),
     "text": (WORDS, [
         tb.Text(WORDS), tb.Text(WORDS, "boolean", 0), tb.Text(WORDS, "complement", np.float32(0.1)),
