@@ -59,30 +59,6 @@ def test_intervals_have_the_shares_counted_by_hand(alpha, weights, twin, log_pro
                 assert found[row, j, c] == pytest.approx(float(p), rel=1e-13, abs=0.0)
 
 
-@pytest.mark.parametrize(
-    "dtype", [np.float64, np.float32, np.int64, np.int8, np.uint8, np.uint64, np.bool_]
-)
-def test_a_matrix_of_any_type_is_counted_as_a_table_is(dtype):
-    x = np.array([[0, 1], [3, 0], [7, 1], [2, 1], [12, 0]], dtype)
-    bins = tb.Bins(edges=(0.5, 2.0, 7.0))
-    tally = tb.Tally.of(x, [0, 1, 0, 1, 1], columns=bins)
-    table = {name: x[:, j].astype(float).tolist() for j, name in enumerate(("x0", "x1"))}
-    assert tally.blocks == tb.Tally.of(table, [0, 1, 0, 1, 1], columns=bins).blocks
-    turned = np.asfortranarray(x)
-    assert tb.Tally.of(turned, [0, 1, 0, 1, 1], columns=bins).blocks == tally.blocks
-
-
-def test_many_edges_are_searched_as_few_are():
-    edges = tuple(np.arange(300) / 2)
-    x = np.array([*edges, *(np.array(edges) + 0.25), -1.0, NAN, INF, -INF])
-    tally = tb.Tally.of({"x": x}, range(len(x)), columns={"x": tb.Bins(edges=edges)})
-    block = tally.blocks[0]
-    assert block.labels == (tuple(range(301)),)
-    found = [np.flatnonzero(row).tolist() for row in block.rows]
-    expected = [[sum(1 for edge in edges if each > edge)] if each == each else [] for each in x]
-    assert found == expected
-
-
 def test_all_intervals_count_whether_or_not_a_number_was_seen_in_them():
     bins = tb.Bins(edges=(0, 1, 2, 3))
     tally = tb.Tally.of({"a": [5.0, 6.0]}, [0, 1], columns={"a": bins})
@@ -177,14 +153,8 @@ def test_edges_that_are_none_are_refused(edges, said):
 
 
 def test_edges_of_any_sequence_are_the_same():
-    assert (
-        tb.Bins(np.array([1, 2]))
-        == tb.Bins([1, 2.0])
-        == tb.Bins(range(1, 3))
-        == tb.Bins((1.0, 2.0))
-    )
-    assert tb.Bins((1,)).kind == tb.Intervals((1.0,))
-    assert hash(tb.Bins((1,))) == hash(tb.Bins([1.0]))
+    for edges in (np.array([1, 2]), [1, 2.0], range(1, 3)):
+        assert tb.Bins(edges) == tb.Bins((1.0, 2.0))
 
 
 @pytest.mark.parametrize(
@@ -192,7 +162,6 @@ def test_edges_of_any_sequence_are_the_same():
     [
         ((), "1 interval: no cut"),
         ((0.1 + 0.2,), "2 intervals: cut at 0.3"),
-        ((2.45, 4.75), "3 intervals: cut at 2.45, 4.75"),
         ((1.0, 1.0 + 1e-15), "3 intervals: cut at 1.0, 1.000000000000001"),
         (tuple(range(12)), "13 intervals: cut at 0, 1, 2, 3, 4, 5, 6, 7, ..."),
     ],
@@ -284,17 +253,9 @@ def test_where_all_numbers_are_equal_there_is_no_cut(x):
     assert entropy_edges(np.array(x), np.arange(len(x)) % 2, 2) == ()
 
 
-def test_numbers_that_only_weights_tell_apart_are_cut_by_their_weight():
-    x, y = np.arange(6.0), np.array([0, 1, 0, 1, 0, 1])
-    assert entropy_edges(x, y, 2) == ()
-    w = np.array([50.0, 1e-9, 50.0, 50.0, 1e-9, 50.0])
-    assert entropy_edges(x, y, 2, w) == (2.5,)
-
-
-def test_weights_of_less_than_two_rows_in_all_do_no_harm():
-    x, y = np.arange(6.0), np.array([0, 0, 0, 1, 1, 1])
-    assert entropy_edges(x, y, 2, np.full(6, 1e-3)) == ()
-    assert entropy_edges(x, y, 2, np.full(6, 1e-300)) == ()
+@pytest.mark.parametrize("weight", [1e-3, 1e-300])
+def test_weights_of_less_than_two_rows_in_all_do_no_harm(weight):
+    assert entropy_edges(np.arange(6.0), np.arange(6) // 3, 2, np.full(6, weight)) == ()
 
 
 @pytest.mark.parametrize(

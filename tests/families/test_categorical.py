@@ -145,20 +145,17 @@ def test_a_value_never_seen_leaves_its_factor_out(family):
     )
 
 
-def test_a_value_never_seen_may_be_smoothed():
-    family = tb.Categorical(alpha=0.5, unseen="smooth")
-    scores = tb.estimate(tally_of(SEEN), family).scores({"colour": ["pink"], "size": [None]})[0]
-    expected = (
-        Fraction(1, 2) * Fraction(1, 2) / (2 + Fraction(1, 2) * 2)
-    )  # prior, alpha, N + alpha K
-    assert scores == pytest.approx([float(expected)] * 2, rel=1e-13)
-
-
-def test_a_value_never_seen_takes_its_prior_guess_in_the_m_estimate():
-    p = tb.ByClass({"no": 1 / 4, "yes": 1 / 2})
-    model = tb.estimate(tally_of(SEEN), tb.Categorical(m=2, p=p, unseen="smooth"))
+@pytest.mark.parametrize(
+    ("options", "shares"),
+    [
+        ({"alpha": 0.5}, [0.5 / 3, 0.5 / 3]),  # alpha / (N + alpha K)
+        ({"m": 2, "p": tb.ByClass({"no": 1 / 4, "yes": 1 / 2})}, [0.5 / 4, 1 / 4]),
+    ],
+)
+def test_a_value_never_seen_may_be_smoothed(options, shares):
+    model = tb.estimate(tally_of(SEEN), tb.Categorical(**options, unseen="smooth"))
     scores = model.scores({"colour": ["pink"], "size": [None]})[0]
-    assert scores == pytest.approx([0.5 * 0.5 / 4, 0.5 * 1 / 4], rel=1e-13)
+    assert scores == pytest.approx(0.5 * np.array(shares), rel=1e-13)
 
 
 def test_a_value_never_seen_may_be_an_error_that_names_it():

@@ -7,7 +7,6 @@ from sklearn.feature_selection import chi2, mutual_info_classif
 
 import tallybayes as tb
 from tallybayes.families import text as vocabulary
-from tallybayes.tokenizer import bags
 
 WORDS = tb.Words(tokens="whitespace")
 
@@ -84,17 +83,6 @@ def test_a_view_is_the_model_of_documents_with_only_those_words(event, options):
     got = model.joint_log_likelihood(X)
     np.testing.assert_allclose(got, expected.joint_log_likelihood(X), rtol=1e-12)
     assert model.free_parameters == expected.free_parameters
-
-
-def test_a_view_costs_no_recount(monkeypatch):
-    def refuse(*_):
-        raise AssertionError("a document was read")
-
-    monkeypatch.setattr(bags.Reading, "__init__", refuse)
-    before = TALLY.to_bytes()
-    for options in (*OPTIONS, {"best": 3}, {"best": 3, "by": "chi2"}, {"vocabulary": ["w01"]}):
-        assert words_of(view(**options))
-    assert TALLY.to_bytes() == before
 
 
 @pytest.mark.parametrize("by", ["mutual_information", "chi2"])
