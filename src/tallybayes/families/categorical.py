@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from tallybayes.batches import Block, Coded, coded_by_value
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean, number
 from tallybayes.families.parameters import (
     NEVER_COUNTED,
     NEVER_SEEN,
@@ -25,11 +25,11 @@ from tallybayes.families.parameters import (
 )
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import (
+    MOST,
     Alpha,
     PriorGuess,
     Ratios,
     alpha_of_each,
-    checked_m,
     guess_for_unseen,
     guesses,
 )
@@ -71,7 +71,8 @@ class Categorical(Family, frozen=True):
 
     def __post_init__(self) -> None:
         Family.__post_init__(self)
-        self._put(m=checked_m(self.m))
+        if self.m is not None:
+            self._put(m=number(self.m, "m", least=0.0, most=MOST))
         if self.m is not None and self.alpha is not None:
             raise TallyBayesError("give either alpha or m (with p), not both")
         if self.p is not None and self.m is None:

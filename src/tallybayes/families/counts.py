@@ -413,10 +413,7 @@ class BernoulliParameters(Parameters):
         # "on" is the least whole number above the threshold, "off" lies one below
         on = int(np.floor(self.threshold)) + 1
         drawn = np.where(rng.random(p.shape) < p, on, on - 1)
-        return [
-            values if u else np.full(len(p), np.nan)
-            for values, u in zip(drawn.T, self._used.tolist(), strict=True)
-        ]
+        return list(drawn.T if self._used.all() else np.where(self._used, drawn, np.nan).T)
 
     def powered(self, exponents: Floats) -> BernoulliParameters:
         """Return what scores as P(x | class) to a power: one a column, or one for all."""

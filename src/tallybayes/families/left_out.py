@@ -153,7 +153,7 @@ class UnitsLeftOut(LeftOut):
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
-        task, info = self.task, self.task.info.repeated(unit, len(rows))
+        task, info = self.task, self.task.info.select([unit] * len(rows))
         if own:
             info = replace(info, classes=info.classes[:1])
         without = task.counted.without_each(

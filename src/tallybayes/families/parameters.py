@@ -60,14 +60,9 @@ class ColumnInfo:
     declared: Sequence[tuple[Label, ...]] = ()
 
     def select(self, units: Sequence[int]) -> ColumnInfo:
-        """Return what is known of some units."""
+        """Return what is known of some units, of which one may be there several times."""
         declared = [self.declared[j] for j in units] if self.declared else ()
         return ColumnInfo(self.classes, [self.names[j] for j in units], declared)
-
-    def repeated(self, unit: int, n: int) -> ColumnInfo:
-        """Return the same for n units that are all like one."""
-        declared = [self.declared[unit]] * n if self.declared else ()
-        return ColumnInfo(self.classes, [self.names[unit]] * n, declared)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

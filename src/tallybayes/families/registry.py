@@ -53,12 +53,10 @@ def family_named(name: str, where: str, also: tuple[str, ...] = ()) -> type[Fami
 
 def default_family(kind: Kind) -> Family:
     """Return the family for columns that were counted so, when none is named."""
-    for wanted, family in _defaults:
-        if wanted == kind:
-            return family.for_kind(kind)
-    for wanted, family in _defaults:
-        if wanted is type(kind):
-            return family.for_kind(kind)
+    for this in (kind, type(kind)):
+        for wanted, family in _defaults:
+            if wanted == this:
+                return family.for_kind(kind)
     raise TallyBayesError(
         f"no family is registered for columns of {kind!r}; name one for each column, "
         "columns={name: family}, or register one with default_for"

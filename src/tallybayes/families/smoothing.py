@@ -50,11 +50,6 @@ def checked_alpha(alpha: Any) -> Alpha | None:
     return number(alpha, "alpha", least=0.0, most=MOST)
 
 
-def checked_m(m: Any) -> float | None:
-    """Return m as a number that is not negative, or None."""
-    return None if m is None else number(m, "m", least=0.0, most=MOST)
-
-
 def alpha_of_each(alpha: Alpha | None, names: Sequence[str]) -> Floats:
     """Return one alpha for every column."""
     if alpha is None:
@@ -90,14 +85,16 @@ def guess_for_unseen(
     p: PriorGuess | None, classes: Sequence[Label], labels: Sequence[Label], name: str
 ) -> Floats:
     """Return the prior guess for a value that is not among the labels, one a class."""
-    of_class = [p.p[label] if isinstance(p, ByClass) else p for label in classes]
-    if any(isinstance(each, ByValue) for each in of_class):
+    if isinstance(p, ByValue) or (
+        isinstance(p, ByClass) and any(isinstance(each, ByValue) for each in p.p.values())
+    ):
         raise TallyBayesError(
             f"column {name!r}: unseen='smooth' needs a p that does not depend on the value; use "
             "unseen='ignore', or state p by class"
         )
-    default = 1.0 / len(labels) if labels else 1.0
-    return np.array([default if each is None else each for each in of_class], np.float64)
+    if p is None:
+        p = 1.0 / len(labels) if labels else 1.0
+    return guesses(p, classes, ("any",), name)[:, 0]
 
 
 def _look_up(stated: Mapping[Any, Any], key: Label, what: str, name: str) -> Any:

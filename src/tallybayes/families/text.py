@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse
-from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean, whole
+from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean, number, whole
 from tallybayes.families.counts import (
     SHARE_ELSEWHERE,
     Bernoulli,
@@ -124,11 +124,12 @@ class Text(Family, frozen=True):
         if isinstance(self.alpha, tuple):
             raise TallyBayesError("alpha must be one number for a column of text")
         self.like()  # refuses an alpha of 0 for the complement
-        for name in ("min_df", "max_df"):
-            _check_df(name, getattr(self, name))
-        for name in ("max_features", "best"):
-            if getattr(self, name) is not None:
-                whole(getattr(self, name), name, 1)
+        for name in ("min_df", "max_df", "max_features", "best"):
+            value = getattr(self, name)
+            if name.endswith("df") and isinstance(value, float | np.floating):
+                number(value, name, least=0.0, most=1.0)  # a share of the documents
+            elif value is not None:
+                whole(value, name, 0 if name.endswith("df") else 1)
         if self.by not in CRITERIA:
             raise TallyBayesError(f"by is {self.by!r}; {did_you_mean(self.by, CRITERIA)}")
         if self.vocabulary is not None:
@@ -372,8 +373,8 @@ class TextParameters(Parameters):
             logs = times(self.bag.by_column[numbers], weights[:, None])
         parts = zip(terms_of.items(), logs.tolist(), counts.tolist(), weights.tolist(), strict=True)
         known = [
-            Piece(", ".join(terms), (number,), tuple(row), float(n), w)
-            for (number, terms), row, n, w in parts
+            Piece(", ".join(terms), (place,), tuple(row), float(n), w)
+            for (place, terms), row, n, w in parts
         ]
         return [*known, *absent, *unknown]
 
@@ -461,17 +462,6 @@ class WordSums(UnitTerm):
         }
 
 
-def _check_df(name: str, value: Any) -> None:
-    """Refuse what is neither a number of documents nor a share of them."""
-    share = isinstance(value, float | np.floating) and 0.0 <= value <= 1.0
-    number = hasattr(value, "__index__") and not isinstance(value, bool) and value >= 0
-    if not (share or number):
-        raise TallyBayesError(
-            f"{name} is {value!r}; give a whole number of documents, or a share of them from 0.0 "
-            "to 1.0"
-        )
-
-
 def as_vocabulary(vocabulary: Any) -> tuple[str, ...]:
     """Return the words of a vocabulary, each once, in the order of the alphabet."""
     many = hasattr(vocabulary, "__len__") and not isinstance(vocabulary, str)
@@ -480,30 +470,20 @@ def as_vocabulary(vocabulary: Any) -> tuple[str, ...]:
         raise TallyBayesError(
             f"vocabulary is {vocabulary!r}; give a list of words, for example ['free', 'money']"
         )
-    return _in_order(words)
-
-
-@lru_cache(8)  # a long vocabulary is neither sorted nor read again in every batch
-def _in_order(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(set(words)))
 
 
-@lru_cache(8)
+@lru_cache(8)  # a long vocabulary is not read again in every batch
 def _check_vocabulary(vocabulary: tuple[str, ...], words: Words) -> None:
     """Refuse a vocabulary with terms that are never made."""
     if words.buckets is not None:
         raise TallyBayesError("a vocabulary names words, so it cannot go with buckets")
     for term in vocabulary:
-        made = words.terms(term)
-        if term in made:
-            continue
-        remedy = "see lowercase, min_length, tokens, ngrams and stop_words"
-        if made:
-            remedy = f"write {made[0]!r}, or {remedy}"
-        raise TallyBayesError(
-            f"the vocabulary has {term!r}, which {words} never counts: it would be read as "
-            f"{made}; {remedy}"
-        )
+        if term not in (made := words.terms(term)):
+            raise TallyBayesError(
+                f"the vocabulary has {term!r}, which {words} never counts: it would be read as "
+                f"{made}; see lowercase, min_length, tokens, ngrams and stop_words"
+            )
 
 
 def _chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | None]:
