@@ -64,39 +64,21 @@ FEW_CLASSES = 4
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A value whose factor is to be worked out.
+    """A value whose factor is to be worked out: as it is written, and what is known of it."""
 
-    Parameters
-    ----------
-    family, counted, info
-        What its parameters were estimated by and from; nothing was counted of stated ones.
-    unit
-        The place of its column among the parameters, or of the word among the words of a text.
-    column, value, detail
-        What it is called, its value, and what that is taken for, as they are written.
-    raw
-        The value itself.
-    logs
-        What it adds to the score of each class.
-    classes
-        The classes, as they are written.
-    count, weight, exponent
-        How often it occurs, what that counts, and the exponent of a calibration.
-    """
-
-    family: Any
-    counted: Any
+    family: Any  # what its parameters were estimated by,
+    counted: Any  # and from: nothing, if they are stated
     info: ColumnInfo
-    unit: int
+    unit: int  # the place of its column among the parameters, or of the word in a text
     column: str
     value: str
-    detail: str
-    raw: Any
-    logs: tuple[float, ...]
+    detail: str  # what the value is taken for
+    raw: Any  # the value itself
+    logs: tuple[float, ...]  # what it adds to the score of each class
     classes: tuple[str, ...]
-    count: float = 1.0
-    weight: float = 1.0
-    exponent: float = 1.0
+    count: float = 1.0  # how often it occurs,
+    weight: float = 1.0  # and what that counts
+    exponent: float = 1.0  # of a calibration
 
     @property
     def what(self) -> str:
@@ -118,33 +100,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """How a factor comes about: in words, for any class, and for each class.
-
-    Parameters
-    ----------
-    title, how
-        What it is of, and how such factors come about.
-    general
-        The factor without numbers, for any class.
-    lines
-        For each class the formulas that lead to it.
-    factors
-        For each class what stands in the product.
-    logs
-        The logarithm of its value, which is what the model adds up.
-    """
+    """How a factor comes about: in words, for any class, and for each class."""
 
     title: str
-    how: str
-    general: Formula
-    lines: tuple[tuple[Formula, ...], ...]
-    factors: tuple[Formula, ...]
-    logs: tuple[float, ...] = ()
-
-    @property
-    def spread(self) -> float:
-        """How much it tells the classes apart."""
-        return math.inf if -math.inf in self.logs else max(self.logs) - min(self.logs)
+    how: str  # in words
+    general: Formula  # the factor without numbers, for any class
+    lines: tuple[tuple[Formula, ...], ...]  # for each class the formulas that lead to it
+    factors: tuple[Formula, ...]  # for each class what stands in the product
+    logs: tuple[float, ...] = ()  # its value, as the model adds it up
 
 
 @singledispatch

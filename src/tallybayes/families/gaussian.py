@@ -20,9 +20,7 @@ import numpy as np
 from tallybayes.batches import Block, not_finite
 from tallybayes.errors import TallyBayesError, number
 from tallybayes.families.parameters import (
-    CONSTANT,
     NEVER_COUNTED,
-    NO_LOGARITHM,
     Array,
     ColumnInfo,
     Family,
@@ -38,6 +36,8 @@ from tallybayes.tallies import Moments
 from tallybayes.tallies.blocks import ROUNDING
 from tallybayes.value import Value
 
+CONSTANT = "the same in every row that was counted"
+NO_LOGARITHM = "not above 0, so it has no logarithm"
 LIMITS = np.finfo(np.float64)
 FAR_ABOVE = 100.0  # times the floor: no row takes a variance from there to the floor
 TINY = 1e-280  # squares below are too near to the least number to be taken apart

@@ -36,28 +36,15 @@ CELLS_AT_ONCE = 4_000_000
 
 NEVER_COUNTED = "no value of it was counted"
 NEVER_SEEN = "never seen before"
-CONSTANT = "the same in every row that was counted"
-NO_LOGARITHM = "not above 0, so it has no logarithm"
-NO_WORDS = "no words are known"
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnInfo:
-    """What a family may ask about the block it is given.
+    """What a family may ask about the block it is given."""
 
-    Attributes
-    ----------
-    classes
-        The labels, in the order of the block's rows.
-    names
-        The names of the units.
-    declared
-        For each unit the values, or edges, that were declared.
-    """
-
-    classes: tuple[Label, ...]
-    names: Sequence[str]
-    declared: Sequence[tuple[Label, ...]] = ()
+    classes: tuple[Label, ...]  # in the order of the block's rows
+    names: Sequence[str]  # of the units
+    declared: Sequence[tuple[Label, ...]] = ()  # for each unit the values, or edges
 
     def select(self, units: Sequence[int]) -> ColumnInfo:
         """Return what is known of some units, of which one may be there several times."""
@@ -67,27 +54,13 @@ class ColumnInfo:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """Single values that speak for a class, one below the other.
+    """Single values that speak for a class, one below the other."""
 
-    Attributes
-    ----------
-    units
-        The unit that each value is of.
-    values
-        The value: a category, an interval as text, True for "on", 1 for one occurrence, a word.
-    log_p
-        The logarithm of its probability, by entry (down) and class (across).
-    counts
-        How often it was counted; NaN where nothing was.
-    places
-        The place of each value among the `ratios` of its unit; none: each unit has one value.
-    """
-
-    units: NDArray[np.int64]
-    values: Sequence[Label]
-    log_p: Floats
-    counts: Floats
-    places: NDArray[np.int64] | None = None
+    units: NDArray[np.int64]  # the unit that each value is of
+    values: Sequence[Label]  # a category, an interval as text, True for "on", 1 for once, a word
+    log_p: Floats  # the logarithm of its probability, by entry (down) and class (across)
+    counts: Floats  # how often it was counted; NaN where nothing was
+    places: NDArray[np.int64] | None = None  # of each among the `ratios` of its unit; None: 0
 
     @classmethod
     def of(
@@ -106,18 +79,14 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a value that is evidence of its own: a word of a text, or all that are absent.
-
-    `numbers` are the places of the words among those of the model, `weight` is what `count`
-    occurrences count, and `left_out` says why they count nothing.
-    """
+    """A part of a value that is evidence of its own: a word of a text, or all that are absent."""
 
     value: str
-    numbers: tuple[int, ...]
+    numbers: tuple[int, ...]  # the places of its words among those of the model
     logs: tuple[float, ...]
-    count: float
-    weight: float
-    left_out: str | None = None
+    count: float  # how often it occurs,
+    weight: float  # and what that counts
+    left_out: str | None = None  # why it counts nothing
     absent: bool = False
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, number
-from tallybayes.kernels.threads import over_rows
 from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
@@ -157,14 +156,6 @@ class Ratios:
     def log(self) -> Floats:
         """Return the logarithms of the ratios; 0 where nothing at all was counted or added."""
         logs, ratios = self.p, self.pooled()
-        nothing = np.asarray(ratios.total + ratios.added_total) <= 0.0
-        if nothing.any():
-            logs = np.where(nothing, 1.0, logs)
-        by_row = logs.T if logs.flags.f_contiguous else logs
-
-        def work(rows: slice) -> None:
-            with np.errstate(divide="ignore"):
-                np.log(by_row[rows], out=by_row[rows])
-
-        over_rows(work, len(by_row), by_row.size)
-        return logs
+        np.copyto(logs, 1.0, where=np.asarray(ratios.total + ratios.added_total) <= 0.0)
+        with np.errstate(divide="ignore"):
+            return np.log(logs, out=logs)

@@ -34,7 +34,6 @@ from tallybayes.families.counts import (
     MultinomialParameters,
 )
 from tallybayes.families.parameters import (
-    NO_WORDS,
     Array,
     ColumnInfo,
     Entries,
@@ -64,6 +63,7 @@ CRITERIA = ("mutual_information", "chi2")
 WORDS = Words()
 BYTES_OF_A_WORD = 6  # about
 PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
+NO_WORDS = "no words are known"
 ABSENT = "words that are absent"
 UNKNOWN = "not a word that the model knows"
 
