@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,6 +34,13 @@ class Option:
 
 Remedy = Option | Sequence[Option]
 
+_LONG = re.compile(r"\S{200,}")  # a name that would bury the message
+
+
+def _shortened(name: re.Match[str]) -> str:
+    """Return both ends of a name."""
+    return f"{name[0][:60]}\N{HORIZONTAL ELLIPSIS}{name[0][-40:]}"
+
 
 class TallyBayesError(ValueError):
     """What came, what was expected, and what to do about it, in one message.
@@ -51,7 +59,7 @@ class TallyBayesError(ValueError):
     def __init__(
         self, message: str, rows: Sequence[int] | Mapping[int, str] = (), remedy: Remedy = ()
     ) -> None:
-        super().__init__(message)
+        super().__init__(_LONG.sub(_shortened, message))
         self.rows = rows
         self.remedies = (remedy,) if isinstance(remedy, Option) else tuple(remedy)
 

@@ -134,3 +134,21 @@ def test_poisson_leaves_rows_out_where_a_class_has_no_values():
         alone = tb.NaiveBayes(columns).fit(part, y[rest])
         expected = alone.predict_proba({name: values[[row]] for name, values in table.items()})
         np.testing.assert_allclose(held.proba[row], expected[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", ["poisson", "multinomial"])
+def test_records_can_be_drawn_however_large_the_counts(family):
+    X = np.array([[1e19, 1.0], [2e19, 2.0], [3e19, 1.0], [5e19, 2.0]])
+    drawn = tb.NaiveBayes(family).fit(X, ["a", "a", "b", "b"]).sample(200, seed=0)
+    mean = {label: drawn["x0"][drawn["class"] == label].mean() for label in "ab"}
+    assert mean == pytest.approx({"a": 1.5e19, "b": 4e19}, rel=1e-6)
+
+
+def test_names_of_ten_thousand_characters_bury_neither_messages_nor_tables():
+    name = "x" * 10_000
+    model = tb.NaiveBayes().fit({name: [1.0, 2.0, 3.0], "y": list("uvu")}, list("pqq"))
+    assert max(map(len, model.summary().splitlines())) < 200
+    for table in ({name: [1.0]}, {name[:-1] + "y": [1.0], "y": ["u"]}):
+        with pytest.raises(tb.TallyBayesError, match="column") as error:
+            model.predict(table)
+        assert len(str(error.value)) < 1_000

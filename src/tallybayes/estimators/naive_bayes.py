@@ -343,7 +343,7 @@ class NaiveBayes(TallyClassifier):
         ]
         table = ShownTable.of(
             f"{int(tally.rows.sum())} rows: {', '.join([*counts, *more])}",
-            [("column", "text"), ("family", "text"), ("why", "text")],
+            [("column", "label"), ("family", "text"), ("why", "text")],
             lines,
         )
         return replace(table, more=len(names) - len(lines))

@@ -32,6 +32,7 @@ from tallybayes.kernels import scoring
 from tallybayes.schema import Binary, Count
 from tallybayes.tallies import Counts
 
+LARGEST_RATE = 1e18  # around which Poisson numbers of 64 bits can be drawn
 SHARE_ELSEWHERE = "P({} | any other {{}}), whose -log is the score"
 
 
@@ -173,7 +174,7 @@ class MultinomialParameters(Parameters):
         """
         rows = self.weight.max(axis=1, keepdims=True)
         rates = self.fractions.total / np.where(rows > 0.0, rows, np.inf) * self.fractions.p
-        return list(rng.poisson(rates[classes]).T)
+        return list(_poisson(rng, rates[classes]).T)
 
     def powered(self, exponents: Floats) -> MultinomialParameters:
         """Return what scores as P(bag | class) to a power."""
@@ -287,7 +288,7 @@ class PoissonParameters(Parameters):
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""
         there = ~np.isnan(self.rate)
-        drawn = rng.poisson(np.where(there, self.rate, 0.0)[classes])
+        drawn = _poisson(rng, np.where(there, self.rate, 0.0)[classes])
         return list(np.where(there[classes], drawn, np.nan if not there.all() else 0).T)
 
     def powered(self, exponents: Floats) -> PoissonParameters:
@@ -302,6 +303,15 @@ class PoissonParameters(Parameters):
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""
         return NEVER_COUNTED if np.isnan(self.rate[:, unit]).any() else None
+
+
+def _poisson(rng: np.random.Generator, rates: Floats) -> Array:
+    """Draw Poisson numbers; around the largest rates from the bell curve that they approach."""
+    large = rates > LARGEST_RATE
+    drawn = rng.poisson(np.where(large, 0.0, rates))
+    if not large.any():
+        return drawn
+    return np.where(large, np.rint(rng.normal(rates, np.sqrt(rates))), drawn)
 
 
 def _log_factorial(x: Array) -> Floats:
