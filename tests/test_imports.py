@@ -1,7 +1,10 @@
 """The package loads at once: heavy packages wait until something needs them."""
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +86,27 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_the_version_is_text():
     assert tb.__version__.count(".") >= 2
+
+
+ROOT = Path(__file__).parents[1]
+FILES = [path for part in ("src", "benchmarks", "examples") for path in (ROOT / part).rglob("*.py")]
+
+
+def test_every_name_that_is_imported_from_the_package_is_there():
+    """Also inside of functions, and where names resolve only when they are asked for."""
+    wanted = {
+        (node.module, alias.name)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tallybayes")
+        for alias in node.names
+    }
+    assert len(wanted) > 500
+    missing = []
+    for module, name in sorted(wanted):
+        if not hasattr(import_module(module), name):
+            try:
+                import_module(f"{module}.{name}")
+            except ModuleNotFoundError:
+                missing.append((module, name))
+    assert missing == []

@@ -12,8 +12,8 @@ from tallybayes.kinds import KINDS, Kind, is_kind
 from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.tallies import Codes, Counts
-from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.validation.leave_one_out import LeaveOneOut
 
 NAN = float("nan")
 
@@ -166,7 +166,7 @@ class TestScored:
     @pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
     def test_a_row_is_left_out_of_them_too(self, weights):
         recipe = Recipe((Whether(), Pairs()))
-        rows = LeaveOneOut(Encoded.of(as_source(TABLE), SCHEMA, Y, weights))
+        rows = LeaveOneOut(LabelledRows.of(as_source(TABLE), SCHEMA, Y, weights))
         joint, _ = rows.joint(recipe)
         for row in range(len(Y)):
             w = np.ones(len(Y)) if weights is None else np.array(weights)

@@ -21,7 +21,7 @@ import tallybayes as tb
 from tallybayes.estimators import drop_in
 from tallybayes.estimators.storage import ESTIMATORS
 from tallybayes.modelfile import load as load_file
-from tallybayes.validation.encoded import NeedsRefit, Prepared, TallyEstimator
+from tallybayes.validation.prepared import NeedsRefit, Prepared, TallyEstimator
 
 RNG = np.random.default_rng(0)
 Y = np.tile([0, 1, 2], 20)

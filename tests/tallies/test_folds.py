@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from laws.conftest import REGISTRY, assert_same
-from tallybayes.batches import encoded
+from tallybayes.batches import encode_classes, encoded
 from tallybayes.sources import as_source
 from tallybayes.tallies.folds import FoldTallies
-from tallybayes.validation.encoded import coded
 from tiers import scaled
 
 law = scaled(0.6)
@@ -19,7 +18,7 @@ law = scaled(0.6)
 def parts_of(kind, rows, part, n_parts, weighted):
     """Count all parts in one pass."""
     source = as_source(kind.data(rows))
-    classes, y = coded([label for label, _, _ in rows], len(rows))
+    y, classes = encode_classes([label for label, _, _ in rows], len(rows))
     w = np.array([weight for _, weight, _ in rows]) if weighted else None
     counted = np.ones(len(rows), bool) if w is None else w > 0.0
     blocks = encoded(source, kind.schema, counted)

@@ -6,9 +6,10 @@ import numpy as np
 
 import tallybayes as tb
 from tallybayes.sources import as_source
-from tallybayes.validation.encoded import Encoded
-from tallybayes.validation.folds import folds_of
-from tallybayes.validation.held_out import held_out_folds, left_out_each
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.validation import k_fold
+from tallybayes.validation.folds import Folds, folds_of
+from tallybayes.validation.leave_one_out import LeaveOneOut
 from validation.registry import PRIORS
 
 EPS = np.finfo(float).eps
@@ -18,7 +19,7 @@ def encode(setting, rows, weighted=False):
     """Encode rows once."""
     labels, weights, cells = zip(*rows, strict=True)
     source = as_source(setting.source(list(cells)))
-    return Encoded.of(source, setting.schema, list(labels), weights if weighted else None)
+    return LabelledRows.of(source, setting.schema, list(labels), weights if weighted else None)
 
 
 def refitted(setting, rows, folds, weighted=False, prior=PRIORS[0], classes=None):
@@ -65,9 +66,14 @@ def assert_agree(found, oracle, classes):
         assert (predicted == predictions)[clear].all()
 
 
+def held_out(data, recipe, folds):
+    """Hold out folds as `cross_val` does, in the order of the folds."""
+    folds = folds if isinstance(folds, Folds) else folds_of(folds, data.y)
+    (found,) = k_fold.posteriors(data, [recipe], folds)
+    return found
+
+
 def leave_one_out(data, recipe):
     """Hold out every row as `cross_val` does."""
-    found = left_out_each(data, recipe)
-    if found is not None:
-        return [found]
-    return held_out_folds(data, recipe, folds_of("loo", None, data.y))
+    found = LeaveOneOut(data).predictions(recipe)
+    return held_out(data, recipe, "loo") if found is None else [found]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import tallybayes as tb
 from tallybayes.model import Recipe
 from tallybayes.sources import as_source
+from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import Words
-from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded
+from tallybayes.validation.leave_one_out import LeaveOneOut
 from tiers import crossed, scaled
 from validation.refits import answer, refitted
 from validation.registry import CLASSES, PRIORS, SETTINGS, Setting
@@ -26,7 +26,7 @@ NO_TEXT = [
 def encode(setting, rows, weighted):
     labels, weights, cells = zip(*rows, strict=True)
     source = as_source(setting.source(list(cells)))
-    return Encoded.of(source, setting.schema, list(labels), weights if weighted else None)
+    return LabelledRows.of(source, setting.schema, list(labels), weights if weighted else None)
 
 
 def tally_of(setting, rows, weighted):

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from tallybayes.sources import as_source
 from tallybayes.validation import folds as fold_policy
+from tallybayes.validation import k_fold
 from tallybayes.validation.cross_validation import cross_val
-from tallybayes.validation.encoded import Encoded
 from tallybayes.validation.folds import folds_of
-from tallybayes.validation.held_out_terms import fold_terms, left_out_terms
+from tallybayes.validation.leave_one_out import LeaveOneOut
 from validation.refits import answer, encode
 from validation.registry import SETTINGS
 
@@ -35,7 +34,6 @@ def refitted_scores(setting, rows, folds, weighted):
 
 
 def assert_add_up(found, expected):
-    assert found.exact.all()
     joint = found.log_prior + found.terms.sum(axis=1)
     np.testing.assert_allclose(joint, expected, rtol=1e-9, atol=1e-9)
     assert found.terms.shape == (len(found.rows), len(found.names), len(found.classes))
@@ -47,11 +45,10 @@ def test_terms_and_prior_add_up_to_the_score_of_a_refit(setting, weighted):
     recipe = setting.recipe()
     rows = setting.examples(14)
     data = encode(setting, rows, weighted)
-    one_by_one = folds_of("loo", None, data.y)
-    in_folds = folds_of(3, None, data.y)
+    one_by_one, in_folds = folds_of("loo", data.y), folds_of(3, data.y)
     for folds, terms in (
-        (one_by_one, lambda: left_out_terms(data, recipe)),
-        (in_folds, lambda: fold_terms(data, recipe, in_folds)),
+        (one_by_one, lambda: LeaveOneOut(data).terms(recipe, np.arange(len(data)))),
+        (in_folds, lambda: k_fold.terms(data, recipe, in_folds)),
     ):
         expected = answer(lambda folds=folds: refitted_scores(setting, rows, folds, weighted))
         found = answer(terms)
@@ -62,11 +59,9 @@ def test_terms_and_prior_add_up_to_the_score_of_a_refit(setting, weighted):
 
 def test_a_unit_is_a_column_a_bag_a_text_or_a_sparse_matrix():
     table = {"size": [1.0, 2.0, 3.0, 4.0], "mail": ["a b", "b", "a", "c a"], "visits": [1, 0, 2, 1]}
-    kinds = {"mail": tb.Text(), "visits": tb.Multinomial()}
-    model = tb.NaiveBayes(kinds)
+    model = tb.NaiveBayes({"mail": tb.Text(), "visits": tb.Multinomial()})
     prepared = model.prepare(table, list("xxyy"))
-    data, recipe = prepared.data, prepared.recipe
-    found = left_out_terms(data, recipe)
+    found = LeaveOneOut(prepared.data).terms(prepared.recipe, np.arange(4))
     assert dict(zip(found.names, found.columns, strict=True)) == {
         "size": ("size",), "bag 'words'": ("visits",), "mail": ("mail",)
     }  # fmt: skip
@@ -75,26 +70,13 @@ def test_a_unit_is_a_column_a_bag_a_text_or_a_sparse_matrix():
 def test_some_rows_have_the_terms_that_they_have_among_all():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(30, 2)), np.arange(30) % 3
-    schema = tb.Schema.same(["x0", "x1"], tb.Numeric())
-    data = Encoded.of(as_source(x), schema, y, None)
-    used = rng.random(30) < 0.5
-    recipe = tb.NaiveBayes().prepare(x, y).recipe
-    every, some = left_out_terms(data, recipe), left_out_terms(data, recipe, used)
-    np.testing.assert_allclose(some.terms, every.terms[used], rtol=1e-12)
-    folds = folds_of(5, None, y)
-    every, some = fold_terms(data, recipe, folds), fold_terms(data, recipe, folds, used)
-    np.testing.assert_allclose(some.terms, every.terms[used[every.rows]], rtol=1e-12)
-    assert some.rows.tolist() == [row for row in every.rows if used[row]]
-
-
-def test_rows_that_are_not_exact_stay_open_where_nobody_recounts():
-    x, y = np.array([[1.0], [2.0], [3.0], [9.0]]), np.array([0, 0, 0, 1])
     prepared = tb.NaiveBayes().prepare(x, y)
     data, recipe = prepared.data, prepared.recipe
-    found = left_out_terms(data, recipe, recount=False)
-    assert found.exact.tolist() == [True, True, True, False]
-    assert np.isnan(found.terms[3]).all()
-    assert not np.isnan(left_out_terms(data, recipe).terms).any()
+    used = rng.random(30) < 0.5
+    folds = folds_of(5, y)
+    every, some = k_fold.terms(data, recipe, folds), k_fold.terms(data, recipe, folds, used)
+    np.testing.assert_allclose(some.terms, every.terms[used[every.rows]], rtol=1e-12)
+    assert some.rows.tolist() == [row for row in every.rows if used[row]]
 
 
 class TestRowsThatAreRecounted:

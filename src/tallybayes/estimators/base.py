@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
 from tallybayes.model import Fitted, Model, Recipe
 from tallybayes.modelfile import Provenance, Stored, save
@@ -25,8 +26,9 @@ from tallybayes.schema import Schema
 from tallybayes.sources import NumberedNames, Source, Table, as_source, record_at
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
+from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.cross_validation import cross_val
-from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, coded
+from tallybayes.validation.prepared import NeedsRefit, Prepared
 
 if TYPE_CHECKING:
     from tallybayes.explanations import Counterfactuals, Explanation, Explanations, Working
@@ -68,7 +70,7 @@ def labels_like(labels: Array, classes: Sequence[Label]) -> Array:
 
 def needs_refit(labels: Array, n_rows: int, reason: str) -> NeedsRefit:
     """Say that models have to be fitted for every fold, and why."""
-    classes, y = coded(labels, n_rows)
+    y, classes = encode_classes(labels, n_rows)
     return NeedsRefit(labels_like(labels, classes), y, reason)
 
 
@@ -85,7 +87,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
     ) -> Prepared | NeedsRefit:
         """Encode labelled rows once for many models; or say why each must be fitted by itself.
 
@@ -113,11 +115,11 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         source: Any,
         labels: Array,
         weights: Any,
-        known: Sequence[Encoded] = (),
+        known: Sequence[LabelledRows] = (),
     ) -> Prepared:
         """Encode rows, unless they are known with the same schema."""
         same = [data for data in known if data.schema == schema]
-        data = same[0] if same else Encoded.of(source, schema, labels, weights)
+        data = same[0] if same else LabelledRows.of(source, schema, labels, weights)
         recipe = replace(recipe, calibration=None, declared_classes=())
         return Prepared(labels_like(labels, data.classes), data, recipe)
 

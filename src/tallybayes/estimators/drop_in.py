@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.multiclass import unique_labels
 
+from tallybayes.batches import encode_classes
 from tallybayes.errors import warn
 from tallybayes.estimators.base import (
     Array,
@@ -43,7 +44,8 @@ from tallybayes.schema import Schema
 from tallybayes.sources import NumberedNames, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, coded
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.validation.prepared import NeedsRefit, Prepared
 
 SMALLEST_ALPHA = 1e-10
 
@@ -83,7 +85,7 @@ class DropIn(TallyClassifier):
         return Labelled(rows, labels, checked_weights(sample_weight, n_rows))
 
     def prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
     ) -> Prepared | NeedsRefit:
         """Encode labelled rows once for many models: see `TallyClassifier.prepare`."""
         fresh: Self = clone(self)
@@ -92,7 +94,7 @@ class DropIn(TallyClassifier):
         source, reason = as_source(matrix), fresh._why_refit(weights)
         if reason:
             return needs_refit(labels, source.n_rows, reason)
-        classes, _ = coded(labels, source.n_rows)
+        classes = encode_classes(labels, source.n_rows).labels
         schema = fresh._schema()
         recipe = fresh._recipe(Tally(schema).with_classes(classes), ())
         return fresh._prepared(schema, recipe, source, labels, weights, known)

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
+from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
 from tallybayes.estimators.base import Array, Labelled, TallyClassifier, needs_refit
 from tallybayes.estimators.checks import (
@@ -44,10 +45,11 @@ from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
 from tallybayes.sources import Source, Table, as_source, selected
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
+from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.calibration import calibrated, checked_how
-from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, coded
 from tallybayes.validation.family_choice import FamilyChoice, best_families, numeric_columns
+from tallybayes.validation.leave_one_out import LeaveOneOut
+from tallybayes.validation.prepared import NeedsRefit, Prepared
 
 MOST_COLUMNS = 50  # of a summary
 MOST_CLASSES = 10
@@ -256,7 +258,7 @@ class NaiveBayes(TallyClassifier):
         return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
 
     def prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
     ) -> Prepared | NeedsRefit:
         """Encode labelled rows once for many models: see `TallyClassifier.prepare`."""
         fresh: Self = clone(self)
@@ -266,7 +268,7 @@ class NaiveBayes(TallyClassifier):
         if reason:
             return needs_refit(labels, source.n_rows, reason)
         schema = Schema.infer(source, fresh._spec.declared, target=target)
-        classes, _ = coded(labels, source.n_rows)
+        classes = encode_classes(labels, source.n_rows).labels
         recipe = fresh._recipe(Tally(schema).with_classes(classes), ())
         return fresh._prepared(schema, recipe, source, labels, weights, known)
 

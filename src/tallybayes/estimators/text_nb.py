@@ -19,10 +19,11 @@ from tallybayes.model.specification import ColumnSpec
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
+from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tallies.word_counts import WEIGHT
 from tallybayes.tokenizer import Idf, Words
 from tallybayes.tokenizer.words import Tokens
-from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared
+from tallybayes.validation.prepared import NeedsRefit, Prepared
 
 COLUMN = "text"
 
@@ -244,7 +245,7 @@ class TextNB(NaiveBayes):
         return super().partial_fit(X, y, classes, sample_weight)
 
     def prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
     ) -> Prepared | NeedsRefit:
         """Encode labelled documents once for many models: see `TallyClassifier.prepare`."""
         X = _listed(X)

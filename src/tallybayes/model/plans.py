@@ -24,7 +24,7 @@ from tallybayes.sources.files import ColumnType
 from tallybayes.sources.labels import Label
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
-from tallybayes.tallies.encoded import Encoded
+from tallybayes.tallies.labelled_rows import LabelledRows
 
 Floats = NDArray[np.float64]
 
@@ -82,10 +82,10 @@ class CountPlan:
         labels, weights = self.labels(table), self.weights(table)
         return Tally.of(self.source(table), labels, weights, schema=self.schema)
 
-    def rows(self, table: Any) -> Encoded:
+    def rows(self, table: Any) -> LabelledRows:
         """Encode the rows of a table, to go through them several times."""
         labels, weights = self.labels(table), self.weights(table)
-        return Encoded.of(self.source(table), self.schema, labels, weights)
+        return LabelledRows.of(self.source(table), self.schema, labels, weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

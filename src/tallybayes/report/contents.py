@@ -102,8 +102,8 @@ def evaluate(
     >>> evaluate(fitted, rows, "nnyy")[0].held_out
     'leave-one-out'
     """
-    from tallybayes.validation.encoded import Encoded
-    from tallybayes.validation.held_out import left_out_each
+    from tallybayes.tallies.labelled_rows import LabelledRows
+    from tallybayes.validation.leave_one_out import LeaveOneOut
 
     labels = y if hasattr(y, "__array__") else list(y)
     true, n = codes_of(labels, fitted.classes, "y"), source.n_rows
@@ -117,9 +117,9 @@ def evaluate(
     if Tally.of(source, labels, weights, schema=fitted.tally.schema) == fitted.tally:
         seen, found = replace(judged, held_out="training rows"), None
         if fitted.recipe.calibration is None:  # which would have to be fitted anew
-            data = Encoded.of(source, fitted.tally.schema, labels, given)
+            data = LabelledRows.of(source, fitted.tally.schema, labels, given)
             if data.classes == seen.classes:
-                found = left_out_each(data, fitted.recipe)
+                found = LeaveOneOut(data).predictions(fitted.recipe)
         judged = replace(seen, notes=(LEARNED,))
         if found is not None:
             judged = replace(found, weights=given, training=lambda: seen)

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from tallybayes.validation.column_choice import ChosenColumns, choose_columns
     from tallybayes.validation.comparison import (
         Comparison,
-        Pair,
         compare,
         compare_predictions,
         compare_scores,
@@ -20,50 +19,23 @@ if TYPE_CHECKING:
     from tallybayes.validation.diagnosis import Diagnosis, diagnose
     from tallybayes.validation.family_choice import FamilyChoice, choose_families
     from tallybayes.validation.significance import SignificanceResult, holm, mcnemar, paired_t
-    from tallybayes.validation.tuning import Candidate, Tuned, tune
+    from tallybayes.validation.tuning import Tuned, tune
 
 _HOMES = {
-    "tallybayes.validation.column_choice": (
-        "ChosenColumns",
-        "choose_columns",
-    ),
-    "tallybayes.validation.comparison": (
-        "Comparison",
-        "Pair",
-        "compare",
-        "compare_predictions",
-        "compare_scores",
-    ),
-    "tallybayes.validation.cross_validation": ("cross_val",),
-    "tallybayes.validation.diagnosis": (
-        "Diagnosis",
-        "diagnose",
-    ),
-    "tallybayes.validation.family_choice": (
-        "FamilyChoice",
-        "choose_families",
-    ),
-    "tallybayes.validation.significance": (
-        "SignificanceResult",
-        "holm",
-        "mcnemar",
-        "paired_t",
-    ),
-    "tallybayes.validation.tuning": (
-        "Candidate",
-        "Tuned",
-        "tune",
-    ),
+    "column_choice": ("ChosenColumns", "choose_columns"),
+    "comparison": ("Comparison", "compare", "compare_predictions", "compare_scores"),
+    "cross_validation": ("cross_val",),
+    "diagnosis": ("Diagnosis", "diagnose"),
+    "family_choice": ("FamilyChoice", "choose_families"),
+    "significance": ("SignificanceResult", "holm", "mcnemar", "paired_t"),
+    "tuning": ("Tuned", "tune"),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Candidate",
     "ChosenColumns",
     "Comparison",
     "Diagnosis",
     "FamilyChoice",
-    "Pair",
     "SignificanceResult",
     "Tuned",
     "choose_columns",
@@ -82,8 +54,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: one part of this package needs few others."""
-    if name in _HOME_OF:
-        return getattr(import_module(_HOME_OF[name]), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"tallybayes.validation.{home}"), name)
     raise AttributeError(f"module 'tallybayes.validation' has no attribute {name!r}")
 
 

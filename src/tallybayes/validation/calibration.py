@@ -17,19 +17,17 @@ is the same to any power: both keep the exponent 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration, How
-from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.validation.held_out_terms import Array, Floats, Mask, sampled
+from tallybayes.validation.leave_one_out import LeaveOneOut
 
 HOWS: tuple[How, ...] = ("temperature", "weights")
 PENALTY = 10.0
@@ -47,12 +45,11 @@ def checked_how(how: Any) -> How | None:
 
 
 def calibrated(
-    data: Encoded, recipe: Recipe, how: How, rows: LeaveOneOut | None = None
+    data: LabelledRows, recipe: Recipe, how: How, rows: LeaveOneOut | None = None
 ) -> Calibration:
     """Fit a calibration of the model that a recipe makes of these rows."""
     rows = LeaveOneOut(data) if rows is None else rows
-    some, names, terms, prior, exact = _held_out(rows, recipe, how)
-    y, w = rows.y[some], rows.w[some]
+    names, terms, prior, y, w, exact = (_by_unit if how == "weights" else _in_all)(rows, recipe)
     here = np.arange(len(y))
     able = (w > 0.0) & np.isfinite(prior[here, y])
     fits = able & exact & np.isfinite(terms[here, :, y]).all(axis=1)
@@ -77,27 +74,29 @@ def calibrated(
     )
 
 
-def _held_out(
-    rows: LeaveOneOut, recipe: Recipe, how: How
-) -> tuple[Array, list[str], Floats, Floats, NDArray[np.bool_]]:
-    """Return rows, names, their leave-one-out terms, log priors, and which of them are exact.
+_HeldOut = tuple[Sequence[str], Floats, Floats, Array, Floats, Mask]
 
-    For a temperature all columns are one, which has no name.
-    """
-    if how == "weights":
-        some = rows.sampled(MOST_CELLS)
-        by_column = rows.terms(recipe, some)
-        if by_column is None:
-            raise no_closed_form(how)
-        return some, *by_column
+
+def _by_unit(rows: LeaveOneOut, recipe: Recipe) -> _HeldOut:
+    """Return names, leave-one-out terms, log priors, classes, weights, and which are exact."""
+    some = sampled(rows.data, MOST_CELLS, recipe, rows.tally)
+    closed = rows.closed_terms(recipe, some)
+    if closed is None:
+        raise no_closed_form("weights")
+    terms, exact = closed
+    return terms.names, terms.terms, terms.log_prior, terms.y, terms.w, exact
+
+
+def _in_all(rows: LeaveOneOut, recipe: Recipe) -> _HeldOut:
+    """Return the same where all columns are one, which has no name."""
     together = rows.joint(recipe, recount=False)
     if together is None:
-        raise no_closed_form(how)
+        raise no_closed_form("temperature")
     joint, prior = together
     with np.errstate(invalid="ignore"):
         evidence = np.where(np.isneginf(joint), -np.inf, joint - prior)
-    everything = np.arange(len(joint))
-    return everything, [], evidence[:, None], prior, np.ones(len(joint), bool)
+    everything = np.ones(len(joint), bool)
+    return (), evidence[:, None], prior, rows.y, rows.data.weight, everything
 
 
 def no_closed_form(how: str) -> TallyBayesError:
@@ -109,7 +108,7 @@ def no_closed_form(how: str) -> TallyBayesError:
     )
 
 
-def _one_sided(fits: NDArray[np.bool_], y: Array, able: NDArray[np.bool_]) -> bool:
+def _one_sided(fits: Mask, y: Array, able: Mask) -> bool:
     """Tell whether a class would have no part in the fit, though several rows are able; warn."""
     several = np.bincount(y, able) > 1.5
     if not several.any():

@@ -17,20 +17,19 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import GREATER_IS_BETTER, RANKING, Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of
 from tallybayes.metrics.scores import LOSSES, check_score, fold_scores
 from tallybayes.rendering import Part, Renderable, Table, plain
-from tallybayes.rendering.words import count, counted, label, percent
+from tallybayes.rendering.words import counted, label, listed
 from tallybayes.rendering.words import score as decimals
 from tallybayes.sources.weights import weights_of
-from tallybayes.validation.cross_validation import cross_val, is_leave_one_out
-from tallybayes.validation.folds import LEAVE_ONE_OUT, folds_of
+from tallybayes.validation.cross_validation import cross_val
+from tallybayes.validation.folds import folds_of
 from tallybayes.validation.significance import (
-    NO_SPREAD,
     SignificanceResult,
     check_level,
     holm,
@@ -38,8 +37,7 @@ from tallybayes.validation.significance import (
     paired_t,
 )
 
-MOST_LISTED = 6
-NOT_EQUAL = "which does not mean that"
+MOST_LISTED, LONGEST = 6, 80  # pairs in a sentence, and the characters of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class Pair:
     a, b
         Their names.
     tests
-        The tests, the first of which decides.
+        The tests, the first of which decides: p, and the first score minus the second.
     adjusted
         Its p-value, adjusted for the number of pairs.
     better
@@ -69,7 +67,7 @@ class Pair:
 
     @property
     def test(self) -> SignificanceResult:
-        """The test that decides: p, and the first score minus the second with its interval."""
+        """The test that decides."""
         return self.tests[0]
 
     def __str__(self) -> str:
@@ -103,10 +101,9 @@ class Comparison(Renderable):
     >>> found["first", "second"].test.p
     0.125
     >>> print(found.sentence)
-    first is right on 90.0 % of the 10 rows, second on 40.0 %. On 7 rows only one of them is \
-right: first on 6, second on 1. Two equally good models would differ at least this much in about \
-12 of 100 such comparisons (McNemar's test, p = 0.125), so chance may explain it: no difference \
-is shown, which does not mean that the models are equally good.
+    Accuracy, 10 rows: first 0.9000, second 0.4000. Two equally good models would differ at least \
+this much in about 12 of 100 such comparisons (McNemar, exact, p = 0.125), so chance may explain \
+it: no difference is shown, which does not mean that there is none.
     """
 
     scores: Mapping[str, tuple[float, ...]]
@@ -118,15 +115,10 @@ is shown, which does not mean that the models are equally good.
 
     @property
     def means(self) -> dict[str, float]:
-        """The mean score of each model."""
-        return {name: float(np.mean(each)) for name, each in self.scores.items()}
-
-    @property
-    def deviations(self) -> dict[str, float]:
-        """The sample standard deviation of each model's scores; none for a single set."""
-        if self.rows is not None:
-            return {}
-        return {name: float(np.std(each, ddof=1)) for name, each in self.scores.items()}
+        """The mean score of each model, the best first."""
+        means = {name: float(np.mean(each)) for name, each in self.scores.items()}
+        sign = -1.0 if self.greater_is_better else 1.0
+        return dict(sorted(means.items(), key=lambda item: sign * item[1]))
 
     def __getitem__(self, names: tuple[str, str]) -> Pair:
         """Return the pair of two models, in either order."""
@@ -139,38 +131,63 @@ is shown, which does not mean that the models are equally good.
     @property
     def sentence(self) -> str:
         """The answer in words."""
-        return _of_two(self) if len(self.pairs) == 1 else _of_many(self)
+        what = label(self.score.replace("_", " "))
+        lower = "" if self.greater_is_better else " (lower is better)"
+        over = f"mean of {len(self.scores[self.pairs[0].a])} folds"
+        over = over if self.rows is None else counted(self.rows, "row")
+        means = ", ".join(f"{label(name)} {decimals(mean)}" for name, mean in self.means.items())
+        verdict = _of_two(self.pairs[0]) if len(self.pairs) == 1 else _of_many(self.pairs)
+        return f"{what.capitalize()}{lower}, {over}: {means}. {verdict}"
 
     def document(self) -> Iterator[Part]:
-        """Show the answer, the models, the pairs and the notes."""
+        """Show the answer, the models, the pairs and what a careful reader should know."""
         yield self.sentence
-        yield _table_of_models(self)
-        yield _table_of_pairs(self)
-        yield from _notes(self)
+        columns = ("model", "label"), ("mean", "score"), ("standard deviation", "score")
+        models = [
+            (name, mean, float(np.std(self.scores[name], ddof=1)) if self.rows is None else None)
+            for name, mean in self.means.items()
+        ]
+        yield Table.of(f"the models by {self.score}", columns, models, name="models")
+        yield self._table_of_pairs()
+        yield (
+            f"A difference counts as shown if the adjusted p is below {self.level:g}. Differences "
+            "and intervals are those of each pair by itself, the first model minus the second."
+        )
+        same = [pair for pair in self.pairs if pair.test.note]
+        if same:
+            yield f"{_some(same)}: {same[0].test.note}."
+
+    def _table_of_pairs(self) -> Table:
+        """Return the pairs below each other, a line for each test."""
+        counts = () if self.rows is None else ("only 1st right", "only 2nd right")
+        columns = [
+            ("pair", "text"),
+            ("test", "text"),
+            *((name, "count") for name in counts),
+            *((name, "score") for name in ("difference", "low", "high")),
+            *((name, "short") for name in ("statistic", "p", "Holm p")),
+        ]
+        rows = [
+            (
+                *(str(pair), test.name, *(pair.only_right or ())),
+                *(test.difference, test.low, test.high, test.statistic, f"{test.p:.3g}"),
+                f"{pair.adjusted:.3g}" if test is pair.test else None,
+            )
+            for pair in self.pairs
+            for test in pair.tests
+        ]
+        level = f"{100.0 * (1.0 - self.level):g} %"
+        return Table.of(f"every pair, with {level} intervals", columns, rows, name="pairs")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
-        sd = self.deviations
-        found: dict[str, Any] = plain(
-            {
-                "sentence": self.sentence,
-                "score": self.score,
-                "greater_is_better": self.greater_is_better,
-                "level": self.level,
-                "rows": self.rows,
-                "models": [
-                    {"name": name, "mean": mean, "sd": sd.get(name), "scores": self.scores[name]}
-                    for name, mean in self.means.items()
-                ],
-                "pairs": [plain(pair.test) | plain(pair) for pair in self.pairs],
-                "notes": list(_notes(self)),
-            }
-        )
-        return found
+        pairs = [plain(pair.test) | plain(pair) for pair in self.pairs]
+        means = plain(self.means)
+        return {"sentence": self.sentence, "means": means, **plain(self), "pairs": pairs}
 
 
 def compare(
-    models: Mapping[str, Any] | Sequence[Any],
+    models: Mapping[str, Any],
     X: Any,
     y: Any,
     *,
@@ -179,7 +196,6 @@ def compare(
     score: str = "accuracy",
     sample_weight: Any = None,
     groups: Any = None,
-    positive: Any = None,
     seed: int = 0,
     level: float = 0.05,
 ) -> Comparison:
@@ -188,21 +204,15 @@ def compare(
     Parameters
     ----------
     models
-        A dict of names and estimators, or a list of estimators, which are then named after their
-        classes. Ours count the data once; any other scikit-learn classifier is refitted for every
-        fold.
+        Names and estimators. Ours count the data once; any other scikit-learn classifier is
+        refitted for every fold.
     X, y
         The data and the classes.
-    folds, repeats, groups, seed
-        Which rows are held out, as for `cross_val`. A single set and leave-one-out are judged by
-        McNemar's test, several sets by the paired t-tests.
+    folds, repeats, sample_weight, groups, seed
+        Which rows are held out, and how much each counts, as for `cross_val`. A single set and
+        leave-one-out are judged by McNemar's test, several sets by the paired t-tests.
     score
         A score of `tallybayes.metrics`, for several sets; McNemar's test knows the accuracy only.
-    sample_weight
-        How much each row counts, in fitting and in the score.
-    positive
-        The positive one of two classes, for scores that ask for it; that of the models, or the
-        last, unless given.
     level
         How small a p-value shows a difference.
 
@@ -212,31 +222,34 @@ def compare(
     >>> from sklearn.dummy import DummyClassifier
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = compare([GaussianNB(), DummyClassifier()], X, y, folds=0.3)
+    >>> found = compare({"bayes": GaussianNB(), "no column": DummyClassifier()}, X, y, folds=0.3)
     >>> found.pairs[0].better
-    'GaussianNB'
+    'bayes'
     """
     check_score(score)
     check_level(level)
-    sides = _named(models)
-    codes = codes_of(y, classes_of(y, "y"), "y")
-    weights = weights_of(sample_weight, len(codes))
-    for name, model in sides.items():
+    if not isinstance(models, Mapping):
+        raise TallyBayesError(
+            f"models is of type {type(models).__name__}; give a dict of names and estimators"
+        )
+    for name, model in models.items():
         if score in (*LOSSES, *RANKING) and not hasattr(model, "predict_proba"):
             raise TallyBayesError(
                 f"model {name!r} gives no probabilities, which {score!r} needs; compare the "
                 "accuracy, or wrap the model in scikit-learn's CalibratedClassifierCV"
             )
-    loo = is_leave_one_out(folds)
-    asked: Any = LEAVE_ONE_OUT if loo else folds
-    splits = folds_of(asked, X, codes, groups=groups, repeats=repeats, seed=seed)
-    if loo or len(splits) == 1:
+    codes = codes_of(y, classes_of(y, "y"), "y")
+    w = weights_of(sample_weight, len(codes))
+    splits = folds_of(folds, codes, groups=groups, repeats=repeats, seed=seed)
+    n_train = None
+    if splits.leave_one_out or len(splits) == 1:
         _check_accuracy(score)
-    n_train = None if loo else float(np.mean([len(train) for train, _ in splits]))
-    held = {}
-    for name, model in sides.items():
-        rows = cross_val(model, X, y, folds=asked if loo else splits, sample_weight=weights)
-        held[name] = rows if positive is None else replace(rows, positive=positive)
+    else:
+        n_train = float(np.mean([len(train) for train, _ in splits]))
+    held = {
+        str(name): cross_val(model, X, y, folds=splits, sample_weight=w)
+        for name, model in _several(models).items()
+    }
     return compare_predictions(held, score=score, n_train=n_train, level=level)
 
 
@@ -253,12 +266,10 @@ def compare_predictions(
     ----------
     predictions
         For each model what it said: of test rows, or from `cross_val` on the same folds.
-    score
-        A score of `tallybayes.metrics`, for several folds; McNemar's test knows the accuracy only.
+    score, level
+        As for `compare`.
     n_train
         How many rows each model learnt from; all but those of its fold unless given.
-    level
-        How small a p-value shows a difference.
 
     Examples
     --------
@@ -268,7 +279,7 @@ def compare_predictions(
     (4, 4)
     """
     check_score(score)
-    sides = _same_rows(predictions)
+    sides = _same_rows(_several(predictions))
     first = next(iter(sides.values()))
     if first.fold is None or len(np.unique(first.fold)) == len(first) == first.n_rows:
         _check_accuracy(score)
@@ -314,8 +325,7 @@ def compare_scores(
     >>> compare_scores(accuracies, n_train=75, n_test=25).pairs[0].better
     'tuned'
     """
-    _check_names(scores)
-    arrays = {name: np.asarray(values, np.float64) for name, values in scores.items()}
+    arrays = {name: np.asarray(each, np.float64) for name, each in _several(scores).items()}
     if len({values.shape for values in arrays.values()}) > 1:
         raise TallyBayesError("every model must have as many scores as there are folds")
     up = GREATER_IS_BETTER.get(score, True) if greater_is_better is None else greater_is_better
@@ -326,7 +336,7 @@ def compare_scores(
             both.insert(0, paired_t(a - b, n_train, n_test, level))
         tests.append(tuple(both))
     kept = {name: tuple(values.tolist()) for name, values in arrays.items()}
-    return Comparison(kept, score, up, level, None, _pairs(list(arrays), tests, up, level))
+    return Comparison(kept, score, up, level, None, _pairs(kept, tests, up, level))
 
 
 def _by_rows(sides: Mapping[str, Predictions], level: float) -> Comparison:
@@ -344,28 +354,31 @@ def _by_rows(sides: Mapping[str, Predictions], level: float) -> Comparison:
         (int(often[a & ~b].sum()), int(often[b & ~a].sum()))
         for a, b in combinations(right.values(), 2)
     ]
-    tests = [(mcnemar(*rows, n, level),) for rows in only]
-    pairs = _pairs(list(sides), tests, True, level)
+    pairs = _pairs(sides, [(mcnemar(*rows, n, level),) for rows in only], True, level)
     pairs = tuple(replace(pair, only_right=rows) for pair, rows in zip(pairs, only, strict=True))
     accuracy = {name: (float(often[each].sum() / n),) for name, each in right.items()}
     return Comparison(accuracy, "accuracy", True, level, n, pairs)
 
 
 def _pairs(
-    names: Sequence[str], tests: Sequence[tuple[SignificanceResult, ...]], up: bool, level: float
+    sides: Mapping[str, Any],
+    tests: Sequence[tuple[SignificanceResult, ...]],
+    up: bool,
+    level: float,
 ) -> tuple[Pair, ...]:
     """Adjust the p-values that decide, and say which of two models is shown to be better."""
     adjusted = holm([each[0].p for each in tests]).tolist()
-    found = []
-    for (a, b), each, p in zip(combinations(names, 2), tests, adjusted, strict=True):
+    pairs = []
+    for (a, b), each, p in zip(combinations(sides, 2), tests, adjusted, strict=True):
         ahead = a if (each[0].difference > 0.0) == up else b
-        found.append(Pair(a, b, each, p, ahead if p < level else None))
-    return tuple(found)
+        pairs.append(Pair(a, b, each, p, ahead if p < level else None))
+    return tuple(pairs)
 
 
-def _check_names(sides: Mapping[str, Any]) -> None:
+def _several(sides: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(sides) < 2:
         raise TallyBayesError(f"a comparison needs at least 2 models, not {len(sides)}")
+    return sides
 
 
 def _check_accuracy(score: str) -> None:
@@ -378,25 +391,8 @@ def _check_accuracy(score: str) -> None:
         )
 
 
-def _named(models: Any) -> dict[str, Any]:
-    """Return the models by name; in a list they are named after their classes."""
-    if isinstance(models, list | tuple):
-        names = [type(model).__name__ for model in models]
-        if len(set(names)) < len(names):
-            names = [f"{name} {k}" for k, name in enumerate(names, 1)]
-        models = dict(zip(names, models, strict=True))
-    if not isinstance(models, Mapping):
-        raise TallyBayesError(
-            f"models is of type {type(models).__name__}; give a list of estimators, or a dict of "
-            "names and estimators"
-        )
-    _check_names(models)
-    return {str(name): model for name, model in models.items()}
-
-
 def _same_rows(predictions: Mapping[str, Predictions]) -> dict[str, Predictions]:
     """Return the predictions, all with the same positive class; other rows are refused."""
-    _check_names(predictions)
     (known, first), *others = predictions.items()
     for name, rows in others:
         if not all(map(np.array_equal, _asked(first), _asked(rows))):
@@ -409,86 +405,38 @@ def _same_rows(predictions: Mapping[str, Predictions]) -> dict[str, Predictions]
     return {name: replace(rows, positive=positive) for name, rows in predictions.items()}
 
 
-def _asked(rows: Predictions) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _asked(rows: Predictions) -> tuple[Any, Any, Any]:
     """Return which rows were asked about, in which fold, and what is right."""
     fold = np.zeros(len(rows)) if rows.fold is None else rows.fold
     return rows.row_numbers, fold, np.array(rows.classes, object)[rows.true]
 
 
-def _of_two(found: Comparison) -> str:
+def _of_two(pair: Pair) -> str:
     """Say of two models which is better, if that is shown."""
-    (pair,) = found.pairs
-    p, by_rows = pair.test.p, pair.only_right is not None
-    said = _right_rows(found, pair) if by_rows else _mean_scores(found, pair)
-    not_shown = f"no difference is shown, {NOT_EQUAL} the models are equally good."
+    p, not_shown = pair.test.p, "no difference is shown, which does not mean that there is none."
     if pair.only_right == (0, 0) or (pair.test.note and not pair.test.difference):
-        return f"{said} So {not_shown}"
+        return f"Nothing tells them apart, so {not_shown}"
     if pair.test.note:
         return (
-            f"{said} It is the same in every fold, so the t-test has no spread to measure chance "
-            "by; its p-value of 0 says little, and less the fewer the folds."
+            "The difference is the same in every fold, so the t-test has no spread to measure "
+            "chance by; its p-value of 0 says little, and less the fewer the folds."
         )
-    source = "McNemar's test" if by_rows else "paired t-test"
-    if len(pair.tests) > 1:
-        source += ", corrected because the folds share training rows"
-    source += f", {_p(p)}" + "".join(f"; uncorrected, {_p(test.p)}" for test in pair.tests[1:])
-    odds = f"Two equally good models would differ at least this much {_often(p)} ({source})"
+    source = f"{pair.test.name}, {_p(p)}"
+    source += "".join(f"; {test.name}, {_p(test.p)}" for test in pair.tests[1:])
+    often = f"about {100.0 * p:.0f}" if p >= 0.01 else "fewer than 1"
+    odds = (
+        f"Two equally good models would differ at least this much in {often} of 100 such "
+        f"comparisons ({source})"
+    )
     if pair.better is None:
-        return f"{said} {odds}, so chance may explain it: {not_shown}"
-    is_better = "is right more often" if by_rows else "is the better one"
-    verdict = f"{label(pair.better)} {is_better} on data like this."
-    return f"{said} {odds}, so chance is an unlikely reason: {verdict}"
+        return f"{odds}, so chance may explain it: {not_shown}"
+    return f"{odds}, so chance is an unlikely reason: {label(pair.better)} is better on such data."
 
 
-def _right_rows(found: Comparison, pair: Pair) -> str:
-    """Say how often two models are right, and on how many rows only one is."""
-    only = dict(zip((pair.a, pair.b), pair.only_right or (), strict=True))
-    first, second = _best_first(found)
-    a, b, n = label(first), label(second), count(found.rows or 0)
-    means = {name: percent(mean) for name, mean in found.means.items()}
-    if not any(only.values()):
-        return f"{a} and {b} are right on the same rows, {means[first]} of {n}."
-    return (
-        f"{a} is right on {means[first]} of the {n} rows, {b} on {means[second]}. On "
-        f"{counted(sum(only.values()), 'row')} only one of them is right: {a} on "
-        f"{count(only[first])}, {b} on {count(only[second])}."
-    )
-
-
-def _mean_scores(found: Comparison, pair: Pair) -> str:
-    """Say what two models score on average over the folds, and how far apart they are."""
-    first, second = _best_first(found)
-    test, sign = pair.test, 1.0 if first == pair.a else -1.0
-    lower = "" if found.greater_is_better else " (lower is better)"
-    a, b = (
-        f"of {_value(found, found.means[name])} (standard deviation "
-        f"{_value(found, found.deviations[name])})"
-        for name in (first, second)
-    )
-    share = found.score == "accuracy"
-    numbers = (sign * test.difference, *sorted((sign * test.low, sign * test.high)))
-    gap, low, high = (f"{100.0 * x:z.1f}" if share else decimals(x) for x in numbers)
-    interval = f", its {_percent(found)} confidence interval {low} to {high}"
-    return (
-        f"Over {len(found.scores[first])} folds, {label(first)} has a mean {_score(found)}{lower} "
-        f"{a}, {label(second)} {b}. The mean difference is {gap}"
-        f"{' percentage points' if share else ''}{interval if test.low < test.high else ''}."
-    )
-
-
-def _of_many(found: Comparison) -> str:
+def _of_many(pairs: Sequence[Pair]) -> str:
     """Say of several models which pairs are shown to differ."""
-    lower = "" if found.greater_is_better else ", lower is better"
-    said = f"Mean {_score(found)} over {len(found.scores[found.pairs[0].a])} folds{lower}"
-    by = "corrected paired t-tests" if len(found.pairs[0].tests) > 1 else "paired t-tests"
-    if found.rows is not None:
-        said, by = f"Right answers on {count(found.rows)} rows", "McNemar's test"
-    means = [f"{label(name)} {_value(found, found.means[name])}" for name in _best_first(found)]
-    said += (
-        f": {', '.join(means)}. All {len(found.pairs)} pairs were compared by {by}, with Holm's "
-        "adjustment for the number of pairs."
-    )
-    shown = sorted((pair for pair in found.pairs if pair.better), key=lambda pair: pair.adjusted)
+    said = f"All {len(pairs)} pairs were compared ({pairs[0].test.name}), with Holm's adjustment."
+    shown = sorted((pair for pair in pairs if pair.better), key=lambda pair: pair.adjusted)
     if shown:
         better = [
             f"{label(pair.better)} over {label(pair.a if pair.better == pair.b else pair.b)} "
@@ -496,108 +444,15 @@ def _of_many(found: Comparison) -> str:
             for pair in shown
         ]
         said += f" Shown to be better (adjusted p): {_some(better)}."
-    if len(shown) < len(found.pairs):
-        unclear = [
-            f"{label(pair.a)} and {label(pair.b)}" for pair in found.pairs if not pair.better
-        ]
-        which = _some(unclear) if shown else "any pair"
-        said += f" No difference is shown between {which}, {NOT_EQUAL} they are equally good."
+    if len(shown) < len(pairs):
+        unclear = _some([pair for pair in pairs if not pair.better]) if shown else "any pair"
+        said += f" No difference is shown for {unclear}, which does not mean that there is none."
     return said
 
 
-def _table_of_models(found: Comparison) -> Table:
-    """Return the models below each other."""
-    means, n = found.means, found.rows
-    if n is None:
-        names = ("model", "label"), (f"mean {_score(found)}", "score"), ("sd of folds", "score")
-        rows = [(model, mean, found.deviations[model]) for model, mean in means.items()]
-    else:
-        names = ("model", "label"), (_score(found), "score"), (f"right of {count(n)}", "count")
-        rows = [(model, mean, round(mean * n)) for model, mean in means.items()]
-    return Table.of("", names, rows, name="models")
-
-
-def _table_of_pairs(found: Comparison) -> Table:
-    """Return the pairs below each other, a line for each test."""
-    counts = () if found.rows is None else ("only 1st right", "only 2nd right")
-    columns = [
-        ("pair", "text"),
-        ("test", "text"),
-        *((name, "count") for name in counts),
-        *((name, "score") for name in ("difference", f"{_percent(found)} from", "to")),
-        *((name, "short") for name in ("statistic", "p", "Holm p")),
-    ]
-    rows = [
-        (
-            *(str(pair), test.name, *(pair.only_right or ())),
-            *(test.difference, test.low, test.high, test.statistic, f"{test.p:.3g}"),
-            f"{pair.adjusted:.3g}" if test is pair.test else None,
-        )
-        for pair in found.pairs
-        for test in pair.tests
-    ]
-    if len(found.pairs) == 1:  # nothing to adjust for
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
-    return Table.of("", columns, rows, name="pairs")
-
-
-def _notes(found: Comparison) -> Iterator[str]:
-    """Say what a careful reader should know of these numbers."""
-    first, many = found.pairs[0], len(found.pairs) > 1
-    note = (
-        f"A difference counts as shown if {'the adjusted p' if many else 'p'} is below "
-        f"{found.level:g}. Differences are those of the first model minus the second."
-    )
-    if many:
-        note += " The intervals are those of each pair by itself, not adjusted."
-    if len(first.tests) > 1:
-        note += " The corrected t-test decides: the plain one finds differences too easily."
-    elif found.rows is None:
-        note += (
-            " Folds share training rows, so that the plain t-test finds differences too easily; "
-            "with n_train and n_test the corrected one decides."
-        )
-    yield note
-    same = [str(pair) for pair in found.pairs if pair.test.note]
-    if same:
-        yield f"{_some(same)}: {NO_SPREAD}."
-
-
-def _best_first(found: Comparison) -> list[str]:
-    """Return the names, that of the best mean first."""
-    means = found.means
-    return sorted(means, key=lambda name: means[name], reverse=found.greater_is_better)
-
-
-def _score(found: Comparison) -> str:
-    return label(found.score.replace("_", " "))
-
-
-def _value(found: Comparison, value: float) -> str:
-    """Write a score: an accuracy in per cent."""
-    return percent(value) if found.score == "accuracy" else decimals(value)
-
-
-def _percent(found: Comparison) -> str:
-    return f"{100.0 * (1.0 - found.level):g} %"
-
-
-def _some(items: Sequence[str]) -> str:
-    """List a few items, and say how many more there are."""
-    more = len(items) - MOST_LISTED
-    return "; ".join([*items[:MOST_LISTED], *([f"and {more} more, see the table"] * (more > 0))])
+def _some(items: Sequence[object]) -> str:
+    return listed(items, most=MOST_LISTED, longest=LONGEST)
 
 
 def _p(p: float) -> str:
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.3g}"
-
-
-def _often(p: float) -> str:
-    """Say how often something of this probability happens."""
-    if p >= 0.995:
-        return "in nearly every such comparison"
-    if p >= 0.01:
-        return f"in about {100.0 * p:.0f} of 100 such comparisons"
-    if p >= 0.001:
-        return f"in about {1000.0 * p:.0f} of 1,000 such comparisons"
-    return "in fewer than 1 of 1,000 such comparisons"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,14 +14,13 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
 from tallybayes.sources.weights import weights_of
-from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared, TallyEstimator
-from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, check_refits, folds_of
-from tallybayes.validation.held_out import held_out_folds, left_out_each
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.validation import k_fold
+from tallybayes.validation.folds import Fold, Folds, check_refits, folds_of
+from tallybayes.validation.held_out_terms import Array, Floats
+from tallybayes.validation.leave_one_out import LeaveOneOut
+from tallybayes.validation.prepared import NeedsRefit, Prepared, TallyEstimator
 from tallybayes.validation.progress import progress
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 
 
 def cross_val(
@@ -73,33 +73,22 @@ def cross_val(
         X = pa.table(dict(X))  # which scikit-learn's classifiers take, and mappings they do not
     prepared = prepare(model, X, y, sample_weight)
     w = weights_of(sample_weight, len(prepared.y))
-    loo = is_leave_one_out(folds)
-    splits: Sequence[Fold] = folds_of(
-        LEAVE_ONE_OUT if loo else folds,
-        X,
-        prepared.labels[prepared.y],
-        groups=groups,
-        repeats=repeats,
-        stratified=stratified,
-        seed=seed,
+    splits = folds_of(
+        folds, prepared.y, groups=groups, repeats=repeats, stratified=stratified, seed=seed
     )
-    parts, note = held_out_parts(model, X, prepared, splits, w, loo)
+    held = held_out(model, X, prepared, splits, w)
 
     def training() -> Predictions:
         everything = np.arange(len(prepared.y))
-        seen, _ = held_out_parts(model, X, prepared, [(everything, everything)], w)
-        return replace(seen[0], rows=None, held_out="training rows")
+        once = Folds((), (), ((everything, everything),))
+        seen = held_out(model, X, prepared, once, w)
+        return replace(seen, rows=None, held_out="training rows")
 
-    return replace(
-        joined_parts(parts, prepared, loo),
-        positive=getattr(model, "positive", None),
-        notes=(note,) if note else (),
-        training=training,
-    )
+    return replace(held, positive=getattr(model, "positive", None), training=training)
 
 
 def prepare(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, known: Sequence[Encoded] = ()
+    model: Any, X: Any, y: Any, sample_weight: Any = None, known: Sequence[LabelledRows] = ()
 ) -> Prepared | NeedsRefit:
     """Encode rows for an estimator of ours; those of another classifier it takes as they are.
 
@@ -120,48 +109,50 @@ def prepare(
     return NeedsRefit(np.array(labels), codes_of(y, labels, "y"), reason)
 
 
-def held_out_parts(
+def held_out(
     model: Any,
     X: Any,
     prepared: Prepared | NeedsRefit,
-    folds: Sequence[Fold],
+    folds: Folds,
     w: Floats | None,
-    loo: bool = False,
     rows: LeaveOneOut | None = None,
-) -> tuple[list[Predictions], str]:
-    """Return the predictions of each fold, and why the models took more than one counting."""
+) -> Predictions:
+    """Judge all rows that are held out; a note says why models took more than one counting."""
     if isinstance(prepared, NeedsRefit):
         check_refits(len(folds), prepared.reason)
-        parts = list(refitted_folds(model, X, prepared, folds, w))
-        return parts, f"refitted for every fold: {prepared.reason}"
+        parts = list(refitted(model, X, prepared, folds, w))
+        note = f"refitted for every fold: {prepared.reason}"
+        return replace(joined(parts, prepared, folds), notes=(note,))
     data, recipe = prepared.data, prepared.recipe
-    if loo:
-        each = left_out_each(data, recipe, rows)
+    notes: tuple[str, ...] = ()
+    if folds.leave_one_out:
+        each = (LeaveOneOut(data) if rows is None else rows).predictions(recipe)
         if each is not None:
-            return [each], ""
+            return joined([each], prepared, folds)
         reason = "the options have no closed form for leave-one-out"
         check_refits(len(folds), reason)
-        return held_out_folds(data, recipe, folds), f"counted anew for every row: {reason}"
-    return held_out_folds(data, recipe, folds), ""
+        notes = (f"counted anew for every row: {reason}",)
+    (parts,) = k_fold.posteriors(data, [recipe], folds)
+    return replace(joined(parts, prepared, folds), notes=notes)
 
 
-def joined_parts(
-    parts: Sequence[Predictions], prepared: Prepared | NeedsRefit, loo: bool
+def joined(
+    parts: Sequence[Predictions], prepared: Prepared | NeedsRefit, folds: Folds
 ) -> Predictions:
-    """Put the parts together in the order of the data; leave-one-out is one set."""
-    found = replace(Predictions.joined(parts), classes=plain_labels(prepared.labels))
-    if found.rows is not None:
-        found = found.take(np.argsort(found.rows, kind="stable"))
-        if np.array_equal(found.row_numbers, np.arange(len(prepared.y))):
-            found = replace(found, rows=None)
-    return replace(found, fold=None, held_out="leave-one-out") if loo else found
+    """Put the folds together in the order of the data; leave-one-out is one set."""
+    held = replace(Predictions.joined(parts), classes=plain_labels(prepared.labels))
+    if held.rows is not None:
+        held = held.take(np.argsort(held.rows, kind="stable"))
+        if np.array_equal(held.row_numbers, np.arange(len(prepared.y))):
+            held = replace(held, rows=None)
+    return replace(held, fold=None, held_out="leave-one-out") if folds.leave_one_out else held
 
 
-def refitted_folds(
+def refitted(
     model: Any,
     X: Any,
     prepared: Prepared | NeedsRefit,
-    folds: Sequence[Fold],
+    folds: Iterable[Fold],
     w: Floats | None,
 ) -> Iterator[Predictions]:
     """Fit a copy of the model on the rows to learn from, and ask about those held out."""
@@ -169,23 +160,51 @@ def refitted_folds(
 
     labels = prepared.labels
     y = labels[prepared.y]
-    for train, test in progress(folds, "fold by fold"):
+    for train, test in progress(list(folds), "fold by fold"):
         weights = {} if w is None else {"sample_weight": w[train]}
         fitted = clone(model).fit(rows_of(X, train), y[train], **weights)
-        found = Predictions.from_estimator(
+        held = Predictions.from_estimator(
             fitted,
             rows_of(X, test),
             y[test],
             sample_weight=None if w is None else w[test],
             classes=labels,
         )
-        yield replace(found, rows=test)
+        yield replace(held, rows=test)
 
 
-def is_leave_one_out(folds: Any) -> bool:
-    """Tell whether single rows are held out, however that was said."""
-    said = isinstance(folds, str) and folds == LEAVE_ONE_OUT
-    return said or type(folds).__name__ == "LeaveOneOut"
+def nested(
+    choose: Callable[[Any, Array, Floats | None, Any], tuple[Any, Sequence[str]]],
+    X: Any,
+    prepared: Prepared | NeedsRefit,
+    folds: Any,
+    w: Floats | None,
+    groups: Any,
+    seed: int,
+) -> tuple[Predictions, Counter[str]]:
+    """Choose without the rows of each fold, then predict these: the choice itself is judged.
+
+    `choose` returns an estimator that is not fitted yet, and what was chosen, in words. With the
+    predictions comes how often each of these was.
+    """
+    y, often = prepared.labels[prepared.y], Counter[str]()
+    parts: list[Predictions] = []
+    splits = folds_of(folds, prepared.y, groups=groups, seed=seed)
+    if splits.leave_one_out:
+        raise TallyBayesError("nested='loo' would choose anew for every row; take nested=5")
+    together = None if groups is None else np.asarray(groups)
+    for train, test in progress(list(splits), "choosing anew, fold by fold"):
+        some = (None if each is None else each[train] for each in (w, together))
+        try:
+            model, chosen = choose(rows_of(X, train), y[train], *some)
+        except TallyBayesError as error:
+            raise TallyBayesError(
+                f"choosing without the rows of one of the nested folds failed: {error}; pass "
+                "nested=None to go without a score of the choice itself"
+            ) from error
+        parts += refitted(model, X, prepared, [(train, test)], w)
+        often.update(chosen)
+    return joined(parts, prepared, splits), often
 
 
 def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:

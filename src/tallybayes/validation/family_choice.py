@@ -14,23 +14,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tallybayes.batches import encoded
-from tallybayes.errors import TallyBayesError, number
+from tallybayes.batches import encode_classes, encoded
+from tallybayes.errors import TallyBayesError, number, whole
 from tallybayes.families import Family
 from tallybayes.families.registry import FAMILIES
 from tallybayes.model import Recipe
 from tallybayes.schema import Schema
 from tallybayes.sources import Matrix, Source, SparseMatrix, as_source
 from tallybayes.sources.weights import weights_of
-from tallybayes.validation.encoded import Encoded, coded
-from tallybayes.validation.folds import Fold, folds_of
-from tallybayes.validation.held_out_terms import HeldOutTerms, fold_terms
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.validation import k_fold
+from tallybayes.validation.folds import Folds, folds_of
+from tallybayes.validation.held_out_terms import Array, Floats, HeldOutTerms
 from tallybayes.validation.progress import progress
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 
 MOST_ROWS = 20_000  # beyond, some rows are enough to see what suits
 FEWEST_ROWS = 10
@@ -74,7 +71,7 @@ def choose_families(
     X: Any,
     y: Any,
     *,
-    folds: Any = 10,
+    folds: int = 10,
     alpha: float = 1.0,
     tempered: bool = False,
     one_standard_error: bool = False,
@@ -92,7 +89,7 @@ def choose_families(
     X, y
         The rows and their labels.
     folds, seed
-        How rows are held out: see `cross_val`.
+        In how many folds rows are held out, and what their shuffling begins with.
     alpha
         The smoothing of the families that smooth.
     tempered
@@ -147,7 +144,7 @@ def best_families(
     weights: Any = None,
     alpha: float = 1.0,
     tempered: bool = False,
-    folds: Any = 10,
+    folds: int = 10,
     one_standard_error: bool = False,
     seed: int = 0,
 ) -> dict[str, FamilyChoice]:
@@ -155,7 +152,7 @@ def best_families(
     if not names:
         return {}
     alpha = number(alpha, "alpha", least=0.0)
-    classes, codes = coded(y, source.n_rows)
+    codes, classes = encode_classes(y, source.n_rows)
     w = weights_of(weights, source.n_rows)
     rows = np.arange(source.n_rows) if w is None else np.flatnonzero(w > 0.0)
     n_classes = len(np.unique(codes[rows]))
@@ -166,7 +163,7 @@ def best_families(
         )
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False))
-    splits = _splits(folds, codes, rows, seed)
+    splits = folds_of(min(whole(folds, "folds", 2), len(rows)), codes[rows], seed=seed)
     order = [*ORDER, *(name for name in FAMILIES if name not in ORDER)]
     families = {name: FAMILIES[name]().with_defaults(alpha, "ignore") for name in order}
     here = codes[rows], None if w is None else w[rows], len(classes)
@@ -188,20 +185,6 @@ def best_families(
     return chosen
 
 
-def _splits(folds: Any, y: Array, rows: Array, seed: int) -> Sequence[Fold]:
-    """Return the folds, with the numbers that the rows have among those that are looked at."""
-    if isinstance(folds, int) or len(rows) == len(y):
-        most = min(folds, len(rows)) if isinstance(folds, int) else folds
-        return folds_of(most, None, y[rows], seed=seed)
-    place = np.full(len(y), -1, np.int64)
-    place[rows] = np.arange(len(rows))
-    found = []
-    for train, test in folds_of(folds, None, y, seed=seed):
-        train, test = place[train], place[test]
-        found.append((train[train >= 0], test[test >= 0]))
-    return [(train, test) for train, test in found if len(train) and len(test)]
-
-
 def _numbers(source: Source, names: Sequence[str]) -> Floats:
     """Return some columns as numbers."""
     if isinstance(source, Matrix):
@@ -213,25 +196,24 @@ def _numbers(source: Source, names: Sequence[str]) -> Floats:
 
 
 def _held_out(
-    family: Family, x: Floats, y: Array, w: Floats | None, n_classes: int, folds: Sequence[Fold]
+    family: Family, x: Floats, y: Array, w: Floats | None, n_classes: int, folds: Folds
 ) -> HeldOutTerms:
     """Return what each column says of held-out rows; what needs labels sees only those learnt."""
     source = Matrix(x)
     recipe = Recipe((family,))
 
-    def data(families: Sequence[Family]) -> Encoded:
+    def data(families: Sequence[Family]) -> LabelledRows:
         schema = Schema.of(source.names, [each.kind for each in families])
         counted = np.ones(len(y), bool)
-        return Encoded(schema, tuple(range(n_classes)), encoded(source, schema, counted), y, w)
+        return LabelledRows(schema, tuple(range(n_classes)), encoded(source, schema, counted), y, w)
 
     if not family.needs_labels():
-        return fold_terms(data([family] * x.shape[1]), recipe, folds)
+        return k_fold.terms(data([family] * x.shape[1]), recipe, folds)
     parts = []
-    for fold in folds:
-        train = fold[0]
+    for train, test in folds:
         weights = None if w is None else w[train]
         found = [family.resolved(column[train], y[train], n_classes, weights) for column in x.T]
-        parts.append(fold_terms(data(found), recipe, [fold]))
+        parts.append(k_fold.terms(data(found), recipe, Folds((), (), ((train, test),))))
     return HeldOutTerms.joined(parts)
 
 

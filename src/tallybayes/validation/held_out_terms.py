@@ -1,4 +1,4 @@
-"""What each column says of rows that it was not learnt from.
+"""What models that never saw rows say of them: posteriors, and terms by column.
 
 In naive Bayes the score of a row is log P(c) + sum_j log P(x_j | c), and as a rule what a column
 says does not depend on the others. So the held-out terms of all columns are worked out once, and
@@ -7,27 +7,58 @@ models of any columns, families side by side or weights of columns are judged by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Batch, Block, Sparse, take_rows
+from tallybayes.batches import Batch, Block, Sparse
+from tallybayes.kernels.scoring import shares
+from tallybayes.metrics import Predictions
 from tallybayes.model import Factor, Model, Recipe
 from tallybayes.model.factors import FactorPlan
+from tallybayes.model.model import winners_of
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-from tallybayes.validation.each_row import NOT_EXACT, LeaveOneOut
-from tallybayes.validation.encoded import Encoded
-from tallybayes.validation.folds import Fold, check_refits
-from tallybayes.validation.held_out import fold_tallies
-from tallybayes.validation.progress import progress
+from tallybayes.tallies.labelled_rows import LabelledRows
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+
+def judged(
+    data: LabelledRows,
+    joint: Floats,
+    log_prior: Floats,
+    known: tuple[Label, ...],
+    positive: Label | None,
+    rows: Array,
+) -> Predictions:
+    """Turn log scores of some rows into predictions; `joint` is overwritten.
+
+    Classes that are not among the `known` ones have probability 0. Rows that are impossible in
+    every class get the prior.
+    """
+    winners = winners_of(joint, log_prior, known, positive, rows)
+    proba = posterior_of(joint, log_prior)
+    if known != data.classes:
+        places = np.array([data.classes.index(label) for label in known])
+        wide = np.zeros((len(rows), len(data.classes)))
+        wide[:, places] = proba
+        proba, winners = wide, places[winners]
+    w = None if data.w is None else data.w[rows]
+    return Predictions(data.classes, data.y[rows], winners, proba, w, rows, positive=positive)
+
+
+def posterior_of(joint: Floats, log_prior: Floats) -> Floats:
+    """Turn log scores into posteriors, in place; impossible rows get the prior."""
+    if shares(joint):
+        impossible = joint.max(axis=1) == 0.0
+        joint[impossible] = np.exp(np.broadcast_to(log_prior, joint.shape)[impossible])
+    return joint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,10 +67,9 @@ class HeldOutTerms:
 
     Attributes
     ----------
-    names
-        The units: columns, and a bag of counts, a text or a sparse matrix as one.
-    columns
-        The names of the columns of each unit.
+    names, columns
+        The names of the units, and of the columns of each: a bag of counts, a text and a sparse
+        matrix are one unit.
     classes
         The classes of all rows.
     terms
@@ -48,10 +78,6 @@ class HeldOutTerms:
         The log prior without the row, by row and class; -inf in a class that was unknown.
     rows, y, w
         The number of each row in the data, its class, and its weight.
-    exact
-        The rows whose terms are those of a refit; the others have NaN.
-    fold
-        The fold of each row; None for leave-one-out.
     """
 
     names: tuple[str, ...]
@@ -62,63 +88,57 @@ class HeldOutTerms:
     rows: NDArray[np.int64]
     y: NDArray[np.int64]
     w: Floats
-    exact: Mask
-    fold: NDArray[np.int64] | None = None
 
     @classmethod
-    def room(cls, data: Encoded, plans: Sequence[FactorPlan], rows: Array) -> HeldOutTerms:
-        """Make room for the terms of some rows, none of them known yet."""
-        names: list[str] = []
-        columns: list[tuple[str, ...]] = []
-        for plan in plans:
-            own = tuple(map(str, plan.names))
-            joint = is_joint(plan, data.blocks[plan.group])
-            names += [plan.title] if joint else own
-            columns += [own] if joint else [(name,) for name in own]
-        n, c = len(rows), len(data.classes)
-        w = np.ones(n) if data.w is None else data.w[rows]
-        return cls(
-            tuple(names),
-            tuple(columns),
-            data.classes,
-            np.full((n, len(names), c), np.nan),
-            np.full((n, c), -np.inf),
-            rows,
-            data.y[rows],
-            w,
-            np.zeros(n, bool),
-        )
-
-    def put(self, at: Array, known: Sequence[Label], terms: Floats, log_prior: Floats) -> None:
-        """Put in what a model that knows some of the classes says of some rows."""
-        place = {label: k for k, label in enumerate(self.classes)}
-        here = np.array([place[label] for label in known])
-        self.terms[at] = 0.0
-        self.log_prior[at] = -np.inf
-        self.terms[np.ix_(at, np.arange(len(self.names)), here)] = terms
-        self.log_prior[np.ix_(at, here)] = log_prior
-        self.exact[at] = ~np.isnan(terms).any(axis=(1, 2))
+    def of(
+        cls,
+        data: LabelledRows,
+        plans: Iterable[FactorPlan],
+        rows: Array,
+        known: tuple[Label, ...],
+        terms: Floats,
+        log_prior: Floats,
+    ) -> HeldOutTerms:
+        """Put the terms of models that know some of the classes beside the truth."""
+        units = _units(data, plans)
+        if log_prior.ndim == 1:
+            log_prior = np.tile(log_prior, (len(rows), 1))
+        if known != data.classes:
+            places = [data.classes.index(label) for label in known]
+            wide = np.zeros((len(rows), len(units), len(data.classes)))
+            prior = np.full((len(rows), len(data.classes)), -np.inf)
+            wide[:, :, places], prior[:, places] = terms, log_prior
+            terms, log_prior = wide, prior
+        names, columns = zip(*units, strict=True) if units else ((), ())
+        y, w = data.y[rows], data.weight[rows]
+        return cls(names, columns, data.classes, terms, log_prior, rows, y, w)
 
     @classmethod
-    def joined(cls, folds: Sequence[HeldOutTerms]) -> HeldOutTerms:
-        """Put the terms of folds behind each other."""
+    def under(cls, model: Model, data: LabelledRows, rows: Array) -> HeldOutTerms:
+        """Return what the columns of a model say of some rows."""
+        batch = Batch(slice(0, len(rows)), tuple(data.taken(rows)))
+        parts = [terms_of(each, each.block_of(batch), len(model.classes)) for each in model.factors]
+        terms = np.concatenate(parts, axis=1)
+        return cls.of(data, model.factors, rows, model.classes, terms, model.log_prior)
+
+    @classmethod
+    def joined(cls, parts: Sequence[HeldOutTerms]) -> HeldOutTerms:
+        """Put the terms of some rows behind those of others."""
         arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in folds])
-            for name in ("terms", "log_prior", "rows", "y", "w", "exact")
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("terms", "log_prior", "rows", "y", "w")
         }
-        number = np.repeat(np.arange(len(folds)), [len(part.rows) for part in folds])
-        return replace(folds[0], **arrays, fold=number)
+        return replace(parts[0], **arrays)
 
-    def together(self, units: Sequence[Sequence[int]]) -> HeldOutTerms:
-        """Return the same with other units: those that are named together, in this order."""
-        names, columns = [], []
-        terms = np.empty((len(self.rows), len(units), len(self.classes)))
-        for k, (first, *more) in enumerate(units):
-            own = tuple(name for unit in (first, *more) for name in self.columns[unit])
-            names.append(f"{own[0]} ... {own[-1]}" if more else self.names[first])
-            columns.append(own)
-            terms[:, k] = self.terms[:, [first, *more]].sum(axis=1)
-        return replace(self, names=tuple(names), columns=tuple(columns), terms=terms)
+
+def _units(data: LabelledRows, plans: Iterable[FactorPlan]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the name of each unit, and the names of its columns."""
+    units: list[tuple[str, tuple[str, ...]]] = []
+    for plan in plans:
+        names = tuple(map(str, plan.names))
+        joint = is_joint(plan, data.blocks[plan.group])
+        units += [(plan.title, names)] if joint else [(name, (name,)) for name in names]
+    return units
 
 
 def is_joint(plan: FactorPlan, block: Block) -> bool:
@@ -136,67 +156,10 @@ def terms_of(factor: Factor, block: Block, n_classes: int) -> Floats:
     return out[:, None]
 
 
-def _terms_under(model: Model, data: Encoded, rows: Array) -> Floats:
-    """Return the terms of some rows under a model."""
-    batch = Batch(slice(0, len(rows)), tuple(take_rows(block, rows) for block in data.blocks))
-    n_classes = len(model.classes)
-    parts = [terms_of(factor, factor.block_of(batch), n_classes) for factor in model.factors]
-    return np.concatenate(parts, axis=1)
-
-
-def fold_terms(
-    data: Encoded, recipe: Recipe, folds: Sequence[Fold], used: Mask | None = None
-) -> HeldOutTerms:
-    """Return the terms of the rows of all folds, one fold behind the other, from one counting.
-
-    Rows of weight 0 have no part, nor those that are not `used`.
-    """
-    counted = np.ones(len(data), bool) if used is None else used.copy()
-    if data.w is not None:
-        counted &= data.w > 0.0
-    parts = {}
-    for number, rows, tally in fold_tallies(data, folds):
-        some = rows[counted[rows]]
-        part = HeldOutTerms.room(data, list(recipe.plan(tally)), some)
-        if len(some):
-            model = recipe.model(tally)
-            terms = _terms_under(model, data, some)
-            part.put(np.arange(len(some)), model.classes, terms, model.log_prior)
-        parts[number] = part
-    return HeldOutTerms.joined([parts[number] for number in range(len(folds))])
-
-
-def left_out_terms(
-    data: Encoded,
-    recipe: Recipe,
-    used: Mask | None = None,
-    *,
-    tally: Tally | None = None,
-    recount: bool = True,
-) -> HeldOutTerms:
-    """Return the terms of rows that are each left out alone, in the order of the data.
-
-    Rows of weight 0 have no part, nor those that are not `used`. Those for which the closed form is
-    not exact are counted anew, unless `recount` says no.
-    """
-    each = LeaveOneOut(data, tally)
-    some = np.flatnonzero((each.w > 0.0) & (True if used is None else used))
-    room = HeldOutTerms.room(data, list(recipe.plan(each.tally)), some)
-    closed = each.terms(recipe, some)
-    if closed is not None:
-        _, terms, log_prior, exact = closed
-        terms[~exact] = np.nan
-        room.put(np.arange(len(some)), each.tally.classes, terms, log_prior)
-    if not recount:
-        return room
-    inexact = np.flatnonzero(~room.exact)
-    check_refits(len(inexact), NOT_EXACT)
-    w = each.w.copy()
-    for at in progress(inexact.tolist(), "leaving out row by row"):
-        row = some[at]
-        before, w[row] = w[row], 0.0
-        model = recipe.model(data.tally(w))
-        terms = _terms_under(model, data, some[[at]])
-        room.put(np.array([at]), model.classes, terms, model.log_prior)
-        w[row] = before
-    return room
+def sampled(data: LabelledRows, most_cells: int, recipe: Recipe, tally: Tally) -> Array:
+    """Return rows whose terms take so many cells at most: all, or some drawn at random."""
+    units = len(_units(data, recipe.plan(tally)))
+    n = max(1, most_cells // max(units * len(data.classes), 1))
+    if n >= len(data):
+        return np.arange(len(data))
+    return np.sort(np.random.default_rng(0).choice(len(data), n, replace=False))

@@ -15,37 +15,30 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.metrics import GREATER_IS_BETTER, RANKING, ClassificationReport, Predictions
+from tallybayes.errors import TallyBayesError
+from tallybayes.metrics import GREATER_IS_BETTER, ClassificationReport, Predictions
 from tallybayes.metrics.scores import MEANS, check_score
 from tallybayes.model import Recipe
 from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import counted, label, short
 from tallybayes.rendering.words import score as decimals
 from tallybayes.sources.weights import weights_of
-from tallybayes.validation.cross_validation import (
-    held_out_parts,
-    is_leave_one_out,
-    joined_parts,
-    prepare,
-    refitted_folds,
-    rows_of,
-)
-from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.encoded import Encoded, NeedsRefit, Prepared
-from tallybayes.validation.folds import LEAVE_ONE_OUT, Fold, check_refits, folds_of
-from tallybayes.validation.held_out import held_out_many
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.validation import k_fold
+from tallybayes.validation.cross_validation import held_out, joined, prepare
+from tallybayes.validation.cross_validation import nested as judge_choice
+from tallybayes.validation.folds import Folds, check_refits, folds_of
+from tallybayes.validation.held_out_terms import Floats
+from tallybayes.validation.leave_one_out import LeaveOneOut
+from tallybayes.validation.prepared import NeedsRefit, Prepared
 from tallybayes.validation.progress import progress
-
-Floats = NDArray[np.float64]
 
 SMOOTHING = ("alpha", "var_smoothing")
 FEW = 3  # values tried of a parameter, from which on the least and the greatest mean something
@@ -66,14 +59,11 @@ class Candidate:
         The score of all rows held out; NaN if it is undefined.
     standard_error
         How far chance may move the score; NaN if that is not known.
-    training
-        The same score of the rows that the model has seen.
     """
 
     params: Mapping[str, Any]
     score: float
     standard_error: float
-    training: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -94,6 +84,8 @@ class Tuned(Renderable):
         What they were scored by.
     model
         The estimator with the chosen parameters, fitted on all rows.
+    training
+        The same score of the rows that `model` has seen: a wide gap is overfitting.
     nested
         The scores of the whole procedure: of rows that had no part in fitting or choosing the model
         that predicts them. None if they were not asked for.
@@ -108,6 +100,7 @@ class Tuned(Renderable):
     rule: str
     score: str
     model: Any
+    training: float
     nested: ClassificationReport | None
     held_out: str
     notes: tuple[str, ...]
@@ -138,8 +131,7 @@ class Tuned(Renderable):
         yield f"{counted(n, 'candidate')}, by {self.score} ({which} is better) of {self.held_out}"
         yield self._table()
         yield f"chosen: {_listed(self.best_params)}; {self.rule}"
-        chosen = self.candidates[self.chosen]
-        numbers = f"training {decimals(chosen.training)} / held-out {decimals(chosen.score)}"
+        numbers = f"training {decimals(self.training)} / held-out {decimals(self.best_score)}"
         if self.nested is None:
             yield f"{self.score}: {numbers}"
             yield (
@@ -161,35 +153,33 @@ class Tuned(Renderable):
             each, chosen = self.candidates[place], place == self.chosen
             if rank <= MOST_SHOWN or chosen:
                 values = (_written(each.params[n]) if n in each.params else None for n in names)
-                numbers = each.score, each.standard_error, each.training
-                rows.append((f"{rank} chosen" if chosen else str(rank), *values, *numbers))
-        scores = [(name, "score") for name in (self.score, "standard error", "training")]
+                place_of = f"{rank} chosen" if chosen else str(rank)
+                rows.append((place_of, *values, each.score, each.standard_error))
+        scores = [(name, "score") for name in (self.score, "standard error")]
         columns = [("place", "text"), *((name, "short") for name in names), *scores]
         return replace(Table.of("", columns, rows), more=len(self.candidates) - len(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the model as JSON can hold it; what is undefined is None."""
-        found: dict[str, Any] = plain(
-            {
-                "score": self.score,
-                "greater_is_better": GREATER_IS_BETTER[self.score],
-                "held_out": self.held_out,
-                "best_params": _plain(self.best_params),
-                "best_score": self.best_score,
-                "rule": self.rule,
-                "candidates": [
-                    {
-                        **plain(candidate),
-                        "params": _plain(candidate.params),
-                        "chosen": place == self.chosen,
-                    }
-                    for place, candidate in enumerate(self.candidates)
-                ],
-                "nested": None if self.nested is None else self.nested.to_dict(),
-                "notes": self.notes,
-            }
-        )
-        return found
+        candidates = [
+            {**plain(each), "params": {name: _plain(v) for name, v in each.params.items()}}
+            for each in self.candidates
+        ]
+        return {
+            "score": self.score,
+            "greater_is_better": GREATER_IS_BETTER[self.score],
+            "held_out": self.held_out,
+            "best_params": candidates[self.chosen]["params"],
+            "best_score": candidates[self.chosen]["score"],
+            "training": plain(self.training),
+            "rule": self.rule,
+            "candidates": [
+                {**candidate, "chosen": place == self.chosen}
+                for place, candidate in enumerate(candidates)
+            ],
+            "nested": None if self.nested is None else self.nested.to_dict(),
+            "notes": list(self.notes),
+        }
 
 
 def tune(
@@ -221,8 +211,8 @@ def tune(
     grid
         A mapping of parameters to lists of values, which stands for all combinations; or a list of
         such mappings.
-    folds, repeats
-        Which rows are held out to choose by: as for the estimators' `cross_val`.
+    folds, repeats, sample_weight, groups, seed
+        Which rows are held out to choose by, and how often each counts: as for `cross_val`.
     score
         A score of `tallybayes.metrics`, of all rows held out.
     nested
@@ -231,12 +221,6 @@ def tune(
     one_standard_error
         Whether to take the simplest candidate that is at most one standard error worse than the
         best, not the best: the one with the fewest free parameters, then with the most smoothing.
-    sample_weight
-        How often each row counts, in fitting and in scoring; once when not given.
-    groups
-        What rows belong together: rows of one group are held out together.
-    seed
-        What the shuffling begins with.
 
     Returns
     -------
@@ -255,36 +239,46 @@ def tune(
     0.6375
     """
     check_score(score)
-    outer = None if isinstance(nested, int) and nested == 0 else nested
-    _check_folds(folds, score, outer)
+    apart = isinstance(folds, str | int | float | np.number) or hasattr(folds, "split")
+    if nested and not apart:
+        raise TallyBayesError(
+            "folds names rows, which cannot be split again to score the choice itself; pass "
+            "nested=None, or give a number of folds or a scikit-learn splitter"
+        )
     combinations = _combinations(model, grid)
     choose = partial(_choose, model, combinations, folds, repeats, score, one_standard_error, seed)
     w = weights_of(sample_weight, len(y))
     choice = choose(X, y, w, groups)
-    trials, candidates, chosen = choice.trials, choice.candidates, choice.place
-    everything = np.arange(len(y))
-    for place, rows, _ in _held_out(trials, X, [(everything, everything)], w, loo=False):
-        candidates[place] = replace(candidates[place], training=rows.score(score))
-        if place == chosen:
-            seen = rows
-    report = None
-    if outer is not None:
-        rows, note = _nested(choose, X, w, groups, outer, seed, trials[chosen].prepared)
-        report = replace(rows, training=lambda: seen).report([note])
+    candidates, best = choice.candidates, choice.trials[choice.place]
     weights = {} if w is None else {"sample_weight": w}
+    fitted = best.estimator.fit(X, y, **weights)
+    seen = Predictions.from_estimator(fitted, X, y, sample_weight=w)
+    report = None
+    if nested:
+
+        def chosen(*some: Any) -> tuple[Any, Sequence[str]]:
+            inner = choose(*some)
+            trial = inner.trials[inner.place]
+            return trial.estimator, [_listed(trial.params)]
+
+        held, often = judge_choice(chosen, X, best.prepared, nested, w, groups, seed)
+        times = "; ".join(f"{params} ({k} of {often.total()})" for params, k in often.most_common())
+        note = f"parameters were chosen anew in every fold, without the rows held out: {times}"
+        report = replace(held, training=lambda: seen).report([note])
     return Tuned(
         tuple(candidates),
-        chosen,
+        choice.place,
         choice.rule,
         score,
-        trials[chosen].estimator.fit(X, y, **weights),
+        fitted,
+        seen.score(score),
         report,
         choice.held_out,
-        (*choice.notes, *_at_the_edge(candidates, candidates[chosen])),
+        (*choice.notes, *_at_the_edge(candidates, candidates[choice.place])),
     )
 
 
-class Trial(NamedTuple):
+class _Trial(NamedTuple):
     """A candidate before it is scored: an estimator, and its rows encoded."""
 
     params: dict[str, Any]
@@ -297,26 +291,23 @@ class Trial(NamedTuple):
         assert isinstance(self.prepared, Prepared)
         return self.prepared.recipe
 
-    def free_parameters(self, X: Any, w: Floats | None) -> int:
-        """Return how many numbers the model of all rows chooses freely."""
-        data = self.prepared.data
-        if data is not None:
-            return self.recipe.model(data.tally()).free_parameters
-        weights = {} if w is None else {"sample_weight": w}
-        y = self.prepared.labels[self.prepared.y]
-        return int(self.estimator.fit(X, y, **weights).model_.free_parameters)
-
-    @property
-    def smoothing(self) -> tuple[float, ...]:
-        """How strongly the estimator smooths, by each parameter that says so."""
+    def complexity(self, X: Any, w: Floats | None) -> tuple[float, ...]:
+        """Return how many numbers the model of all rows chooses freely, then less smoothing."""
+        prepared = self.prepared
+        if prepared.data is not None:
+            model = self.recipe.model(prepared.data.tally())
+        else:
+            weights = {} if w is None else {"sample_weight": w}
+            model = self.estimator.fit(X, prepared.labels[prepared.y], **weights).model_
         known = self.estimator.get_params()
-        return tuple(float(np.mean(known[name])) for name in SMOOTHING if name in known)
+        smoothing = (float(np.mean(known[name])) for name in SMOOTHING if name in known)
+        return (model.free_parameters, *(-amount for amount in smoothing))
 
 
-class Choice(NamedTuple):
+class _Choice(NamedTuple):
     """All candidates, the place of the chosen one, and why it was chosen."""
 
-    trials: list[Trial]
+    trials: list[_Trial]
     candidates: list[Candidate]
     place: int
     rule: str
@@ -336,142 +327,96 @@ def _choose(
     y: Any,
     w: Floats | None,
     groups: Any,
-) -> Choice:
+) -> _Choice:
     """Score all candidates and choose one."""
     trials = _trials(model, combinations, X, y, w)
-    prepared, loo, n = trials[0].prepared, is_leave_one_out(folds), len(trials)
-    asked = LEAVE_ONE_OUT if loo else folds
-    labels = prepared.labels[prepared.y]
-    splits = folds_of(asked, X, labels, groups=groups, repeats=repeats, seed=seed)
-    if one_standard_error and score not in MEANS and (loo or len(splits) == 1):
-        raise TallyBayesError(
-            f"score is {score!r}, whose standard error is known from several folds only; take "
-            f"folds=10, or one of {', '.join(map(repr, MEANS))}"
-        )
+    splits = folds_of(folds, trials[0].prepared.y, groups=groups, repeats=repeats, seed=seed)
     for trial in trials:
         if isinstance(trial.prepared, NeedsRefit):
             check_refits(len(splits), trial.prepared.reason)
+    n = len(trials)
     candidates = [Candidate(trial.params, math.nan, math.nan) for trial in trials]
     reasons = Counter[str]()
-    for place, rows, note in _held_out(trials, X, splits, w, loo):
+    for place, rows in _held_out(trials, X, splits, w):
         value, error = rows.score(score), rows.standard_error(score)
         candidates[place] = replace(candidates[place], score=value, standard_error=error)
-        reasons[note] += 1
-    notes = [f"{note} ({k} of {n} candidates)" for note, k in reasons.items() if note]
-    undefined = sum(math.isnan(candidate.score) for candidate in candidates)
+        reasons.update(rows.notes)
+    notes = [f"{note} ({k} of {n} candidates)" for note, k in reasons.items()]
+    sign = 1.0 if GREATER_IS_BETTER[score] else -1.0
+    values = sign * np.array([candidate.score for candidate in candidates])
+    undefined = int(np.isnan(values).sum())
     if undefined == n:
         raise TallyBayesError(
-            f"{score!r} is undefined for every candidate; take another score, such as "
-            "'log_loss', or fewer folds"
+            f"{score!r} is undefined for every candidate (scores that rank rows are, under "
+            "leave-one-out); take another one, such as 'log_loss', or other folds, such as folds=10"
         )
     if undefined:
         notes.append(f"{score} is undefined for {undefined} of {n} candidates, which cannot win")
-    sign = 1.0 if GREATER_IS_BETTER[score] else -1.0
-    values = sign * np.array([candidate.score for candidate in candidates])
     place, rule = int(np.nanargmax(values)), f"it has the best {score}"
     if one_standard_error:
-        limit = values[place] - candidates[place].standard_error
-        close = np.flatnonzero(values >= limit).tolist()
+        best = candidates[place]
+        if math.isnan(best.standard_error):
+            raise TallyBayesError(
+                f"score is {score!r}, whose standard error is known from several folds only; take "
+                f"folds=10, or one of {', '.join(map(repr, MEANS))}"
+            )
+        close = np.flatnonzero(values >= values[place] - best.standard_error).tolist()
         rule += ", and no other is within one standard error"
         if len(close) > 1:
-            best, (place, why) = candidates[place], _simplest(trials, close, X, w)
+            cost = {k: trials[k].complexity(X, w) for k in close}
+            place = min(close, key=lambda k: (*cost[k], k))
+            fewest = {cost[k] for k in close if cost[k][0] == cost[place][0]}
             rule = (
                 f"it is the simplest of {len(close)} within one standard error "
-                f"({best.standard_error:.4f}) of the best {score} ({best.score:.4f}): {why}"
+                f"({best.standard_error:.4f}) of the best {score} ({best.score:.4f}): "
+                + counted(cost[place][0], "free parameter")
+                + (", and of those the most smoothing" if len(fewest) > 1 else "")
             )
     held_out = f"{counted(rows.n_rows, 'held-out row')} ({rows.held_out})"
-    return Choice(trials, candidates, place, rule, held_out, notes)
+    return _Choice(trials, candidates, place, rule, held_out, notes)
 
 
 def _trials(
     model: Any, combinations: Sequence[dict[str, Any]], X: Any, y: Any, w: Floats | None
-) -> list[Trial]:
+) -> list[_Trial]:
     """Prepare an estimator for each combination; what counts alike shares the encoded rows."""
     from sklearn.base import clone
 
-    trials: list[Trial] = []
-    known: dict[int, Encoded] = {}
+    trials: list[_Trial] = []
+    known: dict[int, LabelledRows] = {}
     for params in combinations:
-        estimator = clone(model).set_params(**params)
         try:
+            estimator = clone(model).set_params(**params)
             prepared = prepare(estimator, X, y, w, list(known.values()))
         except ValueError as error:
-            error.add_note(f"(the candidate with {_listed(params)})")
-            raise
+            raise TallyBayesError(f"{error} (the candidate with {_listed(params)})") from error
         if prepared.data is not None:
             known[id(prepared.data)] = prepared.data
-        trials.append(Trial(params, estimator, prepared))
+        trials.append(_Trial(params, estimator, prepared))
     return trials
 
 
 def _held_out(
-    trials: Sequence[Trial], X: Any, splits: Sequence[Fold], w: Floats | None, loo: bool
-) -> Iterator[tuple[int, Predictions, str]]:
-    """Go through the candidates: their places, what they say, and why they were refitted."""
+    trials: Sequence[_Trial], X: Any, splits: Folds, w: Floats | None
+) -> Iterator[tuple[int, Predictions]]:
+    """Go through the candidates: their places, and what they say of rows held out."""
     alike: dict[int, list[int]] = {}
     for place, trial in enumerate(trials):
         alike.setdefault(id(trial.prepared.data), []).append(place)
     for places in alike.values():
         data = trials[places[0]].prepared.data
-        if data is None or loo:
+        if data is None or splits.leave_one_out:
             rows = None if data is None else LeaveOneOut(data)
             for place in progress(places, "candidate by candidate"):
-                _, estimator, prepared = trials[place]
-                parts, note = held_out_parts(estimator, X, prepared, splits, w, loo, rows)
-                yield place, joined_parts(parts, prepared, loo), note
+                trial = trials[place]
+                yield place, held_out(trial.estimator, X, trial.prepared, splits, w, rows)
             continue
-        cells = sum(len(test) for _, test in splits) * len(data.classes)
+        cells = len(data) * len(data.classes) * max(1, len(splits.parts))
         step = max(1, CELLS_AT_ONCE // cells)
         for some in (places[start : start + step] for start in range(0, len(places), step)):
             recipes = [trials[place].recipe for place in some]
-            by_recipe: list[list[Predictions]] = [[] for _ in some]
-            for _, k, part in held_out_many(data, recipes, splits):
-                by_recipe[k].append(part)
-            for place, parts in zip(some, by_recipe, strict=True):
-                yield place, joined_parts(parts, trials[place].prepared, loo), ""
-
-
-def _simplest(
-    trials: Sequence[Trial], close: Sequence[int], X: Any, w: Floats | None
-) -> tuple[int, str]:
-    """Return the place of the simplest of several candidates, and why it is that."""
-    free = {k: trials[k].free_parameters(X, w) for k in close}
-    place = min(close, key=lambda k: (free[k], *(-amount for amount in trials[k].smoothing), k))
-    fewest = [trials[k].smoothing for k in close if free[k] == free[place]]
-    why = counted(free[place], "free parameter")
-    return place, why + (", and of those the most smoothing" if len(set(fewest)) > 1 else "")
-
-
-def _nested(
-    choose: Callable[..., Choice],
-    X: Any,
-    w: Floats | None,
-    groups: Any,
-    outer: Any,
-    seed: int,
-    prepared: Prepared | NeedsRefit,
-) -> tuple[Predictions, str]:
-    """Choose without the rows held out, then predict these; and say what was chosen how often."""
-    y = prepared.labels[prepared.y]
-    together = None if groups is None else np.asarray(groups)
-    parts: list[Predictions] = []
-    often = Counter[str]()
-    splits = folds_of(outer, X, y, groups=groups, seed=seed)
-    for train, test in progress(splits, "choosing anew, fold by fold"):
-        some = (None if each is None else each[train] for each in (w, together))
-        try:
-            inner = choose(rows_of(X, train), y[train], *some)
-        except TallyBayesError as error:
-            raise TallyBayesError(
-                f"choosing without the rows of one of the nested folds failed: {error}; pass "
-                "nested=None to go without a score of the choice itself"
-            ) from error
-        winner = inner.trials[inner.place]
-        parts += refitted_folds(winner.estimator, X, prepared, [(train, test)], w)
-        often[_listed(winner.params)] += 1
-    steady = "; ".join(f"{params} ({k} of {len(parts)})" for params, k in often.most_common())
-    note = f"parameters were chosen anew in every fold, without the rows held out: {steady}"
-    return joined_parts(parts, prepared, loo=False), note
+            for place, parts in zip(some, k_fold.posteriors(data, recipes, splits), strict=True):
+                yield place, joined(parts, trials[place].prepared, splits)
 
 
 def _combinations(model: Any, grid: Any) -> list[dict[str, Any]]:
@@ -484,35 +429,15 @@ def _combinations(model: Any, grid: Any) -> list[dict[str, Any]]:
             "NaiveBayes(), or use scikit-learn's GridSearchCV"
         )
     try:
-        found = [dict(params) for params in ParameterGrid(grid)]
+        combinations = [dict(params) for params in ParameterGrid(grid)]
     except (TypeError, ValueError) as error:
         raise TallyBayesError(
             f"{str(error).rstrip('.')}; give a mapping of parameters to lists of values, such as "
             "{'alpha': [0.1, 1.0]}, or a list of such mappings"
         ) from None
-    if not found:
+    if not combinations:
         raise TallyBayesError("the grid is empty; give at least one mapping of parameters")
-    known = model.get_params()
-    for name in {name: None for params in found for name in params}:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise TallyBayesError(f"{name!r} is no parameter of {type(model).__name__}; {hint}")
-    return found
-
-
-def _check_folds(folds: Any, score: str, outer: Any) -> None:
-    """Say before any work is done what cannot be."""
-    if is_leave_one_out(folds) and score in RANKING:
-        raise TallyBayesError(
-            f"score is {score!r}, which ranks rows, but under leave-one-out each row is scored by "
-            "a model of its own; take folds, such as folds=10"
-        )
-    apart = isinstance(folds, str | int | float | np.number) or hasattr(folds, "split")
-    if outer is not None and not apart:
-        raise TallyBayesError(
-            "folds names rows, which cannot be split again to score the choice itself; pass "
-            "nested=None, or give a number of folds or a scikit-learn splitter"
-        )
+    return combinations
 
 
 def _at_the_edge(candidates: Sequence[Candidate], chosen: Candidate) -> Iterator[str]:
@@ -534,13 +459,13 @@ def _listed(params: Mapping[str, Any]) -> str:
     return ", ".join(written) or "the model as it is"
 
 
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON can hold it; what it cannot hold is written out."""
+    kept = str | bool | int | float | np.generic | None
+    return plain(value) if isinstance(value, kept) else repr(value)
+
+
 def _written(value: Any) -> str:
     """Write a parameter on one line, cut if it is long."""
     value = value.item() if isinstance(value, np.generic) else value
     return short(value) if isinstance(value, float) else label(repr(value), WIDEST)
-
-
-def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as JSON can hold them; what it cannot hold is written out."""
-    kept = str | bool | int | float | np.generic | None
-    return {name: v if isinstance(v, kept) else repr(v) for name, v in params.items()}

@@ -128,5 +128,4 @@ def compare_specs(
         sample_weight=rows.weights,
         seed=seed,
         level=level,
-        positive=rows.spec.positive,
     )

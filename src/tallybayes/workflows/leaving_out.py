@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
 from tallybayes.model import Fitted, Recipe
-from tallybayes.model.model import winners_of
 from tallybayes.model.plans import CountPlan
 from tallybayes.sources.files import ReadOptions, Rows
 from tallybayes.sources.row_stream import map_rows
 from tallybayes.tokenizer import Words
-from tallybayes.validation.each_row import LeaveOneOut
-from tallybayes.validation.held_out import left_out_each, posterior_of
+from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.workflows.counting import Counted
 from tallybayes.workflows.streams import Progress
 
@@ -54,7 +50,7 @@ def _at_once(counting: CountPlan, counted: Counted, recipe: Recipe) -> Predictio
     table = pyarrow.concat_tables(counted.tables, promote_options="permissive")
     data = counting.rows(table)
     try:
-        found = left_out_each(data, recipe, LeaveOneOut(data, counted.tally))
+        found = LeaveOneOut(data, counted.tally).predictions(recipe)
     except TallyBayesError as error:
         return _refused(error)
     return NO_FORMULA if found is None else found
@@ -75,27 +71,16 @@ def _in_stream(
 ) -> Predictions | str:
     """Leave out rows in a second pass over them."""
     tally = counted.tally
-    classes = tally.classes
 
     def work(table: Any) -> Any:
         data = counting.rows(table)
-        each = LeaveOneOut(data, tally, part=True)
         try:
-            found = each.joint(recipe)
+            part = LeaveOneOut(data, tally, part=True).predictions(recipe)
         except TallyBayesError as error:  # the row itself is sound
             return _refused(error)
-        if found is None:
-            return NO_FORMULA
-        joint, prior = found
-        sound = ~np.isnan(joint).any(axis=1)
-        joint, prior, y = joint[sound], prior[sound], each.y[sound]
-        winners = winners_of(joint, prior, classes, recipe.positive)
-        w = None if data.w is None else data.w[sound]
-        proba = posterior_of(joint, prior)
-        part = Predictions(classes, y, winners, proba, w, positive=recipe.positive)
-        return part, int((~sound).sum())
+        return NO_FORMULA if part is None else (part, len(data) - len(part))
 
-    most = MOST_CELLS // len(classes)
+    most = MOST_CELLS // len(tally.classes)
     n, parts, lost = 0, [], 0
     stream = map_rows(rows, counting.types, work, options, progress, what="leaving out each row")
     for done in stream:

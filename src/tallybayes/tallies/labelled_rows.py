@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, encode_classes, encoded
+from tallybayes.batches import Block, encode_classes, encoded, take_rows
 from tallybayes.kernels.counting import members
 from tallybayes.schema import Schema
 from tallybayes.sources import Source
@@ -18,7 +18,7 @@ from tallybayes.tallies.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class LabelledRows:
     """Labelled rows: a block for each group of the schema, and the class and weight of each row.
 
     Counting them takes a pass over the blocks, never over the source.
@@ -31,9 +31,9 @@ class Encoded:
     w: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, source: Source, schema: Schema, labels: Any, weights: Any = None) -> Encoded:
+    def of(cls, source: Source, schema: Schema, labels: Any, weights: Any = None) -> LabelledRows:
         """Encode the rows of a source."""
-        classes, y = coded(labels, source.n_rows)
+        y, classes = encode_classes(labels, source.n_rows)
         w = weights_of(weights, source.n_rows)
         counted = np.ones(len(y), bool) if w is None else w > 0.0
         return cls(schema, classes, encoded(source, schema, counted), y, w)
@@ -41,13 +41,16 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """The weight of each row, 1 unless given."""
+        return np.ones(len(self)) if self.w is None else self.w
+
+    def taken(self, rows: NDArray[Any]) -> list[Block]:
+        """Return the blocks of some rows."""
+        return [take_rows(block, rows) for block in self.blocks]
+
     def tally(self, w: NDArray[Any] | None = None) -> Tally:
         """Count the rows, with these weights instead of their own."""
         of = members(self.y, self.w if w is None else w, len(self.classes))
         return Tally.of_blocks(self.schema, self.classes, self.blocks, of)._without_unused()
-
-
-def coded(labels: Any, n_rows: int) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
-    """Return the classes, sorted, and the place of each row's label among them."""
-    codes, classes = encode_classes(labels, n_rows)
-    return classes, codes

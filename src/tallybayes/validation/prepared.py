@@ -1,4 +1,4 @@
-"""Labelled rows that were encoded once, and how a model is estimated from their tallies."""
+"""Rows that were encoded once for many models, or the reason why each model must be fitted."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.model import Recipe
-from tallybayes.tallies.encoded import Encoded, coded
+from tallybayes.tallies.labelled_rows import LabelledRows
 
 Array = NDArray[Any]
-
-__all__ = ["Encoded", "NeedsRefit", "Prepared", "TallyEstimator", "coded"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +23,7 @@ class Prepared:
     """
 
     labels: Array
-    data: Encoded
+    data: LabelledRows
     recipe: Recipe
 
     @property
@@ -50,7 +48,7 @@ class TallyEstimator(Protocol):
     """An estimator whose models follow from tallies, so that rows are counted once for them all."""
 
     def prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[Encoded] = ()
+        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
     ) -> Prepared | NeedsRefit:
         """Encode labelled rows, and say how models are estimated from their tallies."""
         ...
