@@ -34,7 +34,7 @@ GB = 1e9
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 TITLE = "## Files and the command line"
-LOAN = Path(tb.__file__).parent / "workflows" / "demos" / "loan.csv"
+LOAN = Path(tb.__file__).parent / "cli" / "demo_data" / "loan.csv"
 
 
 class Run(NamedTuple):

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 import tallybayes as tb
+from tallybayes.cli import demos
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.report.page import ModelReport
-from tallybayes.workflows import demos
 from tallybayes.workflows.reporting import report
 
-HERE = Path(demos.__file__).parent
+HERE = Path(demos.__file__).parent / "demo_data"
 HOSTILE = (
     "<script>alert(1)</script>",
     "</table></style><img src='http://example.org/x.png' onerror=alert(1)>",

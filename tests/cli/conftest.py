@@ -1,13 +1,14 @@
 """The real command in a process of its own, in a folder of its own."""
 
+import io
 import os
 import subprocess
 import sys
 
 import pytest
 
+from tallybayes.cli.demos import DEMOS
 from tallybayes.cli.main import main
-from tallybayes.workflows.demos import DEMOS
 
 COMMAND = [sys.executable, "-m", "tallybayes"]
 PLAIN = ("NO_COLOR", "TERM", "FORCE_COLOR", "COLUMNS", "_TALLYBAYES_COMPLETE")
@@ -76,3 +77,14 @@ def loan(done):
     """A model of the ten loans."""
     done("fit", "loan.csv", "-t", "cheat", "-o", "loan.tally", "-q", "--no-scores")
     return "loan.tally"
+
+
+@pytest.fixture
+def piped(data, monkeypatch):
+    """Make a file standard input."""
+
+    def run(name):
+        pipe = io.BufferedReader(io.BytesIO((data / name).read_bytes()))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe))
+
+    return run

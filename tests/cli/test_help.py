@@ -1,124 +1,111 @@
-"""Help: of all commands without loading any, of each with its options and examples."""
+"""Help: of all commands without loading any, of each with its options and examples; the page."""
 
+import re
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
 
 import click
 import pytest
 
 import tallybayes as tb
-from tallybayes.cli.catalogue import SECTIONS
-from tallybayes.cli.command import Command
-from tallybayes.cli.main import main
+from tallybayes.cli import options
+from tallybayes.cli.main import SECTIONS, Command, main
 from tallybayes.cli.main import tallybayes as group
+from tallybayes.cli.reference import reference
+from tallybayes.families import FAMILIES
+from tallybayes.model.specification import ModelSpec, parse_family
+from tallybayes.sources.files import ReadOptions
 
+PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 NAMES = [name for entries in SECTIONS.values() for name in entries]
-WANTED = (
-    *("fit", "predict", "evaluate", "compare", "tune", "explain", "inspect"),
-    *("sample", "report", "update", "forget", "merge", "warmup", "demo", "completion"),
-)
 
 
 def command_called(name):
     return group.get_command(click.Context(group, info_name="tallybayes"), name)
 
 
-def loaded_after(*commands):
-    """The modules that a process has loaded once it has run some commands."""
+def test_help_loads_no_command_and_nothing_heavy():
+    """One process: what is loaded after the general help, and after that of all commands."""
     code = f"""
 import sys
 from tallybayes.cli.main import main
-code = max(main(args) for args in {list(commands)!r})
-print(code, *sorted(sys.modules), file=sys.stderr)
+codes = [main(["--help"])]
+print(*sorted(sys.modules), file=sys.stderr)
+codes += [main([name, "--help"]) for name in {NAMES!r}]
+print(*sorted(sys.modules), file=sys.stderr)
+sys.exit(max(codes))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-    code, *modules = done.stderr.splitlines()[-1].split()
-    assert code == "0"
-    return set(modules)
+    assert done.returncode == 0
+    first, then = map(set, map(str.split, done.stderr.splitlines()[-2:]))
+    assert "click" in first
+    assert not first & {"numpy", "rich", "pyarrow", "numba", "sklearn", "scipy", "pandas", "csv"}
+    assert not [name for name in first if name.startswith("tallybayes.cli.commands")]
+    assert not then & {"rich", "pyarrow", "numba", "sklearn", "scipy", "pandas"}
 
 
-def test_help_loads_no_command_and_nothing_heavy():
-    loaded = loaded_after(["--help"])
-    assert "click" in loaded
-    assert not loaded & {"numpy", "rich", "pyarrow", "numba", "sklearn", "scipy", "pandas", "csv"}
-    assert not [name for name in loaded if name.startswith("tallybayes.cli.commands")]
-
-
-def test_help_of_the_commands_loads_neither_numpy_nor_rich():
-    loaded = loaded_after(*([name, "--help"] for name in NAMES))
-    assert not loaded & {"numpy", "rich", "pyarrow", "numba", "sklearn"}
-
-
-def test_all_commands_are_there_each_once():
-    assert sorted(NAMES) == sorted(WANTED)
-
-
-def test_help_names_every_command_with_what_it_does(capsys):
+def test_help_names_every_command_with_what_it_does_in_the_order_of_work(capsys):
     assert main(["--help"]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    for entries in SECTIONS.values():
-        for name, entry in entries.items():
-            assert any(line.split()[:1] == [name] and entry.about in line for line in shown), name
-
-
-def test_commands_stand_in_sections_in_the_order_of_work(capsys):
-    main(["--help"])
     shown = capsys.readouterr().out
-    places = [shown.index(f"\n{section}:") for section in ("Learn", "Use", "Judge", "Change")]
+    places = [shown.index(f"\n{section}:") for section in SECTIONS]
     assert places == sorted(places)
+    for name, about in (each for entries in SECTIONS.values() for each in entries.items()):
+        assert re.search(rf"^  {name} +{re.escape(about)}$", shown, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("flag", ["-h", "--help"])
 @pytest.mark.parametrize("name", NAMES)
-def test_help_of_a_command_ends_with_examples(capsys, name, flag):
-    assert main([name, flag]) == 0
+def test_help_of_a_command_fits_a_page_and_ends_with_examples(capsys, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([name, "-h"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"Usage: tallybayes {name} ")
-    assert "tallybayes " in shown.split("\nExamples:\n")[1]
+    about, examples = shown.split("\nExamples:\n")
+    assert "tallybayes " in examples
+    assert max(map(len, about.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_examples_are_understood(name):
+def test_everything_is_explained_once_and_examples_are_understood(name):
     command = command_called(name)
     assert isinstance(command, Command)
-    for _, line in command.examples:
-        for piece in line.replace('eval "$(', "").replace(')"', "").split(" | "):
-            words = shlex.split(piece.split(" > ")[0])
-            if words[0] == "tallybayes":
-                other = command_called(words[1])
-                context = other.make_context(words[1], words[2:], resilient_parsing=False)
-                assert context.args == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_everything_is_explained(name):
-    command = command_called(name)
     assert command.help
     for parameter in command.params:
         about = getattr(parameter, "about", None) or getattr(parameter, "help", None)
-        assert about, parameter.name
         assert about.split("  [default")[0].endswith("."), parameter.name
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_command_can_speak_json_and_be_quiet(name):
-    options = {flag for each in command_called(name).params for flag in each.opts}
-    assert {"--json", "-q", "--quiet", "--debug", "--no-progress"} <= options
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_option_is_there_twice(name):
-    flags = [flag for each in command_called(name).params for flag in each.opts]
+    flags = [flag for each in command.params for flag in each.opts]
     assert len(flags) == len(set(flags))
+    assert {"--as", "--json", "-q", "--quiet", "--debug", "--no-progress"} <= set(flags)
+    lines = "\n".join(command.examples).replace("\\\n", "").splitlines()
+    for line in (line for line in lines if not line.startswith("#")):
+        for piece in line.replace('eval "$(', "").replace(')"', "").split(" | "):
+            words = shlex.split(piece.split(" > ")[0])
+            if words[0] == "tallybayes":
+                context = command_called(words[1]).make_context(words[1], words[2:])
+                assert context.args == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_help_fits_the_width_of_a_page(capsys, monkeypatch, name):
-    monkeypatch.setenv("COLUMNS", "80")
-    main([name, "--help"])
-    shown = capsys.readouterr().out.split("\nExamples:\n")[0]
-    assert max(map(len, shown.splitlines())) <= 80
+@pytest.mark.parametrize(
+    ("rows", "struct", "otherwise"),
+    [
+        (options.READ, ReadOptions, {"no_header": "header"}),
+        (options.SPECIFICATION, ModelSpec, {"families": "columns"}),
+    ],
+    ids=["reading", "specification"],
+)
+def test_options_are_the_fields_of_what_the_workflows_take(rows, struct, otherwise):
+    known = {each.name: each.default for each in fields(struct)}
+    made = [options.made_option(*row) for _, *row in rows]
+    assert {otherwise.get(each.name, each.name) for each in made} == set(known)
+    for each in made:
+        said = re.search(r"\[default: (.*)\]", each.help)
+        default = known[otherwise.get(each.name, each.name)]
+        if said and each.name != "encoding":  # for which UTF-16 is found out too
+            assert said[1] == (f"{default:g}" if isinstance(default, float) else default)
+        elif each.name not in ("missing", "no_header", "encoding"):
+            assert default in (None, (), "auto")
 
 
 def test_the_version_is_printed(capsys):
@@ -126,7 +113,26 @@ def test_the_version_is_printed(capsys):
     assert capsys.readouterr().out == f"tallybayes {tb.__version__}\n"
 
 
-def test_no_command_at_all_shows_the_help_as_an_error_of_usage(tallybayes):
-    done = tallybayes()
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Learn a model from data" in done.stderr
+def test_no_command_at_all_shows_the_help_as_an_error_of_usage(capsys):
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert (out, "Learn a model from data" in err) == ("", True)
+
+
+def test_the_page_is_up_to_date_whatever_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = PAGE.read_text(encoding="utf-8")
+    assert shown == reference(), "run: python -m tallybayes.cli.reference > docs/commands.md"
+    assert all(f"\n### tallybayes {name}\n" in shown for name in NAMES)
+
+
+def test_options_of_families_can_be_typed_as_they_are_shown():
+    table = reference().split("## Families")[1].split("## Learn")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table, flags=re.MULTILINE))
+    assert list(rows) == sorted(FAMILIES)
+    for name, shown in rows.items():
+        typed = [each for each in re.findall(r"`([^`]*)`", shown) if "=" in each]
+        stated, bare = (parse_family(each) for each in (f"{name}:{','.join(typed)}", name))
+        for option in bare.__struct_fields__:
+            meant = {"alpha": 1.0, "unseen": "ignore"}.get(option, getattr(bare, option))
+            assert getattr(stated, option) == meant

@@ -1,4 +1,4 @@
-"""The real commands as processes: what they load, pipes, kernels."""
+"""The real commands as processes: what they load, pipes, signals, terminals."""
 
 import ast
 import json
@@ -7,12 +7,19 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 import tallybayes.kernels
+from tallybayes.cli import console
+from tallybayes.cli.console import Progress, Session
+from tallybayes.cli.main import command, main
 from tiers import deep
 
+pty = pytest.importorskip("pty")  # pipes, signals and terminals of Unix
+
+COMMAND = [sys.executable, "-m", "tallybayes"]
 HEAVY = {"numba", "sklearn", "pandas", "scipy", "polars", "rich", "matplotlib"}
 SMALL = [
     ["fit", "loan.csv", "-t", "cheat", "-o", "new.tally"],
@@ -20,74 +27,71 @@ SMALL = [
     ["explain", "loan.tally", "--set", "income=120"],
     ["inspect", "loan.tally"],
     ["update", "loan.tally", "loan.csv"],
-    ["merge", "loan.tally", "loan.tally", "-o", "new.tally"],
+    ["merge", "loan.tally", "loan.tally", "-o", "both.tally"],
 ]
 
 
-@pytest.mark.parametrize("args", SMALL, ids=lambda args: args[0])
-def test_small_work_loads_no_heavy_package(loan, args):
+def run(*args, stdin=None, **more):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 300}
+    return subprocess.run(list(args), input=stdin, **{**pipes, **more})
+
+
+def test_small_work_loads_no_heavy_package(loan):
     code = f"""
 import sys
 from tallybayes.cli.main import main
-assert main({args!r}) == 0
-print(*(name for name in {sorted(HEAVY)!r} if name in sys.modules), file=sys.stderr)
+assert max(main(args) for args in {SMALL!r}) == 0
+print("heavy:", *(name for name in {sorted(HEAVY)!r} if name in sys.modules), file=sys.stderr)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert done.stderr.splitlines()[-1] == ""
+    done = run(sys.executable, "-c", code, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "heavy:"
 
 
-def test_a_pipeline_of_commands(tallybayes, data):
-    model = subprocess.run(
-        [sys.executable, "-m", "tallybayes", "fit", "-", "-t", "cheat", "-o", "-", "--no-scores"],
-        input=(data / "loan.csv").read_bytes(),
-        capture_output=True,
-        check=True,
-        timeout=300,
-    )
+def test_a_pipeline_of_commands(data):
+    rows = (data / "loan.csv").read_bytes()
+    model = run(*COMMAND, "fit", "-", "-t", "cheat", "-o", "-", "--no-scores", stdin=rows)
+    assert model.stderr.startswith(b"tallybayes: 10 rows in ")
+    shown = run(*COMMAND, "inspect", "-", "--json", stdin=model.stdout)
+    assert (json.loads(shown.stdout)["path"], json.loads(shown.stdout)["rows"]) == (None, 10)
     (data / "piped.tally").write_bytes(model.stdout)
-    rows = (data / "applicants.csv").read_text()
-    done = tallybayes("predict", "piped.tally", "-", "--to", "jsonl", "-q", stdin=rows)
-    assert (done.returncode, done.stderr) == (0, "")
+    rows = (data / "applicants.csv").read_bytes()
+    done = run(*COMMAND, "predict", "piped.tally", "-", "--to", "jsonl", "-q", stdin=rows)
+    assert (done.returncode, done.stderr) == (0, b"")
     found = [json.loads(line)["prediction"] for line in done.stdout.splitlines()]
     assert found == ["No", "Yes", "No"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes of Unix")
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 def test_a_reader_that_has_seen_enough_ends_the_stream_in_silence(loan, data, unbuffered):
     with (data / "many.csv").open("w") as file:
         file.write("owner,status,income\n" + "No,Married,120\n" * 200_000)
-    command = [sys.executable, "-m", "tallybayes", "predict", loan, "many.csv", "-q"]
     env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, env=env, **pipes) as process:
+    with subprocess.Popen(
+        [*COMMAND, "predict", loan, "many.csv", "-q"], env=env, **pipes
+    ) as process:
         assert b"prediction" in process.stdout.readline()
         process.stdout.close()
         said = process.stderr.read()
     assert (process.returncode, said) == (141, b"")
 
 
-STREAMS = [
-    ["fit", "-", "-t", "cheat", "-o", "out.tally"],
-    ["predict", "loan.tally", "-", "-o", "out.csv"],
-    ["update", "loan.tally", "-"],
+STOPPED = [
+    (["fit", "-", "-t", "cheat", "-o", "out.tally"], signal.SIGINT),
+    (["predict", "loan.tally", "-", "-o", "out.csv"], signal.SIGTERM),
+    (["predict", "loan.tally", "-", "-o", "out.csv"], signal.SIGHUP),
+    (["update", "loan.tally", "-"], signal.SIGINT),
 ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["int", "term"])
-@pytest.mark.parametrize("args", STREAMS, ids=lambda args: args[0])
+@pytest.mark.parametrize(("args", "number"), STOPPED, ids=lambda each: str(each))
 def test_a_command_that_is_stopped_while_it_reads_leaves_the_files_as_they_were(
     loan, data, args, number
 ):
     rows = (data / "loan.csv").read_bytes()
     before = {path.name: path.read_bytes() for path in data.iterdir()}
-    command = [sys.executable, "-m", "tallybayes", *args, "--format", "csv"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen([*COMMAND, *args, "--format", "csv"], **pipes) as process:
         # more than a pipe holds: once it is all taken, the command is at work and wants more
         process.stdin.write(rows + rows.split(b"\n", 1)[1] * 20_000)
         process.stdin.flush()
@@ -95,30 +99,40 @@ def test_a_command_that_is_stopped_while_it_reads_leaves_the_files_as_they_were(
         process.stdin.close()
         said = process.stderr.read().decode()
     assert process.returncode == 128 + number
-    assert said == (
-        "tallybayes: error: interrupted; no file was left half-written\n"
-        if number == signal.SIGINT
-        else ""
-    )
+    interrupted = "tallybayes: error: interrupted; no file was left half-written\n"
+    assert said == (interrupted if number == signal.SIGINT else "")
     after = {path.name: path.read_bytes() for path in data.iterdir() if path.suffix != ".lock"}
     assert after == before
 
 
-def test_predictions_without_a_standard_output_are_an_error(loan):
-    script = f"""
-import sys
-from tallybayes.cli.main import main
-sys.stdout = None
-sys.exit(main(["predict", {loan!r}, "applicants.csv"]))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
-    )
+def test_a_reader_that_has_gone_ends_the_command_in_silence():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(*COMMAND, "--help", stdout=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_one_line():
+    with Path("/dev/full").open("w") as full:
+        done = run(*COMMAND, "--help", stdout=full)
     assert done.returncode == 1
-    assert "standard output is closed" in done.stderr
+    said = b"tallybayes: error: no space left on device; make room, or write elsewhere\n"
+    assert done.stderr == said
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="terminals of Unix")
+def test_text_that_a_terminal_cannot_show_is_no_error():
+    done = run(*COMMAND, "予測", env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert done.returncode == 2
+    assert b"There is no command '\\u4e88\\u6e2c'" in done.stderr
+
+
+def test_predictions_without_a_standard_output_are_an_error(cli, loan, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["predict", loan, "applicants.csv"]) == 1
+
+
 @pytest.mark.parametrize(
     "args",
     [
@@ -127,21 +141,105 @@ sys.exit(main(["predict", {loan!r}, "applicants.csv"]))
     ],
     ids=["rows", "model"],
 )
-def test_a_terminal_gets_no_binary_data(loan, args):
-    import pty
+def test_a_terminal_gets_no_binary_data(cli, loan, args, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    code, _, err = cli(*args)
+    assert code == 2
+    assert "Binary data is not for a terminal" in err
 
-    master, slave = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "tallybayes", *args],
-        stdout=slave,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=300,
-    )
-    os.close(slave)
-    os.close(master)
-    assert done.returncode == 2
-    assert "Binary data is not for a terminal" in done.stderr
+
+# progress
+
+SCRIPT = """
+import sys
+from tallybayes.cli import console
+from tallybayes.cli.main import command, main
+console.PATIENCE = {patience}
+@command("# nothing")
+def read(session):
+    with session.progress() as bar:
+        if bar is not None:
+            bar.begin("reading a.csv", {total})
+            for _ in range(3):
+                bar.advance(1000, 25)
+            bar._bar and bar._bar.refresh()
+            session.say("a message")
+            bar.advance(1000, 25)
+            bar.end()
+print(main({args!r}, read), "rich" in sys.modules)
+"""
+
+
+def on_a_terminal(*args, patience=-1, total=100, **variables):
+    """Run the script with a terminal as standard error; give back what it got, and if rich came."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM", "FORCE_COLOR")}
+    main_end, end = pty.openpty()
+    script = SCRIPT.format(args=[*args], patience=patience, total=total)
+    env = {**kept, "TERM": "xterm-256color", "COLUMNS": "120", **variables}
+    done = run(sys.executable, "-c", script, stderr=end, env=env, text=True)
+    os.close(end)
+    written = b""
+    try:
+        while piece := os.read(main_end, 4096):
+            written += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(main_end)
+    code, rich = done.stdout.split()
+    assert code == "0", written
+    return written.decode(), rich == "True"
+
+
+def test_a_bar_shows_rows_speed_share_and_time_left():
+    written, rich = on_a_terminal()
+    assert rich
+    for word in ("reading a.csv", "75%", "3,000 rows", "rows/s", "0:00", "\x1b["):
+        assert word in written
+    assert "tallybayes: a message\r\n" in written
+
+
+def test_work_of_a_moment_shows_nothing_and_loads_no_rich():
+    assert on_a_terminal(patience=3600) == ("tallybayes: a message\r\n", False)
+
+
+def test_a_dumb_terminal_gets_no_escape_codes():
+    assert "\x1b" not in on_a_terminal(TERM="dumb")[0]
+
+
+@pytest.mark.parametrize("option", ["--quiet", "--json", "--no-progress"])
+def test_no_bar_when_none_is_wanted(monkeypatch, option):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    seen = []
+
+    @command("# nothing")
+    def read(session):
+        with session.progress() as bar:
+            seen.append(bar)
+
+    assert main([option], read) == 0
+    assert seen == [None]
+
+
+@pytest.mark.parametrize("stream", [None, sys.stdout], ids=["closed", "pipe"])
+def test_no_bar_where_there_is_no_terminal(monkeypatch, stream):
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Session().progress() as bar:
+        assert bar is None
+
+
+def test_rows_of_many_threads_add_up(monkeypatch):
+    monkeypatch.setattr(console, "PATIENCE", 3600.0)
+    bar = Progress()
+    bar.begin("counting", 8000)
+    threads = [Thread(target=lambda: [bar.advance(1, 1) for _ in range(1000)]) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert (bar._rows, bar._bytes) == (8000, 8000)
+
+
+# warm-up
 
 
 def defined_in(module):
@@ -159,36 +257,21 @@ assert [step.what for step in steps] == list(warmup.STEPS)
 ready = warmup.versions()
 print(*(name for name, n in ready.items() if n))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=600
-    )
+    done = run(sys.executable, "-c", script, text=True, check=True, timeout=600)
     wanted = {f"compiled.{name}" for name in defined_in("compiled")}
     assert len(wanted) > 10
     wanted |= {f"compiled_text.{name}" for name in ("odd", "bags", "enter_all", "add_bags")}
     assert wanted <= set(done.stdout.split())
 
 
-def test_warming_up_says_that_nothing_can_be_kept(monkeypatch, capsys):
-    from tallybayes.cli.main import main
+def test_warming_up_says_what_is_ready_and_that_nothing_can_be_kept(monkeypatch, cli):
     from tallybayes.kernels import compilation
     from tallybayes.workflows import warmup
 
     monkeypatch.setattr(compilation, "_told", set())
     full = {"numbers": lambda: compilation._tell("compiled loops cannot be kept in /cache")}
     monkeypatch.setattr(warmup, "STEPS", full)
-    assert main(["warmup"]) == 0
-    assert "set NUMBA_CACHE_DIR to a folder" in capsys.readouterr().err
-
-
-def test_warming_up_says_what_is_ready(monkeypatch, capsys):
-    from tallybayes.cli.main import main
-    from tallybayes.workflows import warmup
-
-    monkeypatch.setattr(warmup, "STEPS", {"nothing": lambda: None})
-    assert main(["warmup"]) == 0
-    out, err = capsys.readouterr()
-    assert "compiled loops are ready" in out
-    assert err.startswith("tallybayes: nothing: ")
-    assert main(["warmup", "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
-    assert [step["what"] for step in facts["steps"]] == ["nothing"]
+    code, out, err = cli("warmup")
+    assert (code, "compiled loops are ready" in out) == (0, True)
+    assert "tallybayes: numbers: " in err
+    assert "set NUMBA_CACHE_DIR to a folder" in err

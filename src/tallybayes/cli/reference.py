@@ -11,9 +11,7 @@ from typing import Any
 
 import click
 
-from tallybayes.cli.catalogue import SECTIONS
-from tallybayes.cli.command import OUTPUT, OWN, SETTINGS, Command
-from tallybayes.cli.main import NAME, tallybayes
+from tallybayes.cli.main import NAME, OUTPUT, OWN, SECTIONS, SETTINGS, Command, tallybayes
 
 INTRODUCTION = """\
 # Commands
@@ -29,15 +27,18 @@ commands.
   standard input or output.
 - **Files.** `-o FILE` never overwrites a file, unless `--force` says so; a file appears only when
   it is complete. Ctrl-C leaves nothing half-written.
-- **JSON.** With `--json` a command prints one object, in which `warnings` lists what would have
-  been said; what is undefined is `null`. If it fails, standard error gets an object with `error`
-  and `warnings`, and nothing else.
+- **Forms.** `--as text`, `markdown`, `latex` or `html` writes the result as a document, `--as json`
+  (or `--json`) as one object, in which `warnings` lists what would have been said, infinities are
+  text and what is undefined is `null`. If a command fails with `--json`, standard error gets an
+  object with `error` and `warnings`, and nothing else. Rows (`predict`, `sample`) are CSV unless a
+  form is asked for, which keeps all of them in memory; `--to jsonl` is a stream of JSON.
 - **Exit codes.** 0: done. 1: something is wrong with the data or the wish, and the message says
   what to do. 2: the command line is wrong. 130: Ctrl-C. 141: nobody reads the output any more
   (`| head`).
-- **Terminals.** A progress bar appears after half a second, on terminals only. With `NO_COLOR`,
-  with `TERM=dumb` and in pipes there are no escape codes. `tallybayes completion` prints what makes
-  a shell complete commands, options, their choices and files.
+- **Terminals.** A progress bar appears after half a second, on terminals only, without colours if
+  `NO_COLOR` is set, and not at all with `TERM=dumb`. Names in data and models reach a terminal
+  without their control characters. `tallybayes completion` prints what makes a shell complete
+  commands, options, their choices and files.
 
 These options belong to every command, and may also stand before it:
 
@@ -60,14 +61,15 @@ WIDE = 1000  # no line is wrapped, whatever the terminal
 def reference() -> str:
     """Return the page."""
     context = click.Context(tallybayes, info_name=NAME, terminal_width=WIDE, **SETTINGS)
-    about = _paragraphs(tallybayes.help or "").replace("\b", "")
-    spoken = [
+    params = tallybayes.get_params(context)
+    output = [
         each
-        for each in tallybayes.get_params(context)
+        for each in params
         if isinstance(each, click.Option) and getattr(each, "section", "") == OUTPUT
     ]
+    about = _paragraphs(tallybayes.help or "")
     page = [
-        INTRODUCTION.format(about=about, options=_table(spoken, context)),
+        INTRODUCTION.format(about=about, options=_table(output, context)),
         FAMILIES.format(table=_families()),
     ]
     for section, entries in SECTIONS.items():
@@ -75,7 +77,8 @@ def reference() -> str:
         for name in entries:
             command = tallybayes.get_command(context, name)
             assert isinstance(command, Command)
-            page += _of(command, name, _context(command, name, context))
+            own = click.Context(command, context, info_name=name, terminal_width=WIDE)
+            page += _of(command, name, own)
     return "\n".join(page)
 
 
@@ -93,11 +96,8 @@ def _families() -> str:
             for option in part.__struct_fields__
             if option not in ("words", "idf")
         ]
-        options = [each.replace("=`", "`") for each in options]
-        rows.append((f"`{name}`", ", ".join(options)))
-    return _rows("family", rows).replace(
-        "| |", "| options, with what they are if not stated, if anything |", 1
-    )
+        rows.append((f"`{name}`", ", ".join(options).replace("=`", "`")))
+    return _rows(("family", "options, with what they are if not stated, if anything"), rows)
 
 
 def _typed(value: Any) -> str:
@@ -115,11 +115,6 @@ def _typed(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _context(command: Command, name: str, parent: click.Context) -> click.Context:
-    """Return a context in which no line is wrapped."""
-    return click.Context(command, parent, info_name=name, terminal_width=WIDE)
-
-
 def _of(command: Command, name: str, context: click.Context) -> Iterator[str]:
     """Yield what there is to say about a command."""
     yield f"### {NAME} {name}\n"
@@ -127,39 +122,31 @@ def _of(command: Command, name: str, context: click.Context) -> Iterator[str]:
     yield _paragraphs(command.help or "") + "\n"
     if command.arguments:
         rows = [(f"`{each.make_metavar(context)}`", each.about) for each in command.arguments]
-        yield _rows("argument", rows) + "\n"
+        yield _rows(("argument", ""), rows) + "\n"
     for section, options in command.sections(context).items():
         if section != OUTPUT:
             yield _table(options, context, "option" if section == OWN else section) + "\n"
-    yield "```sh"
-    for about, line in command.examples:
-        yield f"# {about}"
-        yield line
-    yield "```\n"
+    yield "\n".join(["```sh", *command.examples, "```\n"])
 
 
 def _table(options: list[click.Option], context: click.Context, heading: str = "option") -> str:
     """Return a table of options."""
     records = [each.get_help_record(context) for each in options]
-    return _rows(heading, [(f"`{names}`", about) for names, about in filter(None, records)])
+    return _rows((heading, ""), [(f"`{names}`", about) for names, about in filter(None, records)])
 
 
-def _rows(heading: str, rows: list[tuple[str, str]]) -> str:
+def _rows(heading: tuple[str, str], rows: list[tuple[str, str]]) -> str:
     """Return a table of two columns."""
-    lines = [f"| {heading} | |", "|---|---|"]
-    lines += [f"| {_cell(left)} | {_cell(right)} |" for left, right in rows]
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    """Return text that does not end its cell."""
-    return " ".join(text.split()).replace("|", "\\|")
+    cells = [[" ".join(text.split()).replace("|", "\\|") for text in row] for row in rows]
+    lines = [f"| {left} | {right} |" for left, right in cells]
+    return "\n".join(
+        [f"| {heading[0]} | {heading[1]} |".replace("|  |", "| |"), "|---|---|", *lines]
+    )
 
 
 def _paragraphs(text: str) -> str:
     """Return the paragraphs of a docstring, each on a line."""
-    parts = inspect.cleandoc(text).split("\n\n") if text else []
-    return "\n\n".join(" ".join(part.split()) for part in parts)
+    return "\n\n".join(" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,19 @@
 """How results are shown: words for numbers, tables, formulas, and documents made of them."""
 
-from tallybayes.rendering.document import Column, Formulas, Heading, Part, Renderable, Table
+from tallybayes.rendering.document import (
+    Column,
+    Document,
+    Formulas,
+    Heading,
+    Part,
+    Renderable,
+    Table,
+    Verbatim,
+)
 from tallybayes.rendering.formula import Formula
 from tallybayes.rendering.words import plain
 
-__all__ = ["Column", "Formula", "Formulas", "Heading", "Part", "Renderable", "Table", "plain"]
+__all__ = [
+    "Column", "Document", "Formula", "Formulas", "Heading", "Part", "Renderable", "Table",
+    "Verbatim", "plain",
+]  # fmt: skip

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from textwrap import fill
 from typing import Any
@@ -157,7 +157,14 @@ class Formulas:
     lines: tuple[Formula, ...]
 
 
-Part = str | Heading | Table | Formulas  # a str is a sentence
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Lines that stay as they are: a command and what it prints."""
+
+    text: str
+
+
+Part = str | Heading | Table | Formulas | Verbatim  # a str is a sentence
 
 
 class Renderable:
@@ -216,6 +223,23 @@ class Renderable:
         return self.to_html()
 
 
+@dataclass(frozen=True, slots=True)
+class Document(Renderable):
+    """Parts that belong together, and what they are as data."""
+
+    parts: tuple[Part, ...]
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def document(self) -> Iterable[Part]:
+        """Show the parts."""
+        return self.parts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the data as JSON can hold it."""
+        found: dict[str, Any] = plain(dict(self.data))
+        return found
+
+
 def as_text(parts: Iterable[Part], width: int = WIDTH) -> str:
     """Write a document in plain characters; sentences follow each other without a gap."""
     lines: list[str] = []
@@ -235,6 +259,8 @@ def _text(part: Part, width: int) -> Iterator[str]:
     """Go through the lines of a part."""
     if isinstance(part, str | Heading):
         yield fill(part if isinstance(part, str) else part.text, width)
+    elif isinstance(part, Verbatim):
+        yield from (f"{INDENT}{line}".rstrip() for line in part.text.splitlines())
     elif isinstance(part, Formulas):
         for formula in part.lines:
             yield from _formula_text(formula, width)
@@ -297,6 +323,8 @@ def _markdown(part: Part) -> str:
         return markdown_text(part)
     if isinstance(part, Heading):
         return f"{'#' * (part.level + 1)} {markdown_text(part.text)}"
+    if isinstance(part, Verbatim):
+        return "\n".join(f"    {line}" for line in part.text.splitlines())
     if isinstance(part, Formulas):
         return "\n".join(f"- ${write(line, MARKDOWN)}$" for line in part.lines)
     head = [markdown_text(column.name) for column in part.columns]
@@ -317,6 +345,9 @@ def _latex(part: Part) -> str:
     if isinstance(part, Heading):
         command = ("paragraph", "subsection", "paragraph")[part.level - 1]
         return rf"\{command}*{{{latex_text(part.text)}}}"
+    if isinstance(part, Verbatim):
+        text = part.text.replace(r"\end{verbatim}", r"\end {verbatim}")
+        return f"\\begin{{verbatim}}\n{text}\n\\end{{verbatim}}"
     if isinstance(part, Formulas):
         # inline, so that long lines break before they leave the page
         items = [rf"\item[] $\displaystyle {write(line, LATEX)}$" for line in part.lines]
@@ -345,6 +376,8 @@ def _html(part: Part) -> str:
     if isinstance(part, Heading):
         tag = f"h{part.level + 1}"
         return f"<{tag}>{escape(part.text)}</{tag}>"
+    if isinstance(part, Verbatim):
+        return f"<pre>{escape(part.text)}</pre>"
     if isinstance(part, Formulas):
         items = "".join(f"<li>{formula_html(line)}</li>" for line in part.lines)
         return f'<ul class="formulas">{items}</ul>'

@@ -2,67 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from tallybayes.cli.bad_rows import tell_aside, with_aside
-from tallybayes.cli.command import command, option
-from tallybayes.cli.models import save_model
-from tallybayes.cli.options import (
-    data_argument,
-    reading_options,
-    specification_options,
-    target_option,
-    weight_option,
-)
-from tallybayes.cli.outputs import check_free, out_option, standard_output
-from tallybayes.cli.parameters import STANDARD
-from tallybayes.cli.session import Session
-from tallybayes.cli.speaking import output_options
-
-if TYPE_CHECKING:
-    from tallybayes.model.specification import ModelSpec
-    from tallybayes.sources.files import ReadOptions
+from tallybayes.cli import options
+from tallybayes.cli.console import Session
+from tallybayes.cli.main import command, option
+from tallybayes.cli.paths import STANDARD, check_free, save_model, standard_output
 
 
-@command(
-    ("learn to predict the column cheat", "tallybayes fit loan.csv --target cheat -o loan.tally"),
-    (
-        "say what columns are, and smooth less",
-        "tallybayes fit loan.csv -t cheat --column income=bins --alpha 0.5 -o loan.tally",
-    ),
-    (
-        "count the words of a column",
-        "tallybayes fit mails.csv -t label --text subject --positive spam -o spam.tally",
-    ),
-    (
-        "look first what is understood of a lake of files",
-        "tallybayes fit 'lake/*.parquet' -t outcome --drop id --dry-run",
-    ),
-    ("at the end of a pipe", "zcat log.csv.gz | tallybayes fit - -t status -o log.tally"),
-)
-@data_argument()
-@target_option()
-@out_option("The model file to write: name.tally. Needed unless --dry-run.")
-@option("--dry-run", is_flag=True, help="Show what is understood of the first rows; write nothing.")
-@option("--no-scores", is_flag=True, help="Do not leave rows out to score the model: faster.")
-@weight_option()
-@specification_options
-@reading_options
-@output_options
-@click.pass_obj
+@command("""
+    # learn to predict the column cheat
+    tallybayes fit loan.csv --target cheat -o loan.tally
+    # say what columns are, and smooth less
+    tallybayes fit loan.csv -t cheat --column income=bins --alpha 0.5 -o loan.tally
+    # count the words of a column
+    tallybayes fit mails.csv -t label --text subject --positive spam -o spam.tally
+    # look first what is understood of a lake of files
+    tallybayes fit 'lake/*.parquet' -t outcome --drop id --dry-run
+    # at the end of a pipe
+    zcat log.csv.gz | tallybayes fit - -t status -o log.tally
+""")
+@options.data()
+@options.target()
+@options.out("The model file to write: name.tally. Needed unless --dry-run.")
+@option("--dry-run", bool, "Show what is understood of the first rows; write nothing.")
+@option("--no-scores", bool, "Do not leave rows out to score the model: faster.")
+@options.weight()
+@options.specification
+@options.reading
 def fit(
     session: Session,
+    /,
     data: tuple[str, ...],
-    target: str,
     out: str | None,
     force: bool,
     dry_run: bool,
     no_scores: bool,
-    spec: ModelSpec,
-    weight: str | None,
-    read: ReadOptions,
+    **how: Any,
 ) -> None:
     """Learn a model from data and save it.
 
@@ -74,33 +52,19 @@ def fit(
     from tallybayes.workflows.training import look, train
 
     if dry_run:
-        looked = look(list(data), target, spec, weight=weight, read=read)
-        tell_aside(session, looked.aside, read)
-        facts = with_aside(looked.to_dict(), looked.aside, read)
-        session.result(str(looked), {**facts, "out": None})
+        looked = look(list(data), **how)
+        session.show(looked, **session.rejected(looked.aside, how["read"]), out=None)
         return
     if out is None:
         raise click.UsageError("Say where to write the model, -o name.tally, or try --dry-run.")
-    check_free(out, force, data)
+    check_free(session, out, force, data)
     if out == STANDARD:
-        if session.json:
-            raise click.UsageError("With --json, standard output is taken; name a file with -o.")
-        standard_output(session, binary=True)
+        standard_output(binary=True)
     with session.progress() as bar:
-        trained = train(
-            list(data),
-            target,
-            spec,
-            weight=weight,
-            read=read,
-            scores=not no_scores,
-            progress=bar,
-        )
+        trained = train(list(data), scores=not no_scores, progress=bar, **how)
     save_model(session, out, trained.stored)
-    tell_aside(session, trained.aside, read)
+    facts = session.rejected(trained.aside, how["read"])
     if out == STANDARD:
         session.say(f"{trained.stored.provenance.rows:,} rows in {trained.seconds:.2f} s")
-        return
-    done = f"\nSaved as {out} after {trained.seconds:.2f} s."
-    facts = with_aside(trained.to_dict(), trained.aside, read)
-    session.report(f"{trained}\n{done}", {**facts, "out": out})
+    else:
+        session.report(trained, f"Saved as {out} after {trained.seconds:.2f} s.", **facts, out=out)

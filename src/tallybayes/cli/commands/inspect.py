@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import click
 
-from tallybayes.cli.command import command, option
-from tallybayes.cli.models import load_model
-from tallybayes.cli.options import model_argument
-from tallybayes.cli.parameters import STANDARD
-from tallybayes.cli.session import Session
-from tallybayes.cli.speaking import output_options
+from tallybayes.cli import options
+from tallybayes.cli.console import Session
+from tallybayes.cli.main import command, option
+from tallybayes.cli.paths import STANDARD, load_model
 
 
-@command(
-    ("all of a small model", "tallybayes inspect loan.tally"),
-    ("one column", "tallybayes inspect loan.tally --column status"),
-    ("the 20 most telling words of each text", "tallybayes inspect spam.tally --words 20"),
-)
-@model_argument()
-@option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="NAME",
-    help="Show this column, and others named so.",
-)
-@option("--words", type=click.IntRange(min=1), metavar="N", help="How many words of a text.")
-@output_options
-@click.pass_obj
+@command("""
+    # all of a small model
+    tallybayes inspect loan.tally
+    # one column
+    tallybayes inspect loan.tally --column status
+    # the 20 most telling words of each text
+    tallybayes inspect spam.tally --words 20
+""")
+@options.model()
+@option("--column columns", ["NAME"], "Show this column, and others named so.")
+@option("--words", click.IntRange(min=1), "How many words of a text.")
 def inspect(session: Session, model: str, columns: tuple[str, ...], words: int | None) -> None:
     """Show what a model has counted and estimated.
 
@@ -39,6 +32,6 @@ def inspect(session: Session, model: str, columns: tuple[str, ...], words: int |
     more = {} if words is None else {"words": words}
     path = None if model == STANDARD else model
     inspection = inspect_model(load_model(model), path=path, columns=columns or None, **more)
-    session.result(str(inspection), inspection.to_dict())
+    session.show(inspection)
     if inspection.is_cut:
         session.say("There is more: --column NAME shows all of a column, --words N more words.")

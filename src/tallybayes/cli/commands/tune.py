@@ -2,87 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from tallybayes.cli.bad_rows import tell_aside, with_aside
-from tallybayes.cli.command import command, option
-from tallybayes.cli.holding_out import HELD, holding_out_options
-from tallybayes.cli.models import save_model
-from tallybayes.cli.options import (
-    data_argument,
-    reading_options,
-    specification_options,
-    target_option,
-    weight_option,
-)
-from tallybayes.cli.outputs import check_free, out_option
-from tallybayes.cli.parameters import STANDARD, Grid
-from tallybayes.cli.session import Session
-from tallybayes.cli.speaking import output_options
-from tallybayes.cli.typed import pairs_once
+from tallybayes.cli import options
+from tallybayes.cli.console import Session
+from tallybayes.cli.main import command, option
+from tallybayes.cli.paths import STANDARD, check_free, save_model
 
-if TYPE_CHECKING:
-    from tallybayes.model.specification import ModelSpec
-    from tallybayes.sources.files import ReadOptions
+TRY = (
+    "Values to try of alpha, prior, unseen, calibration or families, in all combinations; "
+    "0.01..10:50 are 50 values.  [default: 12 of alpha]"
+)
+NESTED = "Folds that judge the whole procedure, the choice included; 0 for none.  [default: 5]"
+SIMPLEST = "Take the simplest that is at most one standard error worse than the best."
 
 
-@command(
-    ("find the smoothing", "tallybayes tune mails.csv -t label --text body -o spam.tally"),
-    (
-        "try values of your own",
-        "tallybayes tune loan.csv -t cheat --try alpha=0.1,1,10 --try prior=empirical,uniform",
-    ),
-    ("judge by folds and the f1 score", "tallybayes tune loan.csv -t cheat --folds 5 --score f1"),
-)
-@data_argument()
-@target_option()
-@out_option("The model file to write, with the best options.")
-@option(
-    "--try",
-    "tried",
-    type=Grid(),
-    multiple=True,
-    metavar="OPTION=VALUE,...",
-    help="Values to try of alpha, prior, unseen, calibration or families, in all combinations; "
-    "0.01..10:50 are 50 values.  [default: 12 of alpha]",
-)
-@option("--score", default="log_loss", metavar="NAME", help="What counts.  [default: log_loss]")
-@option(
-    "--nested",
-    type=click.IntRange(min=0),
-    default=5,
-    metavar="N",
-    help="Folds in which the whole procedure is judged, the choice included; 0 for none.  "
-    "[default: 5]",
-    section=HELD,
-)
-@option(
-    "--simplest",
-    is_flag=True,
-    help="Take the simplest that is at most one standard error worse than the best.",
-)
-@weight_option()
-@holding_out_options("loo", repeats=False)
-@specification_options
-@reading_options
-@output_options
-@click.pass_obj
+@command("""
+    # find the smoothing
+    tallybayes tune mails.csv -t label --text body -o spam.tally
+    # try values of your own
+    tallybayes tune loan.csv -t cheat --try alpha=0.1,1,10 --try prior=empirical,uniform
+    # judge by folds and the f1 score
+    tallybayes tune loan.csv -t cheat --folds 5 --score f1
+""")
+@options.data()
+@options.target()
+@options.out("The model file to write, with the best options.")
+@option("--try tried", ["OPTION=VALUE,..."], TRY)
+@option("--score", "NAME", "What counts.  [default: log_loss]", default="log_loss")
+@option("--nested", click.IntRange(min=0), NESTED, default=5, section=options.HELD)
+@option("--simplest", bool, SIMPLEST)
+@options.weight()
+@options.folds_or_loo
+@options.specification
+@options.reading
 def tune(
     session: Session,
+    /,
     data: tuple[str, ...],
-    target: str,
     out: str | None,
     force: bool,
-    tried: tuple[tuple[str, tuple[Any, ...]], ...],
-    score: str,
+    tried: tuple[str, ...],
     nested: int,
     simplest: bool,
-    weight: str | None,
     held: dict[str, Any],
-    spec: ModelSpec,
-    read: ReadOptions,
+    **how: Any,
 ) -> None:
     """Try options on held-out rows and keep the best.
 
@@ -92,29 +58,15 @@ def tune(
     from tallybayes.workflows.streams import Aside
     from tallybayes.workflows.tuning import tune_spec
 
+    how |= {"grid": options.grid(tried) or None, "nested": nested or None, **held}
+    check_free(session, out, force, data)
     aside = Aside()
-    check_free(out, force, data)
-    if out == STANDARD and session.json:
-        raise click.UsageError("With --json, standard output is taken; name a file with -o.")
     with session.progress() as bar:
         tuned, stored = tune_spec(
-            list(data),
-            target,
-            spec,
-            pairs_once(tried, "--try") or None,
-            score=score,
-            nested=nested or None,
-            one_standard_error=simplest,
-            weight=weight,
-            read=read,
-            progress=bar,
-            aside=aside,
-            **held,
+            list(data), one_standard_error=simplest, progress=bar, aside=aside, **how
         )
-    tell_aside(session, aside, read)
-    text = str(tuned)
     if out is not None:
         save_model(session, out, stored)
-        text = f"{text}\n\nSaved as {out}."
+    facts = session.rejected(aside, how["read"])
     if out != STANDARD:
-        session.result(text, {**with_aside(tuned.to_dict(), aside, read), "out": out})
+        session.show(tuned, *([f"Saved as {out}."] if out else []), **facts, out=out)

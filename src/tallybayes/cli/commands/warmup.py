@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import click
-
-from tallybayes.cli.command import command
-from tallybayes.cli.session import Session
-from tallybayes.cli.speaking import output_options
+from tallybayes.cli.console import Session
+from tallybayes.cli.main import command
 
 
-@command(
-    ("once after an installation, or while an image is built", "tallybayes warmup"),
-    ("in a script", "tallybayes warmup --quiet"),
-)
-@output_options
-@click.pass_obj
+@command("""
+    # once after an installation, or while an image is built
+    tallybayes warmup
+    # in a script
+    tallybayes warmup --quiet
+""")
 def warmup(session: Session) -> None:
     """Compile all kernels ahead of time.
 
@@ -28,5 +25,5 @@ def warmup(session: Session) -> None:
         done.append(step)
         session.say(f"{step.what}: {step.loops} loops in {step.seconds:.1f} s")
     loops, seconds = sum(each.loops for each in done), sum(each.seconds for each in done)
-    facts = {"steps": done, "loops": loops, "seconds": seconds}
-    session.report(f"{loops} compiled loops are ready after {seconds:.1f} s.", facts)
+    said = f"{loops} compiled loops are ready after {seconds:.1f} s."
+    session.report(said, steps=done, loops=loops, seconds=seconds)

@@ -1,0 +1,333 @@
+"""One run of a command: its streams, the form of its result, its warnings, errors, exit code.
+
+Results go to standard output, everything else to standard error. With --json, standard output gets
+one object (the warnings are in it), and standard error nothing, or one object with the error.
+Exit codes: 0 all went well; 1 the data or the wish was at fault; 2 the command line was; 130
+Ctrl-C; 141 nobody reads the output any more.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shlex
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tallybayes.kernels import terminal
+
+if TYPE_CHECKING:
+    from tallybayes.errors import Option
+    from tallybayes.rendering import Renderable
+    from tallybayes.sources.files import ReadOptions
+    from tallybayes.workflows.streams import Aside
+
+FORMS = ("text", "markdown", "latex", "html", "json")
+FAULT, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
+EXAMPLES = 5  # rows set aside that are named
+PATIENCE = 0.5  # seconds of work before a bar is shown
+UNPRINTABLE = re.compile(r"[^\n\t -~]")  # to be looked at more closely
+REMEDIES = {
+    errno.ENOENT: "; check how the name is written, and the current folder",
+    errno.EACCES: "; you need the right to read or write it",
+    errno.ENOSPC: "; make room, or write elsewhere",
+    errno.EISDIR: "; name a file in it",
+}
+
+
+def printable(text: str, escaped: bool = False) -> str:
+    r"""Return text in which nothing is left that a terminal takes for a command.
+
+    Examples
+    --------
+    >>> printable("a\x1b[41m\x9b"), printable('"é\x9b"', escaped=True)
+    ('a�[41m�', '"é\\u009b"')
+    """
+
+    def instead(found: re.Match[str]) -> str:
+        character = found[0]
+        if character.isprintable():
+            return character
+        return json.dumps(character)[1:-1] if escaped else "\N{REPLACEMENT CHARACTER}"
+
+    return UNPRINTABLE.sub(instead, text)
+
+
+@dataclass(slots=True)
+class Session:
+    """What was asked of the output, and what has been said so far."""
+
+    form: str | None = None
+    quiet: bool = False
+    debug: bool = False
+    no_progress: bool = False
+    warned: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    bar: Progress | None = None
+
+    @property
+    def json(self) -> bool:
+        """Whether the result is one JSON object."""
+        return self.form == "json"
+
+    def show(self, result: Renderable | str, *more: str, **facts: Any) -> None:
+        """Print a result in the form that was asked for.
+
+        Sentences that follow it are for people, other facts for JSON.
+        """
+        if self.json:
+            from tallybayes.rendering import plain
+
+            found = {} if isinstance(result, str) else result.to_dict()
+            narrow = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
+            values = plain({**found, **facts, "warnings": self.warned})
+            text = json.dumps(values, ensure_ascii=narrow, allow_nan=False)
+        elif self.form in (None, "text"):
+            text = str(result)
+            gap = "\n\n" if more and "\n" in text else "\n"
+            text = gap.join((text, *more))
+        else:
+            from tallybayes.rendering import Document
+
+            parts = [result] if isinstance(result, str) else result.document()
+            text = getattr(Document((*parts, *more)), f"to_{self.form}")()
+        click.echo(printable(text.rstrip("\n"), escaped=self.json))
+
+    def report(self, result: Renderable | str, *more: str, **facts: Any) -> None:
+        """Print what a command did, which --quiet leaves out."""
+        if self.json or not self.quiet:
+            self.show(result, *more, **facts)
+
+    def rejected(self, aside: Aside, read: ReadOptions) -> dict[str, Any]:
+        """Say which rows were set aside, or how many; return the same for JSON."""
+        every = read.bad_rows == "report"
+        lines = aside.lines if every else aside.lines[:EXAMPLES]
+        for line in lines if every else ():
+            self.say(f"set aside: {line}")
+        if aside.rows and not every:
+            self.say(f"rows set aside: {aside.rows:,}, the first of them {lines[0]}")
+        return {"bad_rows": aside.rows, "bad_examples": lines}
+
+    def say(self, text: str) -> None:
+        """Tell a person something that is no result."""
+        if not (self.quiet or self.json):
+            self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        """Write a line to standard error, above a bar if there is one."""
+        if self.bar is not None:
+            self.bar.pause()
+        with suppress(OSError):  # nobody listens
+            click.echo(printable(f"tallybayes: {text}"), err=True)
+
+    def complain(self, text: str) -> None:
+        """Say what went wrong."""
+        if self.json:
+            with suppress(OSError):
+                click.echo(json.dumps({"error": text, "warnings": self.warned}), err=True)
+        else:
+            self._tell(f"error: {text}")
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is to be told of work that takes long."""
+        return self.quiet or self.no_progress or self.json
+
+    @contextmanager
+    def progress(self) -> Iterator[Progress | None]:
+        """Give what workflows tell their progress to; it is on a terminal only."""
+        listening = sys.stderr is not None and sys.stderr.isatty()
+        self.bar = Progress() if listening and not self.silent else None
+        try:
+            with self.speaking():
+                yield self.bar
+        finally:
+            if self.bar is not None:
+                self.bar.end()
+                self.bar = None
+
+    @contextmanager
+    def speaking(self) -> Iterator[None]:
+        """Let the library speak on the terminal only if this session may."""
+        before, terminal.silent = terminal.silent, self.silent
+        try:
+            yield
+        finally:
+            terminal.silent = before
+
+    @contextmanager
+    def captured_warnings(self) -> Iterator[None]:
+        """Show the warnings of the library as messages, each once, and hide those of others."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = self._warn
+            yield
+
+    def show_all_warnings(self) -> None:
+        """Let warnings of other packages be heard too."""
+        warnings.simplefilter("always")
+
+    def _warn(self, message: Warning | str, *where: Any, **more: Any) -> None:
+        """Say a warning that has not been said yet."""
+        text = in_flags(str(message), getattr(message, "remedies", ()))
+        if text not in self.warned:
+            self.warned.append(text)
+            self.say(f"warning: {text}")
+
+    def flush(self) -> None:
+        """Wait until everything that was printed has arrived."""
+        if sys.stdout is not None:
+            try:
+                sys.stdout.flush()
+            except OSError:
+                _abandon_output()
+                raise
+
+    def failed(self, error: BaseException) -> int:
+        """Say what went wrong, and return the exit code."""
+        if isinstance(error, BrokenPipeError):
+            _abandon_output()
+            return CLOSED
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            error.show()
+            return USAGE
+        if self.debug:
+            import traceback
+
+            traceback.print_exception(error)
+        if isinstance(error, KeyboardInterrupt):
+            left = f"already written: {', '.join(self.written)}"
+            self.complain(
+                f"interrupted; {left if self.written else 'no file was left half-written'}"
+            )
+            return INTERRUPTED
+        if isinstance(error, click.UsageError):
+            remedy = ""
+            if error.ctx is not None and not self.json:
+                with suppress(OSError):
+                    click.echo(error.ctx.get_usage(), err=True)
+                remedy = f" Try '{error.ctx.command_path} --help'."
+            self.complain(f"{sentence_of(error)}{remedy}")
+            return USAGE
+        self.complain(sentence_of(error))
+        return FAULT
+
+
+def sentence_of(error: BaseException) -> str:
+    """Return what went wrong, in one line."""
+    from tallybayes.errors import TallyBayesError
+
+    if isinstance(error, TallyBayesError):
+        text = in_flags(str(error), error.remedies)
+    elif isinstance(error, click.ClickException):
+        text = error.format_message()
+    elif isinstance(error, MemoryError):
+        text = "there is not enough memory; use fewer columns (--only, --drop) or smaller files"
+    elif isinstance(error, OSError):
+        where = "" if error.filename is None else f"{os.fsdecode(error.filename)!r}: "
+        why = (error.strerror or str(error) or type(error).__name__).lower()
+        text = f"{where}{why}{REMEDIES.get(error.errno or 0, '')}"
+    else:
+        text = (
+            f"this is a bug in tallybayes ({type(error).__name__}: {error}); run the command again "
+            "with --debug and report what it prints"
+        )
+    return " ".join(text.split())
+
+
+def in_flags(text: str, remedies: Iterable[Option]) -> str:
+    """Write the options that a message names as they are typed.
+
+    Examples
+    --------
+    >>> from tallybayes.errors import Option
+    >>> skip = Option("bad_rows", "skip")
+    >>> in_flags(f"leave such rows out with {skip}", [skip])
+    'leave such rows out with --bad-rows skip'
+    """
+    for each in remedies:
+        name, value = each.name.replace("_", "-"), each.value
+        if isinstance(value, Mapping):
+            words = [["--column", f"{column}={kind}"] for column, kind in value.items()]
+        elif value is ... or isinstance(value, bool):
+            words = [[f"--no-{name}" if value is False else f"--{name}"]]
+        else:
+            values = value if isinstance(value, list | tuple) else [value]
+            words = [[f"--{name}", str(one)] for one in values]
+        text = text.replace(str(each), " ".join(map(shlex.join, words)))
+    return text
+
+
+def _abandon_output() -> None:
+    """Let what is still to be written go nowhere, so that the interpreter ends in silence."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+class Progress:
+    """A bar drawn by rich once some work has taken half a second; told of from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._bar: Any = None
+        self._task: Any = None
+        self.begin("")
+
+    def begin(self, what: str, total_bytes: int | None = None) -> None:
+        """Start with some work; without a number of bytes there is no time left to tell."""
+        self.end()
+        self._what, self._total = what, total_bytes
+        self._rows = self._bytes = 0
+        self._start = time.monotonic()
+
+    def advance(self, rows: int, bytes: int = 0) -> None:  # noqa: A002 - what workflows call it
+        """So many more rows and bytes are done."""
+        with self._lock:
+            self._rows += rows
+            self._bytes += bytes
+            seconds = time.monotonic() - self._start
+            if seconds > PATIENCE:
+                bar, task = self._drawn()
+                speed = f"{self._rows:,} rows, {self._rows / seconds:,.0f} rows/s"
+                bar.update(task, completed=self._bytes, speed=speed)
+
+    def _drawn(self) -> tuple[Any, Any]:
+        """Return rich's bar, which is imported only now, and its task."""
+        if self._bar is None:
+            from rich import progress
+            from rich.console import Console
+
+            self._bar = progress.Progress(
+                progress.TextColumn("{task.description}", markup=False),
+                progress.BarColumn(bar_width=24),
+                progress.TaskProgressColumn(),
+                progress.TextColumn("{task.fields[speed]}"),
+                progress.TimeRemainingColumn(compact=True),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self._what, total=self._total, speed="")
+        return self._bar, self._task
+
+    def end(self) -> None:
+        """All is done: leave no trace on the terminal."""
+        with self._lock:
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+    pause = end

@@ -1,0 +1,183 @@
+"""Files that commands read and write: models, rows, standard input and output.
+
+What is written must not be there yet, or --force says so; what is read is never overwritten.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from tallybayes.cli.console import Session, printable
+from tallybayes.errors import TallyBayesError
+
+if TYPE_CHECKING:
+    from tallybayes.modelfile import Stored
+    from tallybayes.rendering import Document
+
+STANDARD = "-"
+BINARY = ("parquet", "arrow")
+
+
+class _Piped(io.BytesIO):
+    """A model from standard input, as errors call it."""
+
+    name = "standard input"
+
+
+def load_model(name: str, data: Sequence[str] = ()) -> Stored:
+    """Read the model to use, from a file or from standard input, which is then not data too."""
+    stored = read_model(name, data)
+    if not stored.fitted.tally.classes:
+        where = _Piped.name if name == STANDARD else name
+        raise TallyBayesError(
+            f"{where}: everything was forgotten that the model had learned, so it says nothing; "
+            "update it with some rows first"
+        )
+    return stored
+
+
+def read_model(name: str, others: Sequence[str] = ()) -> Stored:
+    """Read a model, even if it has learned nothing; nobody else reads standard input then."""
+    from tallybayes.modelfile import load
+
+    if name != STANDARD:
+        return load(name)
+    if STANDARD in others:
+        raise click.UsageError("Standard input can be read only once; name a file beside it.")
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise TallyBayesError("there is no standard input to read; give the name of a file")
+    if stream.isatty():
+        raise click.UsageError("A model cannot be typed; name its file, or pipe one in.")
+    # what does not begin like a model is not read to its end
+    return load(_Piped(stream.read() if is_model(name) else stream.peek()))
+
+
+def is_model(name: str) -> bool:
+    """Tell whether a file, or what comes from standard input, is meant to be a model."""
+    from tallybayes.modelfile import is_model_file
+    from tallybayes.tallies.container import BEGINNING, version_of
+
+    if name != STANDARD:
+        return name.endswith(".tally") or is_model_file(name)
+    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+    return peek is not None and version_of("model file", peek(BEGINNING)) is not None
+
+
+def refuse_standard(name: str) -> None:
+    """Refuse to change a model in a pipe, which cannot be written back."""
+    if name == STANDARD:
+        raise click.UsageError("A model from standard input cannot be changed; name its file.")
+
+
+def save_model(session: Session, out: str, stored: Stored) -> None:
+    """Write a model to a file, or to standard output."""
+    from tallybayes.modelfile import dump_bytes, save
+
+    if out == STANDARD:
+        stream = standard_output(binary=True)
+        stream.write(dump_bytes(stored))
+        stream.flush()
+    else:
+        save(out, stored)
+        session.written.append(out)
+
+
+def check_free(
+    session: Session,
+    out: str | None,
+    force: bool,
+    inputs: Iterable[str] = (),
+    remedy: str = "name another file",
+) -> None:
+    """Refuse a file that must not or cannot be written, before any work is done.
+
+    What is read is never overwritten, not even with leave; the remedy says what to do instead.
+    """
+    if out == STANDARD and session.form is not None:
+        how = "--json" if session.json else f"--as {session.form}"
+        raise click.UsageError(f"With {how}, standard output is taken; name a file with -o.")
+    if out is None or out == STANDARD:
+        return
+    path = Path(out)
+    if path.is_dir():
+        raise TallyBayesError(f"{out!r} is a folder; name a file to write")
+    if path.is_file():
+        if any(_holds(each, path) for each in inputs):
+            raise TallyBayesError(f"{out!r} is one of the files that are read; {remedy}")
+        if not force:
+            raise TallyBayesError(
+                f"{out!r} exists; overwrite it with --force, or name another file"
+            )
+    folder = Path(os.path.realpath(path)).parent  # of what a link leads to
+    if not folder.is_dir():
+        raise TallyBayesError(f"there is no folder {str(path.parent)!r}; make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise TallyBayesError(
+            f"nothing can be written into the folder {str(path.parent)!r}; change its permissions, "
+            "or name a file elsewhere"
+        )
+
+
+def _holds(name: str, path: Path) -> bool:
+    """Tell whether a file is what is read: itself, in a folder, or by a pattern."""
+    if name == STANDARD or "://" in name:
+        return False
+    from tallybayes.sources.files.places import places
+
+    with suppress(TallyBayesError, OSError):  # what is wrong with it is said when it is read
+        return any(each.path and path.samefile(each.path) for each in places(name))
+    return False
+
+
+class _Terminal(io.RawIOBase):
+    """A terminal that shows bytes of text, and takes none of them for a command."""
+
+    def write(self, data: Any) -> int:
+        """Show some whole lines."""
+        sys.stdout.write(printable(bytes(data).decode("utf-8", "replace")))
+        return len(data)
+
+
+def standard_output(*, binary: bool) -> IO[bytes]:
+    """Return standard output for data; a terminal gets no binary data."""
+    if sys.stdout is None:
+        raise TallyBayesError("standard output is closed; name a file with -o")
+    if binary and sys.stdout.isatty():
+        raise click.UsageError("Binary data is not for a terminal; name a file with -o.")
+    sys.stdout.flush()
+    stream: Any = getattr(sys.stdout, "buffer", sys.stdout)
+    if isinstance(stream, io.RawIOBase):  # python -u, where a write may end half-way
+        return open(stream.fileno(), "wb", closefd=False)
+    return _Terminal() if sys.stdout.isatty() else stream  # type: ignore[return-value]
+
+
+def print_rows(
+    session: Session, name: str, to: str | None, write: Callable[[IO[bytes], str | None], Any]
+) -> tuple[Any, Document | None]:
+    """Write rows to standard output as data; in another form they are collected, to be shown.
+
+    `write` writes them to a file in a format, and returns what there is to say about them.
+    """
+    if session.form is None:
+        return write(standard_output(binary=to in BINARY), to), None
+    if to is not None:
+        how = "--json" if session.json else f"--as {session.form}"
+        raise click.UsageError(f"{how} says how rows are shown; leave out --to {to}, or use -o.")
+    from tallybayes.rendering import Document, Table
+
+    lines = io.BytesIO()
+    found = write(lines, "jsonl")
+    rows = [json.loads(line) for line in lines.getvalue().splitlines()]
+    columns = [(column, "label") for column in rows[0]] if rows else []
+    table = Table.of("", columns, [row.values() for row in rows])
+    return found, Document((table if rows else "There are no rows.",), {name: rows})
