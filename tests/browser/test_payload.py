@@ -199,8 +199,7 @@ class Known(Parameters):
         return Known(self.of.select(units))
 
 
-@dataclass(frozen=True)
-class Own(Family):
+class Own(Family, frozen=True):
     """A family of one's own."""
 
     like: Family

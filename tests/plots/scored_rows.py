@@ -1,8 +1,20 @@
-"""Rows with scores and labels, for the pictures of predictions."""
+"""Rows with scores and labels for the pictures of predictions, and the lecture's loans."""
 
 import numpy as np
 
-HOSTILE = ["$_x_$ " + "long " * 40, "_under<b>", "a & b\nbelow", "$"]
+import tallybayes as tb
+
+LOAN = {
+    "refund": ["Yes", "No", "No", "Yes", "No", "No", "Yes", "No", "No", "No"],
+    "status": ["S", "M", "S", "M", "D", "M", "D", "S", "M", "S"],
+    "income": [125.0, 100, 70, 120, 95, 60, 220, 85, 75, 90],
+}
+CHEAT = ["No", "No", "No", "No", "Yes", "No", "No", "Yes", "No", "Yes"]
+
+
+def loan(**options):
+    """The model of the lecture."""
+    return tb.NaiveBayes(**options).fit(LOAN, CHEAT)
 
 
 def two_classes(n=200, seed=0, digits=2):
@@ -36,11 +48,6 @@ def texts(display):
     from matplotlib.text import Text
 
     return [each.get_text() for each in display.figure_.findobj(Text) if each.get_text()]
-
-
-def lines(ax, gid):
-    """The lines that carry a mark."""
-    return [each for each in ax.lines if each.get_gid() == gid]
 
 
 def drawn(display):

@@ -188,13 +188,6 @@ def test_exponents_of_a_calibration_do_not_change_the_distributions():
     assert found == pytest.approx(draw("size").likelihood)
 
 
-def test_classes_differ_without_colours():
-    lines = draw("size").ax_.lines
-    assert len({str(line.get_linestyle()) for line in lines}) == 3
-    hatches = [group[0].get_hatch() for group in draw("colour").ax_.containers]
-    assert hatches == [style_of(k).hatch for k in range(3)]
-
-
 def test_of_many_categories_and_classes_the_most_probable_are_drawn_and_the_records_own():
     rng = np.random.default_rng(1)
     y = np.arange(900) % 40
@@ -292,15 +285,6 @@ def test_points_are_z_against_the_quantiles_of_scipy():
             off = display.observed[label] - display.expected[label]
             assert f"{label} {number(off[np.abs(off).argmax()])} (at z" in display.alt_text
     assert "log price" in display.alt_text
-
-
-def test_rows_that_the_model_did_not_see_are_measured_by_the_model():
-    mine = of_class(SIZE, "a")
-    table = {"size": [7.0, 5.0, None, 1.0]}
-    display = quantiles(table=table, y=["a", "a", "a", "other"], model=MODEL.model_)
-    expected = (np.array([5, 7]) - mine.mean()) / mine.std(ddof=1)
-    assert display.observed["a"] == pytest.approx(expected)
-    assert set(display.observed) == {"a"}
 
 
 def test_a_weight_moves_points_along_the_expected_quantiles():

@@ -8,21 +8,12 @@ from matplotlib import pyplot
 
 import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted
+from plots.scored_rows import loan
 from tallybayes.explanations import explain
 from tallybayes.plots import NomogramDisplay, nomogram
 from validation.registry import CLASSES
 
-LOAN = {
-    "refund": ["Yes", "No", "No", "Yes", "No", "No", "Yes", "No", "No", "No"],
-    "status": ["S", "M", "S", "M", "D", "M", "D", "S", "M", "S"],
-    "income": [125.0, 100, 70, 120, 95, 60, 220, 85, 75, 90],
-}
-CHEAT = ["No", "No", "No", "No", "Yes", "No", "No", "Yes", "No", "Yes"]
 RECORD = {"refund": "No", "status": "M", "income": 120.0}
-
-
-def loan(**options):
-    return tb.NaiveBayes(**options).fit(LOAN, CHEAT)
 
 
 @pytest.fixture
@@ -82,33 +73,6 @@ def test_ticks_are_where_the_evidence_of_their_values_is(setting, undrawn):
         assert max(row.strength[1] for row in panel.rows) * panel.scale == pytest.approx(100.0)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("how", [None, "temperature", "weights"])
-def test_it_equals_predict_proba_for_any_number_of_classes(n_classes, how, undrawn):
-    rng = np.random.default_rng(n_classes)
-    y = np.array(list("abcde"))[rng.integers(0, n_classes, 200)]
-    shift = np.array([ord(label) - ord("a") for label in y])
-    X = {
-        "size": rng.normal(shift, 1.0),
-        "weight": np.exp(rng.normal(0.3 * shift, 1.0)),
-        "colour": np.array(["red", "green", "blue"])[(rng.integers(0, 3, 200) + shift) % 3],
-        "visits": rng.poisson(1.0 + shift),
-        "text": [" ".join(rng.choice(["x1", "y2", "z3", *"uvw"[:k]], 4)) for k in shift % 4],
-    }
-    columns = {"weight": tb.LogNormal(), "visits": tb.Poisson(), "text": tb.Text()}
-    estimator = tb.NaiveBayes(columns=columns, calibration=how).fit(X, y)
-    rows = [{name: values[k] for name, values in X.items()} for k in range(6)]
-    rows[1]["size"], rows[2]["colour"], rows[3]["text"], rows[4]["visits"] = None, None, None, None
-    table = {name: [row[name] for row in rows] for name in X}
-    proba = estimator.predict_proba(table)
-    for label in estimator.classes_.tolist():
-        display = NomogramDisplay.from_estimator(estimator, label)
-        assert len(display.panels) == n_classes - 1
-        for row, p in zip(rows, proba, strict=True):
-            expected = p[estimator.classes_.tolist().index(label)]
-            assert display.probability(row) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-
-
 def test_between_two_of_three_classes_it_is_the_probability_among_them(undrawn):
     chances = {"red": {"a": 0.8, "b": 0.1, "c": 0.4}}
     model = tb.stated({"a": 0.5, "b": 0.25, "c": 0.25}, chances)
@@ -137,19 +101,6 @@ def test_words_are_rows_and_absent_words_count_as_the_event_model_says(event, un
         marked = NomogramDisplay.from_estimator(estimator, "spam", record={column: document})
         assert marked.probability() == pytest.approx(expected, abs=1e-12)
         assert {row.word for row in marked.panels["ham"].rows} <= set(document.split())
-
-
-def test_what_has_no_row_is_gathered(undrawn):
-    display = NomogramDisplay.from_estimator(loan(), "Yes", record=RECORD, most=1)
-    panel = display.panels["No"]
-    assert [row.column for row in panel.rows] == ["income"]
-    ratios = [
-        math.log(2.0) * each.bits
-        for each in explain(display.model, RECORD).against("Yes", "No").evidence
-        if each.term.column != "income"
-    ]
-    assert display.read()["No"].others == pytest.approx(panel.scale * sum(ratios))
-    assert panel.unshown == 2
 
 
 def test_a_missing_value_has_the_points_of_no_evidence():

@@ -137,9 +137,3 @@ def test_labels_that_do_not_fit_are_refused(y, said):
     fitted = Fitted(tb.Tally.of(source, ["n", "y", "y"]))
     with pytest.raises(tb.TallyBayesError, match=said):
         evaluate(fitted, source, y)
-
-
-def test_no_rows_are_refused():
-    fitted = Fitted(tb.Tally.of({"a": ["p", "q"]}, ["n", "y"]))
-    with pytest.raises(tb.TallyBayesError, match="no rows to score"):
-        evaluate(fitted, as_source({"a": []}), [])

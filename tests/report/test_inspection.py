@@ -55,21 +55,6 @@ def rows_of(label, values=None, labels=loan.CHEAT):
 
 
 class TestTheLoans:
-    @pytest.mark.parametrize("alpha", [Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3)])
-    def test_every_likelihood_is_the_fraction_of_its_rows(self, alpha):
-        found = look(loan.loans(), tb.Categorical(alpha=float(alpha)))
-        for name in ("owner", "status"):
-            values = sorted(set(loan.TABLE[name]))
-            expected = {
-                value: [
-                    (rows_of(label, loan.TABLE[name]).count(value) + alpha)
-                    / (loan.CHEAT.count(label) + alpha * len(values))
-                    for label in ("No", "Yes")
-                ]
-                for value in values
-            }
-            assert fractions(found, name) == expected
-
     def test_a_likelihood_shows_its_working(self):
         married = lines(look(loan.loans()), "status")["Married"]
         assert str(married["Yes"]) == "(0 + 1)/(3 + 3) = 1/6 = 0.1667"
@@ -172,45 +157,6 @@ class TestWords:
         assert found.tables[0].table.rows == ()
 
 
-COUNTED = {"win": [2, 0, 1, 0, 3], "lunch": [0, 1, 0, 4, 0], "the": [1, 1, 2, 1, 1]}
-OF = ["spam", "ham", "spam", "ham", "ham"]
-
-
-def total(label, names=tuple(COUNTED)):
-    return sum(sum(rows_of(label, COUNTED[name], OF)) for name in names)
-
-
-def share(label, name, alpha):
-    return (total(label, (name,)) + alpha) / (total(label) + 3 * alpha)
-
-
-def above_one(label, name, alpha):
-    n = sum(x > 1 for x in rows_of(label, COUNTED[name], OF))
-    return (n + alpha) / (OF.count(label) + 2 * alpha)
-
-
-@pytest.mark.parametrize("alpha", [Fraction(1), Fraction(1, 10)])
-@pytest.mark.parametrize(
-    ("family", "expected", "title"),
-    [
-        (tb.Multinomial, share, "P(column | class)"),
-        (tb.Complement, lambda label, *of: share({"ham": "spam", "spam": "ham"}[label], *of),
-         "P(column | any other class), whose -log is the score"),
-        (tb.Poisson, lambda label, name, alpha: (total(label, (name,)) + alpha) / OF.count(label),
-         "events a row"),
-        (lambda alpha: tb.Bernoulli(alpha, threshold=1.0), above_one, "P(above 1 | class)"),
-    ],
-    ids=["multinomial", "complement", "poisson", "bernoulli"],
-)  # fmt: skip
-def test_columns_that_count_are_a_line_each(family, expected, title, alpha):
-    of = family(float(alpha))
-    found = look(tb.Tally.of(COUNTED, OF, columns=dict.fromkeys(COUNTED, of)), of)
-    assert fractions(found, "win") == {
-        name: [expected(label, name, alpha) for label in ("ham", "spam")] for name in COUNTED
-    }
-    assert title in " ".join(str(found).split())
-
-
 def test_intervals_are_named_by_their_edges():
     ages = [12, 15, 40, 52, 70, 81, 18]
     labels = ["no", "no", "yes", "yes", "no", "no", "yes"]
@@ -235,31 +181,6 @@ def test_what_is_unusual_of_numbers_is_said():
     text = str(look(tb.Tally.of(table, list("aab"), columns=kinds)))
     assert "the same in every row that was counted" in text
     assert "no value of it was counted" in text
-
-
-@pytest.mark.parametrize(
-    ("family", "expected"),
-    [
-        (tb.Multinomial(0), Fraction(3, 7)),
-        (tb.Poisson(0), Fraction(3, 3)),
-        (tb.Bernoulli(0), Fraction(2, 3)),
-        (tb.Poisson(1), Fraction(3 + 1, 3)),
-        (tb.Bernoulli(1), Fraction(0 + 1, 0 + 2)),
-        (tb.Multinomial(1), Fraction(0 + 1, 0 + 2)),
-    ],
-    ids=repr,
-)
-def test_a_class_without_values_shows_the_counts_of_all_classes(family, expected):
-    table = {"win": [1, 2, 0, None], "lunch": [4, 0, 0, None]}
-    kinds = dict.fromkeys(table, family.kind)
-    found = look(tb.Tally.of(table, list("aaab"), columns=kinds), family)
-    assert fractions(found, "win")["win"][1] == expected
-
-
-def test_intervals_without_values_are_equally_probable():
-    tally = tb.Tally.of({"x": [None, None]}, list("ab"), columns={"x": tb.Bins((1, 2))})
-    found = fractions(look(tally, tb.Bins(alpha=1)), "x")
-    assert found == dict.fromkeys(["(-inf, 1]", "(1, 2]", "(2, inf)"], [Fraction(1, 3)] * 2)
 
 
 CELLS = st.sampled_from(["red", "green", "blue", None])

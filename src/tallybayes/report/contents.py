@@ -24,8 +24,8 @@ from tallybayes.model import Fitted
 from tallybayes.model.informative import informative_values
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering import Table
-from tallybayes.rendering.words import label, probability, score
-from tallybayes.report.inspection import TIMES, Inspection, inspect_model, times
+from tallybayes.rendering.words import probability, score
+from tallybayes.report.inspection import Inspection, inspect_model
 from tallybayes.sources import Source, record_at
 from tallybayes.sources.labels import Label
 from tallybayes.sources.tables import taken
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 20_000  # that are kept to be looked at
 MOST_WORDS = 12  # of a text, for each class
 MOST_CLASSES = 30  # that are listed
-MOST_VALUES = 8  # that are evidence for a class
-FEW_CLASSES = 6  # whose values are listed
+MOST_VALUES = 8  # of any column, for each class
 COLUMNS_DRAWN = 12
 QUANTILES_DRAWN = 4
 TEXTS_DRAWN = 3
@@ -333,21 +332,6 @@ class Contents:
         caption = "What each column tells of the class"
         return Table.of(caption, head, rows, most=SHOWN, name="information")
 
-    def value_tables(self) -> Iterator[Table]:
-        """Go through the values and words that are most evidence for each class."""
-        found = informative_values(self.model, MOST_VALUES)
-        head = [("column", "label"), ("value", "label"),
-                (TIMES, "short"), ("count", "count"),
-                ("count elsewhere", "count")]  # fmt: skip
-        for name in self.classes[:FEW_CLASSES]:
-            rows = [
-                (each.column, each.value, times(each.log_ratio), each.here, each.elsewhere)
-                for each in found[name]
-            ]
-            caption = f"Most evidence for {label(name)}"
-            if rows:
-                yield Table.of(caption, head, rows, name=f"informative {label(name, 60)}")
-
     @cached_property
     def checks(self) -> dict[str, Table]:
         """The tables of the diagnosis, by name."""
@@ -377,13 +361,17 @@ class Contents:
             made["precision_recall"] = draw(plots.PrecisionRecallDisplay(judged).plot, size=SIZE)
         return made
 
-    def word_pictures(self) -> list[str]:
-        """Draw the words of each text."""
+    def informative_pictures(self) -> list[str]:
+        """Draw the words of each text, and the other values, that are most evidence for a class."""
         from tallybayes.plots import InformativeDisplay
 
         texts = [f.title for f in self.model.factors if f.parameters.shows[0] == "word"]
         make = InformativeDisplay.from_estimator
-        return [draw(make, self.fitted, MOST_WORDS, column=name) for name in texts[:TEXTS_DRAWN]]
+        made = [draw(make, self.fitted, MOST_WORDS, column=name) for name in texts[:TEXTS_DRAWN]]
+        values = informative_values(self.model, MOST_VALUES)
+        if {each.column for several in values.values() for each in several} - set(texts):
+            made.append(draw(InformativeDisplay(values, self.classes, words=False).plot))
+        return made
 
     @property
     def few_panels(self) -> bool:

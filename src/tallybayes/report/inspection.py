@@ -38,7 +38,6 @@ FEW_COLUMNS = 20  # lines of one table that are all shown, however few are asked
 LONGEST = 40  # characters of a family
 HISTORY = 20
 LARGEST = 700.0  # the logarithm of a number that a float can hold
-TIMES = "times as probable as elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +136,6 @@ class Inspection(Renderable):
     size: int | None = None
 
     @property
-    def target(self) -> str:
-        """The name of what is predicted."""
-        return self.fitted.model.schema.target
-
-    @property
-    def n_columns(self) -> int:
-        """How many columns the model has."""
-        return len(self.fitted.tally.schema.names)
-
-    @property
     def rows(self) -> NDArray[np.int64]:
         """How many rows were counted, by class."""
         return self.fitted.tally.with_classes(self.fitted.classes).rows
@@ -193,7 +182,7 @@ class Inspection(Renderable):
         parts = {key: [each[key] for each in found] for key in found[0]} if found else {}
         columns = {
             "column": ("label", parts["name"]),
-            "family": ("text", list(map(short_family, parts["family"]))),
+            "family": ("text", [label(each, LONGEST) for each in parts["family"]]),
             "exponent": ("score", None if set(parts["exponent"]) == {1.0} else parts["exponent"]),
             "missing": ("count", parts["missing"]),
             "why": ("text", parts["why"]),
@@ -224,9 +213,10 @@ class Inspection(Renderable):
         """Show classes, columns, parameters, and where the model comes from."""
         model, made = self.fitted.model, self.provenance
         size = "" if self.size is None else f", {self.size} bytes"
+        columns, rows = len(model.schema.names), int(self.rows.sum())
         yield (
-            f"{self.path or 'a model'}: {label(self.target)} from "
-            f"{counted(self.n_columns, 'column')}, {counted(int(self.rows.sum()), 'row')}{size}"
+            f"{self.path or 'a model'}: {label(model.schema.target)} from "
+            f"{counted(columns, 'column')}, {counted(rows, 'row')}{size}"
         )
         yield (
             f"{count(model.free_parameters)} free parameters, "
@@ -238,7 +228,7 @@ class Inspection(Renderable):
             yield f"{label(model.positive)} wins only when it is strictly more probable"
         yield replace(self.columns(), caption="")
         for each in self.tables:
-            title = f"{each.name}: {each.title}, {short_family(each.family)}"
+            title = f"{each.name}: {each.title}, {label(each.family, LONGEST)}"
             more = "" if each.table.caption == each.title else f"; {each.table.caption}"
             yield replace(each.table, caption=title + more)
             yield from each.notes
@@ -261,7 +251,7 @@ class Inspection(Renderable):
             {
                 "path": self.path,
                 "bytes": self.size,
-                "target": self.target,
+                "target": model.schema.target,
                 "rows": int(self.rows.sum()),
                 "classes": [
                     {"label": each, "rows": n, "weight": w, "prior": _plain(formula, p)}
@@ -270,7 +260,7 @@ class Inspection(Renderable):
                 "prior": repr(self.fitted.recipe.prior),
                 "positive": model.positive,
                 "calibration": model.calibration,
-                "n_columns": self.n_columns,
+                "n_columns": len(model.schema.names),
                 "columns": self._columns(),
                 "tables": [table.to_dict() for table in self.tables],
                 "more_tables": self.more_tables,
@@ -282,14 +272,6 @@ class Inspection(Renderable):
         if model.calibration is not None:
             found["calibration"]["summary"] = model.calibration.headline
         return found
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-
-def short_family(family: str) -> str:
-    """Return a family on one line that is not too long."""
-    return family if len(family) <= LONGEST else f"{family[: LONGEST - 1]}…"
 
 
 def _table(
@@ -445,13 +427,15 @@ class _Tables(NamedTuple):
     def _columns(self) -> ParameterTable:
         """Make the table of columns that stand for one line each, those that tell most if many."""
         parameters, chosen = self.factor.parameters, self.units
-        ratios = {unit: _ratios(parameters, unit) for unit in self.units}
+        ratios: Any = {unit: parameters.ratios(unit) for unit in chosen}
         if not self.named and len(self.units) > max(self.words, FEW_COLUMNS):
             p = np.stack([ratios[unit].p[:, 0] for unit in self.units], axis=1)
             telling = np.argsort(-_divergence(p, self.fitted.model.prior), kind="stable")
             chosen = [self.units[k] for k in telling[: self.words].tolist()]
         silent = [unit for unit in chosen if parameters.silence(unit)]
-        lines = [(self._named(unit), ratios[unit], 0) for unit in chosen if unit not in silent]
+        lines = [
+            (self._named(unit), ratios[unit].pooled(), 0) for unit in chosen if unit not in silent
+        ]
         note = ""
         if silent:
             note = f"{listed(map(self._named, silent))}: {parameters.silence(silent[0])}"
@@ -490,10 +474,12 @@ class _Tables(NamedTuple):
         for c, each in enumerate(self.classes):
             words = found.get(each, [])
             of = [ratios[..., [place[str(word.value)]]].pooled() for word in words]
+            logs = [word.log_ratio for word in words]
+            times = [math.exp(log) if log < LARGEST else math.inf for log in logs]
             columns = {
                 "word": ("label", [word.value for word in words]),
                 self.title: ("short", [estimated(ratio[[c]], 0)[0] for ratio in of]),
-                TIMES: ("short", [times(word.log_ratio) for word in words]),
+                "times as probable as elsewhere": ("short", times),
                 "count": ("count", [word.here for word in words]),
                 "count elsewhere": ("count", [word.elsewhere for word in words]),
             }
@@ -506,17 +492,6 @@ class _Tables(NamedTuple):
                 note=f"{counted(len(entries.values), 'word')} are used" if last else "",
                 more_classes=len(model.classes) - len(self.classes) if last else 0,
             )
-
-
-def times(log_ratio: float) -> float:
-    """Return how many times as probable a value is; infinite beyond what a float can hold."""
-    return math.exp(log_ratio) if log_ratio < LARGEST else math.inf
-
-
-def _ratios(parameters: Any, unit: int) -> Ratios:
-    """Return the fractions of a unit; a class that has none takes those of all classes."""
-    found: Ratios = parameters.ratios(unit).pooled()
-    return found
 
 
 def _divergence(p: Floats, prior: Floats) -> Floats:

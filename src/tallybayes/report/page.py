@@ -185,7 +185,7 @@ def model_report(
             reasons=NO_INTERVAL,
             no_ranking=NO_RANKING,
             commands=_commands(contents),
-            model_file=quoted(path or "MODEL.tally"),
+            model_file=shlex.quote(path or "MODEL.tally"),
             made_with=list(_made(contents)),
         )
     )
@@ -212,7 +212,7 @@ def _template() -> Environment:
         "count": words.count,
         "percent": words.percent,
         "probability": words.probability,
-        "quoted": quoted,
+        "quoted": shlex.quote,
     }
     return environment
 
@@ -247,38 +247,18 @@ def _labels(names: Iterable[object], last: str = "and", most: int = 6, longest: 
 
 def _commands(contents: Contents) -> list[str]:
     """Return what to type to look at the model, to judge it and to make this page."""
-    model = quoted(contents.path or "MODEL.tally")
-    files = [quoted(name) for name in contents.data]
+    model = shlex.quote(contents.path or "MODEL.tally")
+    files = [shlex.quote(name) for name in contents.data]
     if not files and contents.predictions is not None:  # rows in memory, which have no name
         files = ["DATA.csv"]
-    options = [quoted(word) for word in contents.options]
+    options = [shlex.quote(word) for word in contents.options]
     lines = ["# what the model has counted and estimated", f"tallybayes inspect {model}"]
     if files:
         lines += ["# its scores", " ".join(["tallybayes evaluate", model, *files, *options])]
     page = ["tallybayes report", model, *(f"--data {name}" for name in files), *options]
     if contents.title is not None:
-        page += ["--title", quoted(contents.title)]
+        page += ["--title", shlex.quote(contents.title)]
     return [*lines, "# this page", " ".join([*page, "-o report.html"])]
-
-
-def quoted(word: str) -> str:
-    r"""Return a word as a shell takes it: whole, and with nothing in it that cannot be seen.
-
-    Examples
-    --------
-    >>> print(quoted("loan.csv"), quoted("my loans.csv"), quoted("two\nlines"))
-    loan.csv 'my loans.csv' $'two\x0alines'
-    """
-    if word.isprintable():
-        return shlex.quote(word)
-    seen = {"\\": "\\\\", "'": "\\'"}
-    return "$'" + "".join(seen.get(c) or (c if c.isprintable() else _bytes(c)) for c in word) + "'"
-
-
-def _bytes(character: str) -> str:
-    of_file = "\udc80" <= character <= "\udcff"  # a byte of a file's name that is not UTF-8
-    given = character.encode("utf-8", "surrogateescape" if of_file else "surrogatepass")
-    return "".join(f"\\x{byte:02x}" for byte in given)
 
 
 def _made(contents: Contents) -> Iterator[tuple[str, str]]:
