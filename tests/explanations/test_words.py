@@ -28,11 +28,6 @@ def words_of(found):
     return {word.value: word for word in mail.words}
 
 
-def occurrences(label, word):
-    texts = [text for text, y in zip(DOCUMENTS, LABELS, strict=True) if y == label]
-    return sum(text.split().count(word) for text in texts)
-
-
 def documents(label, word=None):
     texts = [text for text, y in zip(DOCUMENTS, LABELS, strict=True) if y == label]
     return sum(word is None or word in text.split() for text in texts)
@@ -40,24 +35,6 @@ def documents(label, word=None):
 
 def near(values):
     return pytest.approx([math.log(value) if value else -math.inf for value in values], abs=1e-12)
-
-
-@pytest.mark.parametrize("alpha", [Fraction(1), Fraction(1, 2), Fraction(0)])
-def test_multinomial_words_count_as_often_as_they_occur(alpha):
-    found = words_of(explain(model(alpha=float(alpha)), {"mail": NEW}))
-    for word, times in Counter(NEW.split()).items():
-        if word not in VOCABULARY:
-            continue
-        expected = [
-            Fraction(
-                occurrences(label, word) + alpha,
-                sum(occurrences(label, w) for w in VOCABULARY) + alpha * len(VOCABULARY),
-            )
-            ** times
-            for label in CLASSES
-        ]
-        assert found[word].log_likelihood == near(expected)
-        assert (found[word].count, found[word].weight) == (times, times)
 
 
 def test_boolean_words_count_once_however_often_they_occur():
@@ -68,39 +45,6 @@ def test_boolean_words_count_once_however_often_they_occur():
     ]
     assert found["money"].log_likelihood == near(expected)
     assert (found["money"].count, found["money"].weight) == (2, 1)
-
-
-def test_complement_words_weigh_by_the_other_classes():
-    found = words_of(explain(model(event="complement"), {"mail": NEW}))
-    expected = []
-    for label in CLASSES:
-        others = [other for other in CLASSES if other != label]
-        share = Fraction(
-            sum(occurrences(other, "money") for other in others) + 1,
-            sum(occurrences(other, w) for other in others for w in VOCABULARY) + len(VOCABULARY),
-        )
-        expected.append(-2 * math.log(share))
-    assert found["money"].log_likelihood == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("alpha", [Fraction(1), Fraction(1, 3), Fraction(0)])
-def test_bernoulli_words_that_are_absent_are_one_contribution(alpha):
-    found = words_of(explain(model(event="bernoulli", alpha=float(alpha)), {"mail": NEW}))
-    p = {
-        (label, word): (documents(label, word) + alpha) / (documents(label) + 2 * alpha)
-        for label in CLASSES
-        for word in VOCABULARY
-    }
-    present = set(NEW.split()) & set(VOCABULARY)
-    for word in present:
-        assert found[word].log_likelihood == near([p[label, word] for label in CLASSES])
-    absent = found["words that are absent"]
-    expected = [
-        math.prod(1 - p[label, word] for word in VOCABULARY if word not in present)
-        for label in CLASSES
-    ]
-    assert absent.log_likelihood == near(expected)
-    assert absent.count == len(VOCABULARY) - len(present)
 
 
 def test_a_document_that_has_all_words_has_none_that_are_absent():

@@ -111,13 +111,6 @@ def test_without_smoothing_a_married_applicant_has_a_factor_of_zero():
     assert found.posterior == {"No": 1, "Yes": 0}
 
 
-def test_laplace_adds_one_to_the_status_as_printed():
-    assert_says(
-        of_loan(tb.Categorical(alpha=1)),
-        "P(status = Married | Yes) = (0 + 1)/(3 + 3) = 1/6 = 0.1667",
-    )
-
-
 def test_the_customer_has_the_printed_score_and_the_one_of_the_formula_in_the_text():
     assert_says(
         of_customer(0), "s(drop out) = 3/5 x 0.51380 x 0.16544 x 0.30940 = 0.016 (0.015780)"
@@ -251,16 +244,6 @@ def test_of_hundreds_of_columns_all_count_and_the_most_telling_are_shown(family)
     assert found.to_html()
 
 
-def test_scores_too_large_for_a_float_are_written_by_their_power_of_ten():
-    columns = {name: tb.Count() for name in "xy"}
-    tally = tb.Tally.of({"x": [9, 1], "y": [1, 9]}, ["a", "b"], columns=columns)
-    found = working(Fitted(tally, Recipe((tb.Complement(),))), {"x": 2000, "y": 1})
-    # the share of x elsewhere is 2/12
-    power = int(found.explanation.joint[0] / np.log(10.0))
-    assert power == 1556
-    assert f" x 10^{power})" in str(found)
-
-
 def test_of_many_classes_the_most_probable_are_shown_and_all_are_added_up():
     subject, record = long_mail(n_classes=10)
     found = working(subject, record)
@@ -280,22 +263,3 @@ def test_classes_that_are_numbers_are_named_with_the_target():
 def test_no_class_is_taken_for_any_class():
     tally = tb.Tally.of({"a": ["x", "y"]}, ["c", "d"])
     assert_says(working(Fitted(tally), {"a": "x"}), "s(k) = P(k) x P(a = x | k)")
-
-
-def test_an_estimator_brings_its_counts():
-    model = tb.TextNB(alpha=1, positive="spam").fit(mails.TEXTS, mails.LABELS)
-    assert working(model, {"text": mails.NEW}).scores["spam"] == mails.S_SPAM
-
-
-@pytest.mark.parametrize(
-    ("subject", "record", "message"),
-    [
-        ("a model", {}, "str is no model; give an estimator"),
-        (Fitted(loan.loans()), ["No"], "must be a mapping"),
-        (Fitted(loan.loans()), {"incom": 3.0}, "did you mean 'income'"),
-    ],
-    ids=["no model", "no mapping", "no such column"],
-)
-def test_what_cannot_be_worked_out_is_refused(subject, record, message):
-    with pytest.raises(tb.TallyBayesError, match=re.escape(message)):
-        working(subject, record)

@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 import tallybayes as tb
-from explanations.test_working import assert_says, lines, of_loan, of_mail
+from explanations.test_working import assert_says, of_loan, of_mail
 from lectures import test_mails as mails
 from tallybayes.explanations.working import working
 from tallybayes.model import Fitted, Recipe
@@ -104,16 +104,6 @@ def test_an_interval_is_shown_with_its_edges():
     assert_says(found, "P(age in (18, 65] | y) = (2 + 1)/(2 + 3) = 3/5 = 0.6")
 
 
-def test_a_log_normal_density_is_that_of_the_number_itself():
-    tally = tb.Tally.of(
-        {"x": [1.0, 4.0, 20.0, 90.0]}, ["a", "a", "b", "b"], columns={"x": tb.LogNormal()}
-    )
-    line = next(
-        each for each in lines(working(Fitted(tally), {"x": 8.0})) if "f(x = 8 | a) =" in each
-    )
-    assert re.search(r"= 1/\(8 sqrt\(2 pi 0\.96\d+\)\) exp\(-\(log\(8\) - 0\.69\d+\)\^2/", line)
-
-
 def test_an_exponent_is_shown_and_leaves_the_prior_alone():
     found = of_loan(
         tb.Categorical(),
@@ -135,24 +125,6 @@ def test_the_prior_has_its_exponent():
     squared = Calibration("temperature", default=1.0, prior=2.0)
     found = of_loan(tb.Categorical(), {"status": "Married"}, calibration=squared)
     assert found.scores["Yes"] == Fraction(3, 10) ** 2 * Fraction(1, 6)
-
-
-def test_a_whole_exponent_keeps_the_score_exact():
-    squared = Calibration("temperature", default=2.0)
-    found = of_loan(tb.Categorical(), {"status": "Married"}, calibration=squared)
-    assert found.scores["Yes"] == Fraction(3, 10) * Fraction(1, 6) ** 2
-    mail = tb.Tally.of({"mail": mails.TEXTS}, mails.LABELS, columns={"mail": tb.Text()})
-    found = working(Fitted(mail, Recipe(calibration=squared)), {"mail": mails.NEW})
-    assert found.scores["spam"] == Fraction(3, 7) * (mails.S_SPAM / Fraction(3, 7)) ** 2
-    for event in ("bernoulli", "complement"):
-        family, prior = (tb.Text(event=event),), Fraction(3, 7)
-        plain, twice = (
-            working(Fitted(mail, Recipe(family, calibration=each)), {"mail": mails.NEW}).scores[
-                "spam"
-            ]
-            for each in (None, squared)
-        )
-        assert twice == prior * (plain / prior) ** 2
 
 
 def test_columns_of_a_bag_that_count_nothing_are_not_shown():

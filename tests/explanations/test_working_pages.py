@@ -12,7 +12,6 @@ from explanations.test_working_numbers import formulas, has_words
 from lectures import test_loan as loan
 from tallybayes.explanations.working import working
 from tallybayes.model import Fitted
-from tallybayes.rendering.document import STYLE
 from tallybayes.rendering.formula import LATEX, MARKDOWN, MATHML, write
 
 HTML = "</math><script>f(1)</script>&\"'"
@@ -98,17 +97,6 @@ def test_html_says_the_same_as_text(found):
     assert spoken == [write(each) for each in formulas(found)]
 
 
-def test_several_pieces_need_the_style_only_once():
-    found = of_mail(1)
-    assert STYLE in found.to_html() == found._repr_html_()
-    assert "<style>" not in found.to_html(styled=False)
-    assert all(
-        rule.startswith(".tb")
-        for rule in re.findall(r"([^{},]+)[,{]", STYLE.replace("}", ","))
-        if ":" not in rule
-    )
-
-
 def balanced(text):
     """Tell whether the braces of LaTeX open and close in order."""
     depth = 0
@@ -161,17 +149,3 @@ def test_a_table_in_markdown_has_as_many_cells_in_each_line(found):
     cells = [len(re.findall(r"(?<!\\)\|", line)) for line in table]
     assert len(table) == 2 + len(found.classes)
     assert len(set(cells)) == 1
-
-
-def test_markdown_takes_none_of_the_users_words_for_a_sign():
-    text = re.sub(r"^- \$.*\$$", "", hostile().to_markdown(), flags=re.MULTILINE)
-    assert "<script>" not in re.sub(r"\\.", "", text)
-    assert not re.search(r"(?<!\\)[<`]", text)
-
-
-def test_long_lines_of_text_break_before_a_sign():
-    text = of_customer(1).to_text()
-    assert max(map(len, text.splitlines())) <= 96
-    broken = [line for line in text.splitlines() if line.startswith(" " * 6)]
-    assert broken
-    assert all(re.match(r" {6}(= |x |\+ |exp)", line) for line in broken)

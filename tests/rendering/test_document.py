@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallybayes.rendering import Column, Formulas, Heading, Part, Renderable, Table
-from tallybayes.rendering.formula import equation, number, product
+from tallybayes.rendering import Column, Formulas, Heading, Part, Renderable, Table, words
+from tallybayes.rendering.document import markdown_text
+from tallybayes.rendering.formula import equation, latex_text, number, product, rounded
 from tallybayes.rendering.words import FORMATS, label, listed, plain
 
 HOSTILE = "<b>&_$%#{}|*`[x](y)\\\x1b[41m\n"
@@ -172,3 +173,49 @@ def test_plain_keeps_what_json_knows() -> None:
         0.5,
         [0, 1],
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (label("a\nb\x1b[41m"), "a b\N{REPLACEMENT CHARACTER}[41m"),
+        (label(""), '""'),
+        (label(0.1 + 0.2), "0.3"),
+        (label("total_charges_before_tax_2025", 20), "total_char…_tax_2025"),
+        (listed(["a", "b", "c"]), "a, b and c"),
+        (listed("abcde", most=3), "a, b, c and 2 more"),
+        (listed("ab", last="or"), "a or b"),
+        (words.count(1234567), "1,234,567"),
+        (words.count(0.1 + 0.2), "0.3"),
+        (words.counted(1, "row"), "1 row"),
+        (words.counted(1234, "row"), "1,234 rows"),
+        (words.counted(2, "class", "classes"), "2 classes"),
+        (words.number(0.123456), "0.123"),
+        (words.number(1234567.0), "1,230,000"),
+        (words.number(-2.0), "-2"),
+        (words.number(1e-7), "1e-07"),
+        (words.probability(0.25), "0.2500"),
+        (words.probability(0.99999999), "1 - 1e-08"),
+        (words.probability(1e-9), "1e-09"),
+        (words.probability(1.0), "1"),
+        (words.odds(1.0), "2 : 1"),
+        (words.odds(0.0), "1 : 1"),
+        (words.odds(-2.0), "1 : 4"),
+        (words.odds(4000.0), "2^4000 : 1"),
+        (words.odds(-math.inf), "1 : inf"),
+        (words.p_value(0.0312), "0.031"),
+        (words.p_value(1e-30), "< 1e-12"),
+        (markdown_text("a_b | <i>$5"), r"a\_b \| \<i\>\$5"),
+        (latex_text("50% of R&D_{x}"), r"50\% of R\&D\_\{x\}"),
+        (number(3.0), "3"),
+        (number(0.25), "0.25"),
+        (number(1 / 3), "1/3"),
+        (number(0.123456789), "0.123457"),
+        (number(1e-9), "1 x 10^-9"),
+        (rounded(math.log(0.0000296), 3), "0.0000296"),
+        (rounded(math.log(9.9996e-9), 3), "1.00 x 10^-8"),
+        (rounded(-math.inf), "0"),
+    ],
+)
+def test_single_things_are_written(written: object, text: str) -> None:
+    assert str(written) == text

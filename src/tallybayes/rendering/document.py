@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from textwrap import fill
@@ -57,35 +57,20 @@ class Column:
 
     def cell(self, value: Any) -> str | Formula:
         """Write a value; text and formulas are what they are, and what is undefined is a dash."""
-        if isinstance(value, Formula):
-            return value
         if value is None:
             return ""
         if isinstance(value, float) and math.isnan(value):
             return "-"
-        return (
-            value if isinstance(value, str) and not self.is_words else FORMATS[self.format](value)
-        )
+        as_is = isinstance(value, Formula) or (isinstance(value, str) and not self.is_words)
+        return value if as_is else FORMATS[self.format](value)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A caption, columns and rows of values.
+    """A caption, columns and rows of values, and a `foot` of rows that sum up.
 
-    Parameters
-    ----------
-    caption
-        What the table shows.
-    columns
-        Names and formats.
-    rows
-        A value for each column; None for an empty cell, NaN for what is undefined.
-    foot
-        Rows that sum up.
-    more
-        How many rows are not shown.
-    name
-        What a page calls the table, for scripts and tests.
+    Empty cells are None, NaN is what is undefined; `more` rows are not shown. A page calls the
+    table by its `name`, for scripts and tests.
 
     Examples
     --------
@@ -131,12 +116,6 @@ class Table:
         """Write rows."""
         for row in rows:
             yield [c.cell(value) for c, value in zip(self.columns, row, strict=True)]
-
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        """The rows as JSON can hold them."""
-        names = [column.name for column in self.columns]
-        return [dict(zip(names, map(plain, row), strict=True)) for row in self.rows]
 
     def __html__(self) -> str:
         return _table_html(self)
@@ -275,9 +254,8 @@ def _text(part: Part, width: int) -> Iterator[str]:
 def _table_text(table: Table, width: int) -> Iterator[str]:
     """Align the columns; a formula that makes the table too wide is cut to its value."""
     head = [column.name for column in table.columns]
-    rows = list(table.cells((*table.rows, *table.foot)))
-    for whole in (True, False):
-        cells = [[c if isinstance(c, str) else _in_cell(c, whole) for c in row] for row in rows]
+    for in_cell in (write, _value):
+        cells = _written(table, str, in_cell)
         wide = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
         if sum(wide) + 2 * len(wide) <= width:
             break
@@ -289,8 +267,8 @@ def _table_text(table: Table, width: int) -> Iterator[str]:
         yield "  ".join(padded).rstrip()
 
 
-def _in_cell(formula: Formula, whole: bool) -> str:
-    return write(formula if whole or formula.op != "=" else formula.parts[-1])
+def _value(formula: Formula) -> str:
+    return write(formula.parts[-1] if formula.op == "=" else formula)
 
 
 def _formula_text(formula: Formula, width: int) -> Iterator[str]:
@@ -308,13 +286,7 @@ def _formula_text(formula: Formula, width: int) -> Iterator[str]:
 
 
 def markdown_text(text: str) -> str:
-    r"""Write words so that Markdown takes none of them for a sign.
-
-    Examples
-    --------
-    >>> print(markdown_text("a_b | <i>$5"))
-    a\_b \| \<i\>\$5
-    """
+    r"""Write words so that Markdown takes none of them for a sign."""
     return SPECIAL.sub(r"\\\1", text)
 
 
@@ -329,14 +301,19 @@ def _markdown(part: Part) -> str:
         return "\n".join(f"- ${write(line, MARKDOWN)}$" for line in part.lines)
     head = [markdown_text(column.name) for column in part.columns]
     rule = ["---" if column.is_words else "---:" for column in part.columns]
-    cells = [
-        [markdown_text(c) if isinstance(c, str) else f"${write(c, MARKDOWN)}$" for c in row]
-        for row in part.cells((*part.rows, *part.foot))
-    ]
-    lines = [f"| {' | '.join(row)} |" for row in (head, rule, *cells)]
+    rows = _written(part, markdown_text, lambda formula: f"${write(formula, MARKDOWN)}$")
+    lines = [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
     caption = [f"**{markdown_text(part.caption)}**\n"] if part.caption else []
     more = [f"\n... {count(part.more)} more"] if part.more else []
     return "\n".join([*caption, *lines, *more])
+
+
+def _written(
+    table: Table, words: Callable[[str], str], formula: Callable[[Formula], str]
+) -> list[list[str]]:
+    """Write all cells of a table."""
+    rows = table.cells((*table.rows, *table.foot))
+    return [[words(c) if isinstance(c, str) else formula(c) for c in row] for row in rows]
 
 
 def _latex(part: Part) -> str:
@@ -353,11 +330,8 @@ def _latex(part: Part) -> str:
         items = [rf"\item[] $\displaystyle {write(line, LATEX)}$" for line in part.lines]
         return "\n".join([r"\begin{itemize}", *items, r"\end{itemize}"])
     head = " & ".join(latex_text(column.name) for column in part.columns) + r" \\ \hline"
-    rows = [
-        " & ".join(latex_text(c) if isinstance(c, str) else f"${write(c, LATEX)}$" for c in row)
-        + r" \\"
-        for row in part.cells((*part.rows, *part.foot))
-    ]
+    cells = _written(part, latex_text, lambda formula: f"${write(formula, LATEX)}$")
+    rows = [" & ".join(row) + r" \\" for row in cells]
     kinds = "".join("l" if column.is_words else "r" for column in part.columns)
     caption = [rf"\paragraph*{{{latex_text(part.caption)}}}"] if part.caption else []
     more = [f"... {count(part.more)} more"] if part.more else []

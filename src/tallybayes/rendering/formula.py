@@ -15,6 +15,7 @@ They are put together with Python's own operators, so that code reads like the l
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -42,18 +43,10 @@ LOG_10 = math.log(10.0)
 class Formula:
     """An operation with its parts; or a leaf: a number, a name, a symbol.
 
-    Parameters
-    ----------
-    op
-        "+", "-", "*", "/", "^", "neg", "=", " " (a product without a sign), "e" (a mantissa and
-        a power of ten), "(" (brackets around a rounded number beside a shorter one), "call",
-        "number", "name" or "symbol".
-    parts
-        What the operation is done with.
-    text
-        What a leaf or a function is called.
-    exact
-        The value; None where it is irrational or not known.
+    Operations are "+", "-", "*", "/", "^", "neg", "=", "!", "call", "of", "given", " " (a product
+    without a sign), "e" (a mantissa and a power of ten) and "(" (brackets around a rounded number
+    beside a shorter one). The `text` is what a leaf or a function is called; the `exact` value is
+    None where it is irrational or not known.
     """
 
     op: str
@@ -62,19 +55,22 @@ class Formula:
     exact: Fraction | None = None
 
     def __add__(self, other: Formula | int) -> Formula:
-        return _operation("+", self, other, lambda a, b: a + b)
+        return _combined("+", self, other)
 
     def __sub__(self, other: Formula | int) -> Formula:
-        return _operation("-", self, other, lambda a, b: a - b)
+        return _combined("-", self, other)
 
     def __mul__(self, other: Formula | int) -> Formula:
-        return _operation("*", self, other, lambda a, b: a * b)
+        b = other if isinstance(other, Formula) else number(other)
+        ops = {part.op for part in (self, b, *self.parts, *b.parts)}
+        # products with functions and symbols need no sign
+        return _combined(" " if ops & {"call", "symbol"} else "*", self, b)
 
     def __truediv__(self, other: Formula | int) -> Formula:
-        return _operation("/", self, other, lambda a, b: a / b if b else None)
+        return _combined("/", self, other)
 
     def __pow__(self, other: Formula | int) -> Formula:
-        return _operation("^", self, other, _power)
+        return _combined("^", self, other)
 
     def __rmul__(self, other: int) -> Formula:
         return number(other) * self
@@ -94,25 +90,6 @@ class Formula:
         return write(self)
 
 
-def _operation(
-    op: str,
-    a: Formula,
-    b: Formula | int,
-    value: Callable[[Fraction, Fraction], Fraction | None],
-) -> Formula:
-    """Put two formulas together; products with functions and symbols need no sign."""
-    b = b if isinstance(b, Formula) else number(b)
-    if op == "*" and any(part.op in ("call", "symbol") for part in (a, b, *a.parts, *b.parts)):
-        op = " "
-    exact = None
-    if a.exact is not None and b.exact is not None:
-        exact = value(a.exact, b.exact)
-        if exact is not None and exact.denominator > LARGEST:
-            exact = None
-    parts = (*a.parts, b) if op in JOINED and a.op == op else (a, b)
-    return Formula(op, parts, exact=exact)
-
-
 def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
     """Return a power if it is rational and not endlessly long."""
     if exponent.denominator != 1 or (not base and exponent < 0) or abs(exponent) > MOST_POWER:
@@ -120,15 +97,33 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
     return base ** int(exponent)
 
 
-def number(x: float | Fraction, digits: int = 6) -> Formula:
-    """Return a number: exact if it is whole, has few digits or is a simple fraction.
+VALUES: dict[str, Callable[[Fraction, Fraction], Fraction | None]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    " ": operator.mul,
+    "/": lambda a, b: a / b if b else None,
+    "^": _power,
+}
 
-    Examples
-    --------
-    >>> [str(number(x)) for x in (3.0, 0.25, 1 / 3, 0.123456789, 1e-9)]
-    ['3', '0.25', '1/3', '0.123457', '1 x 10^-9']
-    """
-    near = simple(x)
+
+def _combined(op: str, *given: Formula | int) -> Formula:
+    """Put formulas together; the exact value is that of all, unless it has too many digits."""
+    parts = [each if isinstance(each, Formula) else number(each) for each in given]
+    exact = parts[0].exact
+    for part in parts[1:]:
+        exact = None if exact is None or part.exact is None else VALUES[op](exact, part.exact)
+        exact = None if exact is not None and exact.denominator > LARGEST else exact
+    if op == "*" and any(part.exact == 0 for part in parts):
+        exact = Fraction(0)
+    if op in JOINED and parts[0].op == op:
+        parts[:1] = parts[0].parts
+    return Formula(op, tuple(parts), exact=exact)
+
+
+def number(x: float | Fraction, digits: int = 6) -> Formula:
+    """Return a number: exact if it is whole, has few digits or is a simple fraction."""
+    near = _simple(x)
     if near is None:
         return _leaf(f"{float(x):.{digits}g}")
     if near.denominator == 1:
@@ -139,14 +134,8 @@ def number(x: float | Fraction, digits: int = 6) -> Formula:
     return replace(_leaf(text), exact=near)
 
 
-def simple(x: float | Fraction) -> Fraction | None:
-    """Return the fraction that a number is meant to be, None if it is none of few digits.
-
-    Examples
-    --------
-    >>> simple(3.0), simple(0.1), simple(1 / 3), simple(0.1234567)
-    (Fraction(3, 1), Fraction(1, 10), Fraction(1, 3), None)
-    """
+def _simple(x: float | Fraction) -> Fraction | None:
+    """Return the fraction that a number is meant to be, None if it is none of few digits."""
     if isinstance(x, Fraction | int):
         return Fraction(x)
     if not math.isfinite(x):
@@ -170,15 +159,7 @@ def _leaf(text: str) -> Formula:
 
 
 def rounded(log: float, digits: int = 4, zeros: bool = False) -> Formula:
-    """Return the number with this logarithm, however small it is; `zeros` at its end may stay.
-
-    Examples
-    --------
-    >>> str(rounded(math.log(0.0000296), 3)), str(rounded(-1000.0, 3))
-    ('0.0000296', '5.08 x 10^-435')
-    >>> str(rounded(math.log(9.9996e-9), 3)), str(rounded(-math.inf))
-    ('1.00 x 10^-8', '0')
-    """
+    """Return the number with this logarithm, however small it is; `zeros` at its end may stay."""
     if log == -math.inf:
         return number(0)
     power = math.floor(log / LOG_10)
@@ -194,13 +175,7 @@ def rounded(log: float, digits: int = 4, zeros: bool = False) -> Formula:
 
 
 def density(log: float) -> Formula:
-    """Return a number that is no fraction: rounded as the lectures do, more digits beside.
-
-    Examples
-    --------
-    >>> str(density(math.log(0.0157803)))
-    '0.016 (0.015780)'
-    """
+    """Return a number that is no fraction: rounded as the lectures do, more digits beside."""
     brief, long = rounded(log, 2), rounded(log, 5, zeros=True)
     if str(brief) == str(rounded(log, 5)):
         return brief
@@ -228,51 +203,22 @@ def factorial(x: Formula) -> Formula:
     return Formula("!", (x,))
 
 
-def sqrt(x: Formula) -> Formula:
-    """Return a square root."""
-    return Formula("call", (x,), "sqrt")
+def _function(text: str) -> Callable[[Formula], Formula]:
+    return lambda x: Formula("call", (x,), text)
 
 
-def exp(x: Formula) -> Formula:
-    """Return a power of e."""
-    return Formula("call", (x,), "exp")
-
-
-def log(x: Formula) -> Formula:
-    """Return a natural logarithm."""
-    return Formula("call", (x,), "log")
-
-
+sqrt, exp, log = map(_function, ("sqrt", "exp", "log"))
 PI = Formula("symbol", text="pi")
 
 
 def product(factors: Sequence[Formula]) -> Formula:
     """Return the product of some factors, of which there may be one or none, with its signs."""
-    return _gathered("*", factors, number(1), lambda a, b: a * b)
+    return _combined("*", *factors) if len(factors) > 1 else (*factors, number(1))[0]
 
 
 def total(terms: Sequence[Formula]) -> Formula:
     """Return the sum of some terms, of which there may be one or none."""
-    return _gathered("+", terms, number(0), lambda a, b: a + b)
-
-
-def _gathered(
-    op: str,
-    parts: Sequence[Formula],
-    nothing: Formula,
-    value: Callable[[Fraction, Fraction], Fraction],
-) -> Formula:
-    """Put many formulas together."""
-    if len(parts) < 2:
-        return parts[0] if parts else nothing
-    exact = nothing.exact
-    if op == "*" and any(part.exact == 0 for part in parts):
-        return Formula(op, tuple(parts), exact=Fraction(0))
-    for part in parts:
-        exact = None if exact is None or part.exact is None else value(exact, part.exact)
-        if exact is not None and exact.denominator > LARGEST:
-            exact = None
-    return Formula(op, tuple(parts), exact=exact)
+    return _combined("+", *terms) if len(terms) > 1 else (*terms, number(0))[0]
 
 
 def chain(*parts: Formula) -> Formula:
@@ -382,13 +328,7 @@ SPECIAL = {
 
 
 def latex_text(text: str) -> str:
-    r"""Write words so that LaTeX takes none of them for a command.
-
-    Examples
-    --------
-    >>> print(latex_text("50% of R&D_{x}"))
-    50\% of R\&D\_\{x\}
-    """
+    r"""Write words so that LaTeX takes none of them for a command."""
     return "".join(SPECIAL.get(each, each) for each in text)
 
 
@@ -413,8 +353,7 @@ LATEX = Notation(
         **TEXT.operations,
         "*": r" \times ", " ": r" \, ", "/": r"\frac{{{0}}}{{{1}}}", "^": "{0:5}^{{{1}}}",
         "e": r"{0} \times 10^{{{1}}}", "(": r"{0} \; ({1})", "sqrt": r"\sqrt{{{0}}}",
-        "call": r"\{name}\left({0}\right)", "of": r"{name}({0})",
-        "given": r"{name}({0} \mid {1})",
+        "call": r"\{name}\left({0}\right)", "given": r"{name}({0} \mid {1})",
     },
     {
         "number": str,

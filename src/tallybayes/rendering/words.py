@@ -24,13 +24,6 @@ def label(value: object, most: int = LONGEST) -> str:
     r"""Write what a user named or typed on one line that is safe to print.
 
     Long ones are shortened in the middle, so that names which differ at their end stay apart.
-
-    Examples
-    --------
-    >>> label("a\nb\x1b[41m"), label(""), label(0.1 + 0.2)
-    ('a b�[41m', '""', '0.3')
-    >>> label("total_charges_before_tax_2025", 20)
-    'total_char…_tax_2025'
     """
     if isinstance(value, float | np.floating):
         text = f"{value:.10g}"
@@ -47,13 +40,7 @@ def label(value: object, most: int = LONGEST) -> str:
 def listed(
     names: Iterable[object], most: int = 8, last: str = "and", longest: int = LONGEST
 ) -> str:
-    """Write names for a sentence; of many the first ones, and how many more there are.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"]), listed("abcde", most=3), listed("ab", last="or")
-    ('a, b and c', 'a, b, c and 2 more', 'a or b')
-    """
+    """Write names for a sentence; of many the first ones, and how many more there are."""
     shown = [label(name, longest) for name in names]
     if len(shown) > most:
         shown[most:] = [f"{len(shown) - most:,} more"]
@@ -61,24 +48,12 @@ def listed(
 
 
 def count(n: float) -> str:
-    """Write a number of rows, or weights added up.
-
-    Examples
-    --------
-    >>> count(1234567), count(0.1 + 0.2)
-    ('1,234,567', '0.3')
-    """
+    """Write a number of rows, or weights added up."""
     return f"{int(n):,}" if float(n).is_integer() and abs(n) < 1e16 else f"{n:,.10g}"
 
 
 def counted(n: float, one: str, several: str = "") -> str:
-    """Write a number with the noun that it counts.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(1234, "row"), counted(2, "class", "classes")
-    ('1 row', '1,234 rows', '2 classes')
-    """
+    """Write a number with the noun that it counts."""
     return f"{count(n)} {one if n == 1 else several or one + 's'}"
 
 
@@ -93,13 +68,7 @@ def short(x: float) -> str:
 
 
 def number(x: float, digits: int = 3) -> str:
-    """Write a number rounded to so many digits, as a picture has room for.
-
-    Examples
-    --------
-    >>> number(0.123456), number(1234567.0), number(-2.0), number(1e-7)
-    ('0.123', '1,230,000', '-2', '1e-07')
-    """
+    """Write a number rounded to so many digits, as a picture has room for."""
     return f"{float(f'{x:.{digits}g}') + 0.0:,.10g}"
 
 
@@ -114,13 +83,7 @@ def bits(x: float) -> str:
 
 
 def probability(p: float) -> str:
-    """Write a probability so that one near 0 or 1 still says how near.
-
-    Examples
-    --------
-    >>> [probability(p) for p in (0.25, 0.99999999, 1e-9, 1.0)]
-    ['0.2500', '1 - 1e-08', '1e-09', '1']
-    """
+    """Write a probability so that one near 0 or 1 still says how near."""
     if p in (0.0, 1.0):
         return f"{p:.0f}"
     if p < NEAR:
@@ -129,26 +92,14 @@ def probability(p: float) -> str:
 
 
 def odds(weight: float) -> str:
-    """Write the odds of so many bits.
-
-    Examples
-    --------
-    >>> [odds(bits) for bits in (1.0, 0.0, -2.0, 4000.0, -math.inf)]
-    ['2 : 1', '1 : 1', '1 : 4', '2^4000 : 1', '1 : inf']
-    """
+    """Write the odds of so many bits."""
     large = abs(weight)
     number = f"{2.0**large:.3g}" if large < 1000.0 or math.isinf(large) else f"2^{large:.0f}"
     return f"1 : {number}" if weight < 0.0 else f"{number} : 1"
 
 
 def p_value(p: float) -> str:
-    """Write the p-value of a test.
-
-    Examples
-    --------
-    >>> p_value(0.0312), p_value(1e-30)
-    ('0.031', '< 1e-12')
-    """
+    """Write the p-value of a test."""
     return f"{p:.2g}" if p >= LEAST_P else f"< {LEAST_P:g}"
 
 
