@@ -59,7 +59,7 @@ def _end_to_end(work: Workload) -> list[str]:
     say(f"estimators: {work.name}")
     X, y = work.X, work.y
     ours, theirs = (each.fit(X, y) for each in both(work))
-    schema, families, model = ours.tally_.schema, ours._fitted.families, ours.model_
+    schema, families, model = ours.tally_.schema, ours.fitted_.recipe.families, ours.model_
     steps: dict[str, tuple[Callable[[], Any], ...]] = {
         "fit": (
             lambda: ours.fit(X, y),

@@ -75,13 +75,12 @@ def test_every_estimator_explains_rows_of_arrays(estimator):
         one = estimator.explain(X[50 + k])
         np.testing.assert_allclose(one.joint, joint[k], rtol=1e-12)
         np.testing.assert_allclose(one.posterior, estimator.predict_proba(X[[50 + k]])[0])
-        np.testing.assert_allclose(one.running_totals[-1], joint[k], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(
             found.terms[k].sum(0) + found.log_prior, joint[k], rtol=1e-9, atol=1e-9
         )
         shown = estimator.explain(X[50 + k], show="working")
         assert isinstance(shown, Working)
-        assert shown.decision == one.decision == estimator.predict(X[[50 + k]])[0]
+        assert shown.explanation.decision == one.decision == estimator.predict(X[[50 + k]])[0]
 
 
 def test_a_text_is_a_record_of_a_text_classifier():

@@ -63,7 +63,7 @@ def test_the_mails_come_out_as_printed():
     )
     assert found.scores == {"spam": mails.S_SPAM, "not spam": mails.S_NOT_SPAM}
     assert found.posterior["spam"] == mails.S_SPAM / (mails.S_SPAM + mails.S_NOT_SPAM)
-    assert found.decision == "spam"
+    assert found.explanation.decision == "spam"
 
 
 def test_without_smoothing_one_word_rules_spam_out_as_printed():
@@ -178,7 +178,7 @@ def test_a_tie_is_explained():
     said = "is just as probable"
     assert f"zzz {said}, and the first of equals wins" in str(working(Fitted(tally), {"word": 2}))
     found = working(Fitted(tally, Recipe(positive="spam")), {"word": 2})
-    assert found.decision == "zzz"
+    assert found.explanation.decision == "zzz"
     assert f"spam {said}, but wins only when it is strictly more probable" in " ".join(lines(found))
 
 
@@ -198,8 +198,8 @@ def test_a_long_text_shows_its_most_telling_words_and_gathers_the_rest():
     n_words = len(set(record["mail"].split()))
     assert int(said[1]) == n_words
     assert f"the other {n_words - 20} factors" in str(found)
-    assert len(found.terms) == 21
-    shown = found.terms[:-1]
+    assert len(found.derivations) == 21
+    shown = found.derivations[:-1]
     spread = [abs(np.subtract(*term.logs)) for term in shown]
     words = {
         each.value: abs(np.subtract(*each.log_likelihood))
@@ -207,7 +207,7 @@ def test_a_long_text_shows_its_most_telling_words_and_gathers_the_rest():
     }
     strongest = sorted(words.values(), reverse=True)[:20]
     assert sorted(spread, reverse=True) == pytest.approx(strongest)
-    total = np.add(subject.model.log_prior, np.sum([t.logs for t in found.terms], axis=0))
+    total = np.add(subject.model.log_prior, np.sum([t.logs for t in found.derivations], axis=0))
     assert total == pytest.approx(subject.model.joint_log_likelihood({"mail": [record["mail"]]})[0])
 
 
@@ -234,13 +234,13 @@ def test_of_hundreds_of_columns_all_count_and_the_most_telling_are_shown(family)
     record = {f"x{j}": value for j, value in enumerate(1.0 + rng.poisson(2.0, 330))}
     found = working(subject, record)
     joint = subject.model.joint_log_likelihood({n: [v] for n, v in record.items()})[0]
-    total = np.add(subject.model.log_prior, np.sum([t.logs for t in found.terms], axis=0))
+    total = np.add(subject.model.log_prior, np.sum([t.logs for t in found.derivations], axis=0))
     assert total == pytest.approx(joint, rel=1e-9)
     logs = np.array([each.log_likelihood for each in found.explanation.terms])
     strongest = np.sort(np.ptp(logs, axis=1))[-20:]
-    assert sorted(np.ptp(term.logs) for term in found.terms[:-1]) == pytest.approx(strongest)
+    assert sorted(np.ptp(term.logs) for term in found.derivations[:-1]) == pytest.approx(strongest)
     assert "There are 330 factors; the 20 that" in str(found)
-    assert found.terms[-1].title.startswith("the other 310 factors")
+    assert found.derivations[-1].title.startswith("the other 310 factors")
     assert found.to_html()
 
 

@@ -73,14 +73,16 @@ def assert_right(model, record, found):
     row = {name: [record.get(name)] for name in model.schema.names}
     joint = model.joint_log_likelihood(row)[0]
     posterior = model.posterior_of(record)
-    logs = model.log_prior + np.sum([t.logs for t in found.terms] or [[0.0] * len(joint)], axis=0)
+    logs = model.log_prior + np.sum(
+        [t.logs for t in found.derivations] or [[0.0] * len(joint)], axis=0
+    )
     np.testing.assert_allclose(logs, joint, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(found.explanation.joint, joint, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(
         found.explanation.posterior, list(posterior.values()), rtol=1e-9, atol=1e-12
     )
-    assert [found.decision] == model.predict(row).tolist()
-    for term in found.terms:
+    assert [found.explanation.decision] == model.predict(row).tolist()
+    for term in found.derivations:
         for factor, value in zip(term.factors, term.logs, strict=True):
             assert close(worked_out(write(factor)), value), (write(factor), value)
             if factor.exact is not None:
@@ -132,7 +134,7 @@ def test_all_four_ways_of_writing_and_json_are_ready(setting):
     for _, _, cells in setting.examples(2, seed=3):
         found = working(subject.model, record_of(setting, cells, 0))
         said = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-        assert said["decision"] == found.decision
+        assert said["decision"] == found.explanation.decision
         assert said["text"] == str(found) == found.to_text()
         assert [each["class"] for each in said["classes"]] == list(CLASSES)
         for written in (found.to_text(), found.to_markdown(), found.to_latex(), found.to_html()):
@@ -149,7 +151,7 @@ def test_the_telling_words_of_a_long_text_come_with_their_own_counts(event):
     subject = Fitted(tally, Recipe((tb.Text(event=event),)))
     record = {"text": " ".join(rng.choice(words, 600))}
     found = working(subject, record)
-    assert len(found.terms) == 21
+    assert len(found.derivations) == 21
     assert_right(subject.model, record, found)
 
 

@@ -147,5 +147,5 @@ def test_markdown_has_a_heading_for_each_step_and_formulas_between_dollars(found
 def test_a_table_in_markdown_has_as_many_cells_in_each_line(found):
     table = [line for line in found.to_markdown().splitlines() if line.startswith("|")]
     cells = [len(re.findall(r"(?<!\\)\|", line)) for line in table]
-    assert len(table) == 2 + len(found.classes)
+    assert len(table) == 2 + len(found.explanation.classes)
     assert len(set(cells)) == 1

@@ -11,24 +11,21 @@ base-2 logarithm of a factor is its weight of evidence: n bits multiply the odds
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from tallybayes.batches import Batch, Block, Coded, dense
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.explanations.plain import plain_value
-from tallybayes.kernels.scoring import shares
+from tallybayes.families.parameters import Piece, safe_log
 from tallybayes.model import Factor, Fitted, Model
-from tallybayes.model.model import winners_of
 from tallybayes.rendering import Part, Renderable, Table, plain
-from tallybayes.rendering.words import bits as bits_text
 from tallybayes.rendering.words import label, listed, probability
 from tallybayes.rendering.words import odds as odds_text
 from tallybayes.sources import as_source
-from tallybayes.sources.labels import Label
+from tallybayes.sources.labels import Label, is_missing
 
 if TYPE_CHECKING:
     from tallybayes.explanations.working import Working
@@ -51,17 +48,13 @@ class Term:
 
     Parameters
     ----------
-    column
-        The name of the column.
-    value
-        The value in the record, None if it is missing; of a word, the word itself.
+    column, value
+        The name of the column, and its value, None if it is missing; of a word, the word itself.
     log_likelihood
         What is added to the logarithm of each class's score: 0 if it is left out.
-    count
-        How often it occurs: of a word, and of a column that counts; otherwise 1.
-    weight
-        What that counts: the same, unless words count once a document, by their logarithm, their
-        idf or their norm.
+    count, weight
+        How often it occurs, of a word and of a column that counts; and what that counts: the same,
+        unless words count once a document, by their logarithm, their idf or their norm.
     exponent
         The calibration's exponent, which is in the log-likelihood already.
     left_out
@@ -69,9 +62,7 @@ class Term:
     detail
         What the value was taken for, if that is something else: its interval, or "on" and "off".
     words
-        The terms of a text's words, which add up to its own.
-    is_word
-        Whether this is one of those.
+        The terms of a text's words, which add up to its own; each of them `is_word`.
     """
 
     column: str
@@ -85,11 +76,6 @@ class Term:
     words: tuple[Term, ...] = ()
     is_word: bool = field(default=False, repr=False)
     numbers: tuple[int, ...] = field(default=(), repr=False)
-
-    @property
-    def smallest_terms(self) -> tuple[Term, ...]:
-        """The smallest parts: the words of a text, or the column itself."""
-        return self.words or (self,)
 
     @property
     def title(self) -> str:
@@ -118,26 +104,15 @@ class Evidence:
     @property
     def odds(self) -> float:
         """What it multiplies the odds by, inf beyond what a float can hold."""
-        return odds_of(self.bits)
+        return _odds(self.bits)
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast(Renderable):
     """The evidence for one class against another; it prints as a table.
 
-    Parameters
-    ----------
-    one, other
-        The two classes; evidence for the first counts positive.
-    prior
-        The bits of the prior.
-    evidence
-        That of each column, and of each word of a text, the strongest first; what is left out
-        comes last.
-    total
-        The bits of prior and evidence together.
-    explanation
-        What it is taken from.
+    Evidence for the `one` counts positive, in bits: that of the `prior`, of each column and of each
+    word of a text, the strongest first and what is left out last, and their `total`.
     """
 
     one: Label
@@ -150,66 +125,52 @@ class Contrast(Renderable):
     @property
     def odds(self) -> float:
         """The odds of the one class against the other, inf beyond what a float can hold."""
-        return odds_of(self.total)
+        return _odds(self.total)
 
     def document(self) -> Iterator[Part]:
         """Show prior, evidence and posterior, what is left out, and the answer."""
         yield self._table()
-        yield from self._texts()
         yield from self.explanation.left_out_notes("left out: {}")
         yield from (f"note: {note}" for note in self.explanation.notes)
         yield self._sentence()
 
     def _table(self) -> Table:
         found = self.explanation
-        places = list(range(len(found.classes)))
-        if len(places) > MOST_CLASSES:
-            places = [found.classes.index(each) for each in (self.one, self.other)]
+        places = [found.classes.index(each) for each in (self.one, self.other)]
+        if len(found.classes) <= MOST_CLASSES:
+            places = list(range(len(found.classes)))
         used = [each for each in self.evidence if each.term.left_out is None]
+        # counts and words only have something to say in that column
+        counts = any(each.term.count != 1.0 for each in used[:MOST_LINES])
 
-        def line(name: str, value: Any, times: Any, logs: Any, weight: float) -> list[Any]:
-            return [name, value, times, *(logs[c] for c in places), weight, weight]
+        def line(name: str, value: Any, count: Any, logs: Any, weight: Any) -> list[Any]:
+            counted = [count] if counts else []
+            return [name, value, *counted, *(logs and logs[c] for c in places), weight, weight]
 
         rows = [line("prior", found.prior_power, None, found.log_prior, self.prior)]
         for each in used[:MOST_LINES]:
             what = each.term
             rows.append(line(what.column, what.shown, what.count, what.log_likelihood, each.bits))
-        if len(used) > MOST_LINES:
-            rest = used[MOST_LINES:]
-            weight = sum(each.bits for each in rest if not math.isnan(each.bits))
-            weaker = f"{len(rest)} weaker ones"
-            rows.append(["others", weaker, None, *[None] * len(places), weight, weight])
+        if rest := [each.bits for each in used[MOST_LINES:]]:
+            weight = sum(x for x in rest if not math.isnan(x))
+            rows.append(line("others", f"{len(rest)} weaker ones", None, None, weight))
         rows.append(line("joint", None, None, found.joint, self.total))
-        chances = [probability(found.posterior[c]) for c in places]
-        rows.append(["posterior", None, None, *chances, None, None])
-        columns = [
-            ("column", "label"),
-            ("value", "text"),
-            ("count", "count"),
-            *((label(found.classes[c]), "score") for c in places),
-            ("bits", "bits"),
-            ("odds", "odds"),
-        ]
-        # counts and words only have something to say here
-        if all(each.term.count == 1.0 for each in used[:MOST_LINES]):
-            del columns[2]
-            rows = [[*row[:2], *row[3:]] for row in rows]
-        caption = (
+        chances = [probability(p) for p in found.posterior]
+        rows.append(line("posterior", None, None, chances, None))
+        return Table.of(
             f"{label(found.target)}: log-likelihoods, and the evidence for {label(self.one)} "
-            f"against {label(self.other)}"
+            f"against {label(self.other)}",
+            [
+                ("column", "label"),
+                ("value", "text"),
+                *([("count", "count")] if counts else []),
+                *((label(found.classes[c]), "score") for c in places),
+                ("bits", "bits"),
+                ("odds", "odds"),
+            ],
+            rows,
+            name="evidence",
         )
-        return Table.of(caption, columns, rows, name="evidence")
-
-    def _texts(self) -> Iterator[str]:
-        """Add up the words of each text."""
-        one, other = map(self.explanation.classes.index, (self.one, self.other))
-        for each in self.explanation.terms:
-            if len(each.words) > 1:
-                weight = bits(each.log_likelihood[one], each.log_likelihood[other])
-                said = (
-                    "-" if math.isnan(weight) else f"{bits_text(weight)} bits, {odds_text(weight)}"
-                )
-                yield f"{label(each.column)}, all words together: {said}"
 
     def _sentence(self) -> str:
         """Say the answer, and what is most evidence for it and against it."""
@@ -230,60 +191,37 @@ class Contrast(Renderable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it; bits that are NaN are None."""
-        found: dict[str, Any] = plain(
-            {
-                "one": self.one,
-                "other": self.other,
-                "prior_bits": self.prior,
-                "prior_odds": odds_of(self.prior),
-                "evidence": [
-                    {
-                        "column": each.term.column,
-                        "value": each.term.value,
-                        "count": each.term.count,
-                        "bits": each.bits,
-                        "odds": each.odds,
-                        "left_out": each.term.left_out,
-                    }
-                    for each in self.evidence
-                ],
-                "total_bits": self.total,
-                "total_odds": self.odds,
-            }
-        )
+        said = "column", "value", "count", "left_out"
+        evidence = [
+            {**{name: getattr(each.term, name) for name in said}, "bits": each.bits}
+            for each in self.evidence
+        ]
+        classes = {"one": self.one, "other": self.other}
+        bits = {"prior_bits": self.prior, "evidence": evidence, "total_bits": self.total}
+        found: dict[str, Any] = plain(classes | bits)
         return found
-
-    def __str__(self) -> str:
-        return self.to_text()
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation(Renderable):
     """Why a record gets its answer; make it with `explain`. It prints as a table.
 
-    Numbers for several classes are in the order of `classes`.
-
     Parameters
     ----------
-    target
-        The name of what is predicted.
-    classes
-        The classes.
+    target, classes
+        The name of what is predicted, and the classes: the order of all numbers.
     prior, log_prior
         What is believed before anything is known of the record; the logarithm has been multiplied
-        by the exponent.
+        by the exponent of a calibration, `prior_exponent`.
     terms
         What each column adds, in the order of the columns.
-    joint
-        The model's joint log-likelihood: log prior and terms added up.
-    posterior
-        The probability of each class.
+    joint, posterior
+        The model's joint log-likelihood, which is log prior and terms added up; and the probability
+        of each class.
     decision
         The class that the model predicts.
     notes
         What a reader should know.
-    prior_exponent
-        The calibration's exponent of the prior.
     """
 
     target: str
@@ -300,18 +238,12 @@ class Explanation(Renderable):
     @property
     def smallest_terms(self) -> tuple[Term, ...]:
         """The smallest parts that add up: every column, and of a text every word."""
-        return tuple(piece for each in self.terms for piece in each.smallest_terms)
+        return tuple(part for each in self.terms for part in each.words or (each,))
 
     @property
     def prior_power(self) -> str:
         """The exponent of the prior as it is written behind it: nothing if it is 1."""
         return "" if self.prior_exponent == 1.0 else f"^ {self.prior_exponent:.4g}"
-
-    @property
-    def running_totals(self) -> tuple[tuple[float, ...], ...]:
-        """The log prior, and the sum after each term: the last one is the joint."""
-        steps = [self.log_prior, *(each.log_likelihood for each in self.terms)]
-        return tuple(map(tuple, np.cumsum(np.array(steps), axis=0).tolist()))
 
     @property
     def runner_up(self) -> Label | None:
@@ -329,18 +261,17 @@ class Explanation(Renderable):
             if each.left_out is not None:
                 reasons.setdefault(each.left_out, []).append(each.title)
         for reason, names in reasons.items():
-            yield sentence.format(f"{_listed(names)} ({reason})")
+            named = listed(names) if len(names) > 1 else names[0]
+            yield sentence.format(f"{named} ({reason})")
 
     def against(self, one: Label | None = None, other: Label | None = None) -> Contrast:
         """Weigh the evidence for one class against another.
 
         Parameters
         ----------
-        one
-            The class that evidence speaks for; the decision when not given.
-        other
-            The class that it speaks against; the decision when not given, or if that is the `one`,
-            its runner-up.
+        one, other
+            The class that evidence speaks for, and the one that it speaks against: the decision and
+            its runner-up when not given; the `one` alone is weighed against the decision.
 
         Examples
         --------
@@ -351,10 +282,6 @@ class Explanation(Renderable):
         >>> round(contrast.total, 9), round(contrast.odds, 9)
         (3.0, 8.0)
         """
-        for each in (one, other):
-            if each is not None and each not in self.classes:
-                hint = did_you_mean(each, self.classes)
-                raise TallyBayesError(f"{each!r} is not a class; {hint}")
         one = self.decision if one is None else one
         if other is None:
             other = self.runner_up if one == self.decision else self.decision
@@ -363,7 +290,7 @@ class Explanation(Renderable):
                 f"evidence is for one class against another, not for {one!r} against itself; give "
                 "two different classes"
             )
-        a, b = self.classes.index(one), self.classes.index(other)
+        a, b = (class_place(self.classes, each) for each in (one, other))
         evidence = [
             Evidence(each, bits(each.log_likelihood[a], each.log_likelihood[b]))
             for each in self.smallest_terms
@@ -384,24 +311,9 @@ class Explanation(Renderable):
         return self.against().document()
 
     def to_dict(self, one: Label | None = None, other: Label | None = None) -> dict[str, Any]:
-        """Return everything as JSON can hold it: -inf as text, what is undefined as None.
-
-        Parameters
-        ----------
-        one, other
-            As for `against`.
-        """
-        several = self.runner_up is not None
-        return {
-            **plain(replace(self, terms=(), notes=())),
-            "terms": plain(self.terms),
-            "running_totals": plain(self.running_totals),
-            "against": self.against(one, other).to_dict() if several else None,
-            "notes": list(self.notes),
-        }
-
-    def __str__(self) -> str:
-        return self.to_text()
+        """Return everything as JSON can hold it, with the evidence `against` another class."""
+        against = None if self.runner_up is None else self.against(one, other).to_dict()
+        return {**plain(self), "against": against}
 
 
 @overload
@@ -450,11 +362,6 @@ def explain(
     >>> explanation.decision
     'No'
     """
-    if not isinstance(record, Mapping):
-        raise TallyBayesError(
-            f"a record must be a mapping from columns to values, not {type(record).__name__}; "
-            "a row of a pandas table has to_dict()"
-        )
     if show not in ("evidence", "working"):
         raise TallyBayesError(f"show is {show!r}; say 'evidence' or 'working'")
     model = model_of(model)
@@ -462,21 +369,14 @@ def explain(
         from tallybayes.explanations.working import working
 
         return working(model, record)
-    schema = model.schema
-    for name in record:
-        if name != schema.target:
-            schema.place_of(name)
-    source = as_source({name: [record.get(name)] for name in schema.names})
+    source = as_source(model.table_of(record))
     joint = np.empty((1, len(model.classes)))
     (batch,) = model.joint_by_batch(source, joint)  # which refuses what is no count or infinite
     impossible = bool(np.isneginf(joint).all())
-    posterior = model.prior[None].copy() if impossible else joint.copy()
-    if not impossible:
-        shares(posterior)
-    score = posterior if impossible else joint
-    winner = int(winners_of(score, model.prior, model.classes, model.positive)[0])
+    score = safe_log(model.prior)[None] if impossible else joint.copy()
+    posterior, (winner,) = model.judged_from(score)
     return Explanation(
-        schema.target,
+        model.schema.target,
         model.classes,
         _numbers(model.prior),
         _numbers(model.log_prior),
@@ -531,39 +431,42 @@ def _term(factor: Factor, unit: int, name: str, value: Any, logs: tuple[float, .
     reason = MISSING if value is None else parameters.left_out(unit, value)
     if reason is not None:
         return Term(name, value, logs, exponent=exponent, left_out=reason)
-    times = parameters.occurrences(unit, value)
+    count = parameters.occurrences(unit, value)
     if exponent == 0.0:
-        return Term(name, value, logs, times, times, exponent, NO_WEIGHT)
-    detail, pieces = parameters.detail(unit, value), factor.scored.pieces(unit, value)
-    if pieces == []:
-        return Term(name, value, logs, exponent=exponent, left_out=NO_KNOWN_WORD)
-    words = tuple(
-        Term(
-            name,
-            piece.value,
-            piece.logs,
-            piece.count,
-            piece.weight,
-            exponent if piece.left_out is None else 1.0,
-            piece.left_out,
-            is_word=True,
-            numbers=piece.numbers if not piece.absent else (-1, *piece.numbers),
-        )
-        for piece in pieces or ()
+        return Term(name, value, logs, count, count, exponent, NO_WEIGHT)
+    pieces, detail = factor.scored.pieces(unit, value), parameters.detail(unit, value)
+    reason = NO_KNOWN_WORD if pieces == [] else None
+    words = tuple(_word(name, piece, exponent) for piece in pieces or ())
+    return Term(name, value, logs, count, count, exponent, reason, detail, words)
+
+
+def _word(name: str, piece: Piece, exponent: float) -> Term:
+    """Return the term of a word, or of all words that are absent."""
+    return Term(
+        name,
+        piece.value,
+        piece.logs,
+        piece.count,
+        piece.weight,
+        exponent if piece.left_out is None else 1.0,
+        piece.left_out,
+        is_word=True,
+        numbers=(-1, *piece.numbers) if piece.absent else piece.numbers,
     )
-    return Term(name, value, logs, times, times, exponent, None, detail, words)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value of a record as Python has it: None where it is missing."""
+    if is_missing(value):
+        return None
+    if isinstance(value, bytes | bytearray):
+        return bytes(value).decode("utf-8", "replace")
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def bits(one: float, other: float) -> float:
     """Return the weight of evidence of two logarithms of likelihoods."""
-    if one == other == -math.inf:
-        return math.nan
-    return (one - other) / math.log(2.0)
-
-
-def odds_of(weight: float) -> float:
-    """Return the odds of so many bits."""
-    return math.inf if weight > LARGEST else 2.0**weight
+    return math.nan if one == other == -math.inf else (one - other) / math.log(2.0)
 
 
 def _strength(each: Evidence) -> tuple[bool, float]:
@@ -572,8 +475,15 @@ def _strength(each: Evidence) -> tuple[bool, float]:
     return each.term.left_out is not None, -nothing
 
 
-def _listed(names: list[str]) -> str:
-    return listed(names) if len(names) > 1 else "".join(names)
+def _odds(weight: float) -> float:
+    return math.inf if weight > LARGEST else 2.0**weight
+
+
+def class_place(classes: Sequence[Label], given: Label) -> int:
+    """Return the place of a class; any other label is refused."""
+    if given not in classes:
+        raise TallyBayesError(f"{given!r} is not a class; {did_you_mean(given, classes)}")
+    return classes.index(given)
 
 
 def _numbers(values: Any) -> tuple[float, ...]:

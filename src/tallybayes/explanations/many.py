@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, cells_of, take_columns
-from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.explanations.explanation import Explanation, explain, model_of
+from tallybayes.errors import TallyBayesError, whole
+from tallybayes.explanations.explanation import Explanation, class_place, explain, model_of
 from tallybayes.families.parameters import Floats, Parameters
 from tallybayes.kernels.choice import part_of
 from tallybayes.model import Model
@@ -37,35 +37,35 @@ class Explanations:
     model, source
         The model, and the records.
     names
-        The columns.
-    log_prior
-        The logarithm of the prior of each class, times its exponent in a calibrated model: what
-        the terms are added to.
-    terms : array of shape (records, columns, classes)
+        The columns, and behind them what is counted beside.
+    terms : array of shape (records, names, classes)
         What each column adds to the logarithm of each class's score: 0 where it is left out. A text
-        is one column.
+        is one column. With the `log_prior` of the model they add up to `joint`.
     joint, posterior : arrays of shape (records, classes)
-        The joint log-likelihood, which is log prior and terms added up, and what
-        `predict_proba` returns.
+        The joint log-likelihood, and what `predict_proba` returns.
     """
 
     model: Model
     source: Source
     names: tuple[str, ...]
-    log_prior: Floats
     terms: Floats
     joint: Floats
     posterior: Floats
-
-    @cached_property
-    def winners(self) -> NDArray[np.intp]:
-        """The place of the class that is predicted for each record."""
-        return self.model.judged_from(self.joint.copy())[1]
 
     @property
     def classes(self) -> tuple[Label, ...]:
         """The classes, in the order of the arrays."""
         return self.model.classes
+
+    @property
+    def log_prior(self) -> Floats:
+        """The logarithm of the prior of each class, times its exponent in a calibrated model."""
+        return self.model.log_prior
+
+    @cached_property
+    def winners(self) -> NDArray[np.intp]:
+        """The place of the class that is predicted for each record."""
+        return self.model.judged_from(self.joint.copy())[1]
 
     @property
     def decisions(self) -> Array:
@@ -80,17 +80,15 @@ class Explanations:
 
         Parameters
         ----------
-        one
-            The class that evidence speaks for; the decision on each record when not given.
-        other
-            The class that it speaks against; the decision when not given, or its runner-up where
-            the decision is the `one`.
+        one, other
+            The class that evidence speaks for, and the one that it speaks against: the decision on
+            each record and its runner-up when not given; the `one` alone is against the decision.
         """
         if len(self.classes) < 2:
             raise TallyBayesError("there is one class only, so nothing to weigh it against")
-        rows = np.arange(len(self))
-        a = self.winners if one is None else np.full(len(self), self._place(one))
-        b = self.winners if other is None else np.full(len(self), self._place(other))
+        a = self.winners if one is None else class_place(self.classes, one)
+        b = self.winners if other is None else class_place(self.classes, other)
+        rows, a, b = np.broadcast_arrays(np.arange(len(self)), a, b)
         if other is None:
             b = np.where(a == self.winners, self._runners_up(), b)
         if (a == b).any():
@@ -104,37 +102,17 @@ class Explanations:
         return found
 
     def strongest(self, n: int = 3, one: Label | None = None, other: Label | None = None) -> Array:
-        """Name the columns whose evidence is strongest, either way: at most n for each record.
-
-        Parameters
-        ----------
-        n
-            How many.
-        one, other
-            As for `evidence`.
-
-        Returns
-        -------
-        array of shape (records, n)
-            Names of columns, the strongest first.
-        """
+        """Name the n columns of each record whose `evidence` is strongest, either way."""
         whole(n, "n", 1)
         strength = np.nan_to_num(np.abs(self.evidence(one, other)), nan=-1.0, posinf=np.inf)
         best = np.argsort(-strength, axis=1, kind="stable")[:, :n]
         named: Array = np.array(self.names, dtype=object)[best]
         return named
 
-    def _place(self, label: Label) -> int:
-        if label not in self.classes:
-            hint = did_you_mean(label, self.classes)
-            raise TallyBayesError(f"{label!r} is not a class; {hint}")
-        return self.classes.index(label)
-
     def _runners_up(self) -> NDArray[np.intp]:
         """Return the most probable other class of each record, the first of equals."""
-        rows = np.arange(len(self))
         others = self.posterior.copy()
-        others[rows, self.winners] = -1.0
+        others[np.arange(len(self)), self.winners] = -1.0
         best = others == others.max(axis=1, keepdims=True)
         # probabilities may be too small to tell apart; their logarithms are not
         logs = np.where(best, np.maximum(self.joint, np.finfo(np.float64).min), -np.inf)
@@ -150,7 +128,7 @@ class Explanations:
             raise IndexError(f"there is no record {row}; there are {len(self)}")
         record = record_at(self.source, range(len(self))[row])
         if not isinstance(self.source, Table):  # the columns of a matrix go by their order
-            record = dict(zip(self.names, record.values(), strict=True))
+            record = dict(zip(map(str, self.model.schema.names), record.values(), strict=True))
         return explain(self.model, record)
 
     def __iter__(self) -> Iterator[Explanation]:
@@ -182,41 +160,33 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
     [['status'], ['status']]
     """
     model, source = model_of(model), as_source(X)
-    schema = model.schema
-    names, n_classes = tuple(map(str, schema.names)), len(model.classes)
-    numbers = source.n_rows * len(names) * n_classes
+    units = [name for factor in model.factors for name in factor.names]
+    names = tuple(dict.fromkeys(map(str, [*model.schema.names, *units])))
+    place = {name: k for k, name in enumerate(names)}
+    numbers = source.n_rows * len(names) * len(model.classes)
     if numbers > MOST_NUMBERS:
         raise TallyBayesError(
-            f"explaining {source.n_rows:,} records of {len(names):,} columns and {n_classes} "
-            f"classes takes {numbers * 8 / 1e9:,.0f} GB; explain fewer at a time, or one by one"
+            f"explaining {source.n_rows:,} records of {len(names):,} columns and "
+            f"{len(model.classes)} classes takes {numbers * 8 / 1e9:,.0f} GB; explain fewer at a "
+            "time, or one by one"
         )
-    parts = np.zeros((len(names), source.n_rows, n_classes))
-    joint = np.empty((source.n_rows, n_classes))
+    terms = np.zeros((len(names), source.n_rows, len(model.classes)))
+    joint = np.empty((source.n_rows, len(model.classes)))
     for batch in model.joint_by_batch(source, joint):
         for factor in model.factors:
-            group = schema.groups[factor.group]
-            columns = [group.columns(unit)[0] for unit in factor.places]
+            out = [terms[place[str(name)], batch.rows] for name in factor.names]
             with part_of(cells_of(source)):
-                _add_terms(factor.scored, factor.block_of(batch), columns, parts[:, batch.rows])
+                _add_terms(factor.scored, factor.block_of(batch), out)
     posterior = model.posterior_from(joint.copy())
-    return Explanations(
-        model,
-        source,
-        names,
-        model.log_prior,
-        parts.transpose(1, 0, 2),
-        joint,
-        posterior,
-    )
+    return Explanations(model, source, names, terms.transpose(1, 0, 2), joint, posterior)
 
 
-def _add_terms(parameters: Parameters, block: Block, columns: list[int], out: Floats) -> None:
-    """Add what each unit says of some rows to out[column, row, class]."""
-    if out.shape[1] <= len(columns):
+def _add_terms(parameters: Parameters, block: Block, out: list[Floats]) -> None:
+    """Add what each unit says of some rows, by class."""
+    if out and len(out[0]) <= len(out):
         terms = parameters.log_prob(block)
-        for unit, column in enumerate(columns):
-            out[column] += terms[:, unit]
+        for unit, each in enumerate(out):
+            each += terms[:, unit]
         return
-    for unit, column in enumerate(columns):  # scored as a model of this unit alone
-        alone = take_columns(block, [unit])
-        parameters.select([unit]).add_log_likelihood(alone, out[column])
+    for unit, each in enumerate(out):  # scored as a model of this unit alone
+        parameters.select([unit]).add_log_likelihood(take_columns(block, [unit]), each)

@@ -222,6 +222,11 @@ class Model:
         if found is not None:
             return found
         # something is unusual: the careful path knows all the rules and has all the errors
+        row = self.posterior(self.table_of(record))[0]
+        return dict(zip(self.classes, row.tolist(), strict=True))
+
+    def table_of(self, record: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Return a record as a table of one row; columns that it does not have are missing."""
         if not isinstance(record, Mapping):
             raise TallyBayesError(
                 f"a record must be a mapping from columns to values, not {type(record).__name__}; "
@@ -230,8 +235,7 @@ class Model:
         for name in record:
             if name != self.schema.target:
                 self.schema.place_of(name)
-        row = self.posterior({name: [record.get(name)] for name in self.schema.names})[0]
-        return dict(zip(self.classes, row.tolist(), strict=True))
+        return {str(name): [record.get(name)] for name in self.schema.names}
 
     @cached_property
     def log_prior(self) -> Floats:

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, whole
-from tallybayes.explanations.explanation import model_of
-from tallybayes.explanations.plain import plain_value
+from tallybayes.explanations.explanation import model_of, plain_value
 from tallybayes.model import Model
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots.style import (

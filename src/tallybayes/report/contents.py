@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import CannotDrawError, TallyBayesError
 from tallybayes.explanations import Counterfactuals, Explanation, Working, counterfactuals, explain
-from tallybayes.explanations.plain import plain_value
+from tallybayes.explanations.explanation import plain_value
 from tallybayes.explanations.working import working
 from tallybayes.metrics import ClassificationReport, Predictions, score_intervals
 from tallybayes.metrics.intervals import Interval
