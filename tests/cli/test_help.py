@@ -88,16 +88,16 @@ def test_everything_is_explained_once_and_examples_are_understood(name):
 
 
 @pytest.mark.parametrize(
-    ("rows", "struct", "otherwise"),
+    ("group", "struct", "otherwise"),
     [
-        (options.READ, ReadOptions, {"no_header": "header"}),
+        (options.READING, ReadOptions, {"no_header": "header"}),
         (options.SPECIFICATION, ModelSpec, {"families": "columns"}),
     ],
     ids=["reading", "specification"],
 )
-def test_options_are_the_fields_of_what_the_workflows_take(rows, struct, otherwise):
+def test_options_are_the_fields_of_what_the_workflows_take(group, struct, otherwise):
     known = {each.name: each.default for each in fields(struct)}
-    made = [options.made_option(*row) for _, *row in rows]
+    made = group.options
     assert {otherwise.get(each.name, each.name) for each in made} == set(known)
     for each in made:
         said = re.search(r"\[default: (.*)\]", each.help)

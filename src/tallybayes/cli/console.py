@@ -11,11 +11,9 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import shlex
 import sys
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,8 +21,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from tallybayes.kernels import terminal
 
 if TYPE_CHECKING:
     from tallybayes.errors import Option
@@ -36,7 +32,6 @@ FORMS = ("text", "markdown", "latex", "html", "json")
 FAULT, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
 EXAMPLES = 5  # rows set aside that are named
 PATIENCE = 0.5  # seconds of work before a bar is shown
-UNPRINTABLE = re.compile(r"[^\n\t -~]")  # to be looked at more closely
 REMEDIES = {
     errno.ENOENT: "; check how the name is written, and the current folder",
     errno.EACCES: "; you need the right to read or write it",
@@ -53,14 +48,11 @@ def printable(text: str, escaped: bool = False) -> str:
     >>> printable("a\x1b[41m\x9b"), printable('"é\x9b"', escaped=True)
     ('a�[41m�', '"é\\u009b"')
     """
-
-    def instead(found: re.Match[str]) -> str:
-        character = found[0]
-        if character.isprintable():
-            return character
-        return json.dumps(character)[1:-1] if escaped else "\N{REPLACEMENT CHARACTER}"
-
-    return UNPRINTABLE.sub(instead, text)
+    for character in set(text) - {"\n", "\t"}:
+        if not character.isprintable():
+            safe = json.dumps(character)[1:-1] if escaped else "\N{REPLACEMENT CHARACTER}"
+            text = text.replace(character, safe)
+    return text
 
 
 @dataclass(slots=True)
@@ -80,6 +72,11 @@ class Session:
         """Whether the result is one JSON object."""
         return self.form == "json"
 
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is to be told of work that takes long."""
+        return self.quiet or self.no_progress or self.json
+
     def show(self, result: Renderable | str, *more: str, **facts: Any) -> None:
         """Print a result in the form that was asked for.
 
@@ -94,14 +91,13 @@ class Session:
             text = json.dumps(values, ensure_ascii=narrow, allow_nan=False)
         elif self.form in (None, "text"):
             text = str(result)
-            gap = "\n\n" if more and "\n" in text else "\n"
-            text = gap.join((text, *more))
+            text = ("\n\n" if "\n" in text else "\n").join((text, *more))
         else:
             from tallybayes.rendering import Document
 
             parts = [result] if isinstance(result, str) else result.document()
-            text = getattr(Document((*parts, *more)), f"to_{self.form}")()
-        click.echo(printable(text.rstrip("\n"), escaped=self.json))
+            text = getattr(Document((*parts, *more)), f"to_{self.form}")().rstrip("\n")
+        click.echo(printable(text, escaped=self.json))
 
     def report(self, result: Renderable | str, *more: str, **facts: Any) -> None:
         """Print what a command did, which --quiet leaves out."""
@@ -119,29 +115,15 @@ class Session:
         return {"bad_rows": aside.rows, "bad_examples": lines}
 
     def say(self, text: str) -> None:
-        """Tell a person something that is no result."""
+        """Tell a person something that is no result, above a bar if there is one."""
         if not (self.quiet or self.json):
             self._tell(text)
 
     def _tell(self, text: str) -> None:
-        """Write a line to standard error, above a bar if there is one."""
         if self.bar is not None:
-            self.bar.pause()
+            self.bar.end()
         with suppress(OSError):  # nobody listens
             click.echo(printable(f"tallybayes: {text}"), err=True)
-
-    def complain(self, text: str) -> None:
-        """Say what went wrong."""
-        if self.json:
-            with suppress(OSError):
-                click.echo(json.dumps({"error": text, "warnings": self.warned}), err=True)
-        else:
-            self._tell(f"error: {text}")
-
-    @property
-    def silent(self) -> bool:
-        """Whether nothing is to be told of work that takes long."""
-        return self.quiet or self.no_progress or self.json
 
     @contextmanager
     def progress(self) -> Iterator[Progress | None]:
@@ -149,55 +131,23 @@ class Session:
         listening = sys.stderr is not None and sys.stderr.isatty()
         self.bar = Progress() if listening and not self.silent else None
         try:
-            with self.speaking():
-                yield self.bar
+            yield self.bar
         finally:
             if self.bar is not None:
                 self.bar.end()
-                self.bar = None
+            self.bar = None
 
-    @contextmanager
-    def speaking(self) -> Iterator[None]:
-        """Let the library speak on the terminal only if this session may."""
-        before, terminal.silent = terminal.silent, self.silent
-        try:
-            yield
-        finally:
-            terminal.silent = before
-
-    @contextmanager
-    def captured_warnings(self) -> Iterator[None]:
-        """Show the warnings of the library as messages, each once, and hide those of others."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = self._warn
-            yield
-
-    def show_all_warnings(self) -> None:
-        """Let warnings of other packages be heard too."""
-        warnings.simplefilter("always")
-
-    def _warn(self, message: Warning | str, *where: Any, **more: Any) -> None:
+    def warn(self, message: Warning | str, *where: Any, **more: Any) -> None:
         """Say a warning that has not been said yet."""
         text = in_flags(str(message), getattr(message, "remedies", ()))
         if text not in self.warned:
             self.warned.append(text)
             self.say(f"warning: {text}")
 
-    def flush(self) -> None:
-        """Wait until everything that was printed has arrived."""
-        if sys.stdout is not None:
-            try:
-                sys.stdout.flush()
-            except OSError:
-                _abandon_output()
-                raise
-
     def failed(self, error: BaseException) -> int:
         """Say what went wrong, and return the exit code."""
         if isinstance(error, BrokenPipeError):
-            _abandon_output()
+            abandon_output()
             return CLOSED
         if isinstance(error, click.exceptions.NoArgsIsHelpError):
             error.show()
@@ -206,22 +156,23 @@ class Session:
             import traceback
 
             traceback.print_exception(error)
+        text, code = sentence_of(error), FAULT
         if isinstance(error, KeyboardInterrupt):
             left = f"already written: {', '.join(self.written)}"
-            self.complain(
-                f"interrupted; {left if self.written else 'no file was left half-written'}"
-            )
-            return INTERRUPTED
-        if isinstance(error, click.UsageError):
-            remedy = ""
+            text = f"interrupted; {left if self.written else 'no file was left half-written'}"
+            code = INTERRUPTED
+        elif isinstance(error, click.UsageError):
+            code = USAGE
             if error.ctx is not None and not self.json:
                 with suppress(OSError):
                     click.echo(error.ctx.get_usage(), err=True)
-                remedy = f" Try '{error.ctx.command_path} --help'."
-            self.complain(f"{sentence_of(error)}{remedy}")
-            return USAGE
-        self.complain(sentence_of(error))
-        return FAULT
+                text += f" Try '{error.ctx.command_path} --help'."
+        if self.json:
+            with suppress(OSError):
+                click.echo(json.dumps({"error": text, "warnings": self.warned}), err=True)
+        else:
+            self._tell(f"error: {text}")
+        return code
 
 
 def sentence_of(error: BaseException) -> str:
@@ -269,7 +220,7 @@ def in_flags(text: str, remedies: Iterable[Option]) -> str:
     return text
 
 
-def _abandon_output() -> None:
+def abandon_output() -> None:
     """Let what is still to be written go nowhere, so that the interpreter ends in silence."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -283,7 +234,6 @@ class Progress:
     def __init__(self) -> None:
         self._lock = Lock()
         self._bar: Any = None
-        self._task: Any = None
         self.begin("")
 
     def begin(self, what: str, total_bytes: int | None = None) -> None:
@@ -300,34 +250,31 @@ class Progress:
             self._bytes += bytes
             seconds = time.monotonic() - self._start
             if seconds > PATIENCE:
-                bar, task = self._drawn()
+                if self._bar is None:
+                    self._draw()
                 speed = f"{self._rows:,} rows, {self._rows / seconds:,.0f} rows/s"
-                bar.update(task, completed=self._bytes, speed=speed)
+                self._bar.update(self._bar.task_ids[0], completed=self._bytes, speed=speed)
 
-    def _drawn(self) -> tuple[Any, Any]:
-        """Return rich's bar, which is imported only now, and its task."""
-        if self._bar is None:
-            from rich import progress
-            from rich.console import Console
+    def _draw(self) -> None:
+        """Start rich's bar, which is imported only now."""
+        from rich import progress
+        from rich.console import Console
 
-            self._bar = progress.Progress(
-                progress.TextColumn("{task.description}", markup=False),
-                progress.BarColumn(bar_width=24),
-                progress.TaskProgressColumn(),
-                progress.TextColumn("{task.fields[speed]}"),
-                progress.TimeRemainingColumn(compact=True),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._bar.start()
-            self._task = self._bar.add_task(self._what, total=self._total, speed="")
-        return self._bar, self._task
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(bar_width=24),
+            progress.TaskProgressColumn(),
+            progress.TextColumn("{task.fields[speed]}"),
+            progress.TimeRemainingColumn(compact=True),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bar.add_task(self._what, total=self._total, speed="")
+        self._bar.start()
 
     def end(self) -> None:
-        """All is done: leave no trace on the terminal."""
+        """All is done, or a message comes: leave no trace on the terminal."""
         with self._lock:
             if self._bar is not None:
                 self._bar.stop()
                 self._bar = None
-
-    pause = end

@@ -20,18 +20,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """An example of a lecture.
-
-    Parameters
-    ----------
-    title
-        What it is about.
-    files
-        The data, shipped with the package.
-    opening
-        What the lecture wants to know.
-    steps
-        What to do about it, in order, in a folder that has the files.
+    """An example of a lecture: what it wants to know, the data, and what to do about it, in order.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The command `tallybayes`: which commands there are, how they are made, and how they are run.
 
-Each command is imported when it is asked for; what it does, in a line, stands here, so that
-`tallybayes --help` imports none. Every command gets the session, and the options of its output.
+A section of commands is imported when one is asked for; what each does, in a line, stands here, so
+that `tallybayes --help` imports none. Every command gets the session, and options for its output.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ import inspect
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from tallybayes import __version__
-from tallybayes.cli.console import FORMS, Session
+from tallybayes.cli.console import FORMS, Session, abandon_output
+from tallybayes.kernels import terminal
 
 NAME = "tallybayes"
 COMPLETE = "_TALLYBAYES_COMPLETE"
@@ -52,9 +54,6 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "completion": "Print what makes a shell complete words.",
     },
 }
-MODULES = {"update": "change", "forget": "change", "merge": "change"}
-
-Function = Callable[..., Any]
 
 
 class Option(click.Option):
@@ -73,7 +72,20 @@ class Option(click.Option):
         return super().get_help_record(ctx)
 
 
-def made_option(names: str, kind: Any, about: str, **more: Any) -> Option:
+class Argument(click.Argument):
+    """An argument that the help explains."""
+
+    def __init__(self, *args: Any, about: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.about = about
+
+
+def argument(name: str, kind: Any, about: str, **more: Any) -> Argument:
+    """Make an argument of its name, its type, and its help."""
+    return Argument([name], type=kind, about=about, **more)
+
+
+def option(names: str, kind: Any, about: str, **more: Any) -> Option:
     """Make an option of its names, what its value is, and its help.
 
     The value is a flag (bool), one of several words (a tuple), text (a word for it), any number of
@@ -83,75 +95,53 @@ def made_option(names: str, kind: Any, about: str, **more: Any) -> Option:
         more["is_flag"] = True
     elif isinstance(kind, tuple):
         more["type"] = click.Choice(kind)
-    elif isinstance(kind, str | list):
-        more |= {"metavar": kind if isinstance(kind, str) else kind[0]}
-        more["multiple"] = isinstance(kind, list)
+    elif isinstance(kind, list):
+        more |= {"metavar": kind[0], "multiple": True}
+    elif isinstance(kind, str):
+        more["metavar"] = kind
     else:
         metavar = {"path": "FILE", "integer range": "N"}.get(getattr(kind, "name", ""), "NUMBER")
-        more = {"type": kind, "metavar": metavar, **more}
+        more |= {"type": kind, "metavar": metavar}
     return Option(names.split(), help=about, **more)
 
 
-def option(names: str, kind: Any, about: str, **more: Any) -> Callable[[Function], Function]:
-    """Give a function an option: see `made_option`."""
-    return with_parameters(lambda: [made_option(names, kind, about, **more)])
+class Together(NamedTuple):
+    """Options that a command gets as one argument, made of those that were typed."""
 
+    into: str
+    make: Callable[..., Any]
+    options: tuple[Option, ...]
 
-def with_parameters(make: Callable[[], list[Any]]) -> Callable[[Function], Function]:
-    """Give a function parameters, in this order, before those that it has."""
-
-    def decorate(function: Function) -> Function:
-        # click wants the last one first
-        known: list[click.Parameter] = function.__dict__.setdefault("__click_params__", [])
-        known += reversed(make())
-        return function
-
-    return decorate
-
-
-class Argument(click.Argument):
-    """An argument that the help explains."""
-
-    def __init__(self, *args: Any, about: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.about = about
-
-
-def argument(name: str, kind: Any, about: str, **more: Any) -> Callable[[Function], Function]:
-    """Give a function an argument."""
-    return with_parameters(lambda: [Argument([name], type=kind, about=about, **more)])
+    def made(self, values: dict[str, Any]) -> Any:
+        """Take the values of the options out, and make one of them."""
+        given = {str(each.name): values.pop(str(each.name)) for each in self.options}
+        typed = {k: v for k, v in given.items() if v not in (None, ()) and v is not False}
+        return self.make(**typed)
 
 
 class Command(click.Command):
     """A command with options in sections, those of its output last, and examples."""
 
-    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params += output_options()
+    def __init__(
+        self, name: str, examples: str, params: list[click.Parameter], **more: Any
+    ) -> None:
+        more |= {"params": [*params, *OUTPUT_OPTIONS], "context_settings": SETTINGS}
+        super().__init__(name, **more)
         self.examples = inspect.cleandoc(examples).splitlines()
 
-    @property
-    def arguments(self) -> list[Argument]:
-        """The arguments that are explained."""
-        return [each for each in self.params if isinstance(each, Argument)]
-
-    def sections(self, ctx: click.Context) -> dict[str, list[click.Option]]:
-        """Return the options by section; those of the command itself come first."""
-        found: dict[str, list[click.Option]] = {OWN: []}
-        for each in self.get_params(ctx):
-            if isinstance(each, click.Option):
-                section = getattr(each, "section", OUTPUT)  # --help is click's own
-                found.setdefault(section, []).append(each)
-        return {section: options for section, options in found.items() if options}
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the arguments, then the options section by section."""
-        if self.arguments:
-            with formatter.section("Arguments"):
-                formatter.write_dl([(a.make_metavar(ctx), a.about) for a in self.arguments])
-        for section, options in self.sections(ctx).items():
-            with formatter.section(section):
-                formatter.write_dl([r for each in options if (r := each.get_help_record(ctx))])
+        """Write the arguments, then the options by section; those of the command come first."""
+        rows: dict[str, list[tuple[str, str]]] = {"Arguments": [], OWN: []}
+        for each in self.get_params(ctx):
+            if isinstance(each, Argument):
+                rows["Arguments"].append((each.make_metavar(ctx), each.about))
+            elif record := each.get_help_record(ctx):
+                section = getattr(each, "section", OUTPUT)  # --help is click's own
+                rows.setdefault(section, []).append(record)
+        for section, written in rows.items():
+            if written:
+                with formatter.section(section):
+                    formatter.write_dl(written)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples as they would be typed."""
@@ -160,45 +150,50 @@ class Command(click.Command):
                 formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
 
 
-def output_options() -> list[Option]:
-    """Return what every command has: how it speaks."""
-    how: dict[str, Any] = {
-        "is_eager": True,
-        "expose_value": False,
-        "callback": _remember,
-        "section": OUTPUT,
-    }
-    rows = (
-        ("--as form", FORMS, "How the result is written: as a document, or as one JSON object."),
-        ("--json", bool, "Print one JSON object: short for --as json."),
-        ("-q --quiet", bool, "Say nothing but results and errors."),
-        ("--no-progress", bool, "Show no progress bar."),
-        ("--debug", bool, "On an error, show where it arose."),
-    )
-    return [made_option(*row, **how) for row in rows]
-
-
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     """Keep what was asked of the output where an error can find it."""
     if value:
         session = ctx.ensure_object(Session)
         name, value = ("form", "json") if param.name == "json" else (param.name, value)
         setattr(session, str(name), value)
-        if not ctx.resilient_parsing:
-            ctx.with_resource(session.speaking())
-        if session.debug:
-            session.show_all_warnings()
+        terminal.silent = session.silent
+        if session.debug:  # warnings of other packages are heard too
+            warnings.simplefilter("always")
 
 
-def command(examples: str) -> Callable[[Function], Command]:
-    """Make a command of a function that takes the session first.
+EAGER: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback": _remember}
+OUTPUT_OPTIONS = [
+    option(*row, section=OUTPUT, **EAGER)
+    for row in (
+        ("--as form", FORMS, "How the result is written: as a document, or as one JSON object."),
+        ("--json", bool, "Print one JSON object: short for --as json."),
+        ("-q --quiet", bool, "Say nothing but results and errors."),
+        ("--no-progress", bool, "Show no progress bar."),
+        ("--debug", bool, "On an error, show where it arose."),
+    )
+]
+
+
+def command(
+    examples: str, *parameters: click.Parameter | Together
+) -> Callable[[Callable[..., None]], Command]:
+    """Make a command of a function that takes the session first, and then its parameters.
 
     Each example is what it does, behind a #, and what to type.
     """
+    groups = [each for each in parameters if isinstance(each, Together)]
+    params: list[Any] = []
+    for each in parameters:
+        params += each.options if isinstance(each, Together) else [each]
 
-    def decorate(function: Function) -> Command:
-        made = click.command(cls=Command, examples=examples, context_settings=SETTINGS)
-        return made(click.pass_obj(function))
+    def decorate(function: Callable[..., None]) -> Command:
+        def called(session: Session, /, **values: Any) -> None:
+            made = {group.into: group.made(values) for group in groups}
+            function(session, **values, **made)
+
+        about = inspect.cleandoc(function.__doc__ or "")
+        run = click.pass_obj(called)
+        return Command(function.__name__, examples, params, callback=run, help=about)
 
     return decorate
 
@@ -222,11 +217,12 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module = import_module(f"tallybayes.cli.commands.{MODULES.get(cmd_name, cmd_name)}")
-        command: Command = getattr(module, cmd_name)
-        return command
+        for section, entries in SECTIONS.items():
+            if cmd_name in entries:
+                module = import_module(f"tallybayes.cli.commands.{section.lower()}")
+                command: Command = getattr(module, cmd_name)
+                return command
+        return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -258,10 +254,10 @@ def tallybayes() -> None:
     """
 
 
-tallybayes.params += output_options()
+tallybayes.params += OUTPUT_OPTIONS
 
 
-def main(args: Sequence[str] | None = None, group: click.Group = tallybayes) -> int:
+def main(args: Sequence[str] | None = None, group: click.Command = tallybayes) -> int:
     """Run a command and return its exit code."""
     given = list(sys.argv[1:] if args is None else args)
     if COMPLETE in os.environ:  # a shell asks how a word goes on
@@ -270,7 +266,7 @@ def main(args: Sequence[str] | None = None, group: click.Group = tallybayes) -> 
         return shell_complete(group, {}, NAME, COMPLETE, os.environ[COMPLETE])
     session = Session()
     try:
-        with session.captured_warnings(), _orderly():
+        with _orderly(session):
             return _run(group, given, session)
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, click.UsageError) and "--json" in given:
@@ -278,7 +274,7 @@ def main(args: Sequence[str] | None = None, group: click.Group = tallybayes) -> 
         return session.failed(error)
 
 
-def _run(group: click.Group, args: list[str], session: Session) -> int:
+def _run(group: click.Command, args: list[str], session: Session) -> int:
     """Run a command; all it printed has arrived when this returns."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -289,27 +285,34 @@ def _run(group: click.Group, args: list[str], session: Session) -> int:
             group.invoke(context)
     except click.exceptions.Exit as done:
         code = done.exit_code
-    session.flush()
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        abandon_output()
+        raise
     return code
 
 
 @contextmanager
-def _orderly() -> Iterator[None]:
-    """When the system asks to end, end as after an error: temporary files are removed."""
-    asked = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    heard = [number for number in asked if signal.getsignal(number) is not signal.SIG_IGN]
+def _orderly(session: Session) -> Iterator[None]:
+    """Turn warnings of the library into messages, and the wish to end into an orderly end."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)  # as after an error: temporary files are removed
+
+    silent, handlers = terminal.silent, {}
+    with suppress(ValueError):  # not in the main thread, which alone hears signals
+        for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                handlers[number] = signal.signal(number, stop)
     try:
-        before = {number: signal.signal(number, _stop) for number in heard}
-    except ValueError:  # not in the main thread, which alone hears signals
-        yield
-        return
-    try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = session.warn
+            yield
     finally:
-        for number, handler in before.items():
+        terminal.silent = silent
+        for number, handler in handlers.items():
             signal.signal(number, handler)
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    """Raise what ends the program."""
-    sys.exit(128 + number)

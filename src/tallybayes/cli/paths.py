@@ -21,7 +21,7 @@ from tallybayes.errors import TallyBayesError
 
 if TYPE_CHECKING:
     from tallybayes.modelfile import Stored
-    from tallybayes.rendering import Document
+    from tallybayes.rendering import Renderable
 
 STANDARD = "-"
 BINARY = ("parquet", "arrow")
@@ -84,7 +84,7 @@ def save_model(session: Session, out: str, stored: Stored) -> None:
     from tallybayes.modelfile import dump_bytes, save
 
     if out == STANDARD:
-        stream = standard_output(binary=True)
+        stream = standard_output(session, binary=True)
         stream.write(dump_bytes(stored))
         stream.flush()
     else:
@@ -98,14 +98,14 @@ def check_free(
     force: bool,
     inputs: Iterable[str] = (),
     remedy: str = "name another file",
+    binary: bool = True,
 ) -> None:
     """Refuse a file that must not or cannot be written, before any work is done.
 
     What is read is never overwritten, not even with leave; the remedy says what to do instead.
     """
-    if out == STANDARD and session.form is not None:
-        how = "--json" if session.json else f"--as {session.form}"
-        raise click.UsageError(f"With {how}, standard output is taken; name a file with -o.")
+    if out == STANDARD:
+        standard_output(session, binary=binary)
     if out is None or out == STANDARD:
         return
     path = Path(out)
@@ -148,8 +148,11 @@ class _Terminal(io.RawIOBase):
         return len(data)
 
 
-def standard_output(*, binary: bool) -> IO[bytes]:
+def standard_output(session: Session, *, binary: bool) -> IO[bytes]:
     """Return standard output for data; a terminal gets no binary data."""
+    if session.form is not None:
+        how = "--json" if session.json else f"--as {session.form}"
+        raise click.UsageError(f"With {how}, standard output is taken; name a file with -o.")
     if sys.stdout is None:
         raise TallyBayesError("standard output is closed; name a file with -o")
     if binary and sys.stdout.isatty():
@@ -161,23 +164,33 @@ def standard_output(*, binary: bool) -> IO[bytes]:
     return _Terminal() if sys.stdout.isatty() else stream  # type: ignore[return-value]
 
 
-def print_rows(
-    session: Session, name: str, to: str | None, write: Callable[[IO[bytes], str | None], Any]
-) -> tuple[Any, Document | None]:
-    """Write rows to standard output as data; in another form they are collected, to be shown.
+def deliver_rows(
+    session: Session,
+    name: str,
+    out: str | None,
+    to: str | None,
+    write: Callable[[str | IO[bytes], str | None], tuple[Renderable, dict[str, Any]]],
+) -> None:
+    """Write rows to a file or to standard output; in another form they are collected, and shown.
 
-    `write` writes them to a file in a format, and returns what there is to say about them.
+    `write` writes them in a format, and returns what there is to say about them.
     """
-    if session.form is None:
-        return write(standard_output(binary=to in BINARY), to), None
-    if to is not None:
-        how = "--json" if session.json else f"--as {session.form}"
-        raise click.UsageError(f"{how} says how rows are shown; leave out --to {to}, or use -o.")
-    from tallybayes.rendering import Document, Table
+    if out is not None and out != STANDARD:
+        found, facts = write(out, to)
+        session.written.append(out)
+        session.report(found, f"Saved as {out}.", **facts, out=out)
+    elif session.form is None:
+        found, _ = write(standard_output(session, binary=to in BINARY), to)
+        session.say(str(found))
+    elif to is not None:
+        raise click.UsageError(f"Rows are shown as {session.form}; leave out --to {to}, or use -o.")
+    else:
+        from tallybayes.rendering import Document, Table
 
-    lines = io.BytesIO()
-    found = write(lines, "jsonl")
-    rows = [json.loads(line) for line in lines.getvalue().splitlines()]
-    columns = [(column, "label") for column in rows[0]] if rows else []
-    table = Table.of("", columns, [row.values() for row in rows])
-    return found, Document((table if rows else "There are no rows.",), {name: rows})
+        lines = io.BytesIO()
+        found, facts = write(lines, "jsonl")
+        rows = [json.loads(line) for line in lines.getvalue().splitlines()]
+        columns = [(column, "label") for column in rows[0]] if rows else []
+        table = Table.of("", columns, [row.values() for row in rows])
+        shown = Document((table if rows else "There are no rows.",), {name: rows})
+        session.show(shown, **{**found.to_dict(), **facts}, out=None)

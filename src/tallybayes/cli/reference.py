@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator
 from typing import Any
 
 import click
+from msgspec import Struct, structs
 
-from tallybayes.cli.main import NAME, OUTPUT, OWN, SECTIONS, SETTINGS, Command, tallybayes
+from tallybayes.cli.main import NAME, SECTIONS, SETTINGS, tallybayes
 
 INTRODUCTION = """\
 # Commands
@@ -19,7 +18,9 @@ INTRODUCTION = """\
 This page is written by `python -m tallybayes.cli.reference`; the tests compare it with the
 commands.
 
-{about}
+```
+{help}
+```
 
 ## What holds for all commands
 
@@ -39,10 +40,7 @@ commands.
   `NO_COLOR` is set, and not at all with `TERM=dumb`. Names in data and models reach a terminal
   without their control characters. `tallybayes completion` prints what makes a shell complete
   commands, options, their choices and files.
-
-These options belong to every command, and may also stand before it:
-
-{options}
+- **Before or behind.** The options above belong to every command, and may also stand behind it.
 """
 FAMILIES = """\
 ## Families
@@ -52,101 +50,49 @@ separated by semicolons (`bins:edges=18;65`, `text:ngrams=1;2`), values for each
 (`categorical:m=3,p=Yes:1/3;No:2/3`). Without options the family takes `--alpha` and `--unseen`.
 `best` finds the family that predicts held-out rows best. What the options mean is in
 [arithmetic](arithmetic.md) and [text](text.md).
-
-{table}
 """
-WIDE = 1000  # no line is wrapped, whatever the terminal
+WIDTH = 100  # of a line, whatever the terminal
 
 
 def reference() -> str:
     """Return the page."""
-    context = click.Context(tallybayes, info_name=NAME, terminal_width=WIDE, **SETTINGS)
-    params = tallybayes.get_params(context)
-    output = [
-        each
-        for each in params
-        if isinstance(each, click.Option) and getattr(each, "section", "") == OUTPUT
-    ]
-    about = _paragraphs(tallybayes.help or "")
-    page = [
-        INTRODUCTION.format(about=about, options=_table(output, context)),
-        FAMILIES.format(table=_families()),
-    ]
+    context = click.Context(tallybayes, info_name=NAME, terminal_width=WIDTH, **SETTINGS)
+    page = [INTRODUCTION.format(help=tallybayes.get_help(context)), FAMILIES, _families()]
     for section, entries in SECTIONS.items():
         page.append(f"## {section}\n")
         for name in entries:
             command = tallybayes.get_command(context, name)
-            assert isinstance(command, Command)
-            own = click.Context(command, context, info_name=name, terminal_width=WIDE)
-            page += _of(command, name, own)
+            assert command is not None
+            own = click.Context(command, context, info_name=name, terminal_width=WIDTH)
+            page.append(f"### {NAME} {name}\n\n```\n{command.get_help(own)}\n```\n")
     return "\n".join(page)
 
 
 def _families() -> str:
     """Return a table of the families and their options, with what they are if not stated."""
-    from tallybayes.families import FAMILIES as KNOWN
+    from tallybayes.families import FAMILIES
     from tallybayes.tokenizer import Words
 
-    rows, meant = [], {"unseen": "ignore"}
-    for name, family in sorted(KNOWN.items()):
-        parts = [family().with_defaults(1.0, "ignore"), *([Words()] if name == "text" else [])]
-        options = [
-            f"`{option}={_typed(meant.get(option, getattr(part, option)))}`"
-            for part in parts
-            for option in part.__struct_fields__
-            if option not in ("words", "idf")
-        ]
-        rows.append((f"`{name}`", ", ".join(options).replace("=`", "`")))
-    return _rows(("family", "options, with what they are if not stated, if anything"), rows)
+    lines = ["| family | options, with what they are if not stated, if anything |", "|---|---|"]
+    for name, family in sorted(FAMILIES.items()):
+        parts: list[Any] = [family().with_defaults(1.0, "ignore")]
+        parts += [Words()] if name == "text" else []
+        values = {k: v for part in parts for k, v in structs.asdict(part).items()}
+        values |= {"unseen": "ignore"} if "unseen" in values else {}
+        typed = [f"`{k}={_typed(v)}`" for k, v in values.items() if k not in ("words", "idf")]
+        lines.append(f"| `{name}` | {', '.join(typed).replace('=`', '`')} |")
+    return "\n".join([*lines, ""])
 
 
 def _typed(value: Any) -> str:
     """Return a value as it is typed."""
-    from tallybayes.families import RelativeFloor
-
-    if value is None:
-        return ""
-    if isinstance(value, RelativeFloor):
-        return _typed(value.fraction)
+    if isinstance(value, Struct):  # of one number
+        return _typed(structs.astuple(value)[0])
     if isinstance(value, tuple | frozenset):
         return ";".join(map(_typed, value))
     if isinstance(value, float):
         return repr(float(value))  # 1.0 may be a share where 1 is a number
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _of(command: Command, name: str, context: click.Context) -> Iterator[str]:
-    """Yield what there is to say about a command."""
-    yield f"### {NAME} {name}\n"
-    yield f"    {context.get_usage().removeprefix('Usage: ')}\n"
-    yield _paragraphs(command.help or "") + "\n"
-    if command.arguments:
-        rows = [(f"`{each.make_metavar(context)}`", each.about) for each in command.arguments]
-        yield _rows(("argument", ""), rows) + "\n"
-    for section, options in command.sections(context).items():
-        if section != OUTPUT:
-            yield _table(options, context, "option" if section == OWN else section) + "\n"
-    yield "\n".join(["```sh", *command.examples, "```\n"])
-
-
-def _table(options: list[click.Option], context: click.Context, heading: str = "option") -> str:
-    """Return a table of options."""
-    records = [each.get_help_record(context) for each in options]
-    return _rows((heading, ""), [(f"`{names}`", about) for names, about in filter(None, records)])
-
-
-def _rows(heading: tuple[str, str], rows: list[tuple[str, str]]) -> str:
-    """Return a table of two columns."""
-    cells = [[" ".join(text.split()).replace("|", "\\|") for text in row] for row in rows]
-    lines = [f"| {left} | {right} |" for left, right in cells]
-    return "\n".join(
-        [f"| {heading[0]} | {heading[1]} |".replace("|  |", "| |"), "|---|---|", *lines]
-    )
-
-
-def _paragraphs(text: str) -> str:
-    """Return the paragraphs of a docstring, each on a line."""
-    return "\n\n".join(" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n"))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 if __name__ == "__main__":

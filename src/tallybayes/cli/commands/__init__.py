@@ -1,1 +1,1 @@
-"""One file a command, or a few that belong together."""
+"""One file for each section of the help."""

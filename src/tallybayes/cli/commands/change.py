@@ -13,18 +13,20 @@ from tallybayes.cli.main import argument, command, option
 from tallybayes.cli.paths import STANDARD, check_free, read_model, refuse_standard, save_model
 
 
-@command("""
+@command(
+    """
     # learn yesterday's rows too
     tallybayes update loan.tally yesterday.csv
     # from a pipe
     zcat more.csv.gz | tallybayes update loan.tally -
-""")
-@options.model("The model file to change.")
-@options.data()
-@options.labels
-@options.weight()
-@options.reading
-def update(session: Session, /, **asked: Any) -> None:
+""",
+    options.OLD_MODEL,
+    options.DATA,
+    options.LABELS,
+    options.weight(),
+    options.READING,
+)
+def update(session: Session, **asked: Any) -> None:
     """Learn more rows.
 
     The model becomes the one of all rows together. Any number of updates may run at once, and none
@@ -35,18 +37,22 @@ def update(session: Session, /, **asked: Any) -> None:
     _change(session, updated, **asked)
 
 
-@command("""
+@command(
+    """
     # a customer wants to be forgotten
     tallybayes forget loan.tally customer.csv
     # take back a bad file
     tallybayes forget loan.tally 'imports/bad-*.csv'
-""")
-@options.model("The model file to change.")
-@options.data("The rows to forget, as they were learned.")
-@options.labels
-@options.weight()
-@options.reading
-def forget(session: Session, /, **asked: Any) -> None:
+""",
+    options.OLD_MODEL,
+    argument(
+        "data", options.PLACE, "The rows to forget, as they were learned.", nargs=-1, required=True
+    ),
+    options.LABELS,
+    options.weight(),
+    options.READING,
+)
+def forget(session: Session, **asked: Any) -> None:
     """Take rows away again, as if never seen.
 
     The model becomes the one that never saw these rows. What cannot be right is refused, such as
@@ -68,15 +74,17 @@ def _change(
     session.report(changed, **session.rejected(changed.aside, how["read"]), model=model)
 
 
-@command("""
+@command(
+    """
     # the models of two branches
     tallybayes merge north.tally south.tally -o both.tally
     # add to a model that is in use
     tallybayes merge today.tally --into all.tally
-""")
-@argument("models", options.PLACE, "Model files.", nargs=-1, required=True)
-@options.out("The model file to write.")
-@option("--into", options.PLACE, "The model file to add the others to.")
+""",
+    argument("models", options.PLACE, "Model files.", nargs=-1, required=True),
+    *options.out("The model file to write."),
+    option("--into", options.PLACE, "The model file to add the others to."),
+)
 def merge(
     session: Session, models: tuple[str, ...], out: str | None, force: bool, into: str | None
 ) -> None:

@@ -1,4 +1,4 @@
-"""`tallybayes demo`: walk through the examples of the lectures."""
+"""`tallybayes demo`, `warmup` and `completion`: everything else."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from tallybayes.cli.console import Session
-from tallybayes.cli.main import argument, command, main, option
+from tallybayes.cli.main import COMPLETE, NAME, argument, command, main, option
 from tallybayes.cli.options import PLACE
 
 if TYPE_CHECKING:
     from tallybayes.rendering import Part
 
 
-@command("""
+@command(
+    """
     # words, smoothing and a spam filter
     tallybayes demo spam
     # bell curves
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     tallybayes demo loan
     # keep the data to go on with it
     tallybayes demo loan --save loans
-""")
-@argument("name", click.Choice(("spam", "customers", "loan")), "Which example.")
-@option("--save", PLACE, "Also write the data to this folder; with --quiet, do no more.")
+""",
+    argument("name", click.Choice(("spam", "customers", "loan")), "Which example."),
+    option("--save", PLACE, "Also write the data to this folder; with --quiet, do no more."),
+)
 def demo(session: Session, name: str, save: str | None) -> None:
     """Walk through the examples of three lectures on naive Bayes.
 
@@ -72,3 +74,59 @@ def _printed(typed: str, session: Session) -> str:
         raise click.exceptions.Exit(code)
     printed.seek(0)
     return printed.read() + said.getvalue()
+
+
+@command(
+    """
+    # once after an installation, or while an image is built
+    tallybayes warmup
+    # in a script
+    tallybayes warmup --quiet
+""",
+)
+def warmup(session: Session) -> None:
+    """Compile all kernels ahead of time.
+
+    Loops over millions of rows are compiled when they are first needed, once on a machine, which
+    takes a minute or two. This does it now. Small files never need it.
+    """
+    from tallybayes.workflows.warmup import warm_up
+
+    done = []
+    for step in warm_up():
+        done.append(step)
+        session.say(f"{step.what}: {step.loops} loops in {step.seconds:.1f} s")
+    loops, seconds = sum(each.loops for each in done), sum(each.seconds for each in done)
+    said = f"{loops} compiled loops are ready after {seconds:.1f} s."
+    session.report(said, steps=done, loops=loops, seconds=seconds)
+
+
+@command(
+    """
+    # for bash, in ~/.bashrc
+    eval "$(tallybayes completion bash)"
+    # for zsh, in ~/.zshrc
+    eval "$(tallybayes completion zsh)"
+    # for fish
+    tallybayes completion fish > ~/.config/fish/completions/tallybayes.fish
+""",
+    argument("shell", click.Choice(("bash", "zsh", "fish")), "Which shell."),
+)
+def completion(session: Session, shell: str) -> None:
+    """Print a script; once a shell has run it, the Tab key completes what you type.
+
+    Commands, options, their choices and names of files are completed.
+    """
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    completer = get_completion_class(shell)
+    assert completer is not None
+    root = click.get_current_context().find_root().command
+    # whether or not that shell is here to be asked for its version
+    script = ShellComplete.source(completer(root, {}, NAME, COMPLETE))
+    if session.form is None:  # at once, since shells run it whenever they start
+        click.echo(script)
+    else:
+        from tallybayes.rendering import Document, Verbatim
+
+        session.show(Document((Verbatim(script),), {"shell": shell, "script": script}))

@@ -1,0 +1,232 @@
+"""`tallybayes evaluate`, `compare` and `report`: how good a model is, or a way to make one."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tallybayes.cli import options
+from tallybayes.cli.console import Session
+from tallybayes.cli.main import argument, command, option, refuse
+from tallybayes.cli.options import IN_COLUMNS, IN_FOLDS, IN_MODEL, IN_READING, PLACE
+from tallybayes.cli.paths import STANDARD, check_free, is_model, load_model, standard_output
+
+if TYPE_CHECKING:
+    from tallybayes.model.specification import ModelSpec
+    from tallybayes.modelfile import Stored
+
+
+ONE_MODEL = "A model file and data to test it on; or only data, with --target."
+
+
+@command(
+    """
+    # a model on a test file
+    tallybayes evaluate loan.tally test.csv
+    # a way to make models, on ten folds
+    tallybayes evaluate loan.csv --target cheat
+    # each row left out in turn, with another family
+    tallybayes evaluate loan.csv -t cheat --loo --column income=bins
+""",
+    argument("files", PLACE, ONE_MODEL, nargs=-1, required=True, metavar="[MODEL] DATA..."),
+    options.TARGET_IF,
+    options.weight(),
+    options.FOLDS,
+    options.SPECIFICATION,
+    options.READING,
+)
+def evaluate(
+    session: Session,
+    files: tuple[str, ...],
+    held: dict[str, Any],
+    spec: Any,
+    target: str | None,
+    **how: Any,
+) -> None:
+    """Score a model, or a way to make one.
+
+    With a model file, the data are rows that the model has not seen. Without one, models are made
+    from the data as fit would make them, and judged by rows that were held out: in folds, each on
+    its own, or once.
+    """
+    from tallybayes.workflows import evaluation
+    from tallybayes.workflows.streams import Aside
+
+    aside = Aside()
+    with session.progress() as bar:
+        how |= {"progress": bar, "aside": aside}
+        if is_model(files[0]):
+            refuse((IN_COLUMNS, IN_MODEL, IN_FOLDS), "The model is made already: leave out")
+            if len(files) < 2:
+                raise click.UsageError("Name the data to test the model on.")
+            stored, data = load_model(files[0], files[1:]), list(files[1:])
+            report = evaluation.evaluate_model(stored, data, target=target, **how)
+        elif target is None:
+            raise click.UsageError("Name a model file first, or say what to predict: --target.")
+        else:
+            report = evaluation.evaluate(list(files), target, spec, **how, **held)
+    session.show(report, **session.rejected(aside, how["read"]))
+
+
+SPECS = "Ways to make models"
+FILES = "Model files and data to test them on; or only data, with --target and --spec."
+SPEC = (
+    "A way to make models: a name, and the options that fit would get. Options outside of it hold "
+    "for all."
+)
+SCORE = "What counts, over several folds.  [default: accuracy]"
+LEVEL = "How small a p-value shows a difference.  [default: 0.05]"
+
+
+@command(
+    """
+    # two models on a test file
+    tallybayes compare old.tally new.tally test.csv
+    # two ways to make models, on the same folds
+    tallybayes compare loan.csv -t cheat --spec 'curve:' --spec 'bins: --column income=bins'
+    # smoothing, on repeated folds, by the log-loss
+    tallybayes compare mails.csv -t label --text body --score log_loss --repeats 3 \
+      --spec 'a lot: --alpha 1' --spec 'little: --alpha 0.1'
+""",
+    argument("files", PLACE, FILES, nargs=-1, required=True, metavar="[MODEL MODEL...] DATA..."),
+    options.TARGET_IF,
+    option("--spec specs", ["'NAME: OPTIONS'"], SPEC, section=SPECS),
+    option("--score", "NAME", SCORE, default="accuracy", section=SPECS),
+    options.weight(section=SPECS),
+    option("--level", float, LEVEL, default=0.05),
+    options.FOLDS,
+    options.AS_TYPED,
+    options.READING,
+)
+def compare(
+    session: Session,
+    files: tuple[str, ...],
+    target: str | None,
+    specs: tuple[str, ...],
+    score: str,
+    weight: str | None,
+    held: dict[str, Any],
+    said: dict[str, Any],
+    **how: Any,
+) -> None:
+    """Tell which of several models is better, and whether that may be chance.
+
+    Models are compared on rows that none has seen. Ways to make models are compared on the same
+    held-out rows, with a test that takes into account that folds share rows.
+    """
+    from tallybayes.workflows import comparison
+    from tallybayes.workflows.streams import Aside
+
+    aside = Aside()
+    names = tuple(takewhile(is_model, files))
+    data = list(files[len(names) :])
+    if not data:
+        raise click.UsageError("Name the data to compare the models on.")
+    with session.progress() as bar:
+        how |= {"progress": bar, "aside": aside}
+        if names:
+            refuse(
+                (IN_COLUMNS, IN_MODEL, IN_FOLDS, SPECS), "The models are made already: leave out"
+            )
+            found = comparison.compare_models(_loaded(names, data), data, target=target, **how)
+        elif target is None or not specs:
+            raise click.UsageError("Name model files first, or give --target and --spec.")
+        else:
+            how |= {"score": score, "weight": weight, **held}
+            found = comparison.compare_specs(_specs(specs, said), data, target, **how)
+    session.show(found, **session.rejected(aside, how["read"]))
+
+
+def _loaded(names: tuple[str, ...], data: list[str]) -> dict[str, Stored]:
+    """Load models; they are called by the names of their files, as short as tells them apart."""
+    if len(set(names)) < max(2, len(names)):
+        raise click.UsageError("Comparing takes two different model files; name another one.")
+    stems = ["standard input" if name == STANDARD else Path(name).stem for name in names]
+    called = stems if len(set(stems)) == len(stems) else names
+    return {short: load_model(name, data) for short, name in zip(called, names, strict=True)}
+
+
+def _specs(texts: tuple[str, ...], common: dict[str, Any]) -> dict[str, ModelSpec]:
+    """Return the specifications by name; what is said for all is part of each."""
+    specs: dict[str, ModelSpec] = {}
+    taker = click.Command("spec", params=[*options.AS_TYPED.options], add_help_option=False)
+    for text in texts:
+        name, colon, words = text.partition(":")
+        name = name.strip()
+        if not (colon and name):
+            raise click.UsageError(f"--spec {text!r} has no name; write 'NAME: OPTIONS'.")
+        if name in specs:
+            raise click.UsageError(f"Two specifications are called {name!r}.")
+        try:
+            own = dict(taker.make_context(name, shlex.split(words)).params)
+        except ValueError as error:
+            raise click.UsageError(f"--spec {name!r}: {error}.") from None
+        except click.UsageError as error:
+            raise click.UsageError(f"--spec {name!r}: {error.format_message()}") from None
+        said = options.AS_TYPED.made(own)
+        # of both, lists go together, otherwise the own word counts
+        both = {k: (*common.get(k, ()), *v) if isinstance(v, tuple) else v for k, v in said.items()}
+        specs[name] = options.spec_of(**{**common, **both})
+    if len(specs) < 2:
+        raise click.UsageError("Comparing takes two specifications; give another --spec.")
+    return specs
+
+
+@command(
+    """
+    # what the model is
+    tallybayes report loan.tally -o report.html
+    # how good it is too, on rows it has not seen
+    tallybayes report loan.tally --data test.csv -o report.html
+    # a page with a title of its own, in place of an old one
+    tallybayes report loan.tally --data test.csv --title "Loans 2026" -o report.html --force
+""",
+    options.MODEL,
+    option(
+        "--data -d",
+        PLACE,
+        "Labelled rows to judge the model by, and others named so.",
+        multiple=True,
+    ),
+    *options.out("The file to write, such as report.html; - is standard output.", required=True),
+    option("--title", "TEXT", "The title of the page."),
+    options.LABELS,
+    options.weight(),
+    options.READING,
+)
+def report(
+    session: Session, model: str, data: tuple[str, ...], out: str, force: bool, **how: Any
+) -> None:
+    """Write a report on a model: one page of HTML.
+
+    The page needs no network and nothing else: what the model is and where it comes from, its
+    tables and pictures, examples explained, and how to make it again. With --data also its scores
+    with intervals, and warnings where its assumptions do not hold.
+    """
+    from tallybayes.workflows.reporting import report as reported
+    from tallybayes.workflows.streams import Aside
+
+    aside = Aside()
+    if not data:
+        refuse((IN_READING,), "There is no data to read: name it with --data, or leave out")
+        for name in ("target", "weight"):
+            if how[name] is not None:
+                raise click.UsageError(f"--{name} is a column of the data; name that with --data.")
+    check_free(session, out, force, (model, *data), binary=False)
+    how |= {"data": list(data) or None, "names": data, "path": None if model == STANDARD else model}
+    stored = load_model(model, data)
+    with session.progress() as bar:
+        place = None if out == STANDARD else out
+        made = reported(stored, place, progress=bar, aside=aside, **how)
+    facts = session.rejected(aside, how["read"])
+    if out == STANDARD:
+        stream = standard_output(session, binary=False)
+        stream.write(made.html.encode("utf-8"))
+        stream.flush()
+    else:
+        session.written.append(out)
+        session.report(f"{made}.", f"Saved as {out}.", path=out, **made.to_dict(), **facts)

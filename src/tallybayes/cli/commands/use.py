@@ -1,0 +1,250 @@
+"""`tallybayes predict`, `explain`, `inspect` and `sample`: what a model says, and what it is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from tallybayes.cli import options
+from tallybayes.cli.console import Session
+from tallybayes.cli.main import argument, command, option, refuse
+from tallybayes.cli.paths import STANDARD, check_free, deliver_rows, load_model
+
+if TYPE_CHECKING:
+    from tallybayes.rendering import Renderable
+    from tallybayes.sources.files import ReadOptions
+    from tallybayes.sources.labels import Label
+
+
+@command(
+    """
+    # to standard output, as CSV
+    tallybayes predict loan.tally applicants.csv
+    # to a file, with the probability of every class and all columns
+    tallybayes predict loan.tally applicants.csv --proba --keep-all -o judged.parquet
+    # in a pipe
+    cat mails.jsonl | tallybayes predict spam.tally - --format jsonl --to jsonl --keep id
+""",
+    options.MODEL,
+    options.DATA,
+    *options.out(
+        "The file to write: .csv, .tsv, .parquet, .arrow or .jsonl; - is standard output."
+    ),
+    options.TO,
+    option("--proba", bool, "Write the probability of every class."),
+    option("--keep", ["NAME"], "Write this column of the data too."),
+    option("--keep-all", bool, "Write all columns of the data too."),
+    options.READING,
+)
+def predict(
+    session: Session,
+    model: str,
+    data: tuple[str, ...],
+    out: str | None,
+    force: bool,
+    to: str | None,
+    keep: tuple[str, ...],
+    keep_all: bool,
+    **how: Any,
+) -> None:
+    """Predict the class of every row.
+
+    For every row, in order, its most probable class and that probability are written. Data is read
+    and written in a stream, however large it is; a file appears only when it is complete. Only with
+    --as or --json are all predictions kept until the end.
+    """
+    from tallybayes.workflows.prediction import predict as predicted
+
+    if keep and keep_all:
+        raise click.UsageError("--keep-all keeps every column; leave out --keep.")
+    check_free(session, None if out == STANDARD else out, force, (model, *data))
+    stored = load_model(model, data)
+    how["keep"] = None if keep_all else keep
+    if out in (None, STANDARD):  # a bar would stand among the predictions
+        session.no_progress |= sys.stdout is not None and sys.stdout.isatty()
+
+    def write(place: str | IO[bytes], to: str | None) -> tuple[Renderable, dict[str, Any]]:
+        with session.progress() as bar:
+            found = predicted(stored, list(data), place, to=to, progress=bar, **how)
+        return found, session.rejected(found.aside, how["read"])
+
+    deliver_rows(session, "predictions", out, to, write)
+
+
+EVIDENCE, WORKING, CHANGES = "evidence", "working", "counterfactuals"
+# options that go with one of them only have a section of their own
+SECTION = {each: f"With --show {each}" for each in (EVIDENCE, CHANGES)}
+SHOW = (
+    "What each value says for and against each class; the whole arithmetic, from the counts on; or "
+    "the smallest changes of one or two values that change the answer.  [default: evidence]"
+)
+
+
+@command(
+    """
+    # a record that you type
+    tallybayes explain loan.tally --set owner=No --set status=Married --set income=120
+    # the same as JSON
+    tallybayes explain loan.tally --record '{"owner": "No", "income": 120}'
+    # the third row of a file
+    tallybayes explain loan.tally applicants.csv --row 3
+    # the whole arithmetic, from the counts on, for a notebook or a blackboard
+    tallybayes explain loan.tally --set status=Married --show working --as markdown
+    # the smallest changes that change the answer, but not of status
+    tallybayes explain loan.tally --set income=120 --show counterfactuals --keep status
+""",
+    options.MODEL,
+    argument("data", options.PLACE, "Rows to take one from, with --row.", nargs=-1),
+    option("--set values", ["NAME=VALUE"], "The value of a column; columns not set are missing."),
+    option("--record", "JSON", "All values, as a JSON object."),
+    option("--row", click.IntRange(min=1), "The number of a row of the data."),
+    option("--show", (EVIDENCE, WORKING, CHANGES), SHOW, default=EVIDENCE),
+    option("--for one", "CLASS", "The class it speaks for.", section=SECTION[EVIDENCE]),
+    option("--against other", "CLASS", "The class it speaks against.", section=SECTION[EVIDENCE]),
+    option("--to", "CLASS", "The answer that they shall lead to.", section=SECTION[CHANGES]),
+    option("--keep", ["NAME"], "A column that stays.", section=SECTION[CHANGES]),
+    options.READING,
+)
+def explain(
+    session: Session,
+    model: str,
+    data: tuple[str, ...],
+    values: tuple[str, ...],
+    record: str | None,
+    row: int | None,
+    show: str,
+    one: str | None,
+    other: str | None,
+    to: str | None,
+    keep: tuple[str, ...],
+    read: ReadOptions,
+) -> None:
+    """Show what speaks for each class, factor by factor.
+
+    The logarithms of the prior and of each factor are shown, which add up to the score of each
+    class; and what each column says for the class that wins, against the next best.
+    """
+    from tallybayes.explanations import counterfactuals
+    from tallybayes.explanations import explain as explained
+    from tallybayes.rendering import Document
+    from tallybayes.workflows.records import record_in, record_of
+
+    for name, section in SECTION.items():
+        if name != show:
+            refuse([section], f"Say --show {name}, or leave out")
+    if sum((bool(values), record is not None, bool(data))) != 1:
+        raise click.UsageError("Give one record: with --set, with --record, or DATA with --row.")
+    if bool(data) != (row is not None):
+        raise click.UsageError("DATA and --row go together: which row of which data.")
+    typed = options.pairs(values, "--set") if record is None else _record(record)
+    stored = load_model(model, data)
+    if row is not None:
+        given = record_in(stored, list(data), row, read=read)
+    else:
+        given = record_of(stored, typed)
+    classes = stored.fitted.model.classes
+    if show == WORKING:
+        session.show(explained(stored.fitted, given, "working"))
+    elif show == CHANGES:
+        session.show(counterfactuals(stored.fitted, given, _class(to, classes), keep=keep))
+    else:
+        pair = _class(one, classes), _class(other, classes)
+        found = explained(stored.fitted, given)
+        shown = found if found.runner_up is None else found.against(*pair)
+        session.show(Document(tuple(shown.document()), found.to_dict(*pair)))
+
+
+def _record(text: str) -> dict[str, Any]:
+    """Read a record that was typed as JSON."""
+    example = """write for example '{"income": 120, "status": "Married"}'."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"The record is no JSON ({error}); {example}") from None
+    if not isinstance(record, dict):
+        raise click.UsageError(f"The record is not a JSON object; {example}")
+    return record
+
+
+def _class(word: str | None, classes: tuple[Label, ...]) -> Label | None:
+    """Return the class that is meant, if one was typed."""
+    from tallybayes.model.specification import label_of
+
+    return None if word is None else label_of(word, classes)
+
+
+@command(
+    """
+    # all of a small model
+    tallybayes inspect loan.tally
+    # one column
+    tallybayes inspect loan.tally --column status
+    # the 20 most telling words of each text
+    tallybayes inspect spam.tally --words 20
+""",
+    options.MODEL,
+    option("--column columns", ["NAME"], "Show this column, and others named so."),
+    option("--words", click.IntRange(min=1), "How many words of a text."),
+)
+def inspect(session: Session, model: str, columns: tuple[str, ...], words: int | None) -> None:
+    """Show what a model has counted and estimated.
+
+    Priors, tables of likelihoods as fractions and decimals, means and variances, the most telling
+    words, how many parameters there are, how large the file is and where it comes from.
+    """
+    from tallybayes.report.inspection import inspect_model
+
+    more = {} if words is None else {"words": words}
+    path = None if model == STANDARD else model
+    inspection = inspect_model(load_model(model), path=path, columns=columns or None, **more)
+    session.show(inspection)
+    if inspection.is_cut:
+        session.say("There is more: --column NAME shows all of a column, --words N more words.")
+
+
+@command(
+    """
+    # three rows
+    tallybayes sample loan.tally -n 3
+    # applicants who would cheat, the same every time
+    tallybayes sample loan.tally -n 100 --given cheat=Yes --seed 1 -o cheats.csv
+""",
+    options.MODEL,
+    option("-n n", click.IntRange(min=1), "How many rows.  [default: 10]", default=10),
+    option("--given", ["NAME=VALUE"], "What is known: the class, or the value of a column."),
+    option("--seed", int, "Make chance repeatable."),
+    *options.out(
+        "The file to write: .csv, .tsv, .parquet, .arrow or .jsonl; - is standard output."
+    ),
+    options.TO,
+)
+def sample(
+    session: Session,
+    model: str,
+    n: int,
+    given: tuple[str, ...],
+    seed: int | None,
+    out: str | None,
+    force: bool,
+    to: str | None,
+) -> None:
+    """Draw plausible rows from a model.
+
+    A class is drawn by the prior (or by what is given), then each column given the class.
+    """
+    from tallybayes.rendering import Document
+    from tallybayes.workflows.records import sample as drawn
+
+    known = options.pairs(given, "--given")
+    check_free(session, None if out == STANDARD else out, force, (model,))
+    stored = load_model(model)
+    facts = {"n": n, "given": known, "seed": seed}
+
+    def write(place: str | IO[bytes], to: str | None) -> tuple[Renderable, dict[str, Any]]:
+        drawn(stored, n, place, given=known, seed=seed, to=to)
+        return Document((f"{n:,} rows were drawn.",)), facts
+
+    deliver_rows(session, "records", out, to, write)
