@@ -22,6 +22,8 @@ def test_the_most_probable_class_is_decided_for_and_ties_never_go_to_the_positiv
 def test_of_two_classes_the_probabilities_of_one_are_enough():
     found = Predictions.of(["n", "y"], [0.25, 0.75])
     assert found.proba.tolist() == [[0.75, 0.25], [0.25, 0.75]]
+    turned = Predictions.of(["n", "y"], [0.75, 0.25], positive="n")
+    assert turned.proba.tolist() == found.proba.tolist()
 
 
 @pytest.mark.parametrize("kind", ["list", "numpy", "pandas", "polars", "arrow"])
@@ -37,11 +39,6 @@ def test_labels_of_every_kind_are_read_alike(kind):
     found = Predictions.of(make(["b", "a", "b"]), HALF * 3)
     assert found.classes == ("a", "b")
     assert found.true.tolist() == [1, 0, 1]
-
-
-def test_one_weight_stands_for_all_rows():
-    found = Predictions.of(["a", "b"], HALF * 2, sample_weight=2.0)
-    assert found.weights.tolist() == [2.0, 2.0]
 
 
 def test_parts_joined_are_folds_in_their_order():
@@ -75,20 +72,6 @@ def test_a_row_held_out_twice_counts_half_each_time():
     averaged = both.averaged()
     assert averaged.proba.tolist() == pytest.approx(np.array([[0.6, 0.4], [0.1, 0.9]]))
     assert averaged.labels.tolist() == ["a", "b"]
-
-
-def test_averages_of_several_answers_never_tie_for_the_positive_class():
-    a = Predictions.of(["a"], [[0.2, 0.8]], classes="ab", positive="b")
-    b = Predictions.of(["a"], [[0.8, 0.2]], classes="ab", positive="b")
-    assert Predictions.joined([a, b]).averaged().labels.tolist() == ["a"]
-
-
-def test_some_rows_keep_their_numbers():
-    rows = Predictions.of(list("abab"), HALF * 4, sample_weight=[1, 2, 3, 4])
-    some = rows.take([3, 1])
-    assert some.row_numbers.tolist() == [3, 1]
-    assert some.weights.tolist() == [4.0, 2.0]
-    assert some.take([0]).row_numbers.tolist() == [3]
 
 
 @pytest.mark.parametrize("model", [NaiveBayes(), LogisticRegression()], ids=str)

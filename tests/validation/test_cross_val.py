@@ -11,6 +11,7 @@ import pytest
 import sklearn.naive_bayes as sk
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -541,3 +542,16 @@ def test_a_stated_class_that_is_gone_without_its_rows_is_refused_as_by_fit(model
         clone(model).fit(X[:3], y[:3])
     with pytest.raises(tb.TallyBayesError, match="class 1"):
         model.cross_val(X, y, folds=folds)
+
+
+def test_what_several_folds_warn_of_is_said_once():
+    class Noisy(DummyClassifier):
+        def fit(self, X, y):
+            warnings.warn(f"{len(y) + y[0]} rows are few", UserWarning, stacklevel=1)
+            return super().fit(X, y)
+
+    with pytest.warns(UserWarning) as caught:
+        cross_val(Noisy(), np.zeros((30, 1)), np.arange(30) % 2, folds=5)
+    assert [str(each.message).split(" rows")[1] for each in caught] == [
+        " are few (and in 4 more folds)"
+    ]

@@ -251,9 +251,6 @@ class ClassificationReport(Renderable):
         )
         return found
 
-    def __str__(self) -> str:
-        return self.to_text()
-
     def __repr__(self) -> str:
         return (
             f"<ClassificationReport of {counted(self.rows, 'held-out row')}: "

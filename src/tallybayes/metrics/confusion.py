@@ -243,27 +243,6 @@ class Confusion(Renderable):
         four = ("true_positives", "false_positives", "false_negatives", "true_negatives")
         return {name: getattr(self, name)[place].item() for name in (*four, *MEASURES)}
 
-    def __add__(self, other: object) -> Confusion:
-        if isinstance(other, int) and other == 0:  # where `sum` begins
-            return self
-        if not isinstance(other, Confusion):
-            return NotImplemented
-        if self.classes == other.classes:
-            return Confusion(self.classes, self.counts + other.counts)
-        try:
-            classes = tuple(sorted({*self.classes, *other.classes}))
-        except TypeError:
-            raise TallyBayesError(
-                f"classes of different types cannot be added: {self.classes!r}, {other.classes!r}"
-            ) from None
-        counts = np.zeros((len(classes),) * 2, np.result_type(self.counts, other.counts))
-        for each in (self, other):
-            places = [classes.index(label) for label in each.classes]
-            counts[np.ix_(places, places)] += each.counts
-        return Confusion(classes, counts)
-
-    __radd__ = __add__
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Confusion):
             return NotImplemented
@@ -293,9 +272,6 @@ class Confusion(Renderable):
             yield f"confusion matrix: {len(self.classes)} classes, too many to print; see counts"
         else:
             yield self.table()
-
-    def __str__(self) -> str:
-        return self.to_text()
 
     def _wrong(self) -> NDArray[Any]:
         """Return the counts with nothing on the diagonal."""

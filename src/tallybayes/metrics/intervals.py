@@ -16,8 +16,7 @@ Everything is in closed form, so the same rows always give the same limits:
 - The calibration error and average precision have none (`NO_INTERVAL` says why).
 
 The n of weighted rows is their effective number, (sum of w)^2 / sum of w^2, so nothing changes when
-all weights are doubled. A bootstrap of scores such as the macro F1 held the truth in 75 of 100
-cases at 50 rows with few mistakes where 95 were promised; these intervals hold it in 90 to 95.
+all weights are doubled.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, number
 from tallybayes.metrics.confusion import MEASURES, Confusion
@@ -45,6 +43,7 @@ NO_INTERVAL = {
 }
 UNKNOWN: Interval = (math.nan, math.nan)
 LEAST = 1e-100  # of the greatest weight; a row of less is no row
+STEP = 1e-5  # of all rows, for a derivative
 
 
 def score_intervals(
@@ -92,8 +91,7 @@ def class_intervals(rows: Predictions, level: float = 0.95) -> dict[Label, dict[
     >>> round(low, 3), round(high, 3)
     (0.208, 0.939)
     """
-    z = _z(level)
-    tables = _tables(_scaled(rows))
+    z, tables = _z(level), _tables(_scaled(rows))
     return {
         label: {name: _of_class(name, *tables, k, z) for name in MEASURES}
         for k, label in enumerate(rows.classes)
@@ -135,7 +133,7 @@ def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: 
     if name in NO_INTERVAL or not counts.sum() > 0.0:
         return UNKNOWN
     if name == "accuracy" or name.startswith("micro_"):
-        return _share(np.eye(n) > 0, np.ones((n, n)) > 0, counts, squares, z)
+        return _share(counts.trace(), counts.sum(), squares.sum(), z)
     if name in MEANS:
         most = -math.log(CLIP) if name == "log_loss" else 1.0 if n == 2 else 2.0
         return _of_mean(MEANS[name](rows), rows.weight, z, most)
@@ -146,84 +144,73 @@ def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: 
     return _of_all_classes(name.removeprefix("macro_"), counts, squares, z)
 
 
-def _share(
-    hit: NDArray[np.bool_], of: NDArray[np.bool_], counts: Floats, squares: Floats, z: float
-) -> Interval:
-    """Return the interval of the share that some cells have of others."""
-    total = float(counts[of].sum())
-    if not total > 0.0:
-        return UNKNOWN
-    trials = total**2 / float(squares[of].sum())
-    return wilson(min(1.0, float(counts[hit].sum()) / total), trials, z)
+def _share(hits: float, total: float, squares: float, z: float) -> Interval:
+    """Return the interval of a share, of rows whose squared weights add up to this."""
+    return wilson(min(1.0, hits / total), total**2 / squares, z) if total > 0.0 else UNKNOWN
 
 
 def _of_class(name: str, counts: Floats, squares: Floats, k: int, z: float) -> Interval:
     """Return the interval of a measure of one class."""
-    predicted, true = np.zeros((2, *counts.shape), np.bool_)
-    predicted[k], true[:, k] = True, True
+    of = np.zeros(counts.shape, bool)
+    if name in ("precision", "f1"):
+        of[k] = True
+    if name in ("recall", "f1"):
+        of[:, k] = True
+    hits = counts[k, k]
     if name == "specificity":
-        return _share(~predicted & ~true, ~true, counts, squares, z)
-    of = {"precision": predicted, "recall": true, "f1": predicted | true}[name]
-    low, high = _share(predicted & true, of, counts, squares, z)
+        of = np.ones(counts.shape, bool)
+        of[:, k] = False
+        hits = counts[of].sum() - np.delete(counts[k], k).sum()
+    low, high = _share(max(0.0, hits), counts[of].sum(), squares[of].sum(), z)
     return (low, high) if name != "f1" else (2 * low / (1 + low), 2 * high / (1 + high))
 
 
 def _of_all_classes(name: str, counts: Floats, squares: Floats, z: float) -> Interval:
-    """Return the interval of a mean over the classes, or of Matthews' correlation."""
-    table = Confusion(tuple(range(len(counts))), counts)
-    influence = _influence(name, counts)
-    if influence is None:
+    """Return the interval of a mean over the classes, or of Matthews' correlation.
+
+    A cell (p, t) adds to what was predicted p, to what is t, and to the hits if p = t: with the
+    derivatives by these three its influence is their sum.
+    """
+    true, predicted = counts.sum(0), counts.sum(1)
+    real = true > 0.0
+    matthews = name == "matthews_corrcoef"
+    if matthews and min(real.sum(), (predicted > 0.0).sum()) < 2:
         return UNKNOWN
+    among = real if name == "balanced_accuracy" else real | (predicted > 0.0)
+    sums = np.concatenate([predicted, true, counts.diagonal()])
+    step = STEP * counts.sum() * np.eye(len(sums))
+    above, below = (_of_sums(name, sums + change, among) for change in (step, -step))
+    by_predicted, by_true, by_hits = np.split((above - below) / (2.0 * step[0, 0]), 3)
+    influence = by_predicted[:, None] + by_true + np.diag(by_hits)
     variance = float((squares * influence**2).sum())
-    real = counts.sum(0) > 0.0
-    trials = _mean_trials(counts.sum(0)[real] ** 2 / squares.sum(0)[real])
-    if name == "matthews_corrcoef":
-        low, high = _matched((table.matthews_corrcoef + 1.0) / 2.0, variance / 4.0, trials, z)
+    trials = _mean_trials(true[real] ** 2 / squares.sum(0)[real])
+    score = float(_of_sums(name, sums[None], among)[0])
+    if matthews:
+        low, high = _matched((score + 1.0) / 2.0, variance / 4.0, trials, z)
         return 2.0 * low - 1.0, 2.0 * high - 1.0
-    score = table.balanced_accuracy if name == "balanced_accuracy" else table.macro(name)
     return _matched(score, variance, trials, z)
 
 
-def _influence(name: str, counts: Floats) -> Floats | None:
-    """Return the derivative of a score by each cell; None where it has none.
-
-    A cell (p, t) adds to P_p, T_t and n, and to TP_p if p = t; the derivatives by these follow
-    from the definition of each measure.
-    """
-    true, predicted, hits, n = counts.sum(0), counts.sum(1), counts.diagonal(), counts.sum()
-    by_cell = np.eye(len(counts))
+def _of_sums(name: str, sums: Floats, among: Floats) -> Floats:
+    """Return a score of all classes from what was predicted, what is true, and the hits."""
+    predicted, true, hits = np.split(sums, 3, axis=1)
+    n = true.sum(axis=1, keepdims=True)
     if name == "matthews_corrcoef":
-        if min((predicted > 0.0).sum(), (true > 0.0).sum()) < 2:
-            return None
-        p, t, share = predicted / n, true / n, hits.sum() / n
-        both, u, v = share - p @ t, 1.0 - p @ p, 1.0 - t @ t
-        d_both = share + by_cell - t[:, None] - p
-        d_root = (1.0 - p[:, None]) / u + (1.0 - t) / v
-        matthews: Floats = (d_both - both * d_root) / np.sqrt(u * v) / n
-        return matthews
-    nothing = np.zeros(len(counts))
-    among = true > 0.0
-    if name == "balanced_accuracy":
-        name = "recall"
-    else:
-        among = among | (predicted > 0.0)
-    by_p = by_t = by_n = nothing
-    if name == "recall":
-        one = _over(1.0, true)
-        by_t = -hits * one**2
-    elif name == "precision":
-        one = _over(1.0, predicted)
-        by_p = -hits * one**2
-    elif name == "f1":
-        one = 2.0 * _over(1.0, predicted + true)
-        by_p = by_t = -hits * one**2 / 2.0
-    else:
-        outside = np.where(n - true < 1e-12 * n, 0.0, n - true)
-        one = _over(1.0, outside) * among
-        share = (outside - predicted + hits) * one
-        by_p, by_t, by_n = -one, -one + share * one, one - share * one
-    change: Floats = (by_cell * one + by_p[:, None] + by_t + by_n.sum()) / among.sum()
-    return change
+        both = hits.sum(axis=1) * n[:, 0] - (predicted * true).sum(axis=1)
+        spread = [(part * (n - part)).sum(axis=1) for part in (predicted, true)]
+        correlation: Floats = both / np.sqrt(spread[0] * spread[1])
+        return correlation
+    part, whole = {
+        "precision": (hits, predicted),
+        "recall": (hits, true),
+        "balanced_accuracy": (hits, true),
+        "f1": (2.0 * hits, predicted + true),
+        "specificity": (n - true - predicted + hits, n - true),
+    }[name]
+    whole = np.where(np.abs(whole) < 1e-12 * n, 0.0, whole)
+    shares = np.divide(part, whole, out=np.zeros(whole.shape), where=whole != 0.0)
+    means: Floats = shares[:, among].mean(axis=1)
+    return means
 
 
 def _of_mean(values: Floats, weights: Floats, z: float, most: float) -> Interval:
@@ -253,16 +240,13 @@ def _of_roc_auc(rows: Predictions, z: float) -> Interval:
         if not inside or not outside:
             continue
         order = rows.ranked(rows.classes[k])
-        area = order.roc_auc
-        above = order.found - order.hits / 2.0
+        area, above = order.roc_auc, order.found - order.hits / 2.0
         hit = (order.below / order.others.sum() - area) / order.hits.sum()
         other = (above / order.hits.sum() - area) / order.others.sum()
         # variances within the class and within the others divide by n - 1
-        influence += np.where(
-            of_class,
-            hit[order.places] * _unbiased(inside),
-            other[order.places] * _unbiased(outside),
-        )
+        unbiased = [math.sqrt(n / (n - 1.0)) if n > 1.0 + 1e-9 else 1.0 for n in (inside, outside)]
+        of_rows = hit[order.places] * unbiased[0], other[order.places] * unbiased[1]
+        influence += np.where(of_class, *of_rows)
         areas.append(area)
         sizes.append(min(inside, outside))
     if not areas:
@@ -276,7 +260,7 @@ def _of_roc_auc(rows: Predictions, z: float) -> Interval:
 def _matched(score: float, variance: float, trials: float, z: float) -> Interval:
     """Return Wilson's interval for as many trials as give this variance, if it says anything."""
     spread = score * (1.0 - score)
-    if variance > 1e-24 and spread > 1e-12:
+    if variance > 1e-14 and spread > 1e-12:
         trials = spread / variance
     return wilson(score, trials, z)
 
@@ -289,17 +273,6 @@ def _mean_trials(sizes: Floats) -> float:
 def _effective(weights: Floats) -> float:
     """Return the effective number of rows."""
     return float(weights.sum() ** 2 / (weights @ weights)) if len(weights) else 0.0
-
-
-def _unbiased(n: float) -> float:
-    """Return what turns a standard deviation that divides by n into one that divides by n - 1."""
-    return math.sqrt(n / (n - 1.0)) if n > 1.0 + 1e-9 else 1.0
-
-
-def _over(part: float, whole: Floats) -> Floats:
-    """Divide; 0 where there is nothing to divide by."""
-    share: Floats = np.divide(part, whole, out=np.zeros(whole.shape), where=whole > 0.0)
-    return share
 
 
 def _z(level: float) -> float:

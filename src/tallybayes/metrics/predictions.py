@@ -94,7 +94,7 @@ class Predictions:
         y_true
             One label a row.
         proba
-            Probabilities, rows x classes; of two classes those of the last one are enough.
+            Probabilities, rows x classes; of two classes those of the positive one are enough.
         predicted
             The label that was decided for; the most probable one unless given.
         classes
@@ -102,7 +102,7 @@ class Predictions:
         sample_weight
             One number a row, or one for all.
         positive
-            The positive class.
+            The positive class; the last one unless given.
         """
         labels = classes_of(y_true, "y_true") if classes is None else plain_labels(classes)
         if positive is not None and positive not in labels:
@@ -111,7 +111,8 @@ class Predictions:
         true = codes_of(y_true, labels, "y_true")
         table = np.asarray(proba, np.float64)
         if table.ndim == 1 and len(labels) == 2:
-            table = np.stack([1.0 - table, table], axis=1)
+            both = [1.0 - table, table]
+            table = np.stack(both if positive != labels[0] else both[::-1], axis=1)
         check_probabilities(table, len(true), len(labels))
         chosen = winners(table, labels, positive)
         if predicted is not None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import TallyBayesError, warn
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
 from tallybayes.sources.weights import weights_of
@@ -120,7 +123,8 @@ def held_out(
     """Judge all rows that are held out; a note says why models took more than one counting."""
     if isinstance(prepared, NeedsRefit):
         check_refits(len(folds), prepared.reason)
-        parts = list(refitted(model, X, prepared, folds, w))
+        with _warned_once():
+            parts = list(refitted(model, X, prepared, folds, w))
         note = f"refitted for every fold: {prepared.reason}"
         return replace(joined(parts, prepared, folds), notes=(note,))
     data, recipe = prepared.data, prepared.recipe
@@ -134,6 +138,20 @@ def held_out(
         notes = (f"counted anew for every row: {reason}",)
     (parts,) = k_fold.posteriors(data, [recipe], folds)
     return replace(joined(parts, prepared, folds), notes=notes)
+
+
+@contextmanager
+def _warned_once() -> Iterator[None]:
+    """Say once what is warned of in several folds, though with other numbers."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    kinds: dict[str, list[warnings.WarningMessage]] = {}
+    for each in caught:
+        kinds.setdefault(re.sub(r"[\d.]+", "", str(each.message)), []).append(each)
+    for first, *others in kinds.values():
+        more = f" (and in {len(others)} more folds)" if others else ""
+        warn(f"{first.message}{more}", first.category)
 
 
 def joined(

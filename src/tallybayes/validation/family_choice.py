@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tallybayes.batches import encode_classes, encoded
-from tallybayes.errors import TallyBayesError, number, whole
+from tallybayes.errors import TallyBayesError, number
 from tallybayes.families import Family
 from tallybayes.families.registry import FAMILIES
 from tallybayes.model import Recipe
@@ -71,7 +71,7 @@ def choose_families(
     X: Any,
     y: Any,
     *,
-    folds: int = 10,
+    folds: Any = 10,
     alpha: float = 1.0,
     tempered: bool = False,
     one_standard_error: bool = False,
@@ -89,7 +89,7 @@ def choose_families(
     X, y
         The rows and their labels.
     folds, seed
-        In how many folds rows are held out, and what their shuffling begins with.
+        How rows are held out, of those that count and at most 20,000 of them: see `cross_val`.
     alpha
         The smoothing of the families that smooth.
     tempered
@@ -144,7 +144,7 @@ def best_families(
     weights: Any = None,
     alpha: float = 1.0,
     tempered: bool = False,
-    folds: int = 10,
+    folds: Any = 10,
     one_standard_error: bool = False,
     seed: int = 0,
 ) -> dict[str, FamilyChoice]:
@@ -163,7 +163,8 @@ def best_families(
         )
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False))
-    splits = folds_of(min(whole(folds, "folds", 2), len(rows)), codes[rows], seed=seed)
+    folds = min(folds, len(rows)) if isinstance(folds, int) else folds
+    splits = folds_of(folds, codes[rows], seed=seed)
     order = [*ORDER, *(name for name in FAMILIES if name not in ORDER)]
     families = {name: FAMILIES[name]().with_defaults(alpha, "ignore") for name in order}
     here = codes[rows], None if w is None else w[rows], len(classes)
@@ -178,7 +179,7 @@ def best_families(
             if suited:
                 found = _held_out(family, np.ascontiguousarray(x[:, suited]), *here, splits)
                 of_rows, weight = _losses(found, EXPONENTS if tempered else (1.0,))
-                for j, column in zip(suited, of_rows.T, strict=True):
+                for j, column in zip(suited, np.ascontiguousarray(of_rows.T), strict=True):
                     losses[j][name] = column
         for column_name, of_column in zip(some, losses, strict=True):
             chosen[column_name] = _chosen(of_column, weight, one_standard_error)
@@ -240,7 +241,7 @@ def _losses(found: HeldOutTerms, exponents: Sequence[float]) -> tuple[Floats, Fl
         top = scores.max(axis=2)
         scores -= top[:, :, None]
         losses = np.log(np.exp(scores, out=scores).sum(axis=2)) + top
-        total = w @ losses
+        total = np.einsum("i,ij->j", w, losses)
         better = total < least
         best[:, better], least[better] = losses[:, better], total[better]
     return best, w
@@ -248,7 +249,8 @@ def _losses(found: HeldOutTerms, exponents: Sequence[float]) -> tuple[Floats, Fl
 
 def _chosen(losses: Mapping[str, Floats], w: Floats, one_standard_error: bool) -> FamilyChoice:
     """Choose by the losses of the rows under each family, which come from the simplest."""
-    mean = {name: float(w @ each / w.sum()) for name, each in losses.items()}
+    share = w / w.sum()  # sums, not matrix products: their threads cost more than so few numbers
+    mean = {name: float((share * each).sum()) for name, each in losses.items()}
     place = {name: k for k, name in enumerate(losses)}
     best = min(
         (name for name in losses if name in TRUSTED),
@@ -257,9 +259,8 @@ def _chosen(losses: Mapping[str, Floats], w: Floats, one_standard_error: bool) -
 
     def error(a: str, b: str) -> float:
         """Return the standard error of the difference of two means."""
-        gap = losses[a] - losses[b]
-        spread = w @ (gap - w @ gap / w.sum()) ** 2 / w.sum()
-        return float(np.sqrt(spread / len(w)))
+        spread = share * (losses[a] - losses[b] - (mean[a] - mean[b])) ** 2
+        return float(np.sqrt(spread.sum() / len(w)))
 
     for name in losses:
         if name not in TRUSTED and mean[name] < mean[best] - MARGIN * error(name, best):
