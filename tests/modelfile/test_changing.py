@@ -27,23 +27,17 @@ def grown(before, n=1):
     return Stored(fitted, before.provenance.then(f"update: {n} rows", n))
 
 
-def test_a_change_is_written(path):
+def test_changes_are_written_one_after_the_other(path):
     with changing(path) as change:
         assert_same_stored(change.stored, small())
-        new = grown(change.stored)
-        change.save(new)
-        assert change.stored is new
-    assert_same_stored(load(path), new)
-    assert load(path).fitted.tally.rows.tolist() == [2, 2]
-    assert sorted(each.name for each in path.parent.iterdir()) == [".a.tally.lock", "a.tally"]
-
-
-def test_several_changes_may_be_written_one_after_the_other(path):
-    with changing(path) as change:
         for _ in range(3):
-            change.save(grown(change.stored))
+            new = grown(change.stored)
+            change.save(new)
+            assert change.stored is new
+    assert_same_stored(load(path), new)
     assert load(path).fitted.tally.rows.sum() == 6
     assert load(path).provenance.history[-3:] == ("update: 1 rows",) * 3
+    assert sorted(each.name for each in path.parent.iterdir()) == [".a.tally.lock", "a.tally"]
 
 
 def test_nothing_is_written_unless_it_is_asked_for(path):

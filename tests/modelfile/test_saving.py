@@ -15,7 +15,6 @@ import pytest
 
 import tallybayes as tb
 from modelfile.samples import assert_same_stored, mixed, small, stored
-from tallybayes.model import Fitted
 from tallybayes.modelfile import dump_bytes, load, save
 from tiers import some
 
@@ -35,19 +34,11 @@ def names(folder):
 
 def test_a_file_is_written_and_read_by_its_path_as_text_or_not(tmp_path):
     for path in (tmp_path / "a.tally", str(tmp_path / "b.tally")):
-        save(path, NEW)
-        assert_same_stored(load(path), NEW)
+        for model in (OLD, NEW):  # which replaces it
+            save(path, model)
+            assert_same_stored(load(path), model)
+    assert (tmp_path / "a.tally").read_bytes() == dump_bytes(NEW)
     assert names(tmp_path) == ["a.tally", "b.tally"]
-
-
-def test_a_file_holds_the_bytes_that_are_dumped(path):
-    assert path.read_bytes() == dump_bytes(OLD)
-
-
-def test_an_old_file_is_replaced(path):
-    save(path, NEW)
-    assert_same_stored(load(path), NEW)
-    assert names(path.parent) == ["a.tally"]
 
 
 def test_whoever_reads_the_old_file_goes_on_reading_the_old_file(path):
@@ -139,7 +130,7 @@ def test_what_cannot_be_written_says_why_and_what_to_do(path, tmp_path):
     for where, why in expected.items():
         with pytest.raises(tb.TallyBayesError, match=f"cannot be written: {why}") as caught:
             save(where, NEW)
-        assert str(caught.value).startswith(str(where))
+        assert str(caught.value).startswith(str(where)[:40])
     assert names(tmp_path) == ["a.tally", "folder", "pipe"]
 
 
@@ -178,25 +169,23 @@ class Trouble:
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 DENIED = PermissionError(errno.EACCES, "Permission denied")
+REFUSALS = [
+    ("fsync", FULL, "the disk is full; make room"),
+    ("fsync", OSError(errno.EIO, "Input/output error"), "Input/output error; choose another"),
+    ("open", DENIED, "permission denied; change the permissions"),
+    ("open", OSError(errno.EROFS, "Read-only file system"), "the disk can only be read"),
+    ("replace", DENIED, "permission denied; change the permissions"),
+    ("fchmod", DENIED, "permission denied; change the permissions"),
+    *((call, KeyboardInterrupt(), None) for call in ("open", "fsync", "replace", "fchmod")),
+]
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "why"),
-    [
-        ("fsync", FULL, "the disk is full; make room"),
-        ("fsync", OSError(errno.EIO, "Input/output error"), "Input/output error; choose another"),
-        ("open", DENIED, "permission denied; change the permissions"),
-        ("open", OSError(errno.EROFS, "Read-only file system"), "the disk can only be read"),
-        ("replace", DENIED, "permission denied; change the permissions"),
-        ("fchmod", DENIED, "permission denied; change the permissions"),
-    ],
-)
-def test_when_the_system_refuses_the_old_file_stays_and_no_other(
-    path, monkeypatch, call, error, why
-):
+@pytest.mark.parametrize(("call", "error", "why"), REFUSALS)
+def test_what_stops_a_step_leaves_the_old_file_and_no_other(path, monkeypatch, call, error, why):
     with monkeypatch.context() as patch:
         patch.setattr(os, call, Trouble(getattr(os, call), error))
-        with pytest.raises(tb.TallyBayesError, match=f"a.tally cannot be written: {why}"):
+        expected = tb.TallyBayesError if why else KeyboardInterrupt
+        with pytest.raises(expected, match=why and f"a.tally cannot be written: {why}"):
             save(path, NEW)
     assert_same_stored(load(path), OLD)
     assert names(path.parent) == ["a.tally"]
@@ -219,27 +208,13 @@ def test_what_stops_the_writing_leaves_the_old_file_and_no_other(path, monkeypat
     assert names(path.parent) == ["a.tally"]
 
 
-@pytest.mark.parametrize("call", ["open", "fsync", "replace", "fchmod"])
-def test_ctrl_c_at_any_step_leaves_one_whole_file_and_no_other(path, monkeypatch, call):
-    with monkeypatch.context() as patch:
-        patch.setattr(os, call, Trouble(getattr(os, call), KeyboardInterrupt()))
-        with pytest.raises(KeyboardInterrupt):
-            save(path, NEW)
-    assert_same_stored(load(path), OLD)
-    assert names(path.parent) == ["a.tally"]
-
-
-def test_a_folder_that_cannot_be_forced_to_the_disk_is_no_trouble(path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", Trouble(os.fsync, OSError(errno.EINVAL, "Invalid"), nth=2))
-    save(path, NEW)
-    assert_same_stored(load(path), NEW)
-
-
 def test_file_and_folder_are_forced_to_the_disk_in_that_order(path, monkeypatch):
     done = []
 
     def fsync(number, real=os.fsync):
         done.append("folder" if stat.S_ISDIR(os.fstat(number).st_mode) else "file")
+        if done[-1] == "folder":  # not every system can do that, which is no trouble
+            raise OSError(errno.EINVAL, "Invalid argument")
         real(number)
 
     def replace(*args, real=os.replace, **options):
@@ -250,6 +225,7 @@ def test_file_and_folder_are_forced_to_the_disk_in_that_order(path, monkeypatch)
     monkeypatch.setattr(os, "replace", replace)
     save(path, NEW)
     assert done == ["file", "replace", "folder"]
+    assert_same_stored(load(path), NEW)
 
 
 DYING = """
@@ -321,18 +297,10 @@ def test_two_threads_that_save_at_once_leave_one_whole_file(path):
     assert names(path.parent) == ["a.tally"]
 
 
-def test_what_is_read_shares_no_memory_with_the_bytes():
+def test_what_is_read_shares_no_memory_with_the_bytes_and_can_learn():
     data = bytearray(dump_bytes(OLD))
     there = load(data)
     data[:] = bytes(len(data))
     assert_same_stored(there, OLD)
     there.fitted.tally.update({"x": [3.0], "c": ["b"]}, ["y"])
     assert there.fitted.tally.rows.sum() == 4
-
-
-def test_saving_leaves_the_model_as_it_is():
-    fitted = mixed()
-    before = fitted.tally.to_bytes()
-    dump_bytes(stored(fitted))
-    assert fitted.tally.to_bytes() == before
-    assert isinstance(fitted, Fitted)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.kinds import KINDS, Kind
+from tallybayes.rendering.words import label
 from tallybayes.schema import Schema
 from tallybayes.sources.atomic_file import cannot
 from tallybayes.sources.labels import Label, sorted_labels
@@ -117,7 +118,7 @@ def reading(name: str) -> Iterator[None]:
         ) from error
     except Exception as error:
         raise TallyBayesError(
-            f"{name} cannot be read by this version of tallybayes: {str(error)[:MOST_SAID]}; "
+            f"{name} cannot be read by this version of tallybayes: {label(error, MOST_SAID)}; "
             "upgrade it, or import what registers the families and kinds, or make it anew"
         ) from error
 
