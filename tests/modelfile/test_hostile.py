@@ -226,8 +226,8 @@ CHANGES = {
     "fewer edges than were counted": (f"tally.kinds.{AGE}.edges", [18.0]),
     "buckets where words have names": (f"tally.kinds.{MAIL}.buckets", 16),
     "ngrams the wrong way round": (f"tally.kinds.{MAIL}.ngrams", [2, 1]),
-    "an idf that lacks words": (f"tally.kinds.{MAIL}.idf", {"lunch": 1.0}),
-    "an idf below zero": (f"tally.kinds.{MAIL}.idf", {"lunch": -1.0}),
+    "an idf that is not there": (f"tally.kinds.{MAIL}.idf", 0),
+    "an idf in the manifest": (f"tally.kinds.{MAIL}.idf", {"lunch": 1.0}),
     "declared values of two types": (f"tally.kinds.{STATUS}.values", [1, "a"]),
     "a unit that reads beyond": ("tally.extra", [[{"type": "Numeric"}, [[99]]]]),
 }
@@ -310,6 +310,20 @@ def test_arrays_that_no_words_have_are_an_error(name):
     part = f"{WORDS}.{part}"
     broken = {**TENSORS, part: np.asarray(change(TENSORS[part].copy()))}
     refused(put_together(MANIFEST, broken), "its parts do not fit together|utf-8")
+
+
+def test_weights_that_no_words_have_are_an_error():
+    words = tb.Words(idf=tb.Idf({"lunch": 1.0, "now": 2.0}))
+    tally = tb.Tally.of({"mail": ["lunch now"]}, ["a"], columns={"mail": words})
+    manifest, tensors = taken_apart(tally.to_bytes())
+    assert put_together(manifest, tensors, what="tally") == tally.to_bytes()
+    for part, wrong in (
+        ("values", [1.0]), ("values", [1.0, -1.0]), ("values", [1.0, np.inf]), ("values", [1, 2]),
+        ("edges", [0, 8]), ("edges", [0, 5]), ("more", [1.0]),
+    ):  # fmt: skip
+        broken = {**tensors, f"idf0.{part}": np.array(wrong)}
+        data = put_together(manifest, broken, what="tally")
+        refused(data, "cannot be read by this version", tb.Tally.from_bytes)
 
 
 def read(data):

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from hashlib import sha256
-from operator import or_
+from itertools import pairwise
+from operator import lt, or_
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from tallybayes.sources.atomic_file import cannot
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.sources.tables import NumberedNames
 from tallybayes.tokenizer import Idf
+from tallybayes.tokenizer.terms import Terms
 
 Array = NDArray[Any]
 K = TypeVar("K", bound=Kind)
@@ -56,15 +58,17 @@ def pack(what: str, manifest: Struct, arrays: Mapping[str, Array], form: Any) ->
     """Return the buffers that make up the bytes; `form` is the type as which they are read."""
     from safetensors.numpy import save
 
+    shared = _Shared()
     try:
-        encoded = msgpack.encode(manifest, enc_hook=_plain)
-        msgpack.decode(encoded, type=form, dec_hook=_built)  # what cannot be read is not written
+        encoded = msgpack.encode(manifest, enc_hook=shared.plain)
+        msgpack.decode(encoded, type=form, dec_hook=shared.built)  # or else it is not written
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise TallyBayesError(
             f"the {what} cannot be stored: {error}; it may hold text, numbers of 64 bits, lists, "
             "mappings, families and kinds"
         ) from error
-    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    every = {**arrays, **shared.arrays()}
+    tensors = {name: np.ascontiguousarray(array) for name, array in every.items()}
     # of the smallest type, and last by its name, the digest ends the file
     tensors["manifest"] = np.frombuffer(encoded, np.uint8)
     tensors["sha256"] = np.zeros(DIGEST, np.uint8)
@@ -96,8 +100,8 @@ def unpack(what: str, data: Any, form: Any) -> tuple[Any, Arrays]:
     require(int.from_bytes(data[:8], "little") <= LONGEST_HEADER)
     tensors = load(data)
     require(tensors.pop("sha256").tobytes() == data[-DIGEST:])
-    manifest = msgpack.decode(tensors.pop("manifest").data, type=form, dec_hook=_built)
-    return manifest, Arrays(tensors)
+    encoded, arrays = tensors.pop("manifest").data, Arrays(tensors)
+    return msgpack.decode(encoded, type=form, dec_hook=_Shared.of(arrays).built), arrays
 
 
 @contextmanager
@@ -145,25 +149,65 @@ class Arrays(dict[str, Array]):
         names = [each for each in self if each.startswith(name)]
         return Arrays({each.removeprefix(name): self.pop(each) for each in names})
 
+    def terms(self) -> Terms:
+        """Take words: UTF-8, distinct, in the order of the alphabet; refuse all else."""
+        letters, edges = self.take("letters", (None,), np.uint8), self.take("edges", (None,), int)
+        require(len(edges) > 0 and edges[0] == 0 and edges[-1] == len(letters))
+        require(bool((np.diff(edges) >= 0).all()))
+        raw = letters.tobytes()
+        raw.decode()  # all at once; then no word may begin within a character
+        starts = letters[edges[:-1][edges[:-1] < len(letters)]]
+        require(bool((starts & 0xC0 != 0x80).all()))
+        words = [raw[a:b] for a, b in pairwise(edges.tolist())]
+        require(all(map(lt, words, words[1:])))  # the order of UTF-8 is that of code points
+        return Terms.of_letters(letters, edges)
 
-def _plain(value: Any) -> Any:
-    """Return what MessagePack has no form for in another; refuse what has none."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, Idf):
-        return dict(zip(value.terms, value.values.tolist(), strict=True))
-    if callable(value):
-        raise TypeError(
-            f"{value!r} is a function, which whoever reads the file would run; of words name the "
-            "tokens: 'words', 'unicode', 'whitespace' or 'characters'"
-        )
-    raise TypeError(f"{value!r} is of no type that a file can hold")
 
+class _Shared(list[Idf]):
+    """Long lists of weights, each of which is stored once, as arrays, and known by its number."""
 
-def _built(kind: type, value: Any) -> Any:
-    """Return the value that `_plain` gave another form."""
-    require(kind is Idf)
-    return Idf(value)
+    def plain(self, value: Any) -> Any:
+        """Return what MessagePack has no form for in another; refuse what has none."""
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, Idf):
+            if value not in self:
+                self.append(value)
+            return self.index(value)
+        if callable(value):
+            raise TypeError(
+                f"{value!r} is a function, which whoever reads the file would run; of words name "
+                "the tokens: 'words', 'unicode', 'whitespace' or 'characters'"
+            )
+        raise TypeError(f"{value!r} is of no type that a file can hold")
+
+    def built(self, kind: type, value: Any) -> Any:
+        """Return the weights of a number."""
+        require(kind is Idf and type(value) is int and 0 <= value < len(self))
+        return self[value]
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays of all weights, by name."""
+        return {
+            f"idf{number}.{name}": array
+            for number, idf in enumerate(self)
+            for name, array in (
+                ("letters", idf.as_terms.letters),
+                ("edges", idf.as_terms.edges),
+                ("values", idf.values),
+            )
+        }
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> _Shared:
+        """Take the arrays of all weights."""
+        shared = cls()
+        while own := arrays.under(f"idf{len(shared)}."):
+            texts = own.terms().texts
+            values = own.take("values", (len(texts),), np.float64)
+            require(not own)
+            shared.append(Idf(dict(zip(texts, values.tolist(), strict=True))))
+        return shared
 
 
 def any_of(values: Iterable[Any], registered: Mapping[str, type]) -> Any:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from operator import lt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -340,8 +339,7 @@ class WordCounts(TallyBlock):
         n, of_classes = len(rows), rows
         terms: Terms | Buckets
         if "letters" in arrays:
-            letters = arrays.take("letters", (None,), np.uint8)
-            terms = _words_from(letters, arrays.take("edges", (None,), np.int64))
+            terms = arrays.terms()
             require(kind.buckets is None or not len(terms))
             require(kind.idf is None or set(terms.texts) <= set(kind.idf.terms))
         else:
@@ -368,19 +366,6 @@ class WordCounts(TallyBlock):
         block = WordCounts(terms, rows, weight, lengths, (pairs,))
         require(block.without_unused() is block)  # a word that nobody has would not be there
         return block
-
-
-def _words_from(letters: Array, edges: Integers) -> Terms:
-    """Return distinct words in the order of the alphabet, in UTF-8; refuse all else."""
-    require(len(edges) > 0 and edges[0] == 0 and edges[-1] == len(letters))
-    require(bool((np.diff(edges) >= 0).all()))
-    raw = letters.tobytes()
-    raw.decode()  # all at once; then no word may begin within a character
-    starts = letters[edges[:-1][edges[:-1] < len(letters)]]
-    require(bool((starts & 0xC0 != 0x80).all()))
-    words = [raw[a:b] for a, b in pairwise(edges.tolist())]
-    require(all(map(lt, words, words[1:])))  # the order of UTF-8 is that of code points
-    return Terms.of_letters(letters, edges)
 
 
 def add_bags(
