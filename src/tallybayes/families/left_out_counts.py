@@ -206,7 +206,7 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     alpha, given = np.full(len(base), family.added), np.full(n_given, family.added)
     counts = np.ascontiguousarray(family.sums(counted))
     left = LeftBags(task, rows, counts, alpha, base, after, given, block.missing)
-    inexact = left.used_sum(np.ones(len(base))) + n_given < 0.5
+    inexact = np.zeros(rows.n_rows, bool) | (left.used_sum(np.ones(len(base))) + n_given < 0.5)
     if family.added == 0.0:
         inexact |= left.emptied
     scores = {"bernoulli": left.bernoulli, "complement": left.complement}
@@ -280,31 +280,32 @@ class LeftBags:
         return self.owner[which], words, turn[words]
 
     def used_sum(self, values: Floats) -> Floats:
-        """Add up, for each row, values of the words that are used without it."""
+        """Add up, for each row, values of the words that are used without it: one sum if all."""
         owner, words, turn = self._switched
-        n = self.rows.n_rows
-        total: Floats = values[self.base].sum() + np.bincount(owner, turn * values[words], n)
-        return total
+        total: Floats = values[self.base].sum(keepdims=True)
+        n = self.rows.n_rows if len(owner) else 1
+        return total + np.bincount(owner, turn * values[words], n)
 
     def totals(self, counts: Floats) -> Floats:
         """Return for each row and class the total of the words used without it, and of alpha.
 
-        What the row itself has is still in it.
+        What the row itself has is still in it. There is one row if it is the same for all.
         """
         alphas = self.used_sum(self.alpha) + self.given.sum()
         return np.stack([self.used_sum(each) + alphas for each in counts], axis=1)
 
     @cached_property
-    def _left(self) -> Floats:
-        """The totals by row and class, without the row."""
-        left = self.totals(self.counts)
-        left[np.arange(len(left)), self.task.of.y] -= self.task.weights * self.lengths
-        return left
+    def _left(self) -> tuple[Floats, Floats]:
+        """The totals by row and class, and those of each row's own class without the row."""
+        totals, y = self.totals(self.counts), self.task.of.y
+        own = totals[0, y] if len(totals) == 1 else totals[np.arange(len(y)), y]
+        return totals, own - self.task.weights * self.lengths
 
     @property
     def emptied(self) -> Mask:
         """Mark the rows without which a class has no words: it takes what all classes say."""
-        return np.asarray((self._left <= 1e-12 * self.counts.sum(axis=1)).any(axis=1))
+        (totals, own), least = self._left, 1e-12 * self.counts.sum(axis=1)
+        return np.asarray((totals <= least).any(axis=1) | (own <= least[self.task.of.y]))
 
     def holds_most(self, sums: Floats) -> Mask:
         """Mark rows that hold nearly all of a sum of fractions: what is left of it has few digits.
@@ -324,9 +325,11 @@ class LeftBags:
         out = np.zeros((len(y), len(self.counts)))
         table = np.ascontiguousarray(safe_log(self.counts + self.alpha).T)
         scoring.sparse_counts(*self.kept, None, table, out)
-        own = scoring.left_out_counts(*self.kept, y, self.task.of.w, self.counts, self.alpha)
-        out[np.arange(len(y)), y] = own
-        return out - self.lengths[:, None] * np.log(np.where(self._left > 0.0, self._left, 1.0))
+        others, own = (np.log(np.where(each > 0.0, each, 1.0)) for each in self._left)
+        out -= self.lengths[:, None] * others
+        sums = scoring.left_out_counts(*self.kept, y, self.task.of.w, self.counts, self.alpha)
+        out[np.arange(len(y)), y] = sums - self.lengths * own
+        return out
 
     def complement(self) -> Floats:
         """Return the scores of the complement model, by row and class."""
@@ -334,12 +337,12 @@ class LeftBags:
         indptr, indices, data = self.kept
         owner = np.repeat(np.arange(len(y)), np.diff(indptr))
         elsewhere = self.counts.sum(axis=0) - self.counts
-        out = self.totals(elsewhere)
+        totals, out = self.totals(elsewhere), np.empty((len(y), len(elsewhere)))
         for c, sums in enumerate(elsewhere):
             taken = np.where(y == c, 0.0, w)
             n = np.maximum(sums[indices] - taken[owner] * data, 0.0)
             logs = row_sums(indptr, data * np.log(n + self.alpha[indices]))
-            total = np.where(self.lengths > 0.0, out[:, c] - taken * self.lengths, 1.0)
+            total = np.where(self.lengths > 0.0, totals[:, c] - taken * self.lengths, 1.0)
             out[:, c] = self.lengths * np.log(total) - logs
         return out
 
