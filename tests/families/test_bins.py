@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 import tallybayes as tb
-from tallybayes.families import BinsParameters
-from tallybayes.families.bins import entropy_edges
+from tallybayes.families.bins import BinsParameters, entropy_edges
 from tiers import scaled
 
 INF, NAN = math.inf, math.nan

@@ -50,7 +50,7 @@ def product_by_hand(setting, model, data, exponents, prior=1.0):
         if factor.units:
             block = factor.block_of(type("Blocks", (), {"blocks": blocks}))
             names = [names[place] for place in factor.units]
-        if isinstance(factor.parameters, tb.families.TextParameters):
+        if factor.family.label == "text":
             out = np.zeros((source.n_rows, len(model.classes)))
             factor.parameters.add_log_likelihood(block, out)
             terms = out[:, None, :]

@@ -15,8 +15,8 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Array, Floats
 from tallybayes.estimators.checks import AT_LEAST_0, Rule
 from tallybayes.estimators.drop_in import Smoothed
-from tallybayes.families import Categorical, CategoricalParameters, Family
-from tallybayes.families.categorical import Unseen
+from tallybayes.families import Categorical, Family
+from tallybayes.families.categorical import CategoricalParameters, Unseen
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
 from tallybayes.families.left_out_counts import TablesLeftOut, by_place
 from tallybayes.families.parameters import ColumnInfo

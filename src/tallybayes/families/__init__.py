@@ -2,40 +2,23 @@
 
 # the closed forms say for which families they are
 from tallybayes.families import left_out_counts as _closed_forms  # noqa: F401
-from tallybayes.families.bins import Bins, BinsParameters
-from tallybayes.families.categorical import Categorical, CategoricalParameters
-from tallybayes.families.counts import (
-    Bernoulli,
-    BernoulliParameters,
-    Complement,
-    Multinomial,
-    MultinomialParameters,
-    Poisson,
-    PoissonParameters,
-)
-from tallybayes.families.gaussian import (
-    AdditiveFloor,
-    Gaussian,
-    LogNormal,
-    NormalParameters,
-    RelativeFloor,
-)
+from tallybayes.families.bins import Bins
+from tallybayes.families.categorical import Categorical
+from tallybayes.families.counts import Bernoulli, Complement, Multinomial, Poisson
+from tallybayes.families.gaussian import AdditiveFloor, Gaussian, LogNormal, RelativeFloor
 from tallybayes.families.parameters import ColumnInfo, Entries, Family, Parameters
 from tallybayes.families.registry import FAMILIES, register
 from tallybayes.families.smoothing import ByClass, ByValue, Ratios
-from tallybayes.families.text import Text, TextParameters
+from tallybayes.families.text import Text
 
 __all__ = [
     "FAMILIES",
     "AdditiveFloor",
     "Bernoulli",
-    "BernoulliParameters",
     "Bins",
-    "BinsParameters",
     "ByClass",
     "ByValue",
     "Categorical",
-    "CategoricalParameters",
     "ColumnInfo",
     "Complement",
     "Entries",
@@ -43,14 +26,10 @@ __all__ = [
     "Gaussian",
     "LogNormal",
     "Multinomial",
-    "MultinomialParameters",
-    "NormalParameters",
     "Parameters",
     "Poisson",
-    "PoissonParameters",
     "Ratios",
     "RelativeFloor",
     "Text",
-    "TextParameters",
     "register",
 ]

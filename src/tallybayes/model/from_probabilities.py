@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, did_you_mean, number
-from tallybayes.families import BernoulliParameters, CategoricalParameters, NormalParameters
+from tallybayes.families.categorical import CategoricalParameters
+from tallybayes.families.counts import BernoulliParameters
+from tallybayes.families.gaussian import NormalParameters
 from tallybayes.families.parameters import ColumnInfo, safe_log
 from tallybayes.families.registry import default_family
 from tallybayes.model.factors import Factor, FactorPlan
