@@ -66,6 +66,17 @@ def test_rows_that_were_learned_from_are_judged_by_the_model_of_all_others(frame
     np.testing.assert_allclose(found.training().proba, model.predict_proba(X), rtol=1e-9)
 
 
+def test_rows_learned_in_parts_are_known_again_and_others_are_not_counted(frame, monkeypatch):
+    X, y = features(frame), frame["label"]
+    parts = tb.NaiveBayes(COLUMNS)
+    for rows in (slice(120, 200), slice(0, 120)):
+        parts.partial_fit(X[rows], y[rows])
+    assert evaluate(parts.fitted_, parts.source_of(X), y)[0].held_out == "leave-one-out"
+    monkeypatch.setattr("tallybayes.tallies.labelled_rows.encoded", None)
+    some = evaluate(parts.fitted_, parts.source_of(X[:50]), y[:50])[0]
+    assert some.held_out == "test set"
+
+
 def forms(frame):
     X = features(frame)
     yield "pandas", X
