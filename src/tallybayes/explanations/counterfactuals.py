@@ -58,8 +58,6 @@ class Change:
 
     Examples
     --------
-    >>> str(Change("status", "Married", "Single"))
-    'status were Single instead of Married'
     >>> str(Change("mail", "lottery", None, "removed"))
     "'lottery' were not in mail"
     """
@@ -235,10 +233,8 @@ def counterfactuals(
             found += search.smallest(pairs, most - len(found))
     else:
         notes.append(ONE_CLASS)
-    answer, sure = explanation.decision, explanation.posterior[now]
-    return Counterfactuals(
-        model.schema.target, answer, sure, to, values, tuple(found), tuple(notes)
-    )
+    answer = model.schema.target, explanation.decision, explanation.posterior[now]
+    return Counterfactuals(*answer, to, values, tuple(found), tuple(notes))
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,7 @@ IMPOSSIBLE = (
     "no class allows this record, so the posterior is the prior; where a probability of zero is "
     "the reason, smooth with alpha > 0"
 )
+Record = Mapping[str, Any]
 MISSING = "missing"
 NO_WEIGHT = "its exponent is 0"
 NO_KNOWN_WORD = "it has no word that the model knows"
@@ -51,16 +52,13 @@ class Term:
     column, value
         The name of the column, and its value, None if it is missing; of a word, the word itself.
     log_likelihood
-        What is added to the logarithm of each class's score: 0 if it is left out.
+        What is added to the logarithm of each class's score, with a calibration's `exponent`.
     count, weight
         How often it occurs, of a word and of a column that counts; and what that counts: the same,
         unless words count once a document, by their logarithm, their idf or their norm.
-    exponent
-        The calibration's exponent, which is in the log-likelihood already.
-    left_out
-        Why the model leaves it out; None if it does not.
-    detail
-        What the value was taken for, if that is something else: its interval, or "on" and "off".
+    left_out, detail
+        Why the model leaves it out, if it does; and what the value was taken for, if that is
+        something else: its interval, or "on" and "off".
     words
         The terms of a text's words, which add up to its own; each of them `is_word`.
     """
@@ -93,10 +91,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a term says for one class against another.
-
-    `bits` are NaN where it is impossible in both classes, which says nothing of the two.
-    """
+    """What a term says for one class against another: NaN `bits` if it is impossible in both."""
 
     term: Term
     bits: float
@@ -291,18 +286,13 @@ class Explanation(Renderable):
                 "two different classes"
             )
         a, b = (class_place(self.classes, each) for each in (one, other))
-        evidence = [
-            Evidence(each, bits(each.log_likelihood[a], each.log_likelihood[b]))
-            for each in self.smallest_terms
-        ]
-        return Contrast(
-            one,
-            other,
-            bits(self.log_prior[a], self.log_prior[b]),
-            tuple(sorted(evidence, key=_strength)),
-            bits(self.joint[a], self.joint[b]),
-            self,
-        )
+
+        def weigh(logs: Sequence[float]) -> float:
+            return bits(logs[a], logs[b])
+
+        evidence = [Evidence(each, weigh(each.log_likelihood)) for each in self.smallest_terms]
+        ordered = tuple(sorted(evidence, key=_strength))
+        return Contrast(one, other, weigh(self.log_prior), ordered, weigh(self.joint), self)
 
     def document(self) -> Iterable[Part]:
         """Show the evidence for the decision against its runner-up; see `against` for others."""
@@ -317,17 +307,11 @@ class Explanation(Renderable):
 
 
 @overload
-def explain(
-    model: Model | Fitted | Any, record: Mapping[str, Any], show: Literal["evidence"] = "evidence"
-) -> Explanation: ...
+def explain(model: Any, record: Record, show: Literal["evidence"] = ...) -> Explanation: ...
 @overload
+def explain(model: Any, record: Record, show: Literal["working"]) -> Working: ...
 def explain(
-    model: Model | Fitted | Any, record: Mapping[str, Any], show: Literal["working"]
-) -> Working: ...
-def explain(
-    model: Model | Fitted | Any,
-    record: Mapping[str, Any],
-    show: Literal["evidence", "working"] = "evidence",
+    model: Any, record: Record, show: Literal["evidence", "working"] = "evidence"
 ) -> Explanation | Working:
     """Explain the answer for one record.
 
@@ -378,11 +362,11 @@ def explain(
     return Explanation(
         model.schema.target,
         model.classes,
-        _numbers(model.prior),
-        _numbers(model.log_prior),
+        tuple(model.prior.tolist()),
+        tuple(model.log_prior.tolist()),
         _terms(model, batch, record),
-        _numbers(joint[0]),
-        _numbers(posterior[0]),
+        tuple(joint[0].tolist()),
+        tuple(posterior[0].tolist()),
         model.classes[winner],
         (IMPOSSIBLE,) if impossible else (),
         model.prior_exponent,
@@ -401,7 +385,7 @@ def model_of(given: Any) -> Model:
     return found
 
 
-def _terms(model: Model, batch: Batch, record: Mapping[str, Any]) -> tuple[Term, ...]:
+def _terms(model: Model, batch: Batch, record: Record) -> tuple[Term, ...]:
     """Return what each column adds, in the order of the schema, then what is counted beside."""
     schema, found = model.schema, {}
     for factor in model.factors:
@@ -442,17 +426,10 @@ def _term(factor: Factor, unit: int, name: str, value: Any, logs: tuple[float, .
 
 def _word(name: str, piece: Piece, exponent: float) -> Term:
     """Return the term of a word, or of all words that are absent."""
-    return Term(
-        name,
-        piece.value,
-        piece.logs,
-        piece.count,
-        piece.weight,
-        exponent if piece.left_out is None else 1.0,
-        piece.left_out,
-        is_word=True,
-        numbers=(-1, *piece.numbers) if piece.absent else piece.numbers,
-    )
+    power = exponent if piece.left_out is None else 1.0
+    numbers = (-1, *piece.numbers) if piece.absent else piece.numbers
+    shared = piece.value, piece.logs, piece.count, piece.weight, power, piece.left_out
+    return Term(name, *shared, is_word=True, numbers=numbers)
 
 
 def plain_value(value: Any) -> Any:
@@ -484,7 +461,3 @@ def class_place(classes: Sequence[Label], given: Label) -> int:
     if given not in classes:
         raise TallyBayesError(f"{given!r} is not a class; {did_you_mean(given, classes)}")
     return classes.index(given)
-
-
-def _numbers(values: Any) -> tuple[float, ...]:
-    return tuple(np.asarray(values, np.float64).tolist())

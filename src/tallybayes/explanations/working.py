@@ -24,6 +24,7 @@ from tallybayes.rendering.formula import (
     chain,
     density,
     equation,
+    fraction,
     in_product,
     name,
     number,
@@ -187,46 +188,38 @@ class Working(Renderable):
             yield chain(of("s", any_class), product(factors))
         for c in self.shown:
             exact, log = self.scores[self.explanation.classes[c]], self.explanation.joint[c]
-            value = [density(log)] if _long(exact) else [_fraction(exact), rounded(log, 3)]
+            value = [*_short(exact), rounded(log, 3)] if _short(exact) else [density(log)]
             yield chain(of("s", self.names[c]), self._products[c], *value)
 
     @cached_property
     def _numbers(self) -> list[Formula]:
         """The scores as one number each: all of them exact, or none."""
-        exact = list(self.scores.values())
-        if any(map(_long, exact)):
-            return [in_product(log) for log in self.explanation.joint]
-        return [_fraction(each) for each in exact]
+        exact = [formula for score in self.scores.values() for formula in _short(score)]
+        logs = self.explanation.joint
+        return exact if len(exact) == len(logs) else [in_product(log) for log in logs]
 
     def _normalised(self) -> Iterator[Formula]:
-        terms = self.explanation.terms
-        given = _line(terms[0].column) if len(terms) == 1 else "record"
-        parts, numbers = [of("s", each) for each in self.names], self._numbers
-        below = total(parts), total(numbers)
-        if len(parts) > FEW:
+        found, shown, names = self.explanation, self.shown, self.names
+        given = _line(found.terms[0].column) if len(found.terms) == 1 else "record"
+        heads = {c: of("P", names[c], given) for c in shown}
+        if self.impossible:
+            yield from (chain(head, *self._prior(c).parts) for c, head in heads.items())
+            return
+        scores, numbers = [of("s", each) for each in names], self._numbers
+        every, below = total(scores), total(numbers)
+        if len(names) > FEW:
             # those that are not shown are added up together
-            joint, shown = self.explanation.joint, self.shown
-            others = [log for c, log in enumerate(joint) if c not in shown]
-            parts, numbers = [parts[c] for c in shown], [in_product(joint[c]) for c in shown]
+            others = [log for c, log in enumerate(found.joint) if c not in shown]
+            numbers = [in_product(log) for log in found.joint]
+            every, below = name(ALL), in_product(_log_sum(found.joint))
+            parts, values = [scores[c] for c in shown], [numbers[c] for c in shown]
             if others:
                 parts.append(name(f"the scores of {len(others)} other classes"))
-                numbers.append(rounded(_log_sum(others), 5))
-            below = name(ALL), in_product(_log_sum(joint))
-            if not self.impossible:
-                yield chain(below[0], total(parts), total(numbers), below[1])
-        for c in self.shown:
-            head = of("P", self.names[c], given)
-            if self.impossible:
-                yield chain(head, *self._prior(c).parts)
-                continue
-            above = (
-                self._numbers[c]
-                if len(self.names) <= FEW
-                else in_product(self.explanation.joint[c])
-            )
-            steps = [of("s", self.names[c]) / below[0], above / below[1]]
-            exact = self.posterior[self.explanation.classes[c]]
-            steps += [] if _long(exact) else [_fraction(exact)]
+                values.append(rounded(_log_sum(others), 5))
+            yield chain(every, total(parts), total(values), below)
+        for c, head in heads.items():
+            exact = _short(self.posterior[found.classes[c]])
+            steps = scores[c] / every, numbers[c] / below, *exact
             yield chain(head, *steps, self._probability(c))
 
     def _probability(self, c: int) -> Formula:
@@ -276,17 +269,18 @@ class Working(Renderable):
                 steps.append({"title": part.text.partition(". ")[2], "formulas": []})
             elif isinstance(part, Formulas):
                 steps[-1]["formulas"] += [write(line) for line in part.lines]
-        classes = [
-            {
-                "class": each,
-                "prior": found.prior[c],
-                "score": self.scores[each],
-                "log_score": found.joint[c],
-                "exact_posterior": self.posterior[each],
-                "posterior": found.posterior[c],
-            }
-            for c, each in enumerate(found.classes)
-        ]
+        keys = "class", "prior", "score", "log_score", "exact_posterior", "posterior"
+        exact = self.scores.values(), self.posterior.values()
+        rows = zip(
+            found.classes,
+            found.prior,
+            exact[0],
+            found.joint,
+            exact[1],
+            found.posterior,
+            strict=True,
+        )
+        classes = [dict(zip(keys, row, strict=True)) for row in rows]
         head = {"title": self.title, "target": found.target, "decision": found.decision}
         said: dict[str, Any] = plain({**head, "classes": classes, "steps": steps})
         return {**said, "text": self.to_text()}
@@ -408,15 +402,9 @@ def _line(value: object) -> str:
     return label(value, WIDEST)
 
 
-def _long(exact: Fraction | None) -> bool:
-    """Tell whether there is no fraction that is short enough to be shown."""
-    return exact is None or len(str(exact)) > LONGEST
-
-
-def _fraction(exact: Fraction | None) -> Formula:
-    assert exact is not None
-    whole = exact.denominator == 1
-    return number(exact) if whole else number(exact.numerator) / number(exact.denominator)
+def _short(exact: Fraction | None) -> list[Formula]:
+    """Return the fraction if there is one that is short enough to be shown."""
+    return [] if exact is None or len(str(exact)) > LONGEST else [fraction(exact)]
 
 
 def _checked(exact: Fraction | None, log: float) -> Fraction | None:

@@ -252,9 +252,16 @@ def equation(what: str | Formula, *steps: Formula, log: float | None = None) -> 
         parts.append(number(last.exact))
     elif last.parts:
         if len(f"{last.exact}") <= LONGEST:
-            parts.append(number(last.exact.numerator) / number(last.exact.denominator))
+            parts.append(fraction(last.exact))
         parts.append(_decimal(last.exact))
     return chain(*parts)
+
+
+def fraction(exact: Fraction) -> Formula:
+    """Return an exact value: a whole number, or one over another."""
+    if exact.denominator == 1:
+        return number(exact)
+    return number(exact.numerator) / number(exact.denominator)
 
 
 def _decimal(exact: Fraction) -> Formula:
