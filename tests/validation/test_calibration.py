@@ -1,13 +1,10 @@
 """Exponents are what brute force finds on models fitted anew without each row."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 import tallybayes as tb
-from tallybayes.model import Recipe
 from tallybayes.validation import calibration as module
 from tallybayes.validation.calibration import (
     PENALTY,
@@ -177,29 +174,6 @@ def test_rows_alone_in_their_class_and_rows_without_weight_have_no_part(how):
 
 
 @pytest.mark.parametrize("how", ["temperature", "weights"])
-@pytest.mark.parametrize(
-    "recipe", [Recipe(prior=tb.Fixed({"a": 0.5, "b": 0.4, "z": 0.1})), Recipe(positive="z")]
-)
-def test_a_class_of_one_row_may_have_a_stated_prior_and_be_the_positive_one(how, recipe):
-    rows = [*numbers(40, [[0.0, 0.0], [1.0, 1.0]]), ("z", 1.0, (0.0, 5.0))]
-    setting = gaussian(2)
-    found = calibrated(encode(setting, rows), replace(recipe, families=setting.families), how)
-    assert found.rows == 40
-
-
-@pytest.mark.parametrize("how", ["temperature", "weights"])
-def test_rows_of_a_class_that_was_ruled_out_have_no_part(how):
-    rows = numbers(60, [[0.0], [1.0], [0.5]], classes="abc")
-    recipe = gaussian(1).recipe(tb.Fixed({"a": 0.4, "b": 0.6, "c": 0.0}))
-    found = calibrated(encode(gaussian(1), rows), recipe, how)
-    known = Terms(gaussian(1), rows, prior=recipe.prior)
-    assert found.rows == len(known.y)
-    assert found.loss_before == pytest.approx(known.before, rel=1e-9)
-    np.testing.assert_allclose(exponents_of(found), known.minimiser((1.0, 1.0)), atol=2e-4)
-    assert found.prior == 1.0  # the prior was stated
-
-
-@pytest.mark.parametrize("how", ["temperature", "weights"])
 def test_a_column_given_twice_shares_its_exponent(how):
     rows = numbers(400, [[0.0], [1.0]], seed=3)
     twice = [(label, w, (x, x)) for label, w, (x,) in rows]
@@ -278,18 +252,6 @@ class TestHugeInputs:
             list(some.exponents.values()), list(everything.exponents.values()), atol=0.35
         )
 
-    def test_rows_that_alternate_between_the_classes_are_all_heard(self, monkeypatch):
-        """Every second row would be of one class, whose rows alone say nothing of exponents."""
-        x = np.random.default_rng(0).normal(size=400) + np.arange(400) % 2
-        rows = [("ab"[k % 2], 1.0, (float(value),)) for k, value in enumerate(x)]
-        setting = gaussian(1)
-        data, recipe = encode(setting, rows), setting.recipe(tb.Fixed({"a": 0.3, "b": 0.7}))
-        everything = calibrated(data, recipe, "weights").exponents["x0"]
-        for parts in (2, 4):
-            monkeypatch.setattr(module, "MOST_CELLS", 400 * 2 // parts)
-            some = calibrated(data, recipe, "weights")
-            assert some.exponents["x0"] == pytest.approx(everything, abs=0.6)
-
     def test_a_bag_counts_as_the_one_column_that_it_is(self, monkeypatch):
         rng = np.random.default_rng(0)
         cells = rng.poisson(1.0, (60, 50)).tolist()
@@ -339,29 +301,6 @@ class TestCorners:
         found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
         assert found.rows == 0
         assert found.exponents_of(["x0"], "x0").tolist() == [1.0]
-
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
-    def test_one_class_has_no_loss(self, how):
-        rows = [("a", 1.0, (float(k),)) for k in range(12)]
-        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
-        assert found.loss == found.loss_before == 0.0
-
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
-    def test_a_column_of_missing_values_is_no_hindrance(self, how):
-        nan = float("nan")
-        rows = [(label, w, (*cells, nan)) for label, w, cells in numbers(60, [[0.0], [1.0]])]
-        found = calibrated(encode(gaussian(2), rows), gaussian(2).recipe(), how)
-        alone = [(label, w, cells[:1]) for label, w, cells in rows]
-        one = calibrated(encode(gaussian(1), alone), gaussian(1).recipe(), how)
-        assert found.default == pytest.approx(one.default, abs=1e-4)
-        assert found.loss == pytest.approx(one.loss, rel=1e-7)
-
-    def test_evidence_against_the_truth_gets_0(self):
-        """In each class the held-out row lies where the others are not: leave-one-out is worse."""
-        rows = [("ab"[k % 2], 1.0, (v,)) for k, v in enumerate("xxyyxxyyxxyy")]
-        setting = Setting("letters", (), table("c"), (tb.Categories(),), (tb.Categorical(),))
-        found = calibrated(encode(setting, rows), setting.recipe(), "temperature")
-        assert found.default == 0.0
 
 
 MAIL = Setting("text", (), table("mail"), (tb.Words(),), (tb.Text(),))
@@ -432,14 +371,6 @@ class TestPrior:
         assert free.loss < fixed.loss - 0.1
         assert free.accuracy > fixed.accuracy + 0.05
         assert free.prior < 0.5
-
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
-    def test_where_classes_are_equally_frequent_it_stays_near_1(self, how):
-        """Leave-one-out has one row less of a row's own class, which is no reason to turn it."""
-        for n in (20, 2000):
-            rows = [("ab"[k % 2], w, x) for k, (_, w, x) in enumerate(numbers(n, [[0.0], [0.0]]))]
-            found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
-            assert found.prior == pytest.approx(1.0, abs=0.15)
 
     @pytest.mark.parametrize("how", ["temperature", "weights"])
     def test_accuracy_is_that_of_the_rows_left_out(self, how):

@@ -1,6 +1,5 @@
 """A diagnosis: what columns tell, repeat and look like, against scikit-learn, scipy and loops."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -8,14 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import mutual_info_score
 
 import tallybayes as tb
 from tallybayes.model import Fitted, Recipe
-from tallybayes.model.calibration import Calibration
 from tallybayes.sources import as_source
 from tallybayes.validation import diagnose
 from tallybayes.validation import diagnosis as module
@@ -129,25 +126,6 @@ def test_unsmoothed_frequencies_tell_the_mutual_information_with_the_class(n_cla
     assert found["copy"].share == pytest.approx(1.0, abs=1e-12)
 
 
-def test_a_missing_value_tells_nothing():
-    x, y = np.array(["a", "b"] * 10, object), np.array([0, 1] * 10)
-    fitted = fitted_on({"x": x}, y)
-    whole = told(fitted, {"x": x}, y)["x"]
-    half = np.where(np.arange(20) < 10, None, x)
-    part = told(fitted, {"x": half}, y)["x"]
-    assert (whole.rows, part.rows) == (20, 10)
-    assert part.bits == pytest.approx(0.5 * whole.bits, rel=1e-12)
-
-
-def test_the_exponents_of_a_calibrated_model_make_no_difference():
-    rng = np.random.default_rng(2)
-    X, y = {"x": rng.normal(size=40), "c": rng.choice(["a", "b"], 40)}, rng.integers(0, 2, 40)
-    plain = Fitted(tb.Tally.of(X, y))
-    calibration = Calibration("weights", {"x": 0.2, "c": 0.0})
-    weighted = replace(plain, recipe=Recipe(calibration=calibration))
-    assert told(weighted, X, y) == told(plain, X, y)
-
-
 def test_columns_come_in_the_order_of_what_they_tell_and_equals_as_they_stand():
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 500)
@@ -179,32 +157,6 @@ def test_what_no_smoothing_made_impossible_tells_minus_infinity():
     assert found.to_dict()["information"][0]["bits"] == "-inf"
     assert "-inf" in str(found)
     assert found.warnings[0].startswith("columns have values that the model holds to be impossib")
-
-
-def test_a_weight_is_a_repetition_in_the_bits_but_not_in_the_number_of_rows():
-    rng = np.random.default_rng(4)
-    x, y, w = rng.normal(size=30), rng.integers(0, 2, 30), rng.integers(0, 4, 30)
-    fitted = Fitted(tb.Tally.of({"x": x}, y))
-    once = told(fitted, {"x": np.repeat(x, w)}, np.repeat(y, w))["x"]
-    weighted = told(fitted, {"x": x}, y, w)["x"]
-    assert weighted.bits == pytest.approx(once.bits, rel=1e-12)
-    assert weighted.error > 1.1 * once.error
-    plain, hundredfold = told(fitted, {"x": x}, y)["x"], told(fitted, {"x": x}, y, 100)["x"]
-    assert hundredfold.error == pytest.approx(plain.error, rel=1e-9)
-
-
-def test_one_class_leaves_nothing_to_know():
-    found = diagnose(fitted_on({"x": ["a", "b"] * 9}, ["s", "h"] * 9), {"x": ["a", "b"]}, ["s"] * 2)
-    assert found.entropy == 0.0
-    assert [(each.bits, each.share) for each in found.information] == [(0.0, 0.0)]
-    assert not found.warnings
-
-
-def test_a_value_that_is_impossible_in_every_class_tells_nothing():
-    family = tb.Categorical(alpha=0, unseen="smooth")
-    fitted = fitted_on({"x": ["a", "b"] * 9}, ["s", "h"] * 9, family)
-    part = told(fitted, {"x": ["a", "b", "new", "new"]}, ["s", "h", "s", "h"])["x"]
-    assert part.bits == pytest.approx(0.5, rel=1e-12)
 
 
 # What columns repeat
@@ -274,30 +226,6 @@ def test_columns_that_are_independent_given_the_class_are_not_warned_of(n):
         assert n == 30 or not found.dependence
 
 
-def test_ten_rows_prove_nothing():
-    x, y = np.arange(10.0), np.arange(10) % 2
-    found = diagnose(fitted_on({"x": x, "copy": x}, y), {"x": x, "copy": x}, y)
-    assert found.dependence == ()
-    assert found.notes[-1] == "too few rows to see which columns repeat each other: 20 are needed"
-
-
-def test_rows_without_one_of_the_values_and_heavy_rows_prove_nothing():
-    rng = np.random.default_rng(3)
-    y = rng.integers(0, 2, 400)
-    x = rng.normal(2.0 * y)
-    X = {
-        "x": np.where(np.arange(400) < 210, x, np.nan),
-        "copy": np.where(np.arange(400) < 195, np.nan, x),
-    }
-    model = tb.NaiveBayes().fit(X, y)
-    assert diagnose(model, X, y).dependence == ()  # 15 rows have both
-    X = {"x": x, "copy": x}
-    w = np.where(np.arange(400) < 10, 1e6, 1.0)  # as good as 10 rows
-    assert diagnose(tb.NaiveBayes().fit(X, y), X, y, w).dependence == ()
-    (pair,) = diagnose(tb.NaiveBayes().fit(X, y), X, y, np.full(400, 7.0)).dependence
-    assert (pair.rows, pair.strength) == (400, pytest.approx(1.0, abs=1e-9))
-
-
 def test_only_columns_that_say_something_are_warned_of():
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 300)
@@ -322,17 +250,6 @@ def test_sets_without_repeating_columns_are_not_warned_of_them(load):
     X, y = load(return_X_y=True, as_frame=True)
     found = diagnose(tb.NaiveBayes().fit(X, y), X, y)
     assert not any("same thing" in each for each in found.warnings)
-
-
-def test_of_very_many_columns_those_that_tell_most_are_looked_at(monkeypatch):
-    monkeypatch.setattr(module, "MOST_COLUMNS", 5)
-    rng = np.random.default_rng(8)
-    y = np.arange(60) % 2
-    X = rng.normal(size=(60, 8)) + np.outer(y, np.arange(8.0))
-    found = diagnose(tb.NaiveBayes(tb.Gaussian()).fit(X, y), X, y)
-    first = [each.column for each in found.information][:5]
-    assert [each.column for each in found.normality] == first
-    assert "only the 5 columns that tell most were held to each other" in found.notes[0]
 
 
 # What columns look like
@@ -375,12 +292,6 @@ def test_the_shape_is_said_in_a_word(shape, seed):
     assert found.normal is (word == "close to normal")
 
 
-def test_one_row_far_out_makes_heavy_tails_but_no_skew():
-    x, y = two_classes(lambda rng, n: rng.normal(size=n), 300)
-    x[7] = 60.0
-    assert shape_in(x, y)[1].word == "heavy tails"
-
-
 @pytest.mark.parametrize("log", [False, True])
 def test_the_measures_are_those_of_scipy_with_the_models_own_mean_and_spread(log):
     x, y = two_classes(lambda rng, n: rng.gamma(3.0, size=n), n=501)
@@ -397,15 +308,6 @@ def test_the_measures_are_those_of_scipy_with_the_models_own_mean_and_spread(log
     assert found.correlation == pytest.approx(stats.probplot(z)[1][2], rel=1e-9)
 
 
-@pytest.mark.parametrize("n", [30, 300])
-def test_about_one_normal_sample_in_a_hundred_is_taken_for_something_else(n):
-    rng = np.random.default_rng(n)
-    y = np.arange(n) % 2
-    X = rng.normal(size=(n, 100))
-    found = diagnose(tb.NaiveBayes().fit(X, y), X, y)
-    assert sum(each.normal is False for each in found.normality) <= 5
-
-
 def test_the_family_that_fits_is_named():
     rng = np.random.default_rng(4)
     y = np.arange(1000) % 2
@@ -418,31 +320,6 @@ def test_the_family_that_fits_is_named():
     whole, found = shape_in(rng.exponential(size=400), np.arange(400) % 2)
     assert (found.normal, found.better) == (False, "")
     assert not whole.warnings
-
-
-def test_columns_of_a_matrix_are_tried_by_their_place():
-    rng = np.random.default_rng(7)
-    y = np.arange(2000) % 2
-    x = np.column_stack([rng.normal(size=2000), np.exp(rng.normal(0.8 * y, 1.0))])
-    named = pd.DataFrame(x, columns=["plain", "skewed"])
-    for fitted in (tb.NaiveBayes().fit(x, y), tb.NaiveBayes().fit(named, y).fitted_):
-        found = diagnose(fitted, x, y)
-        assert {each.column: each.better for each in found.normality}.items() <= {
-            "x0": "", "plain": "", "x1": "log_normal", "skewed": "log_normal"
-        }.items()  # fmt: skip
-
-
-def test_constant_empty_and_short_columns_and_single_classes_have_no_shape():
-    y = np.arange(60) % 2
-    X = {"constant": np.ones(60), "empty": np.full(60, np.nan), "x": np.arange(60.0)}
-    fitted = Fitted(tb.Tally.of(X, y))
-    assert [each.column for each in diagnose(fitted, X, y).normality] == ["x"]
-    (few,) = diagnose(fitted, {name: c[:9] for name, c in X.items()}, y[:9]).normality
-    assert (few.word, few.normal, few.better) == ("too few rows to tell", None, "")
-    x = np.random.default_rng(9).exponential(size=40) ** 2
-    for labels in (np.arange(40), np.zeros(40, int)):
-        found = diagnose(Fitted(tb.Tally.of({"x": x}, np.arange(40))), {"x": x}, labels)
-        assert not found.normality[0].better
 
 
 # Rows
@@ -458,32 +335,6 @@ def test_estimators_what_they_fitted_and_models_are_diagnosed_alike(model):
     documents, y = ["win now", "see you", "win", "you"] * 8, ["spam", "ham"] * 16
     found = diagnose(tb.TextNB().fit(documents, y), documents, y)
     assert [(each.family, each.rows) for each in found.information] == [("text", 32)]
-
-
-@pytest.mark.parametrize("form", ["pandas", "arrow", "records", "matrix", "sparse"])
-def test_drawn_rows_are_those_rows_whatever_they_come_in(form):
-    pyarrow = pytest.importorskip("pyarrow")
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 2, 200)
-    named = form in ("pandas", "arrow", "records")
-    X = TABLE.iloc[:200] if named else rng.poisson(1.0, (200, 4)).astype(float)
-    fitted = tb.NaiveBayes(COLUMNS if named else tb.Poisson()).fit(X, y)
-    whole = {
-        "arrow": pyarrow.Table.from_pandas,
-        "records": lambda x: x.to_dict("records"),
-        "sparse": csr_array,
-    }.get(form, lambda x: x)
-    drawn = np.sort(np.random.default_rng(3).choice(200, 90, replace=False))
-    part = X.iloc[drawn].reset_index(drop=True) if named else X[drawn]
-    found = diagnose(fitted, whole(X), y, most_rows=90, seed=3)
-    assert found.notes[0] == "90 of 200 rows were looked at, drawn at random"
-    by_hand = diagnose(fitted, whole(part), y[drawn])
-    assert found.to_dict() | {"notes": 0} == by_hand.to_dict() | {"notes": 0}
-
-
-def test_a_wide_table_is_read_in_fewer_rows(model, monkeypatch):
-    monkeypatch.setattr(module, "MOST_CELLS", 200)
-    assert diagnose(model, TABLE, Y).rows == 50
 
 
 def test_rows_of_unknown_classes_and_of_weight_zero_are_left_out(model):
@@ -542,14 +393,6 @@ def test_a_value_that_is_none_is_refused_with_its_row(model, column, value, mess
         diagnose(model, broken, Y, most_rows=most_rows, seed=SEED)
 
 
-def test_a_broken_sparse_matrix_is_refused():
-    x, y = csr_array(np.eye(30)), np.arange(30) % 2
-    model = tb.MultinomialNB().fit(x, y)
-    x.data[7] = -1.0
-    with pytest.raises(tb.TallyBayesError, match=r"column 'x7' is -1\.0 in row 7"):
-        diagnose(model, x, y, most_rows=5)
-
-
 # How it is written
 
 
@@ -563,18 +406,6 @@ def test_it_prints_as_tables_warnings_and_notes(cancer):
     assert text.count("warning: ") == len(found.warnings) == 2
     assert repr(found) == f"<Diagnosis: 569 rows, {len(found.warnings)} warnings>"
     assert found.warnings is found.warnings
-
-
-def test_it_is_plain_json(cancer):
-    _, _, found = cancer
-    read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert read == found.to_dict()
-    assert read["rows"] == 569
-    assert read["warnings"] == list(found.warnings)
-    assert read["dependence"][0]["a"] == found.dependence[0].a
-    better = {each["column"]: each["better"] for each in read["normality"]}
-    assert better["perimeter error"] == "log_normal"
-    assert better["mean radius"] == ""
 
 
 def test_names_are_only_names_and_zeros_have_no_sign(cancer):

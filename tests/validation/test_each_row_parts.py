@@ -1,7 +1,6 @@
 """Rows left out of the tally of more rows than are at hand: any split into parts gives the same."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,12 +8,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import Words
 from tallybayes.validation.leave_one_out import LeaveOneOut
-from tiers import crossed, scaled
+from tiers import scaled
 from validation.refits import answer, refitted
 from validation.registry import CLASSES, PRIORS, SETTINGS, Setting
 
@@ -98,42 +96,6 @@ def test_any_split_gives_every_row_the_posterior_of_a_refit(setting, data, weigh
     assert_parts_are_refits(setting, rows, cuts, weighted, prior)
 
 
-@pytest.mark.parametrize(("setting", "weighted"), crossed(NO_TEXT, [False, True], every=3))
-def test_parts_sorted_by_class_are_left_out_of_their_own_class(setting, weighted):
-    rows = sorted(setting.examples(30, seed=3), key=lambda row: row[0])
-    assert_parts_are_refits(setting, rows, [4, 10, 16, 23], weighted, PRIORS[0])
-
-
-@pytest.mark.parametrize("setting", NO_TEXT, ids=str)
-def test_the_whole_is_one_part(setting):
-    rows = setting.examples(40, seed=5)
-    whole = LeaveOneOut(encode(setting, rows, False)).joint(setting.recipe())
-    found = in_parts(setting, rows, [], False, setting.recipe())
-    assert (whole is None) == (found is None)
-    if whole is not None:
-        sound = ~np.isnan(found[1]).any(axis=1)
-        np.testing.assert_allclose(found[1][sound], whole[0][sound], rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(found[2][sound], whole[1][sound], rtol=1e-12)
-
-
-@pytest.mark.parametrize("setting", NO_TEXT, ids=str)
-def test_without_a_recount_only_doubtful_rows_have_no_score(setting):
-    """As many rows lack a score as when they are all at hand, or more; the rest agree."""
-    rows = setting.examples(50, seed=7)
-    recipe, tally = setting.recipe(), tally_of(setting, rows, False)
-    whole = LeaveOneOut(encode(setting, rows, False)).joint(recipe, recount=False)
-    if whole is None:
-        return
-    halves = [
-        LeaveOneOut(encode(setting, part, False), tally, part=True).joint(recipe, recount=False)
-        for part in (rows[:21], rows[21:])
-    ]
-    joint = np.concatenate([each[0] for each in halves])
-    lost, doubtful = np.isnan(joint).any(axis=1), np.isnan(whole[0]).any(axis=1)
-    assert (lost | ~doubtful).all()
-    np.testing.assert_allclose(joint[~lost], whole[0][~lost], rtol=1e-9, atol=1e-9)
-
-
 def two_numbers(values, labels):
     second = [1.0, 2.0, 3.0] * len(values)
     return [(label, 1.0, pair) for label, *pair in zip(labels, values, second, strict=False)]
@@ -151,20 +113,6 @@ def test_an_outlier_of_a_million_deviations_is_lost_or_right_and_spoils_no_other
     rows = two_numbers(values, ["a", "b"] * 20)
     lost = assert_parts_are_refits(NUMBERS, rows, [13, 27], False, PRIORS[0])
     assert not np.delete(lost, 11).any()
-
-
-def test_a_column_with_as_many_values_as_a_part_has_rows_is_not_taken_for_a_full_one():
-    """The second column has its values in other classes than the first, near the floor."""
-    floor = tb.Gaussian(floor=tb.RelativeFloor(0.5))
-    setting = replace(NUMBERS, families=(floor,))
-    rng = np.random.default_rng(0)
-    for _ in range(5):
-        x = rng.normal(3.0, size=(24, 2)).round(2)
-        for column in (0, 1):
-            x[rng.permutation(24)[:12], column] = np.nan
-        labels = rng.choice(["a", "b"], 24).tolist()
-        rows = [(label, 1.0, tuple(pair)) for label, pair in zip(labels, x, strict=True)]
-        assert_parts_are_refits(setting, rows, [12], False, PRIORS[0], may_be_lost=False)
 
 
 def test_the_only_row_of_a_class_is_judged_by_a_model_without_that_class():
@@ -197,10 +145,3 @@ def test_what_cannot_be_taken_away_again_has_no_score():
         warnings.simplefilter("error")
         _, joint, _ = in_parts(NUMBERS, rows, [3], False, NUMBERS.recipe())
     assert np.isnan(joint[0]).all()
-
-
-def test_the_prior_without_a_row_counts_all_other_rows_of_all_parts():
-    rows = two_numbers([1.0, 2.0, 3.5, 4.0, 9.0, 8.0], ["a", "a", "a", "b", "b", "b"])
-    part = LeaveOneOut(encode(NUMBERS, rows[4:], False), tally_of(NUMBERS, rows, False), part=True)
-    found = np.exp(part.log_prior(Recipe().prior))
-    np.testing.assert_allclose(found, [[3 / 5, 2 / 5]] * 2, rtol=1e-15)

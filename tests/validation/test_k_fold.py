@@ -116,18 +116,6 @@ def test_a_class_that_only_the_last_part_has_is_known_to_the_others():
     np.testing.assert_allclose(last, [[0.5, 0.5, 0.0]] * 2)
 
 
-def test_two_rows_and_two_folds():
-    proba = held({"x": [1.0, 2.0]}, ["a", "b"], partition([0, 1]))
-    assert [each.tolist() for each in proba] == [[[0.0, 1.0]], [[1.0, 0.0]]]
-
-
-def test_one_class_only_is_always_certain():
-    proba = held(
-        {"x": [1.0, 2.0, 4.0], "c": ["red", None, "blue"]}, ["a"] * 3, partition([0, 1, 1])
-    )
-    assert np.concatenate(proba).tolist() == [[1.0]] * 3
-
-
 def test_rows_to_learn_from_that_come_twice_count_twice():
     X, y = {"c": ["red", "blue", "red", "blue"]}, ["a", "a", "b", "b"]
     (twice,) = held(X, y, [([0, 0, 1, 2], [3])])
@@ -144,12 +132,6 @@ def test_a_row_that_is_also_learnt_from_is_scored_by_what_was_learnt():
     np.testing.assert_allclose(proba, model.posterior(X), rtol=1e-12)
 
 
-def test_a_category_or_word_of_the_held_out_rows_only_is_unseen():
-    X = {"c": ["red", "red", "blue", "new"], "t": ["aa bb", "aa", "bb", "other words"]}
-    (proba,) = held(X, ["a", "a", "b", "b"], [([0, 1, 2], [3])], columns={"t": tb.Text()})
-    np.testing.assert_allclose(proba, [[2 / 3, 1 / 3]])
-
-
 def test_a_row_that_is_impossible_gets_the_prior_of_its_fold_with_a_warning():
     X = {"c": ["red", "red", "blue", "blue"], "d": ["up", "up", "down", "up"]}
     with pytest.warns(tb.TallyBayesWarning, match="row 3 is impossible in every class"):
@@ -157,35 +139,6 @@ def test_a_row_that_is_impossible_gets_the_prior_of_its_fold_with_a_warning():
             X, ["a", "a", "b", "b"], [([0, 1, 2], [3])], families=(tb.Categorical(alpha=0),)
         )
     np.testing.assert_allclose(proba, [[2 / 3, 1 / 3]])
-
-
-@pytest.mark.parametrize("family", [tb.Categorical(), tb.Bins((1.0, 2.0)), tb.Poisson()], ids=repr)
-def test_a_column_without_any_value_says_nothing(family):
-    X = {"x": [1.0, 2.0, 4.0, 5.0], "nothing": [None] * 4}
-    y, folds = ["a", "a", "b", "b"], partition([0, 1, 0, 1])
-    with_it = held(X, y, folds, columns={"nothing": family})
-    without = held({"x": X["x"]}, y, folds)
-    np.testing.assert_allclose(np.concatenate(with_it), np.concatenate(without), rtol=1e-12)
-
-
-def test_words_that_only_a_row_of_weight_zero_has_are_not_known():
-    X = {"t": ["red green", "red never seen", "blue", "blue red"]}
-    weights, y = [1.0, 0.0, 2.0, 1.0], ["a", "b", "a", "b"]
-    first, _ = held(X, y, partition([0, 0, 1, 1]), weights, columns={"t": tb.Text()})
-    tally = tb.Tally.of({"t": X["t"][2:]}, y[2:], weights[2:], columns={"t": tb.Text()})
-    np.testing.assert_allclose(first, tb.estimate(tally).posterior({"t": X["t"][:2]}), rtol=1e-12)
-
-
-def test_words_of_a_given_idf_count_whether_or_not_they_were_seen():
-    words = tb.Words(idf=tb.Idf({"red": 1.0, "blue": 2.0, "rare": 3.0}))
-    X = {"t": ["red", "blue", "rare red", "unknown blue"]}
-    y, folds = ["a", "b", "a", "b"], [([0, 1, 3], [2]), ([0, 1, 2], [3])]
-    found = held(X, y, folds, columns={"t": words}, families=(tb.Text(words),))
-    for proba, (train, test) in zip(found, folds, strict=True):
-        learnt = {"t": [X["t"][k] for k in train]}
-        tally = tb.Tally.of(learnt, [y[k] for k in train], columns={"t": words})
-        expected = tb.estimate(tally, tb.Text(words)).posterior({"t": [X["t"][test[0]]]})
-        np.testing.assert_allclose(proba, expected, rtol=1e-12)
 
 
 def test_a_heavy_row_costs_no_digits(setting):

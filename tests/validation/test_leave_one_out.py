@@ -1,7 +1,6 @@
 """Leave-one-out is what fitting anew without each row gives, for every family."""
 
 import inspect
-import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -159,19 +158,6 @@ def test_the_only_row_of_a_class_has_no_chance_of_its_own_class():
     assert proba[0, 1] == pytest.approx(Fraction(2, 5))
 
 
-def test_two_rows_of_two_classes_tell_each_other_nothing():
-    assert held({"x": [1.0, 2.0]}, ["a", "b"]).tolist() == [[0.0, 1.0], [1.0, 0.0]]
-
-
-def test_two_rows_of_one_class():
-    assert held({"x": [1.0, 2.0], "c": ["red", "blue"]}, ["a", "a"]).tolist() == [[1.0], [1.0]]
-
-
-def test_one_class_only_is_always_certain():
-    proba = held({"x": [1.0, 2.0, 7.0, 7.0]}, ["a"] * 4)
-    assert proba.tolist() == [[1.0]] * 4
-
-
 def test_a_single_row_leaves_nothing_to_learn_from():
     with pytest.raises(tb.TallyBayesError, match="empty"):
         held({"x": [1.0]}, ["a"])
@@ -226,25 +212,6 @@ def test_a_document_without_known_words_gets_the_prior_of_the_others(document, e
     assert proba[3] == pytest.approx([2 / 3, 1 / 3])
 
 
-@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
-def test_a_class_of_missing_documents(event):
-    family = tb.Text(event=event)
-    setting = setting_with(family)
-    documents = ["red green", None, "blue", "red", None, None]
-    rows = [(label, 1.0, (t,)) for label, t in zip("aabbcc", documents, strict=True)]
-    assert_as_refitted(setting, rows)
-
-
-def test_words_come_into_the_vocabulary_when_a_document_goes():
-    documents = [
-        *("only once here", "!", "red red blue", "red red blue", "red green", "green"),
-        *("twice red", "", "twice red"),
-    ]
-    rows = [(label, 1.0, (t,)) for label, t in zip("acbcacbbc", documents, strict=True)]
-    family = tb.Text(event="boolean", min_df=0.25, max_df=0.5)  # no word passes with all of them
-    assert_as_refitted(setting_with(family), rows)
-
-
 # What cannot be
 
 
@@ -253,12 +220,6 @@ def test_a_row_that_is_impossible_without_itself_gets_the_prior_of_the_others():
     with pytest.warns(tb.TallyBayesWarning, match="row 3 is impossible in every class"):
         proba = held(X, ["a", "a", "b", "b"], families=(tb.Categorical(alpha=0),))
     assert proba[3] == pytest.approx([2 / 3, 1 / 3])
-
-
-def test_duplicates_keep_each_other():
-    X = {"c": ["red", "red", "blue", "blue"]}
-    proba = held(X, ["a", "a", "b", "b"], families=(tb.Categorical(alpha=0),))
-    assert proba.tolist() == [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
 
 
 def test_a_row_of_weight_zero_is_in_no_model():
@@ -305,22 +266,10 @@ def test_a_missing_value_that_weighs_more_than_all_others_does_not_warn(values, 
     np.testing.assert_allclose(proba[2], tb.estimate(tally, family).prior, rtol=1e-12)
 
 
-def test_a_class_whose_rows_weigh_nothing_has_no_chance():
-    proba = held({"x": [1.0, 2.0, 3.0, 5.0]}, ["a", "a", "b", "b"], [1.0, 2.0, 0.0, 0.0])
-    assert proba.tolist() == [[1.0, 0.0]] * 4
-
-
 def test_nothing_is_learnt_where_no_row_weighs_anything(setting):
     rows = [(label, 0.0, cells) for label, _, cells in setting.examples(4)]
     with pytest.raises(tb.TallyBayesError, match=r"empty|no row counts"):
         leave_one_out(encode(setting, rows, True), setting.recipe())
-
-
-@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
-def test_a_given_word_counts_even_if_only_a_row_of_weight_zero_has_it(event):
-    family = tb.Text(event=event, vocabulary=("red", "grey", "never"))
-    rows = [("c", 0.7, ("red blue",)), ("c", 0.0, ("blue grey",)), ("a", 1.0, ("red green",))]
-    assert_as_refitted(setting_with(family), rows, True)
 
 
 # Rows that hold nearly all of the spread, or of the weight
@@ -473,32 +422,6 @@ def test_a_floor_that_falls_with_a_row_does_not_overflow(twin):
     for row in range(8, 14):
         model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
         np.testing.assert_allclose(joint[row], model.joint_log_likelihood(X[[row]])[0], rtol=1e-9)
-
-
-@pytest.mark.parametrize("family", [tb.Multinomial(), tb.Poisson(0.5), tb.Bernoulli()], ids=repr)
-def test_many_sparse_counts(family, twin):
-    from scipy.sparse import random_array
-
-    rng = np.random.default_rng(9)
-    X = random_array((300, 200), density=0.1, format="csr", rng=rng)
-    X.data = rng.integers(1, 4, X.nnz).astype(float)
-    y = rng.integers(0, 4, 300)
-    schema = tb.Schema.same([f"x{j}" for j in range(200)], family.kind)
-    data = LabelledRows.of(as_source(X), schema, y)
-    found = LeaveOneOut(data).predictions(Recipe((family,)))
-    for row in [0, 7, 150, 299]:
-        others = np.delete(np.arange(300), row)
-        model = tb.estimate(tb.Tally.of(X[others], y[others], schema=schema), family)
-        expected = model.posterior(X[[row]])[0]
-        np.testing.assert_allclose(found.proba[row], expected, rtol=1e-9, atol=1e-12)
-
-
-def test_infinite_terms_do_not_make_the_sum_undefined():
-    rows = [(label, 1.0, (n, n, 0)) for label, n in zip("aabbc", [0, 2, 1, 0, 3], strict=True)]
-    for each in EVERY_SETTING:
-        if each.cells == ((0, 0, 0, 1, 1, 2, 7),) * 3:
-            found = answer(lambda each=each: leave_one_out(encode(each, rows), each.recipe()))
-            assert found is None or all(math.isfinite(p) for f in found for p in f.proba.ravel())
 
 
 def test_a_row_that_was_all_the_spread_of_its_class_silences_the_column_for_all_classes():

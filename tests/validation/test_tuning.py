@@ -3,7 +3,6 @@
 import json
 import math
 import pickle
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -12,10 +11,9 @@ import sklearn.naive_bayes as sk
 from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.metrics import accuracy_score, brier_score_loss, f1_score, log_loss
+from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import (
     GridSearchCV,
-    KFold,
     LeaveOneGroupOut,
     LeaveOneOut,
     ParameterGrid,
@@ -82,72 +80,6 @@ def left_out(model, X, y, w=None):
 
 def scores_of(found):
     return [candidate.score for candidate in found.candidates]
-
-
-# Leave-one-out, against a model fitted anew for every row
-
-
-BRUTE = {
-    "mixed table": (
-        tb.NaiveBayes(),
-        TABLE,
-        {
-            "alpha": [0.1, 1.0, 5.0],
-            "prior": ["empirical", "uniform", {"a": 0.2, "b": 0.3, "c": 0.5}],
-        },
-    ),
-    "families of a column": (
-        tb.NaiveBayes(),
-        TABLE,
-        {"columns": ["auto", {"size": tb.Gaussian(ddof=0)}, {"size": "bins"}]},
-    ),
-    "text": (
-        tb.TextNB(),
-        TEXTS,
-        {"alpha": [0.3, 1.0], "event": ["multinomial", "bernoulli", "complement"], "min_df": [2]},
-    ),
-    "text without closed form": (
-        tb.TextNB(),
-        TEXTS,
-        {"max_features": [3, 6], "norm": [None, "l2"]},
-    ),
-    "calibration": (tb.NaiveBayes(), TABLE, {"calibration": [None, "temperature"]}),
-    "two grids": (tb.MultinomialNB(), COUNTS, [{"alpha": [0.1, 2.0]}, {"fit_prior": [False]}]),
-}
-BY_ROWS = {
-    "log_loss": lambda true, proba, labels: log_loss(true, proba, labels=labels),
-    "accuracy": lambda true, proba, labels: accuracy_score(true, labels[proba.argmax(1)]),
-    "brier_score": lambda true, proba, labels: brier_score_loss(true, proba, labels=labels),
-    "macro_f1": lambda true, proba, labels: f1_score(
-        true, labels[proba.argmax(1)], average="macro"
-    ),
-}
-
-
-@cache
-def brute_force(case):
-    """Fit every candidate anew without every row, and with all rows."""
-    model, (X, y), grid = BRUTE[case]
-    models = [clone(model).set_params(**params) for params in ParameterGrid(grid)]
-    return [(left_out(each, X, y), each.fit(X, y).predict_proba(X)) for each in models]
-
-
-@pytest.mark.parametrize(
-    ("case", "score"),
-    [*((case, "log_loss") for case in BRUTE), *(("mixed table", score) for score in BY_ROWS)],
-)
-def test_leave_one_out_scores_are_those_of_models_fitted_anew_for_every_row(case, score):
-    model, (X, y), grid = BRUTE[case]
-    found = tune(model, X, y, grid, score=score, nested=None)
-    assert [dict(each.params) for each in found.candidates] == list(ParameterGrid(grid))
-    held, seen = zip(*brute_force(case), strict=True)
-    wanted = [BY_ROWS[score](y, proba, np.unique(y)) for proba in held]
-    assert scores_of(found) == pytest.approx(wanted, abs=1e-9)
-    training = BY_ROWS[score](y, seen[found.chosen], np.unique(y))
-    assert found.training == pytest.approx(training, abs=1e-9)
-    best = min(wanted) if score in ("log_loss", "brier_score") else max(wanted)
-    assert found.best_score == pytest.approx(best, abs=1e-9)
-    assert found.best_params == dict(found.candidates[found.chosen].params)
 
 
 def test_weights_count_in_fitting_in_scoring_and_in_the_standard_error():
@@ -298,15 +230,6 @@ def test_without_nesting_the_score_is_called_optimistic(off):
     assert found.to_dict()["nested"] is None
 
 
-def test_a_class_that_a_nested_fold_does_not_know_has_probability_zero():
-    X, y = IRIS
-    y = np.where(np.arange(150) == 7, 9, y)
-    grid = {"var_smoothing": [1e-9, 1e-2]}
-    found = tune(tb.GaussianNB(), X, y, grid, folds=3, nested=KFold(3)).nested
-    assert found.n_zero_probability >= 1
-    assert found.classes == (0, 1, 2, 9)
-
-
 # One counting
 
 
@@ -343,31 +266,7 @@ def test_any_number_of_candidates_is_encoded_and_counted_once(calls, folds):
     assert calls["counted"] == 2 * once["counted"]
 
 
-def test_few_candidates_at_once_give_the_same(monkeypatch):
-    X, y = TABLE
-    asked = {"grid": {"alpha": [0.1, 1.0, 2.0]}, "folds": 4, "nested": None}
-    wanted = tune(tb.NaiveBayes(), X, y, **asked)
-    monkeypatch.setattr(tuning, "CELLS_AT_ONCE", 2 * 60 * 3)
-    assert tune(tb.NaiveBayes(), X, y, **asked).to_dict() == wanted.to_dict()
-
-
-def test_the_estimator_given_stays_as_it_is():
-    X, y = IRIS
-    model = tb.NaiveBayes(alpha=3.0)
-    found = tune(model, X, y, {"alpha": [1.0, 2.0]}, nested=2)
-    assert model.alpha == 3.0
-    assert not hasattr(model, "classes_")
-    assert found.model.get_params() == {**model.get_params(), **found.best_params}
-
-
 # Choosing
-
-
-def test_ties_go_to_the_first():
-    X, y = IRIS
-    found = tune(tb.NaiveBayes(), X, y, {"alpha": [3.0, 1.0, 2.0]}, nested=None)
-    assert len(set(scores_of(found))) == 1  # no column is smoothed
-    assert found.best_params == {"alpha": 3.0}
 
 
 @pytest.mark.parametrize(
@@ -423,13 +322,6 @@ def test_an_undefined_score_never_wins():
     assert found.to_dict()["candidates"][0]["score"] is None
 
 
-def test_a_score_that_nobody_has_is_an_error():
-    X, y = IRIS
-    folds = [(np.arange(20, 150), np.arange(20))]
-    with pytest.raises(TallyBayesError, match="undefined for every candidate"):
-        tune(tb.GaussianNB(), X, y, {}, folds=folds, score="roc_auc", nested=None)
-
-
 @pytest.mark.parametrize("positive", ["a", "z"])
 def test_the_positive_class_is_that_of_the_estimator(positive):
     X, y = TABLE
@@ -468,16 +360,6 @@ def test_the_table_has_the_best_first_and_counts_those_it_leaves_out():
         f"log_loss: training {found.training:.4f} / held-out {found.best_score:.4f} / "
         f"nested {found.nested.log_loss:.4f}"
     ) in below
-
-
-def test_the_chosen_candidate_is_shown_wherever_it_stands():
-    X, y = TABLE
-    grid = {"alpha": 1.0 + np.arange(40) / 1e6}
-    found = tune(tb.NaiveBayes(), X, y, grid, folds=3, one_standard_error=True, nested=None)
-    assert found.best_params == {"alpha": grid["alpha"][-1]}
-    place = found.ranked.index(found.chosen) + 1
-    assert f"\n{place} chosen" in str(found)
-    assert f"... {40 - 20 - (place > 20)} more" in str(found)
 
 
 def test_everything_is_available_as_html_json_and_pickle():
