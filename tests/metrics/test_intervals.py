@@ -253,3 +253,11 @@ def test_each_class_has_intervals_of_its_own():
 def test_a_level_lies_between_0_and_1(level):
     with pytest.raises(TallyBayesError, match="level"):
         score_intervals([[1.0, 0.0]], [0], [0], level=level)
+
+
+@pytest.mark.parametrize("name", OF_ALL_CLASSES)
+def test_a_class_predicted_but_never_true_counts_in_macro_scores(name):
+    proba, predicted, true, _ = drawn(40, 4, 11)
+    kept = true != 3
+    assert (predicted[kept] == 3).any()
+    assert_variance(name, proba[kept], predicted[kept], true[kept])

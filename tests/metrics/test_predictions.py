@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 
 from tallybayes import NaiveBayes
 from tallybayes.errors import TallyBayesError
-from tallybayes.metrics import Predictions
+from tallybayes.metrics import Predictions, class_intervals, score_intervals
 
 HALF = [[0.5, 0.5]]
 
@@ -121,3 +121,15 @@ def test_without_probabilities_the_prediction_counts_as_certain():
 def test_what_cannot_be_is_refused(make, message):
     with pytest.raises(TallyBayesError, match=message):
         make()
+
+
+def test_of_very_many_classes_those_that_occur_are_counted():
+    proba = np.zeros((4, 20_000))
+    proba[range(4), [7, 7, 12_345, 19_999]] = 1.0
+    rows = Predictions.of([7, 8, 12_345, 19_999], proba, classes=range(20_000))
+    assert rows.confusion.classes == (7, 8, 12_345, 19_999)
+    report = rows.report()
+    assert (report.accuracy, report.positive) == (0.75, None)
+    assert report.macro_recall == report.recall == 0.75
+    assert set(class_intervals(rows)) == set(rows.confusion.classes)
+    assert score_intervals(rows)["macro_f1"][0] > 0.2

@@ -404,3 +404,15 @@ def test_what_is_no_calibration_is_refused():
             checked_how(wrong)
     with pytest.raises(tb.TallyBayesError, match="did you mean 'temperature'"):
         checked_how("temprature")
+
+
+@pytest.mark.parametrize("how", ["temperature", "weights"])
+def test_rows_of_a_class_that_was_ruled_out_have_no_part(how):
+    rows = numbers(60, [[0.0], [1.0], [0.5]], classes="abc")
+    recipe = gaussian(1).recipe(tb.Fixed({"a": 0.4, "b": 0.6, "c": 0.0}))
+    found = calibrated(encode(gaussian(1), rows), recipe, how)
+    known = Terms(gaussian(1), rows, prior=recipe.prior)
+    assert found.rows == len(known.y)
+    assert found.loss_before == pytest.approx(known.before, rel=1e-9)
+    np.testing.assert_allclose(exponents_of(found), known.minimiser((1.0, 1.0)), atol=2e-4)
+    assert found.prior == 1.0  # the prior was stated

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import mutual_info_score
@@ -413,3 +414,36 @@ def test_names_are_only_names_and_zeros_have_no_sign(cancer):
     odd = replace(found, information=(ColumnInformation("<b>&", "text", -1e-9, 0.1, -1e-9, 80),))
     assert "<b>" not in odd.to_html()
     assert "-0.0000" not in str(odd) + odd.to_html()
+
+
+def test_columns_of_a_matrix_are_tried_by_their_place():
+    rng = np.random.default_rng(7)
+    y = np.arange(2000) % 2
+    x = np.column_stack([rng.normal(size=2000), np.exp(rng.normal(0.8 * y, 1.0))])
+    named = pd.DataFrame(x, columns=["plain", "skewed"])
+    for fitted in (tb.NaiveBayes().fit(x, y), tb.NaiveBayes().fit(named, y).fitted_):
+        found = diagnose(fitted, x, y)
+        assert {each.column: each.better for each in found.normality}.items() <= {
+            "x0": "", "plain": "", "x1": "log_normal", "skewed": "log_normal"
+        }.items()  # fmt: skip
+
+
+def test_constant_empty_and_short_columns_and_single_classes_have_no_shape():
+    y = np.arange(60) % 2
+    X = {"constant": np.ones(60), "empty": np.full(60, np.nan), "x": np.arange(60.0)}
+    fitted = Fitted(tb.Tally.of(X, y))
+    assert [each.column for each in diagnose(fitted, X, y).normality] == ["x"]
+    (few,) = diagnose(fitted, {name: c[:9] for name, c in X.items()}, y[:9]).normality
+    assert (few.word, few.normal, few.better) == ("too few rows to tell", None, "")
+    x = np.random.default_rng(9).exponential(size=40) ** 2
+    for labels in (np.arange(40), np.zeros(40, int)):
+        found = diagnose(Fitted(tb.Tally.of({"x": x}, np.arange(40))), {"x": x}, labels)
+        assert not found.normality[0].better
+
+
+def test_a_broken_sparse_matrix_is_refused():
+    x, y = csr_array(np.eye(30)), np.arange(30) % 2
+    model = tb.MultinomialNB().fit(x, y)
+    x.data[7] = -1.0
+    with pytest.raises(tb.TallyBayesError, match=r"column 'x7' is -1\.0 in row 7"):
+        diagnose(model, x, y, most_rows=5)

@@ -357,3 +357,9 @@ class TestBestColumns:
         for (train, test), fold in zip(FOLDS.split(X, y), held.folds(), strict=True):
             fitted = NaiveBayes(columns).fit(X.iloc[train], y[train])
             np.testing.assert_allclose(fold.proba, fitted.predict_proba(X.iloc[test]), rtol=1e-9)
+
+
+def test_no_class_that_is_held_out_and_learnt():
+    folds = [(np.arange(10), np.arange(10, 20))]
+    with pytest.raises(tb.TallyBayesError, match="no row was held out whose class"):
+        choose_families({"x": np.arange(20.0)}, ["a"] * 10 + ["b"] * 10, folds=folds)

@@ -426,3 +426,11 @@ def test_more_refits_than_anybody_waits_for_are_refused_before_any_work(monkeypa
     X, y = TABLE
     with pytest.raises(TallyBayesError, match=r"means 60 models .*calibration.*folds=10"):
         tune(tb.NaiveBayes(), X, y, {"calibration": [None, "temperature"]}, nested=None)
+
+
+def test_few_candidates_at_once_give_the_same(monkeypatch):
+    X, y = TABLE
+    asked = {"grid": {"alpha": [0.1, 1.0, 2.0]}, "folds": 4, "nested": None}
+    wanted = tune(tb.NaiveBayes(), X, y, **asked)
+    monkeypatch.setattr(tuning, "CELLS_AT_ONCE", 2 * 60 * 3)
+    assert tune(tb.NaiveBayes(), X, y, **asked).to_dict() == wanted.to_dict()

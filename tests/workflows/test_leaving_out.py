@@ -263,6 +263,13 @@ def test_too_few_rows_have_no_scores(rows):
     assert "too few" in trained.no_scores
 
 
+def test_very_many_classes_leave_the_model_without_scores(monkeypatch):
+    monkeypatch.setattr(leaving_out, "MOST_IN_MEMORY", 3 * 35)
+    trained = train(FRAME, "label")
+    assert trained.scores is None
+    assert trained.no_scores == "64 rows of 3 classes take too much memory"
+
+
 def test_more_probabilities_than_fit_are_those_of_the_first_rows(
     small_blocks, nothing_kept, monkeypatch
 ):

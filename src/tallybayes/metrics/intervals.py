@@ -29,7 +29,7 @@ from statistics import NormalDist
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.metrics.confusion import MEASURES, Confusion
+from tallybayes.metrics.confusion import MEASURES
 from tallybayes.metrics.predictions import Floats, Predictions
 from tallybayes.metrics.scores import CLIP, MEANS, NAMES, check_score
 from tallybayes.sources.labels import Label
@@ -94,7 +94,7 @@ def class_intervals(rows: Predictions, level: float = 0.95) -> dict[Label, dict[
     z, tables = _z(level), _tables(_scaled(rows))
     return {
         label: {name: _of_class(name, *tables, k, z) for name in MEASURES}
-        for k, label in enumerate(rows.classes)
+        for k, label in enumerate(rows.confusion.classes)
     }
 
 
@@ -123,13 +123,12 @@ def _tables(rows: Predictions) -> tuple[Floats, Floats]:
     counts = rows.confusion.counts.astype(np.float64)
     if rows.weights is None:
         return counts, counts
-    squared = Confusion.of_codes(rows.true, rows.predicted, rows.classes, rows.weights**2)
-    return counts, squared.counts.astype(np.float64)
+    return counts, rows.counted(rows.weights**2).counts.astype(np.float64)
 
 
 def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: float) -> Interval:
     """Return the interval of one score."""
-    n = len(counts)
+    n = len(rows.classes)
     if name in NO_INTERVAL or not counts.sum() > 0.0:
         return UNKNOWN
     if name == "accuracy" or name.startswith("micro_"):

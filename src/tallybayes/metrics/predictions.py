@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
+MOST_CLASSES = 1000  # of a confusion matrix that has all of them
 HeldOut = Literal["test set", "leave-one-out", "folds", "training rows"]
 
 
@@ -262,8 +263,17 @@ class Predictions:
 
     @property
     def confusion(self) -> Confusion:
-        """The confusion matrix."""
-        return Confusion.of_codes(self.true, self.predicted, self.classes, self.shares)
+        """The confusion matrix; of very many classes only of those that occur."""
+        return self.counted(self.shares)
+
+    def counted(self, weights: Floats | None) -> Confusion:
+        """Return the confusion matrix of rows with these weights."""
+        true, predicted, classes = self.true, self.predicted, self.classes
+        if len(classes) > MOST_CLASSES:  # a matrix of all would not fit into memory
+            there, codes = np.unique([true, predicted], return_inverse=True)
+            true, predicted = codes.reshape(2, -1)
+            classes = tuple(classes[k] for k in there.tolist())
+        return Confusion.of_codes(true, predicted, classes, weights)
 
     def score(self, name: str) -> float:
         """Return one score, NaN where it is undefined; see `metrics.NAMES`."""

@@ -93,7 +93,7 @@ def _score(name: str, rows: Predictions, confusion: Confusion) -> float:
         return float(getattr(confusion, kind)(measure))
     if name not in MEASURES:
         return float(getattr(confusion, name))
-    if len(confusion.classes) != 2:
+    if len(rows.classes) != 2:
         return confusion.macro(name)
     return float(getattr(confusion, name)[rows.positive_place])
 

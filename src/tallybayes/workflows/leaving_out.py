@@ -17,6 +17,7 @@ from tallybayes.workflows.counting import Counted
 from tallybayes.workflows.streams import Progress
 
 MOST_CELLS = 12_000_000  # of probabilities that are kept to be scored
+MOST_IN_MEMORY = 40_000_000  # of probabilities of rows that are in memory
 NO_FORMULA = "the families have no closed form for it; use evaluate"
 
 
@@ -49,6 +50,8 @@ def _at_once(counting: CountPlan, counted: Counted, recipe: Recipe) -> Predictio
     # one file may have whole numbers where another has decimals
     table = pyarrow.concat_tables(counted.tables, promote_options="permissive")
     data = counting.rows(table)
+    if len(data) * len(data.classes) > MOST_IN_MEMORY:
+        return f"{len(data):,} rows of {len(data.classes):,} classes take too much memory"
     try:
         found = LeaveOneOut(data, counted.tally).predictions(recipe)
     except TallyBayesError as error:
