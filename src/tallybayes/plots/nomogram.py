@@ -59,6 +59,7 @@ MOST_PANELS = 4
 EDGE = 105.0  # where an arrow stands for what is beyond
 LEFT, RIGHT = -8.0, 108.0
 MARK = PALETTE[4]
+UP, DOWN = 2, 3  # matplotlib's markers of ticks to one side
 CHANCES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.3, 0.7, 0.2, 0.8, 0.05, 0.95, 0.4, 0.6)
 BENDS = "names above a line go with rising points, those below with falling ones"
 CUT = "numbers that say more than 400 : 1 are not on their line"
@@ -497,7 +498,7 @@ class _Drawing:
     def draw(self, reading: Reading | None) -> None:
         """Draw everything."""
         panel, ax, y = self.panel, self.ax, 0.0
-        self._ruler(y, "points", [(float(x), f"{x}") for x in range(0, 101, 10)], 7.0)
+        self._ruler(y, "points", {float(x): f"{x}" for x in range(0, 101, 10)}, 7.0)
         texts = {row.column for row in panel.rows if row.word is not None}
         for k, row in enumerate(panel.rows):
             y -= _height(row)
@@ -525,22 +526,14 @@ class _Drawing:
         ax.spines[:].set_visible(False)
 
     def _row(self, y: float, row: Row, name: str) -> None:
-        """Draw a row with its ticks; names that would run into others are left out."""
-        low, high = (self.panel.points(row, each) for each in (row.lowest, row.highest))
-        self._line(y, name, (low, high))
-        taken: dict[float, list[tuple[float, float]]] = {4.0: [], -5.0: [], -14.0: []}
-        middle = (row.lowest + row.highest) / 2.0
+        """Draw a row with its ticks, those at its ends first."""
+        points, middle = self.panel.points, (row.lowest + row.highest) / 2.0
+        ticks = []
         for tick in sorted(row.ticks, key=lambda tick: -abs(tick.log_ratio - middle)):
-            points, up = self.panel.points(row, tick.log_ratio), row.bends and not tick.falls
-            if math.isnan(points):
-                continue
-            kind: Any = "|" if not row.bends else 2 if up else 3  # a tick up and down, or either
-            self._point(y, points, kind, INK, 7.0)
-            text = readable(tick.label, 18)
-            for level in (4.0,) if up else (-5.0, -14.0):
-                if self._fits(taken[level], _held(points), text):
-                    self._write(_held(points), y, text, level)
-                    break
+            kind: Any = "|" if not row.bends else DOWN if tick.falls else UP
+            levels = (4.0,) if kind == UP else (-5.0, -14.0)
+            ticks.append((points(row, tick.log_ratio), readable(tick.label, 18), kind, levels))
+        self._line(y, name, (0.0, points(row, row.highest)), ticks)
 
     def _totals(self, y: float, reading: Reading | None) -> None:
         """Draw the rulers of total and probability, and the record on both."""
@@ -550,12 +543,9 @@ class _Drawing:
             return 100.0 * (total - low) / (high - low) if math.isfinite(total) else total
 
         totals = _round_numbers(low, high, 9, Support())
-        self._ruler(y, "total points", [(across(each), number(each, 6)) for each in totals], 7.0)
-        chances = []
-        for p in CHANCES if math.isfinite(panel.constant) else ():
-            x = across(panel.total(math.log(p / (1.0 - p))))
-            if -1e-9 <= x <= 100.0 + 1e-9:
-                chances.append((x, f"{p:g}"))
+        self._ruler(y, "total points", {across(each): number(each, 6) for each in totals}, 7.0)
+        chances = {across(panel.total(math.log(p / (1.0 - p)))): f"{p:g}" for p in CHANCES}
+        chances = {x: p for x, p in chances.items() if -1e-9 <= x <= 100.0 + 1e-9}
         one, other = readable(panel.one, 16), readable(panel.other, 16)
         self._ruler(y - 1.0, f"P({one}),\nagainst {other}", chances, -7.0)
         if reading is not None and not math.isnan(reading.total):
@@ -565,28 +555,32 @@ class _Drawing:
             self._mark(y, Mark(number(reading.total, 4), 0.0, x), -6.0)
             self._mark(y - 1.0, Mark(chance, 0.0, x), 6.0)
 
-    def _line(self, y: float, name: str, ends: tuple[float, float], **look: Any) -> None:
-        """Draw a line, and note its name."""
+    def _ruler(self, y: float, name: str, ticks: dict[float, str], up: float) -> None:
+        """Draw a ruler over the whole width."""
+        self._line(y, name, (0.0, 100.0), [(x, text, "|", (up,)) for x, text in ticks.items()])
+
+    def _line(
+        self, y: float, name: str, ends: tuple[float, float], ticks: Any = (), **look: Any
+    ) -> None:
+        """Draw a line with its ticks: place, text, marker, and the heights that the text may have.
+
+        Texts that would run into others are left out.
+        """
         self.names[y] = name
         look = {"color": INK, "linewidth": 1.2, "solid_capstyle": "butt", **look}
         self.ax.plot(ends, [y, y], **look)
-
-    def _ruler(self, y: float, name: str, ticks: Sequence[tuple[float, str]], up: float) -> None:
-        """Draw a ruler over the whole width."""
-        self._line(y, name, (0.0, 100.0))
-        self.ax.plot([x for x, _ in ticks], [y] * len(ticks), "|", color=INK, markersize=8)
-        taken: list[tuple[float, float]] = []
-        for x, text in ticks:
-            if self._fits(taken, x, text):
-                self._write(x, y, text, up)
-
-    def _fits(self, taken: list[tuple[float, float]], x: float, text: str) -> bool:
-        """Take the room that a text needs if nothing is there yet."""
-        half = (len(text) + 1.5) * self.letter / 2.0
-        if any(low < x + half and x - half < high for low, high in taken):
-            return False
-        taken.append((x - half, x + half))
-        return True
+        taken: dict[float, list[tuple[float, float]]] = {}
+        for points, text, kind, levels in ticks:
+            if math.isnan(points):
+                continue
+            self._point(y, points, kind, INK, 7.0)
+            x, half = _held(points), (len(text) + 1.5) * self.letter / 2.0
+            for level in levels:
+                there = taken.setdefault(level, [])
+                if all(abs(x - other) >= half + room for other, room in there):
+                    there.append((x, half))
+                    self._write(x, y, text, level)
+                    break
 
     def _write(self, x: float, y: float, text: str, up: float, **look: Any) -> None:
         """Write small text so many points of type above a place, or below it."""
