@@ -22,6 +22,7 @@ from safetensors.numpy import save as saved
 
 import tallybayes as tb
 from modelfile.samples import CALIBRATIONS, NEW, assert_same_stored, mixed, small, stored
+from tallybayes.model import Fitted
 from tallybayes.modelfile import dump_bytes, is_model_file, load
 from tallybayes.tallies.container import FORMAT
 from tiers import scaled
@@ -138,8 +139,6 @@ HEADERS = {
     "a negative side": with_header({"manifest": tensor(shape=(-8,)), **END}, bytes(8)),
     "an unknown type": with_header({"manifest": tensor("OBJECT"), **END}, bytes(8)),
     "a rare type": with_header({"manifest": tensor("BF16", (4,)), **END}, bytes(8)),
-    "another digest": with_header({"sha256": tensor(shape=(32,), place=(0, 32)),
-                                   "manifest": tensor(place=(32, 40))}, bytes(8)),
     "deep nesting": with_header(with_header({})[8:-33].decode() + ',"a":' + "[" * 10**5),
     "a header longer than all": with_header({}, length=2**63),
     "a long header": with_header({}, bytes(2**20), length=2**24 + 8),
@@ -257,6 +256,13 @@ def test_a_manifest_with_a_part_missing_is_an_error():
         refused(put_together(less, TENSORS), f"missing required field `{part}`")
 
 
+def test_labels_that_their_type_cannot_hold_are_an_error():
+    tally = tb.Tally.of({"x": [1.0, 2.0]}, [0.5, 1.5])
+    manifest, tensors = taken_apart(dump_bytes(stored(Fitted(tally))))
+    for name in ("int64", "bool", "str"):
+        refused(put_together({**manifest, "label_type": name}, tensors), "do not fit together")
+
+
 def test_arrays_that_are_missing_or_many_or_of_other_types_or_shapes_are_an_error():
     for name, array in TENSORS.items():
         less = {key: value for key, value in TENSORS.items() if key != name}
@@ -270,6 +276,8 @@ def test_arrays_that_are_missing_or_many_or_of_other_types_or_shapes_are_an_erro
 
 
 WORDS = next(name.partition(".")[0] for name in TENSORS if name.endswith(".letters"))
+
+UMLAUT = TENSORS[f"{WORDS}.letters"].tolist().index(0xC3)  # where the first word with one begins
 
 
 def put(place, value):
@@ -285,6 +293,7 @@ BROKEN = {
     "edges that go back": ("edges", lambda e: np.array([e[0], *e[1:-1][::-1], e[-1]])),
     "an edge beyond the letters": ("edges", put(-1, 10**9)),
     "no edges": ("edges", lambda e: e[:0]),
+    "a word that ends within a character": ("edges", lambda e: e + (e == UMLAUT)),
     "letters that are not UTF-8": ("letters", put(0, 0xFF)),
     "words in another order": ("letters", put(0, ord("z"))),
     "a row more than there are": ("rows", put((0, 0), 99)),
