@@ -17,7 +17,7 @@ from tallybayes.cli.main import tallybayes as group
 from tallybayes.cli.reference import reference
 from tallybayes.families import FAMILIES
 from tallybayes.model.specification import ModelSpec, parse_family
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 NAMES = [name for entries in SECTIONS.values() for name in entries]

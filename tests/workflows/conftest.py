@@ -2,16 +2,16 @@
 
 import pytest
 
-from tallybayes.sources.files import arrow_file, blocks, parquet_file
+from tallybayes.sources import arrow_files, text_blocks
 from tallybayes.workflows import counting
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Read some ten or twenty rows at a time; the sample is the first of these blocks."""
-    monkeypatch.setattr(blocks, "BLOCK", 1024)
-    monkeypatch.setattr(parquet_file, "ROWS", 20)
-    monkeypatch.setattr(arrow_file, "ROWS", 20)
+    monkeypatch.setattr(text_blocks, "BLOCK", 1024)
+    monkeypatch.setattr(arrow_files, "ROWS", 20)
+    monkeypatch.setattr(arrow_files, "ROWS", 20)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec, parse_column
 from tallybayes.modelfile import load, save
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows import changing, counting
 from tallybayes.workflows.changing import forget, update
 from tallybayes.workflows.training import train

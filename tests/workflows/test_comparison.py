@@ -9,7 +9,7 @@ from scipy.stats import binomtest, chi2
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.validation import compare
 from tallybayes.workflows.comparison import compare_models, compare_specs
 from tallybayes.workflows.training import train

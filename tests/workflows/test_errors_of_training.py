@@ -7,7 +7,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows.comparison import compare_models, compare_specs
 from tallybayes.workflows.evaluation import evaluate, evaluate_model
 from tallybayes.workflows.streams import Aside

@@ -19,7 +19,7 @@ from sklearn.metrics import (
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows.evaluation import evaluate, evaluate_model
 from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write

@@ -13,7 +13,8 @@ from sklearn.metrics import confusion_matrix
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions, arrow_file
+from tallybayes.sources import arrow_files
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows import counting, leaving_out
 from tallybayes.workflows.training import train
 from tiers import scaled
@@ -105,7 +106,7 @@ def way(request, monkeypatch):
     """Leave out rows that are in memory, or read them again a few at a time."""
     if request.param == "in a stream":
         monkeypatch.setattr(counting, "KEPT_BYTES", -1)
-        monkeypatch.setattr(arrow_file, "ROWS", 20)
+        monkeypatch.setattr(arrow_files, "ROWS", 20)
     return request.param
 
 
@@ -323,7 +324,7 @@ def test_small_tables_of_all_kinds(monkeypatch, rows, weighted, size, unseen):
         assert_scores(trained.scores, frame, trained.stored, weight)
         with monkeypatch.context() as patched:
             patched.setattr(counting, "KEPT_BYTES", -1)
-            patched.setattr(arrow_file, "ROWS", size)
+            patched.setattr(arrow_files, "ROWS", size)
             stream = train(frame, "label", spec, weight=weight)
         if stream.scores is None or stream.scores.rows < len(frame):
             return  # rows that cannot be taken away exactly are lost, as another test says

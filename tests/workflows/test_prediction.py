@@ -13,7 +13,7 @@ from pyarrow import ipc, parquet
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write
@@ -191,7 +191,7 @@ class TestColumnsThatAreKept:
         assert found["calls"].tolist() == [*whole["calls"], *decimal["calls"]]
 
     def test_a_late_file_of_another_type_is_named(self, tmp_path, stored, monkeypatch):
-        monkeypatch.setattr("tallybayes.sources.files.rows.SAMPLE_ROWS", 10)
+        monkeypatch.setattr("tallybayes.sources.rows.SAMPLE_ROWS", 10)
         whole, decimal = NEW.head(70).assign(extra=1), NEW.tail(60).assign(extra=0.5)
         paths = [write(whole, tmp_path / "a.parquet"), write(decimal, tmp_path / "b.parquet")]
         with pytest.raises(tb.TallyBayesError, match=r"column 'extra' is double .* int64"):

@@ -10,7 +10,7 @@ from scipy import stats
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows.records import record_in, record_of, sample
 from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write

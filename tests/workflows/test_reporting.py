@@ -7,7 +7,7 @@ import pytest
 
 from tallybayes.model.specification import ModelSpec
 from tallybayes.report.contents import MOST_ROWS
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows import reporting
 from tallybayes.workflows.evaluation import evaluate_model
 from tallybayes.workflows.reporting import report

@@ -6,7 +6,8 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions, open_rows
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.training import train
 from workflows.mixed import as_read, assert_same_tally, features, mixed, write
 

@@ -25,7 +25,7 @@ import click
 if TYPE_CHECKING:
     from tallybayes.errors import Option
     from tallybayes.rendering import Renderable
-    from tallybayes.sources.files import ReadOptions
+    from tallybayes.sources.formats import ReadOptions
     from tallybayes.workflows.streams import Aside
 
 FORMS = ("text", "markdown", "latex", "html", "json")

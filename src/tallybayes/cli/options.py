@@ -18,7 +18,7 @@ from tallybayes.cli.main import OWN, Option, Together, argument, option
 
 if TYPE_CHECKING:
     from tallybayes.model.specification import ModelSpec
-    from tallybayes.sources.files import ReadOptions
+    from tallybayes.sources.formats import ReadOptions
 
 IN_READING, IN_COLUMNS, IN_MODEL, IN_FOLDS = "Reading", "Columns", "Model", "Held-out rows"
 PLACE = click.Path(readable=False, allow_dash=True)  # also a folder, a pattern, an address
@@ -65,7 +65,7 @@ MODEL_OPTIONS = (
 
 def _read_options(**said: Any) -> ReadOptions:
     """Make of the reading options what the workflows take."""
-    from tallybayes.sources.files import ReadOptions
+    from tallybayes.sources.formats import ReadOptions
 
     if said.get("delimiter") in ("\\t", "tab"):  # hard to type in a shell
         said["delimiter"] = "\t"

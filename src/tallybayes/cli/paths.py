@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tallybayes.rendering import Renderable
 
 STANDARD = "-"
-BINARY = ("parquet", "arrow")
 
 
 class _Piped(io.BytesIO):
@@ -132,10 +131,10 @@ def _holds(name: str, path: Path) -> bool:
     """Tell whether a file is what is read: itself, in a folder, or by a pattern."""
     if name == STANDARD or "://" in name:
         return False
-    from tallybayes.sources.files.places import places
+    from tallybayes.sources.files import find_files
 
     with suppress(TallyBayesError, OSError):  # what is wrong with it is said when it is read
-        return any(each.path and path.samefile(each.path) for each in places(name))
+        return any(each.path and path.samefile(each.path) for each in find_files(name))
     return False
 
 
@@ -180,7 +179,10 @@ def deliver_rows(
         session.written.append(out)
         session.report(found, f"Saved as {out}.", **facts, out=out)
     elif session.form is None:
-        found, _ = write(standard_output(session, binary=to in BINARY), to)
+        from tallybayes.sources.row_writers import format_for
+
+        stream = standard_output(session, binary=format_for(None, to).binary)
+        found, _ = write(stream, to)
         session.say(str(found))
     elif to is not None:
         raise click.UsageError(f"Rows are shown as {session.form}; leave out --to {to}, or use -o.")

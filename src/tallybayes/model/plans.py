@@ -20,8 +20,8 @@ from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn, Column, Table, arrow_memory
-from tallybayes.sources.files import ColumnType
 from tallybayes.sources.labels import Label
+from tallybayes.sources.row_stream import KEPT, ColumnType
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
@@ -142,7 +142,8 @@ class PredictPlan:
         import pyarrow
 
         posterior, winners = self.model.judged(source_of(table, self.model.schema.names))
-        columns = [table.column(name) for name in self.keep]
+        given = set(table.column_names)  # a file's columns pass through as they were written
+        columns = [table.column(KEPT + n if KEPT + n in given else n) for n in self.keep]
         places = arrow_memory.from_numbers(winners.astype(np.int64))
         columns.append(_as_arrow(self.model.classes).take(places))
         if not self.proba:

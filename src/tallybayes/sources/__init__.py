@@ -1,17 +1,21 @@
-"""Where rows come from: tables of named columns, NumPy matrices, sparse matrices."""
+"""Where rows come from: tables in memory, NumPy and sparse matrices, and files of any format."""
 
-from tallybayes.sources.columns import ArrayColumn, ArrowColumn, Column
-from tallybayes.sources.tables import (
-    Matrix,
-    NumberedNames,
-    Source,
-    SparseMatrix,
-    Table,
-    as_source,
-    record_at,
-    selected,
-    taken,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tallybayes.sources.columns import ArrayColumn, ArrowColumn, Column
+    from tallybayes.sources.tables import (
+        Matrix,
+        NumberedNames,
+        Source,
+        SparseMatrix,
+        Table,
+        as_source,
+        record_at,
+        selected,
+        taken,
+    )
 
 __all__ = [
     "ArrayColumn",
@@ -27,3 +31,10 @@ __all__ = [
     "selected",
     "taken",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "columns" if name.endswith("Column") else "tables"  # neither is needed to name formats
+    return getattr(import_module(f"tallybayes.sources.{home}"), name)

@@ -45,26 +45,27 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     name = str(Path(path))
     with writing(name):
         target = Path(os.path.realpath(path))
-        old = _status(target)
-        if old is not None and not stat.S_ISREG(old.st_mode):
-            what = "a folder" if stat.S_ISDIR(old.st_mode) else "not an ordinary file"
-            raise TallyBayesError(f"{name} cannot be written: it is {what}; name another")
-        beside = target.with_name(f".tally-{secrets.token_hex(8)}.tmp")
-        try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-            number = os.open(beside, flags, 0o666 if old is None else 0o600)
-            with os.fdopen(number, "w+b") as file:
-                if old is not None:
-                    _take_over(number, old)
-                yield file
-                file.flush()
-                os.fsync(number)
-            beside.replace(target)
-        except BaseException:  # Ctrl-C, too, leaves nothing behind
-            with suppress(OSError):
-                beside.unlink()
-            raise
-        _force_name(target.parent)
+        old = _status(Path(path))  # which a link to a pipe, /dev/stdout say, does not keep
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        what = "a folder" if stat.S_ISDIR(old.st_mode) else "not an ordinary file"
+        raise TallyBayesError(f"{name} cannot be written: it is {what}; name another")
+    beside = target.with_name(f".tally-{secrets.token_hex(8)}.tmp")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        number = os.open(beside, flags, 0o666 if old is None else 0o600)
+        with os.fdopen(number, "w+b") as file:
+            if old is not None:
+                _take_over(number, old)
+            yield file
+            file.flush()
+            os.fsync(number)
+        beside.replace(target)
+    except OSError as error:
+        raise cannot("written", name, error) from error
+    finally:  # Ctrl-C, too, leaves nothing behind
+        with suppress(OSError):
+            beside.unlink()
+    _force_name(target.parent)
 
 
 @contextmanager

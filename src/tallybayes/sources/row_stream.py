@@ -28,6 +28,8 @@ Value = TypeVar("Value")
 ColumnType = Literal["number", "integer", "boolean", "category", "text"]
 ColumnTypes = Mapping[str, ColumnType]
 
+NOTHING: ColumnTypes = {}
+KEPT = "\0kept:"  # before the names of columns that only pass through
 IN_MEMORY: tuple[str, ...] = ("the table",)  # where rows come from that are in no file
 EXAMPLES = 5  # rejected rows that are named if not all are
 
@@ -53,6 +55,21 @@ class DecodedRows(NamedTuple):
     kept: NDArray[np.int64] | None = None
 
 
+def decoded_rows(
+    table: Any, places: NDArray[np.int64], n_rows: int, bad: Sequence[BadRow]
+) -> DecodedRows:
+    """Take bad rows out of a table whose rows have these places; each is named once."""
+    if not bad:
+        return DecodedRows(table, n_rows)
+    first: dict[int, BadRow] = {}
+    for each in bad:
+        first.setdefault(each.row, each)
+    good = ~np.isin(places, list(first))
+    if not good.all():
+        table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
+    return DecodedRows(table, n_rows, tuple(first[row] for row in sorted(first)), places[good])
+
+
 @dataclass(frozen=True, slots=True)
 class Fragment:
     """A part of a file; any thread may decode it."""
@@ -73,8 +90,13 @@ class Rows(Protocol):
     files: tuple[str, ...]  # where the rows come from
     types_guessed: bool  # whether types were only guessed: CSV has none
 
-    def fragments(self, types: ColumnTypes | None = None) -> Generator[Fragment]:
-        """Go through all rows, of which only the columns that have a type here are decoded."""
+    def fragments(
+        self, types: ColumnTypes | None = None, keep: ColumnTypes = NOTHING
+    ) -> Generator[Fragment]:
+        """Go through all rows, of which only the columns that have a type here are decoded.
+
+        Those to `keep` are decoded once more, as they pass through, under names of their own.
+        """
 
     def head(self) -> Rows:
         """Return the rows of the sample alone, read as all rows would be."""
@@ -142,6 +164,7 @@ def map_rows(
     *,
     what: str = "reading",
     declarable: Collection[str] = (),
+    keep: ColumnTypes = NOTHING,
 ) -> RowStream[Value]:
     """Call `work` on the tables that the rows arrive in, and go through what it returns.
 
@@ -163,37 +186,36 @@ def map_rows(
         What is done, for `progress`.
     declarable
         Columns that might be declared as something else, which the error says then.
+    keep
+        Columns that only pass through, as they are in the file, and what they are read as; their
+        names in the table begin with `KEPT`.
 
     Examples
     --------
-    >>> from tallybayes.sources.files import open_rows
+    >>> from tallybayes.sources.rows import open_rows
     >>> stream = map_rows(open_rows({"age": [41, 25]}), {"age": "number"}, lambda table: table)
     >>> [result.n_rows for result in stream], stream.rejected.count
     ([2], 0)
     """
-    read, rejected = read or ReadOptions(), RejectedRows()
-    return RowStream(
-        _results(rows, types, work, read, progress or Silence(), what, declarable, rejected),
-        rejected,
-    )
+    read, progress, rejected = read or ReadOptions(), progress or Silence(), RejectedRows()
+    fragments = rows.fragments(types, keep)
+    progress.begin(what, rows.n_bytes)
+    return RowStream(_results(fragments, work, read, progress, declarable, rejected), rejected)
 
 
 def _results(
-    rows: Rows,
-    types: ColumnTypes | None,
+    fragments: Generator[Fragment],
     work: Callable[[Any], Any],
     read: ReadOptions,
     progress: Progress,
-    what: str,
     declarable: Collection[str],
     rejected: RejectedRows,
 ) -> Generator[Result[Any]]:
-    progress.begin(what, rows.n_bytes)
     stop = Event()
     file, before = "", 0  # rows before these in the file
     try:
         with (
-            closing(rows.fragments(types)) as fragments,
+            closing(fragments),
             closing(_side_by_side(fragments, lambda each: _parts(each, work, stop), stop)) as done,
         ):
             for fragment, parts in done:

@@ -10,8 +10,7 @@ from typing import IO, Any, Protocol
 from tallybayes.errors import Option, TallyBayesError, did_you_mean
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.atomic_file import replacing
-from tallybayes.sources.files.place import ENDINGS
-from tallybayes.sources.formats import FORMATS, Format
+from tallybayes.sources.formats import COMPRESSIONS, FORMATS, Format, endings_of
 
 
 class Writer(Protocol):
@@ -52,10 +51,10 @@ def row_writer(out: str | os.PathLike[str] | IO[bytes], to: str | None = None) -
     """
     if isinstance(out, str | os.PathLike):
         format_ = format_for(os.fspath(out), to)
-        with replacing(out) as file, _whole(writer_for(file, format_)) as writer:
+        with replacing(out) as file, _whole(format_.writer(file)) as writer:
             yield writer
     else:
-        with _whole(writer_for(out, format_for(None, to))) as writer:
+        with _whole(format_for(None, to).writer(out)) as writer:
             yield writer
         out.flush()
 
@@ -76,25 +75,19 @@ def format_for(path: str | None, to: str | None) -> Format:
     if to is not None:
         if to not in FORMATS:
             raise TallyBayesError(f"there is no output format {to!r}; {did_you_mean(to, FORMATS)}")
-        return to
+        return FORMATS[to]
     if path is None:
-        return "csv"
-    ending = os.path.splitext(path)[1].lower()[1:]  # noqa: PTH122 (an address is no path)
-    if ending not in ENDINGS:
-        known, name_it = ", ".join(f".{each}" for each in ENDINGS), Option("to")
+        return FORMATS["csv"]
+    endings = endings_of(path)
+    found = None if endings and endings[-1] in COMPRESSIONS else FORMATS.of_name(path)
+    if found is None:
+        name_it = Option("to")
         raise TallyBayesError(
-            f"{path} does not end in a known format ({known}); rename it, or name the format "
-            f"({name_it})",
+            f"{path} does not end in a known format ({FORMATS.endings}); rename it, or name the "
+            f"format ({name_it})",
             remedy=name_it,
         )
-    return ENDINGS[ending]
-
-
-def writer_for(file: IO[bytes], to: Format) -> Writer:
-    """Return what writes tables of a format into a file."""
-    if to in ("csv", "tsv"):
-        return CsvWriter(file, "\t" if to == "tsv" else ",")
-    return JsonWriter(file) if to == "jsonl" else ColumnWriter(file, to)
+    return found
 
 
 class _TextWriter:
@@ -195,7 +188,7 @@ class JsonWriter(_TextWriter):
 class ColumnWriter:
     """Parquet and Arrow, which are written column by column."""
 
-    def __init__(self, file: IO[bytes], to: Format) -> None:
+    def __init__(self, file: IO[bytes], to: str) -> None:
         self._file, self._to = _Valve(file), to
         self._writer: Any = None
         self._schema: Any = None

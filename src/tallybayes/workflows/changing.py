@@ -23,8 +23,10 @@ from tallybayes.modelfile import Stored, changing, load
 from tallybayes.rendering import Part, Renderable
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn
-from tallybayes.sources.files import ReadOptions, Rows, open_rows
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import sorted_labels
+from tallybayes.sources.row_stream import Rows
+from tallybayes.sources.rows import open_rows
 from tallybayes.tallies import Tally
 from tallybayes.workflows.counting import count, types_to_read
 from tallybayes.workflows.prediction import check_columns

@@ -11,7 +11,8 @@ import numpy as np
 from tallybayes.errors import TallyBayesError
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Stored
-from tallybayes.sources.files import ReadOptions, open_rows
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.rows import open_rows
 from tallybayes.validation.comparison import Comparison, compare, compare_predictions
 from tallybayes.workflows.evaluation import judge
 from tallybayes.workflows.streams import Aside, Progress

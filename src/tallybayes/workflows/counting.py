@@ -15,10 +15,10 @@ from tallybayes.model.plans import CountPlan, source_of, type_to_read
 from tallybayes.model.specification import ColumnSpec, ModelSpec, Resolved, column_spec, resolve
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Table
-from tallybayes.sources.files import ColumnType, ReadOptions, Rows
-from tallybayes.sources.files.mixed_columns import with_numbers
+from tallybayes.sources.csv_file import with_numbers
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
-from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.row_stream import ColumnType, Rows, map_rows
 from tallybayes.tallies import Tally
 from tallybayes.tallies.pairwise import PairwiseSum
 from tallybayes.tokenizer import Words, expect_text
@@ -51,7 +51,7 @@ def settled(
         numbers = [name for name in names if may_be_numbers(wish, name)]
         sample = with_numbers(sample, [*numbers, *([weight] if weight else [])], options.decimal)
     if not sample.num_rows:
-        raise TallyBayesError(f"{rows.files[0]} has no rows; expected some to learn from")
+        raise _no_rows(rows, options)
     source = source_of(sample, names)
     _check_target(ArrowColumn(target, sample.column(target)))
     said: Any = wish.declared
@@ -70,6 +70,16 @@ def settled(
     if weight is not None:
         types[weight] = "number"
     return CountPlan(schema, target, weight, types), wish
+
+
+def _no_rows(rows: Rows, options: ReadOptions) -> TallyBayesError:
+    """Build the error about data without a single row that fits."""
+    stream = map_rows(rows.head(), None, lambda table: None, options)
+    for _ in stream:
+        pass
+    lines = stream.rejected.lines
+    why = f"no row that fits; the first is {lines[0]}" if lines else "no rows"
+    return TallyBayesError(f"{rows.files[0]} has {why}; expected some to learn from")
 
 
 def count(

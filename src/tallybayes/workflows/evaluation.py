@@ -13,8 +13,9 @@ from tallybayes.model.plans import ScorePlan
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Stored
 from tallybayes.rendering.words import counted
-from tallybayes.sources.files import ReadOptions, open_rows
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.counting import cells_in_all
 from tallybayes.workflows.prediction import check_columns
 from tallybayes.workflows.streams import Aside, Progress

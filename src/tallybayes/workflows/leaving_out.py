@@ -9,8 +9,8 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import Predictions
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.plans import CountPlan
-from tallybayes.sources.files import ReadOptions, Rows
-from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.row_stream import Rows, map_rows
 from tallybayes.tokenizer import Words
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.workflows.counting import Counted

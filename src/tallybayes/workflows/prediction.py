@@ -14,11 +14,12 @@ from tallybayes.model.plans import PREDICTION, PredictPlan
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Part, Renderable
 from tallybayes.schema import Schema
-from tallybayes.sources.files import ColumnType, Format, ReadOptions, Rows, open_rows
-from tallybayes.sources.files.rows import types_of
+from tallybayes.sources.arrow_files import types_of
+from tallybayes.sources.formats import Format, ReadOptions
 from tallybayes.sources.labels import Label
-from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.row_stream import ColumnType, Rows, map_rows
 from tallybayes.sources.row_writers import format_for, row_writer, widened
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.counting import cells_in_all
 from tallybayes.workflows.streams import Aside, Progress
 
@@ -93,7 +94,7 @@ def predict(
     kept = _kept(keep, rows.names)
     check_columns(rows, schema)
     plan = PredictPlan.of(stored.fitted, kept, proba)
-    types = {**_types_kept(rows, kept, written), **plan.types}
+    passing = _types_kept(rows, kept, written)
     counts = dict.fromkeys(model.classes, 0)
     n_rows = 0
 
@@ -103,7 +104,7 @@ def predict(
         return writer.encode(widened(found, rows.sample.schema)), often.to_pylist()
 
     with part_of(cells_in_all(rows, schema)), row_writer(out, to) as writer:
-        stream = map_rows(rows, types, work, read, progress, what="predicting")
+        stream = map_rows(rows, plan.types, work, read, progress, what="predicting", keep=passing)
         begun = False
         for done in stream:
             output, found = done.value
@@ -143,7 +144,6 @@ def _kept(keep: Sequence[str] | None, names: tuple[str, ...]) -> tuple[str, ...]
 
 def _types_kept(rows: Rows, kept: tuple[str, ...], to: Format) -> dict[str, ColumnType]:
     """Return the types of columns that only pass through; text stays as it is."""
-    if rows.types_guessed and to in ("csv", "tsv"):  # 007 stays 007
+    if rows.types_guessed and to.types_guessed:  # 007 stays 007
         return dict.fromkeys(kept, "text")
-    found = types_of(rows.sample.select(list(kept)))
-    return {name: "text" if kind == "category" else kind for name, kind in found.items()}
+    return types_of(rows.sample.select(list(kept)))

@@ -12,10 +12,11 @@ from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.model.plans import column_types
 from tallybayes.model.specification import label_of
 from tallybayes.modelfile import Stored
-from tallybayes.sources.files import ColumnType, ReadOptions, open_rows
-from tallybayes.sources.files.pieces import TYPE_NAMES
-from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.arrow_files import TYPE_NAMES
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.row_stream import ColumnType, map_rows
 from tallybayes.sources.row_writers import format_for, row_writer
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.prediction import check_columns
 
 TRUTH = {"true": True, "false": False, "1": True, "0": False}

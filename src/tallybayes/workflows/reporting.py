@@ -11,8 +11,9 @@ from tallybayes.model.plans import source_of
 from tallybayes.modelfile import Stored
 from tallybayes.report.contents import MOST_ROWS, Sample
 from tallybayes.report.page import ModelReport, model_report
-from tallybayes.sources.files import ReadOptions, Rows, open_rows
-from tallybayes.sources.row_stream import IN_MEMORY
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.row_stream import IN_MEMORY, Rows
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.evaluation import judge
 from tallybayes.workflows.reservoir import Reservoir
 from tallybayes.workflows.streams import Aside, Progress

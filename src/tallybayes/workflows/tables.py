@@ -16,8 +16,9 @@ from tallybayes.model.plans import CountPlan, type_to_read
 from tallybayes.model.specification import ModelSpec, column_spec
 from tallybayes.schema import Categories
 from tallybayes.sources import ArrowColumn
-from tallybayes.sources.files import ColumnType, ReadOptions, Rows, open_rows
-from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.row_stream import ColumnType, Rows, map_rows
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.counting import (
     labels_of,
     may_be_numbers,

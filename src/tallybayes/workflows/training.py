@@ -15,8 +15,10 @@ from tallybayes.model.specification import ColumnSpec, ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.priors import Fixed, prior_of
 from tallybayes.rendering import Heading, Part, Renderable
-from tallybayes.sources.files import ReadOptions, Rows, open_rows
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import sorted_labels
+from tallybayes.sources.row_stream import Rows
+from tallybayes.sources.rows import open_rows
 from tallybayes.tallies import Tally
 from tallybayes.workflows.counting import count, labels_of, settled
 from tallybayes.workflows.leaving_out import leave_out

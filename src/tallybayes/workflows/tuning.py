@@ -7,7 +7,7 @@ from typing import Any
 
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Provenance, Stored
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.validation.tuning import Tuned, tune
 from tallybayes.workflows.streams import Aside, Progress
 from tallybayes.workflows.tables import estimator_of, read_labelled

@@ -11,7 +11,9 @@ import pytest
 import tallybayes as tb
 from limited import limited_to
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions, blocks, open_rows
+from tallybayes.sources import text_blocks
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.training import train
 
 random = np.random.default_rng(7)
@@ -64,7 +66,7 @@ def frame(table=TABLE):
 def small_blocks(size, threads=4):
     """Read text in blocks of so many bytes, each decoded by one of several threads."""
     with pytest.MonkeyPatch.context() as patch, limited_to(threads):
-        patch.setattr(blocks, "BLOCK", size)
+        patch.setattr(text_blocks, "BLOCK", size)
         yield
 
 

@@ -19,7 +19,8 @@ from sources.files.reading import (
     trained,
     written,
 )
-from tallybayes.sources.files import ReadOptions, open_rows
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 from tiers import scaled
@@ -197,7 +198,7 @@ def test_a_bad_line_of_json(tmp_path):
         ", column 'k': 1.5 is not a whole number",
         ": the label is missing",
         ", column 's': 5 is not text",
-        ", column 's': '\\ud800' is not text",
+        ": it is not valid JSON (JSON is malformed",
         ", column 'k': 1000000000000000000000000000000 is not a whole number",
     ]
     for place, (found, why) in enumerate(zip(done.aside.lines, whys, strict=True)):

@@ -20,7 +20,7 @@ from sources.files.reading import (
     tally_of,
     written,
 )
-from tallybayes.sources.files import open_rows
+from tallybayes.sources.rows import open_rows
 
 
 def zstd(data):

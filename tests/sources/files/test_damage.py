@@ -23,7 +23,7 @@ from sources.files.reading import (
     tally_of,
     written,
 )
-from tallybayes.sources.files import open_rows
+from tallybayes.sources.rows import open_rows
 from tiers import crossed
 
 WANTED = {"income": "number", "age": "number", "status": "category", "y": "category"}
@@ -153,8 +153,8 @@ def test_rubbish_under_any_name(tmp_path, what, ending, bad_rows):
 TOLD = {
     "a zip archive": "a zip archive or an Excel workbook",
     "xz": "compressed by xz",
-    "Parquet": "--format parquet",
-    "Arrow": "--format arrow",
+    "Parquet": "format='parquet'",
+    "Arrow": "format='arrow'",
 }
 
 

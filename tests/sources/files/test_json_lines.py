@@ -15,7 +15,7 @@ from sources.files.reading import (
     tally_of,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import open_rows
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.training import train
 
 SPARSE = [{name: value for name, value in r.items() if value is not None} for r in RECORDS]
@@ -120,7 +120,7 @@ def test_a_wrong_encoding_names_the_file_and_the_option(path, size):
     with small_blocks(size):
         said = message_of(lambda: rows_of(path))
     assert f"{path} is not in UTF-8" in said
-    assert "--encoding" in said
+    assert "encoding=" in said
 
 
 NOT_RECORDS = {

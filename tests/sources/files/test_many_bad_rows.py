@@ -4,7 +4,7 @@ import pytest
 
 from sources.files.reading import message_of
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows.evaluation import evaluate_model
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.streams import Aside

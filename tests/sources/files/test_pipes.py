@@ -13,12 +13,12 @@ import pytest
 from pyarrow import parquet
 
 from sources.files.reading import RECORDS, TABLE, message_of, rows_of, small_blocks, written
-from tallybayes.sources.files import open_rows
+from tallybayes.sources.rows import open_rows
 
 FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 READ = """
 import json, sys
-from tallybayes.sources.files import open_rows
+from tallybayes.sources.rows import open_rows
 pieces = [piece for chunk in open_rows(sys.argv[1]).fragments() for piece in chunk.decode()]
 json.dump([record for piece in pieces for record in piece.table.to_pylist()], sys.stdout)
 """

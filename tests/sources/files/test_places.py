@@ -23,7 +23,8 @@ from sources.files.reading import (
     written,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import open_rows, remote
+from tallybayes.sources import files
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.training import train
 
 HALVES = [{n: v[:50] for n, v in TABLE.items()}, {n: v[50:] for n, v in TABLE.items()}]
@@ -99,7 +100,7 @@ def test_a_folder_whose_name_is_no_number_is_named(folder):
     spec = ModelSpec(columns={"year": "gaussian"})
     said = message_of(lambda: train("data", "y", spec))
     assert "year=old" in said
-    assert "--column year=categorical" in said
+    assert "columns={'year': 'categorical'}" in said
 
 
 def test_names_of_folders_are_decoded_and_the_default_one_is_missing(tmp_path):
@@ -248,7 +249,7 @@ Counted.__abstractmethods__ = frozenset()
 
 def test_a_made_up_file_system(monkeypatch):
     system = fs.PyFileSystem(Counted())
-    monkeypatch.setattr(remote, "_file_system", lambda name: (system, name.split("://")[1]))
+    monkeypatch.setattr(files, "_file_system", lambda name: (system, name.split("://")[1]))
     with small_blocks(64):
         assert [row["x"] for row in rows_of("counted://100")] == list(range(100))
     assert "there is no file 'counted://many'" in message_of(lambda: open_rows("counted://many"))

@@ -10,7 +10,7 @@ from pyarrow import ipc, parquet
 
 import tallybayes as tb
 from sources.files.reading import COLUMNS, RECORDS, TABLE, N, frame, small_blocks, trained, written
-from tallybayes.sources.files import arrow_file, parquet_file
+from tallybayes.sources import arrow_files
 from tallybayes.workflows.prediction import predict
 
 
@@ -31,8 +31,8 @@ WRITERS = {
 @pytest.mark.parametrize("size", [200, 1 << 20], ids=["in blocks", "at once"])
 @pytest.mark.parametrize("name", WRITERS)
 def test_predictions_are_those_of_the_estimator(tmp_path, monkeypatch, name, size):
-    monkeypatch.setattr(parquet_file, "ROWS", 10)
-    monkeypatch.setattr(arrow_file, "ROWS", 10)
+    monkeypatch.setattr(arrow_files, "ROWS", 10)
+    monkeypatch.setattr(arrow_files, "ROWS", 10)
     path, out = tmp_path / name, tmp_path / "out.parquet"
     WRITERS[name](path)
     X = frame().drop(columns="y")

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sources.files.reading import rows_of, small_blocks
-from tallybayes.sources.files import quoting
-from tallybayes.sources.files.quoting import Quoting
+from tallybayes.sources import text_blocks
+from tallybayes.sources.text_blocks import Quoting
 from tiers import scaled
 
 
@@ -36,7 +36,7 @@ def last_end(data):
 @scaled(4)
 def test_the_last_end_of_a_record(data, segment):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quoting, "SEGMENT", segment)
+        patch.setattr(text_blocks, "SEGMENT", segment)
         assert Quoting('"', ",").record_end(data) == last_end(data)
 
 

@@ -16,7 +16,9 @@ from sources.files.reading import (
     written,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import ReadOptions, open_rows, rows
+from tallybayes.sources import rows
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 
@@ -148,7 +150,7 @@ def test_text_in_one_file_where_another_has_numbers(save, monkeypatch, sampled):
     paths = save(ONE, words)
     said = message_of(lambda: train(paths, "y"))
     if save.kind == "Parquet":
-        assert said.startswith(f"{paths[1]}: column 'x' holds string values, where numbers")
+        assert said.startswith(f"{paths[1]}: column 'x' holds string values, where a number")
     else:
         assert said.startswith(f"{paths[1]}, row 1, column 'x': 'low' is not a number")
 

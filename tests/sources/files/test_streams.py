@@ -13,8 +13,9 @@ import tallybayes as tb
 from limited import limited_to
 from sources.files.reading import message_of, small_blocks, tally_of
 from tallybayes.errors import Option
-from tallybayes.sources.files import ReadOptions, open_rows
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import map_rows
+from tallybayes.sources.rows import open_rows
 
 N = 3000
 WANTED = {"x": "integer"}

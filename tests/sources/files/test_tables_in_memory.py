@@ -20,7 +20,8 @@ from sources.files.reading import (
     rows_of,
     tally_of,
 )
-from tallybayes.sources.files import arrow_file, open_rows
+from tallybayes.sources import arrow_files
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 
@@ -60,7 +61,7 @@ def test_every_form_gives_the_rows_and_the_tally_of_an_estimator(make):
 
 @pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
 def test_pieces_of_any_size(make, monkeypatch):
-    monkeypatch.setattr(arrow_file, "ROWS", 7)
+    monkeypatch.setattr(arrow_files, "ROWS", 7)
     with limited_to(3):
         assert_same_tally(tally_of(make()), in_memory(TABLE))
 

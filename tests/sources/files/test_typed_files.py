@@ -23,7 +23,8 @@ from sources.files.reading import (
     trained,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.files import arrow_file, open_rows, parquet_file
+from tallybayes.sources import arrow_files
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.training import train
 
 
@@ -83,8 +84,8 @@ def test_rows_and_tally_are_those_in_memory(write):
 
 @pytest.mark.parametrize("rows", [1, 13, 64])
 def test_pieces_of_any_size_on_any_number_of_threads(write, monkeypatch, rows):
-    monkeypatch.setattr(parquet_file, "ROWS", rows)
-    monkeypatch.setattr(arrow_file, "ROWS", rows)
+    monkeypatch.setattr(arrow_files, "ROWS", rows)
+    monkeypatch.setattr(arrow_files, "ROWS", rows)
     path = write(pa.table(TABLE))
     with limited_to(3):
         assert rows_of(path) == RECORDS
@@ -166,12 +167,12 @@ def test_text_where_numbers_are_declared_names_file_and_column(write):
     path = write(pa.table(TABLE))
     said = message_of(lambda: tally_of(path, {"status": "gaussian"}))
     assert said.startswith(f"{path}: column 'status' holds ")
-    assert "numbers are expected" in said
+    assert "a number is expected" in said
 
 
 def test_a_missing_label_is_named_by_its_row(write, monkeypatch):
-    monkeypatch.setattr(parquet_file, "ROWS", 10)
-    monkeypatch.setattr(arrow_file, "ROWS", 10)
+    monkeypatch.setattr(arrow_files, "ROWS", 10)
+    monkeypatch.setattr(arrow_files, "ROWS", 10)
     labels = [None if k in (57, 99) else label for k, label in enumerate(TABLE["y"])]
     path = write(pa.table({**TABLE, "y": labels}))
     assert message_of(lambda: tally_of(path)).startswith(f"{path}, row 58: the label is missing")

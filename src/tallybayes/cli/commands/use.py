@@ -15,7 +15,7 @@ from tallybayes.cli.paths import STANDARD, check_free, deliver_rows, load_model
 
 if TYPE_CHECKING:
     from tallybayes.rendering import Renderable
-    from tallybayes.sources.files import ReadOptions
+    from tallybayes.sources.formats import ReadOptions
     from tallybayes.sources.labels import Label
 
 

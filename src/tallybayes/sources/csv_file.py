@@ -1,0 +1,402 @@
+"""CSV: blocks of lines, each parsed by Arrow in a thread of its own.
+
+Types are settled from the first block. If a later block does not fit, it is read once more as text
+to find out which rows are to blame.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
+from tallybayes.sources import arrow_memory
+from tallybayes.sources.arrow_files import (
+    TYPE_NAMES,
+    arrow_type,
+    checked_names,
+    plain_types,
+    refuse_lacking,
+    with_booleans,
+)
+from tallybayes.sources.files import FileRef
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.row_stream import (
+    KEPT,
+    BadRow,
+    ColumnType,
+    ColumnTypes,
+    DecodedRows,
+    Fragment,
+    decoded_rows,
+)
+from tallybayes.sources.text_blocks import Quoting, blocks, wrong_encoding
+
+LINE_BREAKS = b"\r\n"
+DELIMITERS = ",;\t|"
+LOOKED_AT = 5  # records, to find the delimiter
+INDEX = "index"
+TRUE = ("true", "True", "TRUE", "1")
+FALSE = ("false", "False", "FALSE", "0")
+SHOWN = 40  # letters of a value in an error
+MOST_TRIED = 10_000  # values that are tried before all of a column
+NEARLY_ALL = 0.9  # of the values of a column, to take the others for what does not fit
+
+
+class CsvFile:
+    """A CSV file whose first block has been read."""
+
+    def __init__(self, ref: FileRef, options: ReadOptions, delimiter: str | None = None) -> None:
+        self._file = ref.name
+        delimiter = options.delimiter or delimiter
+        quoting = Quoting(options.quote, delimiter or DELIMITERS)
+        self._blocks = blocks(ref, options.encoding, quoting)
+        first = self._next()
+        if not first:
+            raise TallyBayesError(f"{ref.name} is empty; expected a line of names and some rows")
+        head = _head(first, replace(options, delimiter=delimiter), ref.name)
+        self._options = replace(options, delimiter=head.delimiter)
+        if options.header:
+            self.names = checked_names(_names(head.fields), ref.name)
+            first = first[head.size :]
+            if not first.lstrip(LINE_BREAKS):
+                first = self._next()
+        else:
+            self.names = tuple(f"x{number}" for number in range(len(head.fields)))
+        second = next(self._blocks, None)
+        self.complete = second is None
+        self._first = [first] if second is None else [first, second]
+        self.sample = self._sample(first)
+
+    def _next(self) -> bytes:
+        """Return the next block that holds something, or nothing."""
+        return next((block for block in self._blocks if block.lstrip(LINE_BREAKS)), b"")
+
+    def fragments(self, types: ColumnTypes | None, keep: ColumnTypes) -> Generator[Fragment]:
+        """Go through the file."""
+        if types is None:
+            types = plain_types(self.sample.schema)
+        refuse_lacking([*types, *keep], self.names, self._file)
+        types = with_booleans(types, self.sample.schema)
+        with closing(self._blocks):
+            for block in chain(self._first, self._blocks):
+                yield Fragment(self._file, len(block), partial(self._decoded, block, types, keep))
+
+    def _decoded(
+        self, block: bytes, types: ColumnTypes, keep: ColumnTypes
+    ) -> Iterator[DecodedRows]:
+        import pyarrow
+
+        if not keep:
+            try:
+                table = self._parsed(block, {name: arrow_type(t) for name, t in types.items()})
+                yield DecodedRows(table, table.num_rows)
+                return
+            except pyarrow.ArrowInvalid:
+                pass
+        yield self._from_text(block, types, keep)
+
+    def _parsed(
+        self,
+        block: bytes,
+        types: dict[str, Any],
+        *,
+        every: bool = False,
+        as_written: bool = False,
+        ragged: list[BadRow] | None = None,
+    ) -> Any:
+        """Parse the columns of a block that have a type, or every column.
+
+        Rows with too few or too many fields are appended to the ragged ones, if there is a list.
+        """
+        import pyarrow
+        from pyarrow import csv as arrow_csv
+
+        options = self._options
+        names = list(self.names) if every else list(types)
+        if not block.lstrip(LINE_BREAKS):
+            fields = [(name, types.get(name, pyarrow.null())) for name in names]
+            return pyarrow.schema(fields).empty_table()
+
+        def unequal(row: Any) -> str:
+            assert ragged is not None
+            fields = "1 field" if row.actual_columns == 1 else f"{row.actual_columns} fields"
+            why = f"it has {fields}, where {row.expected_columns} were expected"
+            ragged.append(BadRow(row.number - 1, None, why))
+            return "skip"
+
+        return arrow_csv.read_csv(
+            pyarrow.BufferReader(block),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, block_size=len(block) + 1, column_names=self.names
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=options.delimiter,
+                quote_char=options.quote or False,
+                newlines_in_values=bool(options.quote) and options.quote.encode() in block,
+                invalid_row_handler=None if ragged is None else unequal,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=types,
+                include_columns=names,
+                null_values=list(options.missing),
+                strings_can_be_null=not as_written,
+                decimal_point=options.decimal,
+            ),
+        )
+
+    def _sample(self, block: bytes) -> Any:
+        """Parse the first block with types as they are found; dates are text."""
+        import pyarrow
+        from pyarrow import types as is_
+
+        def guessed(types: dict[str, Any]) -> Any:
+            try:
+                return self._parsed(block, types, every=True)
+            except pyarrow.ArrowInvalid:  # bad rows are found again when they are read
+                return self._without_ragged(block, types, [], every=True)
+
+        table = guessed({})
+        if any(is_.is_binary(each.type) for each in table.schema):
+            raise wrong_encoding(self._file)
+        dates = [each.name for each in table.schema if is_.is_temporal(each.type)]
+        return guessed(dict.fromkeys(dates, arrow_type("text"))) if dates else table
+
+    def _without_ragged(
+        self, block: bytes, types: dict[str, Any], ragged: list[BadRow], **how: bool
+    ) -> Any:
+        """Parse a block without the rows that have too few or too many fields."""
+        import pyarrow
+
+        try:
+            block.decode()  # Arrow cannot show rows that are not in UTF-8
+            return self._parsed(block, types, ragged=ragged, **how)
+        except UnicodeDecodeError:
+            raise wrong_encoding(self._file) from None
+        except pyarrow.ArrowInvalid as error:
+            said = str(error).splitlines()[0]
+            raise TallyBayesError(f"{self._file} cannot be read as CSV: {said}") from None
+
+    def _from_text(self, block: bytes, types: ColumnTypes, keep: ColumnTypes) -> DecodedRows:
+        """Read a block as text, convert it, and find the rows that do not fit."""
+        import pyarrow
+        from pyarrow import compute
+
+        bad: list[BadRow] = []
+        texts = dict.fromkeys([*types, *keep], arrow_type("text"))
+        table = self._without_ragged(block, texts, bad, as_written=True)
+        n_rows = table.num_rows + len(bad)
+        places = np.delete(np.arange(n_rows), [each.row for each in bad])
+        missing = arrow_memory.from_texts(self._options.missing)
+        columns: dict[str, Any] = {}
+        for name, (source, type_) in _targets(types, keep).items():
+            column = table.column(source)
+            verbatim = name.startswith(KEPT) and type_ == "text"
+            absent = arrow_memory.from_texts([""]) if verbatim else missing
+            column = _without(column, compute.is_in(column, value_set=absent))
+            column, wrong = _fitted(column, type_, self._options.decimal)
+            columns[name] = column
+            bad += [
+                BadRow(int(places[row]), source, f"{_shown(text)!r} is not {TYPE_NAMES[type_]}")
+                for row, text in wrong
+            ]
+        table = pyarrow.Table.from_arrays(list(columns.values()), list(columns))
+        return decoded_rows(table, places, n_rows, bad)
+
+
+def _targets(types: ColumnTypes, keep: ColumnTypes) -> dict[str, tuple[str, ColumnType]]:
+    """Return the columns that are made, and of what; those to keep have names of their own."""
+    found = {name: (name, type_) for name, type_ in types.items()}
+    return {**found, **{KEPT + name: (name, type_) for name, type_ in keep.items()}}
+
+
+def _fitted(column: Any, type_: ColumnType, decimal: str) -> tuple[Any, list[tuple[int, str]]]:
+    """Convert a column of text; values that are not of the type are null, and listed by row."""
+    import pyarrow
+    from pyarrow import compute
+
+    try:
+        return _converted(column, type_, decimal), []
+    except pyarrow.ArrowInvalid:
+        wrong = list(_wrong(column.unique().drop_null(), type_, decimal))
+        is_wrong = compute.is_in(column, value_set=arrow_memory.from_texts(wrong))
+        rows = compute.indices_nonzero(is_wrong).to_pylist()
+        good = _converted(_without(column, is_wrong), type_, decimal)
+        return good, [(row, column[row].as_py()) for row in rows]
+
+
+def _without(column: Any, marked: Any) -> Any:
+    """Return a column with null where it is marked."""
+    import pyarrow
+    from pyarrow import compute
+
+    return compute.if_else(marked, pyarrow.nulls(1, column.type)[0], column)
+
+
+def _converted(column: Any, type_: ColumnType, decimal: str) -> Any:
+    """Convert text as Arrow's CSV reader does; what does not fit raises."""
+    import pyarrow
+    from pyarrow import compute
+
+    if type_ == "boolean":
+        true = compute.is_in(column, value_set=arrow_memory.from_texts(TRUE))
+        known = compute.is_in(column, value_set=arrow_memory.from_texts(TRUE + FALSE))
+        if not compute.all(compute.or_(known, column.is_null()), min_count=0).as_py():
+            raise pyarrow.ArrowInvalid("neither true nor false")
+        return _without(true, compute.invert(known))
+    if type_ in ("number", "integer"):
+        column = compute.utf8_trim(column, " \t")
+    if type_ == "number" and decimal == ",":
+        column = compute.replace_substring(column, ".", "x")  # a dot is no decimal mark here
+        column = compute.replace_substring(column, ",", ".")
+    if type_ == "integer":
+        # pandas writes 1.0 for 1 in a column with gaps
+        column = compute.replace_substring_regex(column, r"\.0*$", "")
+    return column.cast(arrow_type(type_))
+
+
+def _wrong(values: Any, type_: ColumnType, decimal: str) -> Iterator[str]:
+    """Find by halving which of many values cannot be converted."""
+    import pyarrow
+
+    try:
+        _converted(values, type_, decimal)
+    except pyarrow.ArrowInvalid:
+        half = len(values) // 2
+        if not half:
+            yield from values.to_pylist()
+            return
+        yield from _wrong(values[:half], type_, decimal)
+        yield from _wrong(values[half:], type_, decimal)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+
+
+def _names(fields: Sequence[str]) -> list[str]:
+    """Return the names in the first line; pandas writes an index without one."""
+    names = [name.strip() for name in fields]
+    if len(names) > 1 and not names[0] and all(names[1:]) and INDEX not in names:
+        names[0] = INDEX
+    return names
+
+
+class _Head(NamedTuple):
+    """The delimiter, the fields of the first record, and how many bytes that takes."""
+
+    delimiter: str
+    fields: list[str]
+    size: int
+
+
+def _head(block: bytes, options: ReadOptions, file: str) -> _Head:
+    """Read the first record of a file; empty lines before it are passed over."""
+    before = csv.field_size_limit(sys.maxsize)  # Python's own module refuses long fields
+    try:
+        delimiter = options.delimiter or _delimiter(block, options)
+        fields, size = next(_records(block, delimiter, options.quote), ([], len(block)))
+    except UnicodeDecodeError:
+        raise wrong_encoding(file) from None
+    except csv.Error as error:
+        raise TallyBayesError(f"{file} cannot be read as CSV: {error}") from None
+    finally:
+        csv.field_size_limit(before)
+    if any("\0" in field for field in fields):
+        such = Option("encoding", "utf-16-le")
+        raise TallyBayesError(
+            f"{file} has zero bytes in its first line, so it is no text in UTF-8; if it is in "
+            f"UTF-16, say so with {such}",
+            remedy=such,
+        )
+    return _Head(delimiter, fields, size)
+
+
+def _records(block: bytes, delimiter: str, quote: str) -> Iterator[tuple[list[str], int]]:
+    """Go through the records of a block, and where they end."""
+    at = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal at
+        while at < len(block):
+            start, at = at, block.find(b"\n", at) + 1 or len(block)
+            yield block[start:at].decode()
+
+    if quote:
+        reader = csv.reader(lines(), delimiter=delimiter, quotechar=quote)
+    else:
+        reader = csv.reader(lines(), delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    for fields in reader:
+        if fields:
+            yield fields, at
+
+
+def _delimiter(block: bytes, options: ReadOptions) -> str:
+    """Find the delimiter: the one that splits the first lines most often, and alike."""
+    allowed = [mark for mark in DELIMITERS if mark not in (options.decimal, options.quote)]
+
+    def score(mark: str) -> tuple[bool, int]:
+        first = islice(_records(block, mark, options.quote), LOOKED_AT)
+        try:
+            widths = [len(fields) for fields, _ in first]
+        except csv.Error:  # only the right delimiter shows where quotes begin
+            widths = []
+        return len(set(widths)) == 1, widths[0] if widths else 0
+
+    scores = {mark: score(mark) for mark in allowed}
+    split = [mark for mark in allowed if scores[mark][1] > 1]
+    return max(split, key=lambda mark: scores[mark]) if split else allowed[0]
+
+
+def with_numbers(table: Any, names: Collection[str], decimal: str) -> Any:
+    """Return the table with columns of text that are nearly all numbers as numbers.
+
+    CSV has no types, so a single "unknown" among numbers would turn a whole column into text,
+    without a word. What does not fit is null here; it is found, with its row, when the rows are
+    read. Where values would be numbers with the other decimal mark, that is said.
+    """
+    import pyarrow
+
+    for name in names:
+        column = table.column(name)
+        if pyarrow.types.is_string(column.type):
+            numbers, wrong = _nearly_numbers(column, decimal)
+            if wrong:
+                table = table.set_column(table.column_names.index(name), name, numbers)
+            elif _has_other_mark(column, decimal):
+                other = Option("decimal", "," if decimal == "." else ".")
+                warn(
+                    f"column {name!r} looks like numbers with decimal "
+                    f"{'commas' if decimal == '.' else 'points'}, and is taken as text: read them "
+                    f"with {other} (if another sign stands between values)",
+                    TallyBayesWarning,
+                    other,
+                )
+    return table
+
+
+def _nearly_numbers(column: Any, decimal: str) -> tuple[Any, int]:
+    """Return the numbers of a column and how many values are none; None if those are too many."""
+    most = int((len(column) - column.null_count) * (1.0 - NEARLY_ALL))
+    for part in (column.drop_null()[:MOST_TRIED], column):  # words are told at once
+        numbers, wrong = _fitted(part, "number", decimal)
+        if len(wrong) > most:
+            return None, 0
+    return numbers, len(wrong)
+
+
+def _has_other_mark(column: Any, decimal: str) -> bool:
+    """Tell whether nearly all are numbers with the other mark, which does not part thousands."""
+    other = "," if decimal == "." else "."
+    if _nearly_numbers(column, other)[0] is None:
+        return False
+    marked = [text for text in column.to_pylist() if text is not None and other in text]
+    return any(len(text.strip().rpartition(other)[2]) != 3 for text in marked)

@@ -1,0 +1,343 @@
+"""Files wherever they are: paths, folders, patterns, addresses of object stores, standard input."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from glob import glob, has_magic
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.sources.formats import COMPRESSIONS, FORMATS, endings_of
+
+OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "abfs", "abfss")
+_MARKS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
+_ENOUGH = 4  # bytes to tell a compression by
+
+
+@dataclass(frozen=True, slots=True)
+class FileRef:
+    """One file: its name as the user knows it, and how to open it.
+
+    It has a path, in a file system if not in the local one, or it is a stream that is open already.
+    `once` says that a path leads to a pipe; `partition` holds what the names of its folders say
+    (``year=2024``); `changed` is when it was changed last, if that is known.
+    """
+
+    name: str
+    path: str = ""
+    filesystem: Any = None
+    stream: Any = None
+    size: int | None = None
+    partition: Mapping[str, str | None] = field(default_factory=dict)
+    once: bool = False
+    changed: int | None = None
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether it can be opened more than once."""
+        return self.stream is None and not self.once
+
+    @property
+    def n_bytes(self) -> int | None:
+        """How much there will be to read, if the size tells that."""
+        endings = endings_of(self.name)
+        return None if endings and endings[-1] in COMPRESSIONS else self.size
+
+    def check_unchanged(self) -> None:
+        """Refuse to read a file once more that is not the same by now."""
+        if self.changed is not None:
+            with explained(self.name):
+                status = Path(self.path).stat()
+            if (status.st_size, status.st_mtime_ns) != (self.size, self.changed):
+                raise TallyBayesError(f"{self.name} was changed while it was read; do it again")
+
+    def open(self) -> Peekable:
+        """Open it for reading bytes from the beginning to the end, decompressed."""
+        import pyarrow
+
+        with explained(self.name):
+            raw = self._raw()
+            first = raw.peek(_ENOUGH)
+        for mark, name in _MARKS:
+            if first.startswith(mark):
+                packed = pyarrow.PythonFile(raw, mode="r")
+                return Peekable(pyarrow.CompressedInputStream(packed, name))
+        return raw
+
+    def seekable(self) -> Any:
+        """Open it for Arrow to read anywhere; what is compressed, or a pipe, is read at once."""
+        import pyarrow
+
+        with explained(self.name):
+            if self.rereadable:
+                file = self._for_arrow()
+                first = file.read(_ENOUGH)
+                file.seek(0)
+                if not any(first.startswith(mark) for mark, _ in _MARKS):
+                    return file
+            stream = self.open()
+            try:
+                return pyarrow.BufferReader(stream.read())
+            finally:
+                stream.close()
+
+    def _raw(self) -> Peekable:
+        if isinstance(self.stream, Peekable):
+            return self.stream
+        if self.stream is not None:
+            return Peekable(self.stream, ours=False)
+        return Peekable(self._for_arrow() if self.filesystem else Path(self.path).open("rb"))
+
+    def _for_arrow(self) -> Any:
+        import pyarrow
+
+        if self.filesystem is not None:
+            return self.filesystem.open_input_file(self.path)
+        return pyarrow.OSFile(self.path)
+
+
+class Peekable(io.RawIOBase):
+    """A stream of bytes whose first ones can be looked at; it is closed only if it is ours."""
+
+    def __init__(self, raw: Any, *, ours: bool = True) -> None:
+        self._raw, self._ours = raw, ours
+        # a pipe hands over what it has, so that Ctrl-C is heard in between
+        self._some = getattr(raw, "read1", raw.read)
+        self._first = b""
+
+    def peek(self, size: int) -> bytes:
+        """Return the first bytes, which will be read once more."""
+        while len(self._first) < size:
+            part = self._some(size - len(self._first))
+            if not part:
+                break
+            self._first += part
+        return self._first[:size]
+
+    def read(self, size: int = -1) -> bytes:
+        """Read so many bytes, or fewer, or all."""
+        first = self._first
+        if size < 0:
+            self._first = b""
+            return first + bytes(self._raw.read())
+        if not first:
+            data: bytes = self._some(size)
+            return data
+        self._first = first[size:]
+        return first[:size]
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def close(self) -> None:
+        """Close the stream."""
+        if not self.closed and self._ours:
+            self._raw.close()
+        super().close()
+
+
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Turn the trouble that files make into an error that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise TallyBayesError(f"{name} cannot be read: {reason(error)}") from error
+
+
+def reason(error: OSError) -> str:
+    """Return what went wrong, in few words."""
+    said = os.strerror(error.errno) if error.errno else str(error).strip()
+    return said.splitlines()[0].rstrip(".").lower() if said else type(error).__name__
+
+
+def find_files(data: Any) -> list[FileRef]:
+    """Return the files that the user means, in the order of their names.
+
+    Parameters
+    ----------
+    data
+        A path, a folder (all files of known formats in it), a pattern (``logs/*.csv``), an address
+        (``s3://bucket/data.parquet``), "-" for standard input, or a list of any of those.
+    """
+    if isinstance(data, str | os.PathLike):
+        name = os.fspath(data)
+        with explained(name):
+            found = _files_of(name)
+    else:
+        found = [ref for each in data for ref in find_files(each)]
+    if not found:
+        raise TallyBayesError("there is nothing to read: no file was given")
+    return found
+
+
+def _files_of(name: str) -> list[FileRef]:
+    if not name:
+        raise TallyBayesError("there is nothing to read: the name of the file is empty")
+    if "\n" in name:
+        raise TallyBayesError(
+            "the name of a file was expected, but a text of several lines came; save it as a file, "
+            "or pass io.BytesIO(text.encode())"
+        )
+    if name == "-":
+        stream = getattr(sys.stdin, "buffer", None)
+        if stream is None:
+            raise TallyBayesError("there is no standard input to read; give the name of a file")
+        return [FileRef("standard input", stream=stream)]
+    return _remote_files(name) if "://" in name else _local_files(name)
+
+
+def _local_files(name: str) -> list[FileRef]:
+    path = Path(name)
+    if path.is_file():
+        return [_local(path, name)]
+    if path.is_dir():
+        inside = {each.relative_to(path).parts: _local(each) for each in _below(path)}
+        return _data_files(inside, f"the folder {name!r}")
+    if path.exists():
+        return [FileRef(name, name, once=True)]  # a pipe
+    if not has_magic(name):
+        raise TallyBayesError(f"there is no file {name!r}{_similar(path)}")
+    fixed, _ = _cut(name)
+    found = sorted(path for path in glob(name, recursive=True) if Path(path).is_file())  # noqa: PTH207
+    if not found:
+        raise TallyBayesError(f"no file matches {name!r}; check the pattern and the folder")
+    return [with_partition(_local(Path(each), each), _parts(each[len(fixed) :])) for each in found]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    return (each for each in folder.rglob("*") if each.is_file())
+
+
+def _local(path: Path, name: str | None = None) -> FileRef:
+    status = path.stat()
+    name = str(path) if name is None else name
+    return FileRef(name, str(path), size=status.st_size, changed=status.st_mtime_ns)
+
+
+def _remote_files(address: str) -> list[FileRef]:
+    from pyarrow import fs
+
+    scheme = address.split("://")[0]
+    wild = scheme not in ("http", "https") and has_magic(address)
+    fixed, pattern = _cut(address) if wild else (address, ())
+    try:
+        system, path = _file_system(fixed if fixed.endswith("://") else fixed.rstrip("/"))
+        info = system.get_file_info(path)
+        if info.type == fs.FileType.NotFound:
+            raise TallyBayesError(f"there is no file {address!r}; check the address")
+        if info.type == fs.FileType.File and not wild:
+            return [FileRef(address, path, system, size=info.size)]
+        root = fixed if fixed.endswith("/") else f"{fixed}/"
+        inside = {}
+        for each in system.get_file_info(fs.FileSelector(path, recursive=True)):
+            if each.type == fs.FileType.File:
+                parts = _parts(each.path)[len(_parts(path)) :]
+                inside[parts] = FileRef(root + "/".join(parts), each.path, system, size=each.size)
+    except OSError as error:
+        raise TallyBayesError(f"{address} cannot be reached: {reason(error)}") from None
+    if not wild:
+        return _data_files(inside, f"the folder {address!r}")
+    found = [
+        with_partition(inside[each], each) for each in sorted(inside) if _matches(each, pattern)
+    ]
+    if not found:
+        raise TallyBayesError(f"no file is found at {address!r}; check the address")
+    return found
+
+
+def _data_files(inside: Mapping[tuple[str, ...], FileRef], where: str) -> list[FileRef]:
+    """Keep the files of known formats; names with a dot or underscore in front are no data."""
+    found = [
+        with_partition(ref, parts)
+        for parts, ref in sorted(inside.items())
+        if FORMATS.of_name(parts[-1]) and not any(part.startswith((".", "_")) for part in parts)
+    ]
+    if not found:
+        raise TallyBayesError(f"{where} has no file of a known format ({FORMATS.endings})")
+    return found
+
+
+def with_partition(ref: FileRef, inside: Sequence[str]) -> FileRef:
+    """Add the columns that folders are named for: year=2024.
+
+    Examples
+    --------
+    >>> with_partition(FileRef("a"), ["year=2024", "city=S%C3%A3o Paulo", "rows.csv"]).partition
+    {'year': '2024', 'city': 'São Paulo'}
+    """
+    pairs = (part.partition("=") for part in inside[:-1] if "=" in part)
+    partition = {
+        key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value)
+        for key, _, value in pairs
+        if key
+    }
+    return replace(ref, partition=partition) if partition else ref
+
+
+def _cut(name: str) -> tuple[str, tuple[str, ...]]:
+    """Cut a pattern into the folders that it names in full, and the parts behind them."""
+    first = min(name.find(mark) for mark in "*?[" if mark in name)
+    fixed = name[: name.rfind("/", 0, first) + 1]
+    return fixed, _parts(name[len(fixed) :])
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return PurePosixPath(path.strip("/")).parts
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Match a path with a pattern as a shell does: a star stays within a folder, two do not."""
+    if not pattern:
+        return not parts
+    first, *rest = pattern
+    if first == "**" and _matches(parts, rest):
+        return True
+    if not parts or (parts[0].startswith(".") and not first.startswith(".")):
+        return False
+    if first == "**":
+        return _matches(parts[1:], pattern)
+    return fnmatchcase(parts[0], first) and _matches(parts[1:], rest)
+
+
+def _similar(path: Path) -> str:
+    """Name a file that the user may have meant."""
+    if path.is_symlink():
+        return f": the link leads to {str(path.readlink())!r}, which is not there; mend it"
+    if not path.parent.is_dir():
+        return f"; there is no folder {str(path.parent)!r} either"
+    near = get_close_matches(path.name, [each.name for each in path.parent.iterdir()], n=1)
+    return f"; did you mean {str(path.parent / near[0])!r}?" if near else "; check its name"
+
+
+def _file_system(address: str) -> tuple[Any, str]:
+    import pyarrow
+    from pyarrow import fs
+
+    if address.split("://", 1)[0] in OF_PYARROW:
+        try:
+            system, path = fs.FileSystem.from_uri(address)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
+            raise TallyBayesError(f"{address} is no address: {error}") from None
+        return system, path
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise TallyBayesError(
+            f"{address} needs the package fsspec; install it: pip install fsspec"
+        ) from None
+    try:
+        system, path = url_to_fs(address)
+    except (ImportError, ValueError) as error:
+        raise TallyBayesError(f"{address} cannot be opened: {error}") from None
+    return fs.PyFileSystem(fs.FSSpecHandler(system)), path

@@ -1,0 +1,236 @@
+"""JSON lines: one record a line. A file that is one list of records is read too, at once.
+
+Arrow parses blocks of lines. Blocks that it refuses, and those that are nested too deeply for it,
+are gone through line by line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from tallybayes.errors import TallyBayesError
+from tallybayes.sources.arrow_files import (
+    TYPE_NAMES,
+    arrow_type,
+    plain_types,
+    selected,
+    with_booleans,
+)
+from tallybayes.sources.files import FileRef
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.row_stream import (
+    KEPT,
+    BadRow,
+    ColumnType,
+    ColumnTypes,
+    DecodedRows,
+    Fragment,
+    decoded_rows,
+)
+from tallybayes.sources.text_blocks import Quoting, blocks, wrong_encoding
+
+SHOWN = 40  # letters of a value in an error
+DEEPEST = 200  # brackets within each other, which take Arrow time by their square
+_PYTHON: dict[ColumnType, tuple[type, ...]] = {
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "category": (str,),
+    "text": (str,),
+}
+
+
+class JsonFile:
+    """A file of JSON lines whose first block has been read."""
+
+    def __init__(self, ref: FileRef, options: ReadOptions) -> None:
+        self._file = ref.name
+        self._blocks = blocks(ref, options.encoding, Quoting("", ""))
+        first = next(self._blocks, b"")
+        if first.lstrip().startswith(b"["):
+            first = self._as_lines(first + b"".join(self._blocks))  # and nothing is left
+        if not first.strip():
+            raise TallyBayesError(f"{ref.name} is empty; expected a JSON record in every line")
+        second = next(self._blocks, None)
+        self.complete = second is None
+        self._first = [first] if second is None else [first, second]
+        self.sample = self._sample(first)
+        self.names = tuple(self.sample.column_names)
+
+    def _as_lines(self, data: bytes) -> bytes:
+        self._check_encoding(data)
+        records = _loaded(data)
+        if isinstance(records, Exception):
+            raise TallyBayesError(f"{self._file} is not valid JSON: {records}")
+        return msgspec.json.Encoder().encode_lines(records)
+
+    def fragments(self, types: ColumnTypes | None, keep: ColumnTypes) -> Generator[Fragment]:
+        """Go through the file."""
+        if types is None:
+            types = plain_types(self.sample.schema)
+        types = with_booleans(types, self.sample.schema)
+        with closing(self._blocks):
+            for block in chain(self._first, self._blocks):
+                yield Fragment(self._file, len(block), partial(self._decoded, block, types, keep))
+
+    def _decoded(
+        self, block: bytes, types: ColumnTypes, keep: ColumnTypes
+    ) -> Iterator[DecodedRows]:
+        import pyarrow
+
+        both = (types, {KEPT + name: type_ for name, type_ in keep.items()}) if keep else (types,)
+        try:
+            parts = [self._parsed(block, _schema(each), "ignore") for each in (types, keep) if each]
+            columns = [column for part in parts for column in part.columns]
+            names = [name for each in both for name in each]
+            table = pyarrow.Table.from_arrays(columns, names)
+            yield DecodedRows(table, table.num_rows)
+        except pyarrow.ArrowInvalid:
+            # what is kept is of its own type only where that fits
+            records, n_rows, bad = self._line_by_line(block, {**keep, **types})
+            table = pyarrow.Table.from_pylist(records, _schema({**keep, **types}))
+            places = np.delete(np.arange(n_rows), [each.row for each in bad])
+            yield decoded_rows(selected(table, types, keep), places, n_rows, bad)
+
+    def _parsed(self, block: bytes, schema: Any, unexpected: str) -> Any:
+        import pyarrow
+        from pyarrow import json as arrow_json
+
+        if not block.strip():
+            return (schema or pyarrow.schema([])).empty_table()
+        if not block.isascii():  # Arrow takes any bytes for text
+            self._check_encoding(block)
+        if _is_deep(block):
+            raise pyarrow.ArrowInvalid("nested too deeply")
+        return arrow_json.read_json(
+            pyarrow.BufferReader(block),
+            read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
+            parse_options=arrow_json.ParseOptions(
+                explicit_schema=schema, unexpected_field_behavior=unexpected
+            ),
+        )
+
+    def _check_encoding(self, block: bytes) -> None:
+        try:
+            block.decode()
+        except UnicodeDecodeError:
+            raise wrong_encoding(self._file) from None
+
+    def _sample(self, block: bytes) -> Any:
+        """Parse the first block with types as they are found; dates are text."""
+        import pyarrow
+
+        try:
+            table = self._parsed(block, None, "infer")
+            dates = [each.name for each in table.schema if pyarrow.types.is_temporal(each.type)]
+            if not dates:
+                return table
+            texts = pyarrow.schema([(name, pyarrow.string()) for name in dates])
+            return self._parsed(block, texts, "infer").select(table.column_names)
+        except pyarrow.ArrowInvalid:
+            return self._looked_through(block)
+
+    def _looked_through(self, block: bytes) -> Any:
+        """Settle types in spite of lines that do not fit: by the first value of each field."""
+        import pyarrow
+
+        types: dict[str, ColumnType] = {}
+        for line in block.splitlines():
+            record = _loaded(line)
+            for name, value in record.items() if isinstance(record, dict) else ():
+                found = _type_of(value)
+                if found is not None and (types.get(name), found) != ("number", "integer"):
+                    widened = (types.get(name), found) == ("integer", "number")
+                    types[name] = found if widened else types.get(name, found)
+        if not types:
+            raise TallyBayesError(
+                f'{self._file} is not JSON lines; expected a record such as {{"age": 41}} in '
+                "every line"
+            )
+        return pyarrow.Table.from_pylist(self._line_by_line(block, types)[0], _schema(types))
+
+    def _line_by_line(
+        self, block: bytes, types: ColumnTypes
+    ) -> tuple[list[dict[str, Any]], int, list[BadRow]]:
+        """Return a block's records that fit, how many there are in all, and those that do not."""
+        records: list[dict[str, Any]] = []
+        bad: list[BadRow] = []
+        lines = [line for line in block.splitlines() if line.strip()]
+        for row, line in enumerate(lines):
+            record = _loaded(line)
+            column, why = _fault(record, types)
+            if why:
+                bad.append(BadRow(row, column, why))
+            else:
+                records.append({name: record.get(name) for name in types})
+        return records, len(lines), bad
+
+
+def _is_deep(block: bytes) -> bool:
+    """Tell whether brackets may be nested too deeply for Arrow, which ends the process then."""
+    if block.count(b"[") + block.count(b"{") <= block.count(b"\n") + DEEPEST:
+        return False
+    letters = np.frombuffer(block, np.uint8)
+    step = np.zeros(256, np.int8)
+    step[[ord("["), ord("{")]], step[[ord("]"), ord("}")]] = 1, -1
+    depth = np.cumsum(step[letters], dtype=np.int64)
+    ends = np.flatnonzero(letters == ord("\n"))
+    starts = np.concatenate([[0], ends + 1])
+    starts = starts[starts < len(block)]
+    before = np.where(starts > 0, depth[starts - 1], 0)
+    return bool((np.maximum.reduceat(depth, starts) - before).max() > DEEPEST)
+
+
+def _loaded(line: bytes) -> Any:
+    """Return what a line of JSON holds, or the error that it makes."""
+    try:
+        return msgspec.json.decode(line)
+    except (ValueError, RecursionError) as error:
+        return error
+
+
+def _fault(record: Any, types: ColumnTypes) -> tuple[str | None, str]:
+    """Return the column that is to blame and why a line does not fit, or nothing."""
+    if isinstance(record, Exception):
+        return None, f"it is not valid JSON ({record})"
+    if not isinstance(record, dict):
+        return None, 'it is not a JSON record, such as {"age": 41}'
+    for name, type_ in types.items():
+        value = record.get(name)
+        if value is not None and not _fits(value, type_):
+            shown = repr(value)
+            shown = shown if len(shown) <= SHOWN else shown[:SHOWN] + "..."
+            return name, f"{shown} is not {TYPE_NAMES[type_]}"
+    return None, ""
+
+
+def _fits(value: Any, type_: ColumnType) -> bool:
+    """Tell whether a value is of a type, and whether Arrow can hold it."""
+    if not isinstance(value, _PYTHON[type_]) or (type_ == "boolean") != isinstance(value, bool):
+        return False
+    return not isinstance(value, int) or -(2**63) <= value < 2**63
+
+
+def _schema(types: ColumnTypes) -> Any:
+    import pyarrow
+
+    text = pyarrow.string()
+    is_text = ("category", "text")
+    return pyarrow.schema([(n, text if t in is_text else arrow_type(t)) for n, t in types.items()])
+
+
+def _type_of(value: Any) -> ColumnType | None:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    return "text" if isinstance(value, str) else None
