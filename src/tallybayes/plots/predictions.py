@@ -208,9 +208,19 @@ class CurvesDisplay(PredictionsDisplay):
     def _defined(self) -> list[Curve]:
         return [curve for curve in self.curves if not math.isnan(curve.area)]
 
-    def points(self, curve: Curve | None = None) -> tuple[Floats, Floats]:
-        """Return what is drawn of a curve, of the first one if none is given."""
-        x, y = ((curve or self.curves[0]).rates[rate] for rate in self.rates)
+    @property
+    def x(self) -> Floats:
+        """The rates across that are drawn of the first curve."""
+        return self.points(self.curves[0])[0]
+
+    @property
+    def y(self) -> Floats:
+        """The rates upwards that are drawn of the first curve."""
+        return self.points(self.curves[0])[1]
+
+    def points(self, curve: Curve) -> tuple[Floats, Floats]:
+        """Return what is drawn of a curve."""
+        x, y = (curve.rates[rate] for rate in self.rates)
         y = np.concatenate([y[1:2], y[1:]]) if math.isnan(y[0]) else y
         places = np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).round().astype(np.intp)
         return x[places], y[places]
@@ -305,6 +315,13 @@ class RocCurveDisplay(CurvesDisplay):
     plot_chance_level
         Whether to draw the line of chance.
 
+    Attributes
+    ----------
+    roc_auc
+        The area under the curve; of several classes the mean of those that have one.
+    fpr, tpr
+        The rates that are drawn of the first curve.
+
     Examples
     --------
     >>> display = RocCurveDisplay.from_predictions(["no", "no", "yes", "yes"], [0.1, 0.4, 0.3, 0.8])
@@ -324,27 +341,15 @@ class RocCurveDisplay(CurvesDisplay):
         """Return how high the line of chance begins and ends."""
         return 0.0, 1.0
 
-    @property
-    def roc_auc(self) -> float:
-        """The area under the curve; of several classes the mean of those that have one."""
-        return self.area
-
-    @property
-    def fpr(self) -> Floats:
-        """The false positive rates that are drawn of the first curve."""
-        return self.points()[0]
-
-    @property
-    def tpr(self) -> Floats:
-        """The true positive rates that are drawn of the first curve."""
-        return self.points()[1]
+    roc_auc, fpr, tpr = CurvesDisplay.area, CurvesDisplay.x, CurvesDisplay.y
 
 
 @dataclass(eq=False)
 class PrecisionRecallDisplay(CurvesDisplay):
     """Precision-recall curves; the parameters are those of `RocCurveDisplay`.
 
-    Chance has the precision that is the share of the class.
+    Chance has the precision that is the share of the class. `average_precision` is the area under
+    the curve; `recall` and `precision` are the rates that are drawn of the first one.
 
     Examples
     --------
@@ -362,20 +367,7 @@ class PrecisionRecallDisplay(CurvesDisplay):
         "precision": ("precision", "share of the flagged that is of the class"),
     }
 
-    @property
-    def average_precision(self) -> float:
-        """The area under the curve; of several classes the mean of those that have one."""
-        return self.area
-
-    @property
-    def recall(self) -> Floats:
-        """The recalls that are drawn of the first curve."""
-        return self.points()[0]
-
-    @property
-    def precision(self) -> Floats:
-        """The precisions that are drawn of the first curve."""
-        return self.points()[1]
+    average_precision, recall, precision = CurvesDisplay.area, CurvesDisplay.x, CurvesDisplay.y
 
 
 @dataclass(eq=False)
