@@ -1,42 +1,12 @@
-"""The real command in a process of its own, in a folder of its own."""
+"""Commands run in this process, in a folder of their own with the data of the lectures."""
 
 import io
-import os
-import subprocess
 import sys
 
 import pytest
 
 from tallybayes.cli.demos import DEMOS
 from tallybayes.cli.main import main
-
-COMMAND = [sys.executable, "-m", "tallybayes"]
-PLAIN = ("NO_COLOR", "TERM", "FORCE_COLOR", "COLUMNS", "_TALLYBAYES_COMPLETE")
-
-
-def environment(**more):
-    kept = {name: value for name, value in os.environ.items() if name not in PLAIN}
-    return {**kept, "PYTHONIOENCODING": "utf-8", **more}
-
-
-@pytest.fixture
-def tallybayes(tmp_path):
-    """Run a command; give back its exit code and what it wrote."""
-
-    def run(*args, stdin="", env=None, **more):
-        return subprocess.run(
-            [*COMMAND, *map(str, args)],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            cwd=tmp_path,
-            env=environment(**(env or {})),
-            timeout=300,
-            **more,
-        )
-
-    return run
 
 
 @pytest.fixture

@@ -97,26 +97,12 @@ def test_what_is_said_of_the_scores_is_true(results):
     assert (scores["scores"]["accuracy"], scores["training"]["accuracy"]) == (0.8, 1.0)
 
 
-def test_the_data_can_be_kept(cli, data):
-    code, out, _ = cli("demo", "loan", "--save", "kept")
-    assert code == 0
-    assert "go on with it" in out
+def test_the_data_can_be_kept(done, cli, data):
+    assert "go on with it" in done("demo", "loan", "--save", "kept")
     assert sorted(path.name for path in (data / "kept").iterdir()) == ["applicants.csv", "loan.csv"]
     assert (data / "kept" / "loan.csv").read_text() == DEMOS["loan"].text("loan.csv")
-
-
-def test_the_data_can_be_had_without_the_walk(cli, data):
-    assert cli("demo", "loan", "--save", "kept", "--quiet") == (0, "", "")
-    assert (data / "kept" / "loan.csv").exists()
-
-
-def test_files_of_the_user_are_never_overwritten_by_the_data(cli, data):
-    (data / "applicants.csv").write_text("mine")
-    code, out, err = cli("demo", "loan", "--save", ".")
-    assert (code, out) == (1, "")
-    assert "holds something else" in err
-    assert (data / "applicants.csv").read_text() == "mine"
-    assert "is a file" in cli("demo", "loan", "--save", "applicants.csv")[2]
+    assert cli("demo", "loan", "--save", "more", "--quiet") == (0, "", "")
+    assert (data / "more" / "loan.csv").exists()
 
 
 def test_a_command_that_fails_ends_the_demonstration(cli, monkeypatch):

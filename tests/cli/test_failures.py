@@ -157,11 +157,6 @@ def test_quiet_leaves_messages_and_reports_out_but_no_results(run):
     assert run(speak, "--quiet") == (0, "a result\n", "")
 
 
-def test_the_options_of_all_commands_may_stand_before_the_command(capsys):
-    assert main(["--json", "completion", "bash"]) == 0
-    assert json.loads(capsys.readouterr().out)["shell"] == "bash"
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True

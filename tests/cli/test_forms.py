@@ -110,12 +110,9 @@ def test_rows_on_a_terminal_lose_them_too(cli, loan, data, monkeypatch, capsys):
     )
 
 
-def test_json_is_the_short_form(done, loan):
-    assert done("inspect", loan, "--json") == done("inspect", loan, "--as", "json")
-
-
-def test_a_result_is_written_alike_as_text_or_by_default(done, loan):
-    assert done("inspect", loan, "--as", "text") == done("inspect", loan)
+def test_forms_have_short_ways_to_say_them_also_before_the_command(done, loan):
+    assert done("inspect", loan, "--json") == done("--as", "json", "inspect", loan)
+    assert done("inspect", loan) == done("inspect", loan, "--as", "text")
 
 
 def test_the_working_in_four_ways(done, loan):

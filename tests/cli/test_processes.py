@@ -7,13 +7,10 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 import tallybayes.kernels
-from tallybayes.cli import console
-from tallybayes.cli.console import Progress, Session
 from tallybayes.cli.main import command, main
 from tiers import deep
 
@@ -105,14 +102,6 @@ def test_a_command_that_is_stopped_while_it_reads_leaves_the_files_as_they_were(
     assert after == before
 
 
-def test_a_reader_that_has_gone_ends_the_command_in_silence():
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = run(*COMMAND, "--help", stdout=writer)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (141, b"")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_one_line():
     with Path("/dev/full").open("w") as full:
@@ -126,11 +115,6 @@ def test_text_that_a_terminal_cannot_show_is_no_error():
     done = run(*COMMAND, "予測", env={**os.environ, "PYTHONIOENCODING": "latin-1"})
     assert done.returncode == 2
     assert b"There is no command '\\u4e88\\u6e2c'" in done.stderr
-
-
-def test_predictions_without_a_standard_output_are_an_error(cli, loan, monkeypatch):
-    monkeypatch.setattr(sys, "stdout", None)
-    assert main(["predict", loan, "applicants.csv"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -218,25 +202,6 @@ def test_no_bar_when_none_is_wanted(monkeypatch, option):
 
     assert main([option], read) == 0
     assert seen == [None]
-
-
-@pytest.mark.parametrize("stream", [None, sys.stdout], ids=["closed", "pipe"])
-def test_no_bar_where_there_is_no_terminal(monkeypatch, stream):
-    monkeypatch.setattr(sys, "stderr", stream)
-    with Session().progress() as bar:
-        assert bar is None
-
-
-def test_rows_of_many_threads_add_up(monkeypatch):
-    monkeypatch.setattr(console, "PATIENCE", 3600.0)
-    bar = Progress()
-    bar.begin("counting", 8000)
-    threads = [Thread(target=lambda: [bar.advance(1, 1) for _ in range(1000)]) for _ in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert (bar._rows, bar._bytes) == (8000, 8000)
 
 
 # warm-up
