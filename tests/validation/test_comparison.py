@@ -227,13 +227,6 @@ def test_everything_survives_json(scores):
     assert [pair["better"] for pair in data["pairs"]] == [pair.better for pair in found.pairs]
 
 
-def test_names_are_written_so_that_they_do_no_harm():
-    found = right_on(4, **{"<b>\x1b[41m": [0], "b": [1]})
-    assert "<b>" not in found.to_html()
-    assert "&lt;b&gt;" in found.to_html()
-    assert "\x1b" not in str(found)
-
-
 # Estimators on the same folds
 
 
@@ -351,12 +344,6 @@ def test_weights_count_in_fitting_and_in_the_score():
         right = model.predict(X[test]) == y[test]
         expected.append(np.average(right, weights=weights[test]))
     assert found.scores["bayes"] == pytest.approx(tuple(expected))
-
-
-def test_one_weight_stands_for_all_rows():
-    twice = compare(MODELS, *IRIS, folds=0.2, sample_weight=2.0)
-    assert twice.rows == 60
-    assert twice == compare(MODELS, *IRIS, folds=0.2, sample_weight=np.full(150, 2.0))
 
 
 @pytest.mark.parametrize("positive", [None, "malignant", "benign"])

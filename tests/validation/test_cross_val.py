@@ -24,7 +24,7 @@ from sklearn.model_selection import (
 )
 
 import tallybayes as tb
-from tallybayes.validation import cross_val
+from tallybayes.validation import choose_columns, choose_families, compare, cross_val, tune
 
 pytestmark = pytest.mark.filterwarnings("ignore:the temperature calibration lowers")
 ROWS = 30
@@ -409,3 +409,30 @@ def test_what_several_folds_warn_of_is_said_once():
     assert [str(each.message).split(" rows")[1] for each in caught] == [
         " are few (and in 4 more folds)"
     ]
+
+
+CLEAN = NUMBERS[:, [0, 2]] + 2.0 * Y[:, None]
+WEIGHTED = {
+    "cross_val": lambda w: cross_val(tb.NaiveBayes(), CLEAN, Y, folds=3, sample_weight=w).scores(),
+    "tune": lambda w: tune(
+        tb.GaussianNB(), CLEAN, Y, {"var_smoothing": [0.1]}, folds=3, nested=2, sample_weight=w
+    ).to_dict(),
+    "compare": lambda w: compare(
+        {"ours": tb.NaiveBayes(), "theirs": sk.GaussianNB()}, CLEAN, Y, folds=3, sample_weight=w
+    ).to_dict(),
+    "choose_columns": lambda w: choose_columns(
+        tb.NaiveBayes(), CLEAN, Y, folds=3, nested=None, sample_weight=w
+    ).to_dict(),
+    "choose_families": lambda w: {
+        name: choice.losses
+        for name, choice in choose_families(CLEAN, Y, folds=3, sample_weight=w).items()
+    },
+    "diagnose": lambda w: tb.NaiveBayes().fit(CLEAN, Y, w).diagnose(CLEAN, Y, w).to_dict(),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_one_number_is_the_weight_of_every_row(name):
+    assert repr(WEIGHTED[name](2.0)) == repr(WEIGHTED[name](np.full(ROWS, 2.0)))
+    with pytest.raises(tb.TallyBayesError, match=r"the weights have the shape \(1,\)"):
+        WEIGHTED[name]([1.0])

@@ -270,14 +270,6 @@ class TestRowsThatAreLookedAt:
             assert loss != everything.losses[each]
             assert loss == pytest.approx(everything.losses[each], rel=0.2)
 
-    def test_one_number_is_the_weight_of_every_row(self):
-        x, y = drawn("gaussian", 60)
-        one = choose_families({"x": x}, y, sample_weight=2.0)["x"]
-        other = choose_families({"x": x}, y, sample_weight=np.full(60, 2.0))["x"]
-        assert one.losses == pytest.approx(dict(other.losses), rel=1e-12)
-        with pytest.raises(tb.TallyBayesError, match="weights have the shape"):
-            choose_families({"x": x}, y, sample_weight=[1.0])
-
 
 class TestErrors:
     """What cannot be chosen says why."""
@@ -325,12 +317,6 @@ class TestBestColumns:
             assert choice.reason in lines[name]
         assert "Categorical(alpha=1.0)  text" in lines["word"]
         assert "booleans" in lines["flag"]
-
-    def test_one_number_is_the_weight_of_every_row(self):
-        X, y = self.table()
-        one = NaiveBayes("best").fit(X, y, sample_weight=2.0)
-        other = NaiveBayes("best").fit(X, y, sample_weight=np.full(len(y), 2.0))
-        assert one.summary() == other.summary()
 
     def test_an_unknown_column_is_refused(self):
         X, y = self.table()

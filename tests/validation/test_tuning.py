@@ -100,16 +100,6 @@ def test_weights_count_in_fitting_in_scoring_and_in_the_standard_error():
     assert found.training == pytest.approx(wanted, abs=1e-9)
 
 
-@pytest.mark.parametrize("grid", [{"alpha": [1.0]}, {"calibration": ["temperature"]}])
-def test_one_weight_stands_for_all_rows(grid):
-    X, y = TABLE
-    one, each = (
-        tune(tb.NaiveBayes(), X, y, grid, folds=3, nested=2, sample_weight=w)
-        for w in (2.0, np.full(len(y), 2.0))
-    )
-    assert one.to_dict() == each.to_dict()
-
-
 # Folds
 
 
