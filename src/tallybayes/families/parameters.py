@@ -49,7 +49,8 @@ class ColumnInfo:
     def select(self, units: Sequence[int]) -> ColumnInfo:
         """Return what is known of some units, of which one may be there several times."""
         declared = [self.declared[j] for j in units] if self.declared else ()
-        return ColumnInfo(self.classes, [self.names[j] for j in units], declared)
+        names = {j: self.names[j] for j in set(units)}  # numbered names are made when asked for
+        return ColumnInfo(self.classes, [names[j] for j in units], declared)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
