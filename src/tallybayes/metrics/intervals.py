@@ -145,7 +145,9 @@ def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: 
 
 def _share(hits: float, total: float, squares: float, z: float) -> Interval:
     """Return the interval of a share, of rows whose squared weights add up to this."""
-    return wilson(min(1.0, hits / total), total**2 / squares, z) if total > 0.0 else UNKNOWN
+    if not total > 0.0:
+        return UNKNOWN
+    return wilson(min(1.0, float(hits / total)), float(total**2 / squares), z)
 
 
 def _of_class(name: str, counts: Floats, squares: Floats, k: int, z: float) -> Interval:

@@ -58,7 +58,7 @@ OPTIMISTIC = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ColumnStep:
     """A set of columns on the way.
 
     Attributes
@@ -84,7 +84,7 @@ class ChosenColumns(Renderable):
     Attributes
     ----------
     steps
-        The sets of columns on the way, the first of them no column, or all: see `Step`.
+        The sets of columns on the way, the first of them no column, or all: see `ColumnStep`.
     chosen
         The place of the chosen set among them. It need not be the last: the one-standard-error
         rule looks at smaller ones too.
@@ -102,7 +102,7 @@ class ChosenColumns(Renderable):
         What a reader should know.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[ColumnStep, ...]
     chosen: int
     score_name: str
     direction: Direction
@@ -255,7 +255,7 @@ def _way(
     y: Array,
     w: Floats | None,
     groups: Any,
-) -> tuple[list[Step], int, float]:
+) -> tuple[list[ColumnStep], int, float]:
     """Go from no column or from all; return the steps, which is chosen, and the prior's score."""
     judge = _Judge(_terms(model, X, y, w, groups, folds, seed), score, model.positive)
     n = len(judge.names)
@@ -359,12 +359,12 @@ class _Judge:
         predicted = winners(joint, self._held.classes, self._positive)
         return replace(self._rows, predicted=predicted, proba=posterior_of(joint, prior))
 
-    def step(self, column: str, units: Sequence[int]) -> Step:
+    def step(self, column: str, units: Sequence[int]) -> ColumnStep:
         """Return the score of a set."""
         judged = self._judged(self._held.terms[:, units].sum(axis=1))
         names = tuple(name for k in sorted(units) for name in self._held.columns[k])
         name = self._score
-        return Step(column, names, judged.score(name), judged.standard_error(name))
+        return ColumnStep(column, names, judged.score(name), judged.standard_error(name))
 
     def best_move(self, units: Sequence[int], forward: bool) -> tuple[int, float]:
         """Return the column that is best to take or drop, of equals the first; and its value."""

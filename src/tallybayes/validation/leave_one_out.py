@@ -13,7 +13,6 @@ import numpy as np
 
 from tallybayes.batches import take_columns, take_rows
 from tallybayes.errors import TallyBayesError
-from tallybayes.families import Text
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.counting import members
@@ -23,7 +22,7 @@ from tallybayes.model.factors import FactorPlan
 from tallybayes.priors import Empirical, Prior
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
-from tallybayes.tokenizer import Bagged
+from tallybayes.tokenizer import Bagged, Words
 from tallybayes.validation.folds import check_refits
 from tallybayes.validation.held_out_terms import Array, Floats, HeldOutTerms, Mask, judged
 from tallybayes.validation.progress import progress
@@ -82,9 +81,8 @@ class LeaveOneOut:
             of = of._replace(y=of.y[some], w=None if of.w is None else of.w[some])
         for plan in recipe.plan(self.tally):
             block = self.data.blocks[plan.group]
-            if isinstance(block, Bagged) and isinstance(plan.family, Text):
-                known = plan.family.words.idf is None
-                block = block.known_from(~self._unweighted) if known else block
+            if isinstance(block, Bagged) and isinstance(plan.kind, Words) and plan.kind.idf is None:
+                block = block.known_from(~self._unweighted)
             block = block if every else take_rows(block, some)
             block = take_columns(block, plan.units) if plan.units else block
             task = LeaveOneOutTask(plan.family, plan.counted, plan.info, plan.kind, block, of)
