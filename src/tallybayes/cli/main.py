@@ -56,37 +56,15 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-class Option(click.Option):
-    """An option that belongs to a section of the help."""
-
-    def __init__(self, *args: Any, section: str = OWN, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.section = section
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the names and the help, in which all families are named that there are."""
-        if self.help and "{families}" in self.help:
-            from tallybayes.families import FAMILIES
-
-            self.help = self.help.format(families=", ".join((*FAMILIES, "best")))
-        return super().get_help_record(ctx)
+def argument(name: str, kind: Any, about: str, **more: Any) -> click.Argument:
+    """Make an argument of its name, its type, and what the help says of it."""
+    made: Any = click.Argument([name], type=kind, **more)
+    made.about = about
+    return made  # type: ignore[no-any-return]
 
 
-class Argument(click.Argument):
-    """An argument that the help explains."""
-
-    def __init__(self, *args: Any, about: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.about = about
-
-
-def argument(name: str, kind: Any, about: str, **more: Any) -> Argument:
-    """Make an argument of its name, its type, and its help."""
-    return Argument([name], type=kind, about=about, **more)
-
-
-def option(names: str, kind: Any, about: str, **more: Any) -> Option:
-    """Make an option of its names, what its value is, and its help.
+def option(names: str, kind: Any, about: str, section: str = OWN, **more: Any) -> click.Option:
+    """Make an option of its names, what its value is, its help, and the section it stands in.
 
     The value is a flag (bool), one of several words (a tuple), text (a word for it), any number of
     texts (a list with a word for them), or of a type.
@@ -102,7 +80,9 @@ def option(names: str, kind: Any, about: str, **more: Any) -> Option:
     else:
         metavar = {"path": "FILE", "integer range": "N"}.get(getattr(kind, "name", ""), "NUMBER")
         more |= {"type": kind, "metavar": metavar}
-    return Option(names.split(), help=about, **more)
+    made: Any = click.Option(names.split(), help=about, **more)
+    made.section = section
+    return made  # type: ignore[no-any-return]
 
 
 class Together(NamedTuple):
@@ -110,7 +90,7 @@ class Together(NamedTuple):
 
     into: str
     make: Callable[..., Any]
-    options: tuple[Option, ...]
+    options: tuple[click.Option, ...]
 
     def made(self, values: dict[str, Any]) -> Any:
         """Take the values of the options out, and make one of them."""
@@ -133,11 +113,11 @@ class Command(click.Command):
         """Write the arguments, then the options by section; those of the command come first."""
         rows: dict[str, list[tuple[str, str]]] = {"Arguments": [], OWN: []}
         for each in self.get_params(ctx):
-            if isinstance(each, Argument):
-                rows["Arguments"].append((each.make_metavar(ctx), each.about))
+            if isinstance(each, click.Argument):
+                rows["Arguments"].append((each.make_metavar(ctx), getattr(each, "about", "")))
             elif record := each.get_help_record(ctx):
                 section = getattr(each, "section", OUTPUT)  # --help is click's own
-                rows.setdefault(section, []).append(record)
+                rows.setdefault(section, []).append((record[0], _with_families(record[1])))
         for section, written in rows.items():
             if written:
                 with formatter.section(section):
@@ -148,6 +128,15 @@ class Command(click.Command):
         with formatter.section("Examples"):
             for line in self.examples:
                 formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+def _with_families(about: str) -> str:
+    """Name all families that there are, where the help wants to."""
+    if "{families}" not in about:
+        return about
+    from tallybayes.families import FAMILIES
+
+    return about.format(families=", ".join((*FAMILIES, "best")))
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -163,8 +152,8 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 
 EAGER: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback": _remember}
 OUTPUT_OPTIONS = [
-    option(*row, section=OUTPUT, **EAGER)
-    for row in (
+    option(names, kind, about, OUTPUT, **EAGER)
+    for names, kind, about in (
         ("--as form", FORMS, "How the result is written: as a document, or as one JSON object."),
         ("--json", bool, "Print one JSON object: short for --as json."),
         ("-q --quiet", bool, "Say nothing but results and errors."),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tallybayes.cli.main import OWN, Option, Together, argument, option
+from tallybayes.cli.main import OWN, Together, argument, option
 
 if TYPE_CHECKING:
     from tallybayes.model.specification import ModelSpec
@@ -167,45 +167,41 @@ def _held(**said: Any) -> dict[str, Any]:
     return {**said, "folds": way}
 
 
-def _in(section: str, rows: Iterable[tuple[str, Any, str]]) -> tuple[Option, ...]:
+def _in(section: str, rows: Iterable[tuple[str, Any, str]]) -> tuple[click.Option, ...]:
     """Make options of a section."""
     return tuple(option(*row, section=section) for row in rows)
 
 
-def out(about: str, *, required: bool = False) -> tuple[Option, Option]:
+def out(about: str, *, required: bool = False) -> tuple[click.Option, click.Option]:
     """Return the file to write, and the leave to overwrite it."""
     force = option("--force -f", bool, "Overwrite the file if it exists.")
     return option("--out -o", PLACE, about, required=required), force
 
 
-def weight(section: str = OWN) -> Option:
+def weight(section: str = OWN) -> click.Option:
     """Return the column of weights."""
     about = "The column that says how often each row counts."
     return option("--weight", "NAME", about, section=section)
 
 
-N = click.IntRange
 _SPECIFICATION = _in(IN_COLUMNS, COLUMN_OPTIONS) + _in(IN_MODEL, MODEL_OPTIONS)
-_SPLIT = ("--split", float, "Hold out this share of the rows, once: 0.2.")
-_SEED = ("--seed", N(0), "What the shuffling begins with; the same folds.  [default: 0]")
 READING = Together("read", _read_options, _in(IN_READING, READING_OPTIONS))
 SPECIFICATION = Together("spec", spec_of, _SPECIFICATION)
 AS_TYPED = Together("said", dict, _SPECIFICATION)
-FOLDS_ROWS = (
-    ("--folds", N(2), "Hold rows out in so many folds.  [default: 10]"),
-    ("--loo", bool, "Hold each row out on its own."),
-    _SPLIT,
-    ("--repeats", N(1), "Draw the folds so many times.  [default: 1]"),
-    _SEED,
+_FOLDS, _LOO, _FEW, _EACH, _SPLIT, _REPEATS, _SEED = _in(
+    IN_FOLDS,
+    (
+        ("--folds", click.IntRange(2), "Hold rows out in so many folds.  [default: 10]"),
+        ("--loo", bool, "Hold each row out on its own."),
+        ("--folds", click.IntRange(2), "Hold rows out in so many folds."),
+        ("--loo", bool, "Hold each row out on its own.  [default]"),
+        ("--split", float, "Hold out this share of the rows, once: 0.2."),
+        ("--repeats", click.IntRange(1), "Draw the folds so many times.  [default: 1]"),
+        ("--seed", click.IntRange(0), "The same seed, the same folds.  [default: 0]"),
+    ),
 )
-LOO_ROWS = (
-    ("--folds", N(2), "Hold rows out in so many folds."),
-    ("--loo", bool, "Hold each row out on its own.  [default]"),
-    _SPLIT,
-    _SEED,
-)
-FOLDS = Together("held", _held, _in(IN_FOLDS, FOLDS_ROWS))
-LOO = Together("held", _held, _in(IN_FOLDS, LOO_ROWS))
+FOLDS = Together("held", _held, (_FOLDS, _LOO, _SPLIT, _REPEATS, _SEED))
+LOO = Together("held", _held, (_FEW, _EACH, _SPLIT, _SEED))
 TARGET = option("--target -t", "NAME", "The column to predict.", required=True)
 TARGET_IF = option("--target -t", "NAME", "The column to predict.")
 LABELS = option(
