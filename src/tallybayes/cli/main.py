@@ -145,9 +145,6 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         session = ctx.ensure_object(Session)
         name, value = ("form", "json") if param.name == "json" else (param.name, value)
         setattr(session, str(name), value)
-        terminal.silent = session.silent
-        if session.debug:  # warnings of other packages are heard too
-            warnings.simplefilter("always")
 
 
 EAGER: dict[str, Any] = {"is_eager": True, "expose_value": False, "callback": _remember}
@@ -177,6 +174,9 @@ def command(
 
     def decorate(function: Callable[..., None]) -> Command:
         def called(session: Session, /, **values: Any) -> None:
+            terminal.silent = session.silent
+            if session.debug:  # warnings of other packages are heard too
+                warnings.simplefilter("always")
             made = {group.into: group.made(values) for group in groups}
             function(session, **values, **made)
 
