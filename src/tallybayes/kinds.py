@@ -23,6 +23,8 @@ from tallybayes.batches import (
     Sparse,
     coded,
     coded_by_value,
+    interval_codes,
+    logarithms,
     not_finite,
     refuse_flaws,
     unusable,
@@ -32,7 +34,6 @@ from tallybayes.kind import Kind as Kind
 from tallybayes.kind import unequal
 from tallybayes.sources import Matrix, Source
 from tallybayes.sources.labels import Label, sorted_labels
-from tallybayes.sources.numbers import interval_codes, logarithms
 from tallybayes.tokenizer import Words
 
 Array = NDArray[Any]

@@ -85,17 +85,18 @@ class JsonFile:
     ) -> Iterator[DecodedRows]:
         import pyarrow
 
-        both = (types, {KEPT + name: type_ for name, type_ in keep.items()}) if keep else (types,)
+        wanted = {**keep, **types}
+        own = {name: type_ for name, type_ in keep.items() if wanted[name] != type_}
         try:
-            parts = [self._parsed(block, _schema(each), "ignore") for each in (types, keep) if each]
-            columns = [column for part in parts for column in part.columns]
-            names = [name for each in both for name in each]
-            table = pyarrow.Table.from_arrays(columns, names)
+            table = selected(self._parsed(block, _schema(wanted), "ignore"), types, keep)
+            passing: Any = self._parsed(block, _schema(own), "ignore") if own else table
+            for name in own:  # what is kept has a type of its own
+                place = table.column_names.index(KEPT + name)
+                table = table.set_column(place, KEPT + name, passing.column(name))
             yield DecodedRows(table, table.num_rows)
         except pyarrow.ArrowInvalid:
-            # what is kept is of its own type only where that fits
-            records, n_rows, bad = self._line_by_line(block, {**keep, **types})
-            table = pyarrow.Table.from_pylist(records, _schema({**keep, **types}))
+            records, n_rows, bad = self._line_by_line(block, wanted)
+            table = pyarrow.Table.from_pylist(records, _schema(wanted))
             places = np.delete(np.arange(n_rows), [each.row for each in bad])
             yield decoded_rows(selected(table, types, keep), places, n_rows, bad)
 
