@@ -58,6 +58,13 @@ def test_a_pipeline_of_commands(data):
     assert found == ["No", "Yes", "No"]
 
 
+def test_standard_output_may_be_closed_or_have_another_name(cli, loan, data, monkeypatch):
+    rows = run(*COMMAND, "predict", loan, "applicants.csv", "-o", "/dev/stdout", "-q").stdout
+    assert rows.startswith(b"prediction,probability\nNo,0.99")
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["inspect", loan]) == main(["predict", loan, "applicants.csv"]) == 1
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 def test_a_reader_that_has_seen_enough_ends_the_stream_in_silence(loan, data, unbuffered):
     with (data / "many.csv").open("w") as file:

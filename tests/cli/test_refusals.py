@@ -71,6 +71,7 @@ USAGE = {
     "merge loan.tally --into -": "cannot be changed; name its file",
     "fti": "There is no command 'fti'; did you mean 'fit'? Try 'tallybayes --help'.",
     "completion": "Missing argument",
+    "sample loan.tally -n 99999999999999999999": "is not in the range",
     "completion bash --jsn": "No such option",
     "completion bsh": "'bsh' is not one of",
 }

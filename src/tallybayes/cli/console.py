@@ -82,6 +82,8 @@ class Session:
 
         Sentences that follow it are for people, other facts for JSON.
         """
+        if sys.stdout is None:
+            raise OSError("standard output is closed")
         if self.json:
             from tallybayes.rendering import plain
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tallybayes.cli.main import OWN, Together, argument, option
+from tallybayes.cli.paths import STANDARD
 
 if TYPE_CHECKING:
     from tallybayes.model.specification import ModelSpec
@@ -175,7 +176,13 @@ def _in(section: str, rows: Iterable[tuple[str, Any, str]]) -> tuple[click.Optio
 def out(about: str, *, required: bool = False) -> tuple[click.Option, click.Option]:
     """Return the file to write, and the leave to overwrite it."""
     force = option("--force -f", bool, "Overwrite the file if it exists.")
-    return option("--out -o", PLACE, about, required=required), force
+    made = option("--out -o", PLACE, about, required=required, callback=_standard)
+    return made, force
+
+
+def _standard(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Know standard output by its other name."""
+    return STANDARD if value == "/dev/stdout" else value
 
 
 def weight(section: str = OWN) -> click.Option:

@@ -213,7 +213,7 @@ def inspect(session: Session, model: str, columns: tuple[str, ...], words: int |
     tallybayes sample loan.tally -n 100 --given cheat=Yes --seed 1 -o cheats.csv
 """,
     options.MODEL,
-    option("-n n", click.IntRange(min=1), "How many rows.  [default: 10]", default=10),
+    option("-n n", click.IntRange(1, 10**9), "How many rows.  [default: 10]", default=10),
     option("--given", ["NAME=VALUE"], "What is known: the class, or the value of a column."),
     option("--seed", int, "Make chance repeatable."),
     *options.out(
