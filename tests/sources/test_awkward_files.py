@@ -17,6 +17,7 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import map_rows
 from tallybayes.sources.row_writers import row_writer
 from tallybayes.sources.rows import open_rows
+from tallybayes.workflows import counting
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 
@@ -130,6 +131,29 @@ def test_a_file_that_was_changed_is_not_read_once_more(tmp_path):
     assert len(list(rows.fragments())) == len(list(rows.fragments())) == 1
     path.write_text("x,y\n1,a\n2,b\n3,c\n")
     assert "was changed while it was read" in message_of(lambda: list(rows.fragments()))
+
+
+def test_a_file_that_was_changed_costs_the_scores_not_the_model(tmp_path, monkeypatch):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "1.5,a\n2.5,b\n" * 50)
+    monkeypatch.setattr(counting, "KEPT_BYTES", -1)
+
+    class Growing:
+        """Progress that adds a row of another class when the first pass is done."""
+
+        def begin(self, what, total_bytes):
+            pass
+
+        def advance(self, rows, bytes):  # noqa: A002
+            pass
+
+        def end(self):
+            path.write_text(path.read_text() + "3.5,c\n")
+
+    trained = train(path, "y", progress=Growing())
+    assert trained.scores is None
+    assert "was changed while it was read" in trained.no_scores
+    assert trained.stored.fitted.classes == ("a", "b")
 
 
 def test_a_million_columns_are_refused(tmp_path):

@@ -11,7 +11,6 @@ def small_blocks(monkeypatch):
     """Read some ten or twenty rows at a time; the sample is the first of these blocks."""
     monkeypatch.setattr(text_blocks, "BLOCK", 1024)
     monkeypatch.setattr(arrow_files, "ROWS", 20)
-    monkeypatch.setattr(arrow_files, "ROWS", 20)
 
 
 @pytest.fixture

@@ -39,7 +39,10 @@ def leave_out(
         return "the text is too long to be kept in memory; use evaluate with a test file"
     if not rows.rereadable:
         return "the rows can be read only once; save them to a file first"
-    return _in_stream(rows, counting, counted, recipe, options, progress)
+    try:
+        return _in_stream(rows, counting, counted, recipe, options, progress)
+    except TallyBayesError as error:  # the model stands, whatever became of the file since
+        return str(error)
 
 
 def _at_once(counting: CountPlan, counted: Counted, recipe: Recipe) -> Predictions | str:

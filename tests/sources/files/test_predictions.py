@@ -32,7 +32,6 @@ WRITERS = {
 @pytest.mark.parametrize("name", WRITERS)
 def test_predictions_are_those_of_the_estimator(tmp_path, monkeypatch, name, size):
     monkeypatch.setattr(arrow_files, "ROWS", 10)
-    monkeypatch.setattr(arrow_files, "ROWS", 10)
     path, out = tmp_path / name, tmp_path / "out.parquet"
     WRITERS[name](path)
     X = frame().drop(columns="y")

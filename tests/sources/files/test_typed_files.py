@@ -85,7 +85,6 @@ def test_rows_and_tally_are_those_in_memory(write):
 @pytest.mark.parametrize("rows", [1, 13, 64])
 def test_pieces_of_any_size_on_any_number_of_threads(write, monkeypatch, rows):
     monkeypatch.setattr(arrow_files, "ROWS", rows)
-    monkeypatch.setattr(arrow_files, "ROWS", rows)
     path = write(pa.table(TABLE))
     with limited_to(3):
         assert rows_of(path) == RECORDS
@@ -171,7 +170,6 @@ def test_text_where_numbers_are_declared_names_file_and_column(write):
 
 
 def test_a_missing_label_is_named_by_its_row(write, monkeypatch):
-    monkeypatch.setattr(arrow_files, "ROWS", 10)
     monkeypatch.setattr(arrow_files, "ROWS", 10)
     labels = [None if k in (57, 99) else label for k, label in enumerate(TABLE["y"])]
     path = write(pa.table({**TABLE, "y": labels}))
