@@ -60,11 +60,6 @@ def test_options_of_columns_reach_the_model(done):
     assert fitted.model.prior.tolist() == [0.9, 0.1]
 
 
-def test_best_families_leave_stated_ones_alone(done):
-    done(*FIT, "--families", "best", "--column", "income=log_normal")
-    assert type(load("a.tally").fitted.recipe.columns["income"]).__name__ == "LogNormal"
-
-
 def test_no_smoothing_is_not_the_same_as_nothing_said(done):
     done(*FIT, "--alpha", "0")
     shown = done("inspect", "a.tally")
@@ -243,17 +238,6 @@ def test_changes_that_change_the_answer_do(facts, loan):
     assert "income" not in {change["column"] for each in kept for change in each["changes"]}
 
 
-def test_rows_are_counted_with_the_bad_ones_among_them(done, cli, loan, data):
-    rows = "owner,status,income\nYes,Single,90\nYes,Single,90,1,2\nNo,Married,7\n"
-    (data / "bad.csv").write_text(rows)
-    record = '{"owner":"No","status":"Married","income":7}'
-    third = done("explain", loan, "bad.csv", "--row", "3", "--bad-rows", "skip")
-    assert third == done("explain", loan, "--record", record)
-    for row, why in ((2, "is one of those set aside"), (4, "there is no row 4")):
-        code, _, err = cli("explain", loan, "bad.csv", "--row", row, "--bad-rows", "skip")
-        assert (code, why in err) == (1, True)
-
-
 def test_samples_are_rows_given_what_is_known(done, facts, loan):
     args = ("sample", loan, "-n", "5", "--given", "cheat=Yes", "--seed", "1")
     rows = rows_of(done(*args))
@@ -266,11 +250,6 @@ def test_samples_are_rows_given_what_is_known(done, facts, loan):
 
 
 # evaluate, compare, tune
-
-
-def test_a_model_is_scored_on_a_test_file(facts, loan):
-    found = facts("evaluate", loan, "loan.csv")
-    assert (found["rows"], found["scores"]["accuracy"]) == (10, 1.0)
 
 
 def test_ways_to_make_models_are_scored_by_leaving_rows_out(done, facts):
