@@ -8,12 +8,14 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError
+from tallybayes.errors import Option, TallyBayesError
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.labels import Encoded, Label, as_vector, encode, is_missing
 
 ColumnType = Literal["boolean", "integer", "float", "text", "categorical", "empty"]
 Array = NDArray[Any]
+
+MOST_SHOWN = 80  # letters of a type, which may be nested without end
 
 
 class Column(Protocol):
@@ -176,9 +178,11 @@ class ArrowColumn:
             return "text"
         if is_.is_null(kind):
             return "empty"
+        shown, drop = str(kind)[:MOST_SHOWN], Option("drop", (self.name,))
         raise TallyBayesError(
-            f"column {self.name!r} holds {kind} values; convert it to numbers or text first, or "
-            f"leave it out (--drop {self.name})"
+            f"column {self.name!r} holds {shown} values; convert it to numbers or text first, or "
+            f"leave it out ({drop})",
+            remedy=drop,
         )
 
     @cached_property
