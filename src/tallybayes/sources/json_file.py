@@ -86,9 +86,10 @@ class JsonFile:
         import pyarrow
 
         wanted = {**keep, **types}
-        own = {name: type_ for name, type_ in keep.items() if wanted[name] != type_}
+        found, passing_types = _schema(wanted), _schema(keep)
+        own = {n: t for n, t in keep.items() if found.field(n) != passing_types.field(n)}
         try:
-            table = selected(self._parsed(block, _schema(wanted), "ignore"), types, keep)
+            table = selected(self._parsed(block, found, "ignore"), types, keep)
             passing: Any = self._parsed(block, _schema(own), "ignore") if own else table
             for name in own:  # what is kept has a type of its own
                 place = table.column_names.index(KEPT + name)
