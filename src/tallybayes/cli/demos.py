@@ -20,13 +20,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """An example of a lecture: what it wants to know, the data, and what to do about it, in order.
-
-    Examples
-    --------
-    >>> DEMOS["loan"].text("loan.csv").splitlines()[:2]
-    ['owner,status,income,cheat', 'Yes,Single,125,No']
-    """
+    """An example of a lecture: what it wants to know, the data, and what to do about it."""
 
     title: str
     files: tuple[str, ...]

@@ -116,8 +116,13 @@ class Command(click.Command):
             if isinstance(each, click.Argument):
                 rows["Arguments"].append((each.make_metavar(ctx), getattr(each, "about", "")))
             elif record := each.get_help_record(ctx):
+                names, about = record
+                if "{families}" in about:
+                    from tallybayes.families import FAMILIES
+
+                    about = about.format(families=", ".join((*FAMILIES, "best")))
                 section = getattr(each, "section", OUTPUT)  # --help is click's own
-                rows.setdefault(section, []).append((record[0], _with_families(record[1])))
+                rows.setdefault(section, []).append((names, about))
         for section, written in rows.items():
             if written:
                 with formatter.section(section):
@@ -128,15 +133,6 @@ class Command(click.Command):
         with formatter.section("Examples"):
             for line in self.examples:
                 formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
-
-
-def _with_families(about: str) -> str:
-    """Name all families that there are, where the help wants to."""
-    if "{families}" not in about:
-        return about
-    from tallybayes.families import FAMILIES
-
-    return about.format(families=", ".join((*FAMILIES, "best")))
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:

@@ -176,13 +176,8 @@ def _in(section: str, rows: Iterable[tuple[str, Any, str]]) -> tuple[click.Optio
 def out(about: str, *, required: bool = False) -> tuple[click.Option, click.Option]:
     """Return the file to write, and the leave to overwrite it."""
     force = option("--force -f", bool, "Overwrite the file if it exists.")
-    made = option("--out -o", PLACE, about, required=required, callback=_standard)
-    return made, force
-
-
-def _standard(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Know standard output by its other name."""
-    return STANDARD if value == "/dev/stdout" else value
+    named: Any = lambda ctx, param, name: STANDARD if name == "/dev/stdout" else name  # noqa: E731
+    return option("--out -o", PLACE, about, required=required, callback=named), force
 
 
 def weight(section: str = OWN) -> click.Option:
