@@ -314,17 +314,17 @@ def test_update_and_forget_undo_each_other(done, facts, loan, data):
 
 def test_merging_adds_rows(done, facts, loan):
     shown = done("merge", loan, loan, "-o", "both.tally")
-    assert shown == "both.tally has 20 rows now: 14 'No', 6 'Yes'\n"
+    assert shown == "merged: 10 rows; the model has 20 now: 14 'No', 6 'Yes'\n"
     found = facts("merge", loan, "--into", "both.tally")
-    assert (found["rows"], found["out"]) == (30, "both.tally")
+    assert (found["total"], found["out"]) == (30, "both.tally")
     assert load("both.tally").provenance.rows == 30
 
 
 def test_a_model_without_rows_can_still_be_merged(done, loan):
     done(*FIT)
     assert done("forget", loan, "loan.csv") == "forgot: 10 rows; the model has 0 now\n"
-    assert done("merge", loan, loan, "-o", "none.tally") == "none.tally has 0 rows now\n"
-    assert "has 10 rows now" in done("merge", loan, "a.tally", "-o", "both.tally")
+    assert done("merge", loan, loan, "-o", "none.tally") == "merged: 0 rows; the model has 0 now\n"
+    assert "has 10 now" in done("merge", loan, "a.tally", "-o", "both.tally")
 
 
 @pytest.mark.parametrize(

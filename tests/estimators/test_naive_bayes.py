@@ -289,11 +289,11 @@ def test_one_table_of_all_families_is_the_product_of_scikit_learns_models():
 
 def test_the_summary(model):
     assert model.summary() == (
-        "10 rows: 7 'No', 3 'Yes'\n"
-        "column  family                  why\n"
-        "owner   Categorical(alpha=1.0)  booleans\n"
-        "status  Categorical(alpha=1.0)  text\n"
-        "income  Gaussian()              decimal numbers"
+        "10 rows, to predict 'class': 7 'No', 3 'Yes'\n"
+        "column  family                  missing  why\n"
+        "owner   Categorical(alpha=1.0)        1  booleans\n"
+        "status  Categorical(alpha=1.0)        1  text\n"
+        "income  Gaussian()                    1  decimal numbers"
     )
 
 
@@ -301,9 +301,9 @@ def test_the_summary_says_what_was_declared():
     columns = {"income": tb.Bernoulli(threshold=90), "status": tb.Categorical(m=2)}
     lines = NaiveBayes(columns, alpha=0.5).fit(LOAN, CHEAT).summary().splitlines()
     assert lines[2:] == [
-        "owner   Categorical(alpha=0.5)                booleans",
-        "status  Categorical(m=2.0)                    declared",
-        "income  Bernoulli(alpha=0.5, threshold=90.0)  declared",
+        "owner   Categorical(alpha=0.5)                      1  booleans",
+        "status  Categorical(m=2.0)                          1  declared",
+        "income  Bernoulli(alpha=0.5, threshold=90.0)        1  declared",
     ]
 
 

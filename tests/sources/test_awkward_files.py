@@ -11,13 +11,14 @@ import pytest
 from pyarrow import ipc
 
 from sources.files.reading import message_of, small_blocks
+from tallybayes.kernels.progress import listening
 from tallybayes.sources import text_blocks
 from tallybayes.sources.files import find_files
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import map_rows
 from tallybayes.sources.row_writers import row_writer
 from tallybayes.sources.rows import open_rows
-from tallybayes.workflows import counting
+from tallybayes.workflows import planning
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 
@@ -136,7 +137,7 @@ def test_a_file_that_was_changed_is_not_read_once_more(tmp_path):
 def test_a_file_that_was_changed_costs_the_scores_not_the_model(tmp_path, monkeypatch):
     path = tmp_path / "rows.csv"
     path.write_text("x,y\n" + "1.5,a\n2.5,b\n" * 50)
-    monkeypatch.setattr(counting, "KEPT_BYTES", -1)
+    monkeypatch.setattr(planning, "KEPT_BYTES", -1)
 
     class Growing:
         """Progress that adds a row of another class when the first pass is done."""
@@ -150,7 +151,8 @@ def test_a_file_that_was_changed_costs_the_scores_not_the_model(tmp_path, monkey
         def end(self):
             path.write_text(path.read_text() + "3.5,c\n")
 
-    trained = train(path, "y", progress=Growing())
+    with listening(Growing()):
+        trained = train(path, "y")
     assert trained.scores is None
     assert "was changed while it was read" in trained.no_scores
     assert trained.stored.fitted.classes == ("a", "b")

@@ -3,7 +3,7 @@
 import pytest
 
 from tallybayes.sources import arrow_files, text_blocks
-from tallybayes.workflows import counting
+from tallybayes.workflows import planning
 
 
 @pytest.fixture
@@ -16,4 +16,4 @@ def small_blocks(monkeypatch):
 @pytest.fixture
 def nothing_kept(monkeypatch):
     """Keep no rows in memory to leave them out, so that they are read a second time."""
-    monkeypatch.setattr(counting, "KEPT_BYTES", -1)
+    monkeypatch.setattr(planning, "KEPT_BYTES", -1)

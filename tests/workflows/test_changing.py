@@ -13,7 +13,7 @@ import tallybayes as tb
 from tallybayes.model.specification import ModelSpec, parse_column
 from tallybayes.modelfile import load, save
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.workflows import changing, counting
+from tallybayes.workflows import changing, planning
 from tallybayes.workflows.changing import forget, update
 from tallybayes.workflows.training import train
 from tiers import scaled
@@ -157,7 +157,7 @@ class TestWhatCannotBeRight:
         odd = write(odd, tmp_path / "odd.csv")
         self.refused(path, update, odd, r"odd\.csv, row 100, column 'age': 'old' is not a number")
         changed = update(path, odd, read=ReadOptions(bad_rows="skip"))
-        assert (changed.rows, changed.aside.rows) == (159, 1)
+        assert (changed.rows, changed.rejected.count) == (159, 1)
         assert load(path).provenance.skipped == 1
 
     def test_a_class_that_has_no_prior(self, tmp_path):
@@ -169,7 +169,7 @@ class TestWhatCannotBeRight:
         other = train(FRAME[["income", "label"]], "label", scores=False).stored
 
         def slow(*args, **options):
-            counted = counting.count(*args, **options)
+            counted = planning.count(*args, **options)
             save(path, other)  # another program was quicker
             return counted
 

@@ -11,13 +11,21 @@ import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.validation import compare
-from tallybayes.workflows.comparison import compare_models, compare_specs
+from tallybayes.workflows.evaluation import compare_models, compare_specs
 from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write
 
 FRAME = mixed(200, seed=8, labels=("no", "yes")).drop(columns="mail")
 LEARN, TEST = FRAME.head(120), FRAME.tail(80)
 COLUMNS = {"few": ("calls",), "some": ("income", "status"), "all": tuple(features(FRAME).columns)}
+
+
+def _models(*args, **kw):
+    return compare_models(*args, **kw).result
+
+
+def _specs(*args, **kw):
+    return compare_specs(*args, **kw).result
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +56,7 @@ def test_stored_models_are_compared_by_the_exact_test_of_mcnemar(
     tmp_path, models, small_blocks, each
 ):
     path = write(TEST, tmp_path / f"test.{each}")
-    found = compare_models({name: models[name] for name in ("some", "all")}, path)
+    found = _models({name: models[name] for name in ("some", "all")}, path)
     a, b = right(COLUMNS["some"]), right(COLUMNS["all"])
     assert 3 < (a != b).sum() < 25
     (pair,) = found.pairs
@@ -60,7 +68,7 @@ def test_stored_models_are_compared_by_the_exact_test_of_mcnemar(
 
 
 def test_several_models_are_compared_in_pairs(models):
-    found = compare_models(models, TEST, level=0.01)
+    found = _models(models, TEST, level=0.01)
     assert [(pair.a, pair.b) for pair in found.pairs] == [
         ("few", "some"), ("few", "all"), ("some", "all"),
     ]  # fmt: skip
@@ -72,7 +80,7 @@ def test_several_models_are_compared_in_pairs(models):
 
 def test_one_model_is_nothing_to_compare(models):
     with pytest.raises(tb.TallyBayesError, match="nothing to compare with; give two models"):
-        compare_models({"all": models["all"]}, TEST)
+        _models({"all": models["all"]}, TEST)
 
 
 def test_rows_that_can_be_read_only_once_are_refused(tmp_path, models):
@@ -81,7 +89,7 @@ def test_rows_that_can_be_read_only_once_are_refused(tmp_path, models):
         Path(path).open("rb") as stream,
         pytest.raises(tb.TallyBayesError, match="only once; save it to a file"),
     ):
-        compare_models(models, stream)
+        _models(models, stream)
 
 
 class TestBadRows:
@@ -91,8 +99,8 @@ class TestBadRows:
         test = TEST.copy()
         test.loc[[150, 170], "label"] = None
         path = write(test, tmp_path / "test.csv")
-        found = compare_models(models, path, read=ReadOptions(bad_rows="skip"))
-        wanted = compare_models(models, TEST.drop([150, 170]))
+        found = _models(models, path, read=ReadOptions(bad_rows="skip"))
+        wanted = _models(models, TEST.drop([150, 170]))
         assert [pair.test.p for pair in found.pairs] == [pair.test.p for pair in wanted.pairs]
 
     def test_rows_that_only_one_model_sets_aside_are_refused(self, tmp_path, models):
@@ -103,7 +111,7 @@ class TestBadRows:
         path = write(test, tmp_path / "test.csv")
         pair = {name: models[name] for name in ("few", "some")}
         with pytest.raises(tb.TallyBayesError, match="could not judge the same rows"):
-            compare_models(pair, path, read=ReadOptions(bad_rows="skip"))
+            _models(pair, path, read=ReadOptions(bad_rows="skip"))
 
 
 SPECS = {
@@ -126,7 +134,7 @@ class TestSpecifications:
         path = write(FRAME, tmp_path / f"rows.{each}")
         names = list(SPECS)[::order]
         score = "log_loss" if folds == 4 else "accuracy"
-        found = compare_specs(
+        found = _specs(
             {name: SPECS[name] for name in names}, path, "label",
             folds=folds, score=score, seed=2, level=0.1,
         )  # fmt: skip
@@ -141,7 +149,7 @@ class TestSpecifications:
         path = write(FRAME, tmp_path / "rows.csv")
         columns = {"categories": {"rooms": "categorical"}, "numbers": {"rooms": "gaussian"}}
         columns = dict(list(columns.items())[::order])
-        found = compare_specs(
+        found = _specs(
             {name: ModelSpec(said) for name, said in columns.items()}, path, "label", folds=3
         )
         wanted = compare(
@@ -153,7 +161,7 @@ class TestSpecifications:
     def test_weights_and_repeats(self, tmp_path):
         path = write(FRAME, tmp_path / "rows.csv")
         specs = {"plain": ModelSpec(), "smooth": ModelSpec(alpha=10)}
-        found = compare_specs(specs, path, "label", folds=3, repeats=2, weight="times")
+        found = _specs(specs, path, "label", folds=3, repeats=2, weight="times")
         wanted = compare(
             {"plain": tb.NaiveBayes(), "smooth": tb.NaiveBayes(alpha=10)},
             features(FRAME, "times"), FRAME["label"], folds=3, repeats=2,
@@ -171,16 +179,16 @@ class TestSpecifications:
             "plain": tb.NaiveBayes(positive=positive),
             "smooth": tb.NaiveBayes(alpha=10, positive=positive),
         }
-        found = compare_specs(specs, FRAME, "label", folds=3, score="recall")
+        found = _specs(specs, FRAME, "label", folds=3, score="recall")
         X, y = features(FRAME), FRAME["label"]
         wanted = compare(models, X, y, folds=3, score="recall")
         assert found.to_dict() == approx(wanted.to_dict())
 
     def test_other_columns_are_other_questions(self):
         with pytest.raises(tb.TallyBayesError, match="drop or use different columns"):
-            compare_specs({"a": ModelSpec(), "b": ModelSpec(drop=("age",))}, FRAME, "label")
+            _specs({"a": ModelSpec(), "b": ModelSpec(drop=("age",))}, FRAME, "label")
         with pytest.raises(tb.TallyBayesError, match="give two specifications or more"):
-            compare_specs({"a": ModelSpec()}, FRAME, "label")
+            _specs({"a": ModelSpec()}, FRAME, "label")
 
 
 def approx(found):

@@ -8,11 +8,14 @@ import pytest
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.workflows.comparison import compare_models, compare_specs
-from tallybayes.workflows.evaluation import evaluate, evaluate_model
-from tallybayes.workflows.streams import Aside
+from tallybayes.workflows.evaluation import (
+    compare_models,
+    compare_specs,
+    evaluate,
+    evaluate_model,
+    tune_spec,
+)
 from tallybayes.workflows.training import train
-from tallybayes.workflows.tuning import tune_spec
 from workflows.mixed import mixed, write
 
 FRAME = mixed(60, seed=14)
@@ -104,7 +107,9 @@ class TestTargets:
     )
     def test_what_has_another_value_in_every_row_is_no_class(self, tmp_path, values):
         path = write(FRAME.assign(label=values), tmp_path / "rows.csv")
-        with pytest.raises(tb.TallyBayesError, match=r"column 'label' has 60 different .*--target"):
+        with pytest.raises(
+            tb.TallyBayesError, match=r"column 'label' has 60 different .*name another target"
+        ):
             train(path, "label")
 
     def test_a_target_that_is_empty_is_refused(self, tmp_path):
@@ -150,7 +155,7 @@ class TestRows:
         with pytest.raises(tb.TallyBayesError, match=r"rows\.csv, row 21: .*weight"):
             train(path, "label", ModelSpec({"age": "bins"}), weight="w")
         skipped = train(path, "label", weight="w", read=ReadOptions(bad_rows="skip"))
-        assert (skipped.stored.provenance.rows, skipped.aside.rows) == (59, 1)
+        assert (skipped.stored.provenance.rows, skipped.rejected.count) == (59, 1)
 
     def test_weights_of_zero_leave_nothing_to_learn_from(self):
         with pytest.raises(tb.TallyBayesError, match=r"no row to learn from: .* weigh 0"):
@@ -174,8 +179,8 @@ class TestRows:
         with pytest.raises(tb.TallyBayesError, match=rf"rows\.csv, row 34: .*'{column}'.*{why}"):
             train(path, "label", ModelSpec({column: word}))
         done = train(path, "label", ModelSpec({column: word}), read=ReadOptions(bad_rows="report"))
-        assert done.aside.rows == 1
-        assert "row 34" in done.aside.lines[0]
+        assert done.rejected.count == 1
+        assert "row 34" in done.rejected.lines[0]
 
     def test_every_bad_row_is_reported_and_five_are_shown(self, tmp_path):
         frame = FRAME.astype({"age": object})
@@ -184,8 +189,8 @@ class TestRows:
         spec = ModelSpec({"age": "gaussian"})
         for how, lines in (("skip", 5), ("report", 9)):
             done = train(path, "label", spec, read=ReadOptions(bad_rows=how))
-            assert (done.aside.rows, len(done.aside.lines)) == (9, lines)
-            assert len(done.to_dict()["bad_examples"]) == 5
+            assert (done.rejected.count, len(done.rejected.lines)) == (9, lines)
+            assert len(done.to_dict()["bad_examples"]) == lines
 
     def test_text_where_numbers_are_declared_names_row_and_column(self, path):
         with pytest.raises(
@@ -235,7 +240,14 @@ def test_whoever_wants_to_know_is_told_of_the_rows_that_were_set_aside(tmp_path,
     frame.loc[[7, 30], "age"] = "old"
     path = write(frame, tmp_path / "rows.csv")
     stored = train(FRAME, "label", SPEC, scores=False).stored
-    aside = Aside()
-    work(path, stored, read=ReadOptions(bad_rows="report"), aside=aside)
-    assert aside.rows == 2
+    aside = work(path, stored, read=ReadOptions(bad_rows="report")).rejected
+    assert aside.count == 2
     assert [line.split(", ")[1] for line in aside.lines] == ["row 8", "row 31"]
+
+
+@pytest.mark.parametrize("bad_rows", ["error", "skip"])
+def test_why_no_row_fits_is_told(tmp_path, bad_rows):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n1,a,b\n2,b,c\n")
+    with pytest.raises(tb.TallyBayesError, match=r"rows\.csv, row 1: "):
+        train(path, "y", read=ReadOptions(bad_rows=bad_rows))

@@ -51,7 +51,7 @@ def assert_scores(report, true, predicted, proba, classes, weights=None):
 @pytest.mark.parametrize("weight", [None, "calls"], ids=["rows", "weights"])
 def test_a_stored_model_scores_as_scikit_learn_says(tmp_path, stored, small_blocks, each, weight):
     path = write(TEST, tmp_path / f"test.{each}")
-    report = evaluate_model(stored, path, weight=weight)
+    report = evaluate_model(stored, path, weight=weight).result
     X = features(TEST, *LESS)
     model = tb.NaiveBayes().fit(features(FRAME, *LESS), FRAME["label"])
     w = None if weight is None else TEST[weight]
@@ -67,7 +67,7 @@ def test_a_stored_model_scores_as_scikit_learn_says(tmp_path, stored, small_bloc
 def test_two_classes_have_areas_and_a_positive_one(tmp_path, positive):
     learn, test = TWO.head(90), TWO.tail(60)
     stored = train(learn, "label", ModelSpec(positive=positive), scores=False).stored
-    report = evaluate_model(stored, test)
+    report = evaluate_model(stored, test).result
     model = tb.NaiveBayes(positive=positive).fit(features(learn), learn["label"])
     place = ["no", "yes"].index(positive or "yes")
     of_it = model.predict_proba(features(test))[:, place]
@@ -85,7 +85,7 @@ def test_labels_of_other_types_are_read_as_the_model_has_them(tmp_path, labels):
     frame = mixed(100, labels=labels)[["income", "rooms", "label"]]
     learn, test = frame.head(60), frame.tail(40)
     stored = train(write(learn, tmp_path / "a.csv"), "label", scores=False).stored
-    report = evaluate_model(stored, write(test, tmp_path / "b.csv"))
+    report = evaluate_model(stored, write(test, tmp_path / "b.csv")).result
     model = tb.NaiveBayes().fit(features(learn), learn["label"])
     assert report.accuracy == pytest.approx(model.score(features(test), test["label"]))
     assert report.classes == labels
@@ -94,8 +94,8 @@ def test_labels_of_other_types_are_read_as_the_model_has_them(tmp_path, labels):
 def test_the_column_of_labels_may_have_another_name(tmp_path, stored):
     renamed = TEST.rename(columns={"label": "truth"})
     path = write(renamed, tmp_path / "test.csv")
-    report = evaluate_model(stored, path, target="truth")
-    assert report.accuracy == evaluate_model(stored, TEST).accuracy
+    report = evaluate_model(stored, path, target="truth").result
+    assert report.accuracy == evaluate_model(stored, TEST).result.accuracy
     with pytest.raises(tb.TallyBayesError, match=r"test\.csv has no column 'label'"):
         evaluate_model(stored, path)
 
@@ -114,9 +114,9 @@ class TestTrouble:
         path = write(test, tmp_path / "test.csv")
         with pytest.raises(tb.TallyBayesError, match=rf"test\.csv, row 101: {why}"):
             evaluate_model(stored, path)
-        report = evaluate_model(stored, path, read=ReadOptions(bad_rows="skip"))
+        report = evaluate_model(stored, path, read=ReadOptions(bad_rows="skip")).result
         assert report.rows == len(test) - 1
-        assert report.accuracy == evaluate_model(stored, TEST.drop(100)).accuracy
+        assert report.accuracy == evaluate_model(stored, TEST.drop(100)).result.accuracy
         assert "1 bad row was set aside" in report.notes
 
     @pytest.mark.parametrize("value", [-1.0, None, float("inf")], ids=["negative", "none", "inf"])
@@ -159,7 +159,7 @@ class TestSpecifications:
     @pytest.mark.parametrize("each", ["csv", "parquet"])
     def test_every_way_to_hold_out(self, tmp_path, small_blocks, each, folds):
         path = write(FRAME, tmp_path / f"rows.{each}")
-        report = evaluate(path, "label", ModelSpec(drop=LESS), folds=folds, seed=3)
+        report = evaluate(path, "label", ModelSpec(drop=LESS), folds=folds, seed=3).result
         held = tb.NaiveBayes().cross_val(
             features(FRAME, *LESS), FRAME["label"], folds=folds, seed=3
         )
@@ -168,13 +168,15 @@ class TestSpecifications:
     @pytest.mark.parametrize(("spec", "model"), SPECS[1:], ids=["chosen", "calibrated"])
     def test_what_is_chosen_is_chosen_anew_in_every_fold(self, tmp_path, spec, model):
         path = write(FRAME, tmp_path / "rows.csv")
-        report = evaluate(path, "label", spec, folds=3, seed=1)
+        report = evaluate(path, "label", spec, folds=3, seed=1).result
         held = model.cross_val(features(FRAME, *LESS), FRAME["label"], folds=3, seed=1)
         assert_same_report(report, held.report())
 
     def test_weights_and_repeats(self, tmp_path):
         path = write(FRAME, tmp_path / "rows.csv")
-        report = evaluate(path, "label", ModelSpec(drop=LESS), folds=3, repeats=2, weight="times")
+        report = evaluate(
+            path, "label", ModelSpec(drop=LESS), folds=3, repeats=2, weight="times"
+        ).result
         held = tb.NaiveBayes().cross_val(
             features(FRAME, *LESS, "times"), FRAME["label"], folds=3, repeats=2,
             sample_weight=FRAME["times"],
@@ -186,7 +188,7 @@ class TestSpecifications:
         frame = TWO.assign(label=(TWO["label"] == "yes").astype(int))
         path = write(frame, tmp_path / "rows.csv")
         spec = ModelSpec(positive="0", prior={"0": 0.4, "1": 0.6})
-        report = evaluate(path, "label", spec, folds=3)
+        report = evaluate(path, "label", spec, folds=3).result
         model = tb.NaiveBayes(positive=0, prior={0: 0.4, 1: 0.6})
         assert_same_report(
             report, model.cross_val(features(frame), frame["label"], folds=3).report()
@@ -197,7 +199,7 @@ class TestSpecifications:
         frame = TWO.astype({"age": object})
         frame.loc[[3, 9], "age"] = "old"
         path = write(frame, tmp_path / "rows.csv")
-        report = evaluate(path, "label", folds=3, read=ReadOptions(bad_rows="skip"))
+        report = evaluate(path, "label", folds=3, read=ReadOptions(bad_rows="skip")).result
         good = TWO.drop([3, 9])
         held = tb.NaiveBayes().cross_val(features(good), good["label"], folds=3)
         assert_same_report(report, held.report())
@@ -211,7 +213,7 @@ class TestSpecifications:
             evaluate(frame, "label", folds=3)
 
     def test_it_is_told_as_text_and_as_json(self):
-        report = evaluate(TWO, "label", folds=3)
+        report = evaluate(TWO, "label", folds=3).result
         assert "3 folds" in str(report)
         found = json.loads(json.dumps(report.to_dict()))
         assert found["scores"]["accuracy"] == report.accuracy

@@ -15,7 +15,7 @@ import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import arrow_files
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.workflows import counting, leaving_out
+from tallybayes.workflows import evaluation, planning, training
 from tallybayes.workflows.training import train
 from tiers import scaled
 from workflows.mixed import mixed, write
@@ -105,7 +105,7 @@ def assert_scores(scores, frame, stored, weight=None, target="label", rows=None)
 def way(request, monkeypatch):
     """Leave out rows that are in memory, or read them again a few at a time."""
     if request.param == "in a stream":
-        monkeypatch.setattr(counting, "KEPT_BYTES", -1)
+        monkeypatch.setattr(planning, "KEPT_BYTES", -1)
         monkeypatch.setattr(arrow_files, "ROWS", 20)
     return request.param
 
@@ -249,7 +249,7 @@ def test_a_row_that_no_model_can_do_without_does_not_stop_the_training(way, spec
         frame[["income", "status", "label"]], "label", spec, read=ReadOptions(bad_rows=bad_rows)
     )
     assert trained.stored.provenance.rows == len(frame)
-    assert trained.aside.rows == 0
+    assert trained.rejected.count == 0
     assert trained.scores is None
     assert trained.no_scores.startswith("one of the rows cannot be left out: ")
 
@@ -265,7 +265,7 @@ def test_too_few_rows_have_no_scores(rows):
 
 
 def test_very_many_classes_leave_the_model_without_scores(monkeypatch):
-    monkeypatch.setattr(leaving_out, "MOST_IN_MEMORY", 3 * 35)
+    monkeypatch.setattr(evaluation, "MOST_IN_MEMORY", 3 * 35)
     trained = train(FRAME, "label")
     assert trained.scores is None
     assert trained.no_scores == "64 rows of 3 classes take too much memory"
@@ -274,7 +274,7 @@ def test_very_many_classes_leave_the_model_without_scores(monkeypatch):
 def test_more_probabilities_than_fit_are_those_of_the_first_rows(
     small_blocks, nothing_kept, monkeypatch
 ):
-    monkeypatch.setattr(leaving_out, "MOST_CELLS", 3 * 35)
+    monkeypatch.setattr(evaluation, "MOST_CELLS", 3 * 35)
     frame = FRAME.drop(columns="mail")
     trained = train(frame, "label")
     assert 35 <= trained.scores.rows < len(frame)
@@ -323,9 +323,24 @@ def test_small_tables_of_all_kinds(monkeypatch, rows, weighted, size, unseen):
         trained = train(frame, "label", spec, weight=weight)
         assert_scores(trained.scores, frame, trained.stored, weight)
         with monkeypatch.context() as patched:
-            patched.setattr(counting, "KEPT_BYTES", -1)
+            patched.setattr(planning, "KEPT_BYTES", -1)
             patched.setattr(arrow_files, "ROWS", size)
             stream = train(frame, "label", spec, weight=weight)
         if stream.scores is None or stream.scores.rows < len(frame):
             return  # rows that cannot be taken away exactly are lost, as another test says
         assert_scores(stream.scores, frame, stream.stored, weight)
+
+
+def test_a_file_that_changes_between_the_passes_has_no_scores(tmp_path, nothing_kept, monkeypatch):
+    path = Path(write(FRAME, tmp_path / "rows.csv"))
+    counted = training.count
+
+    def and_grown(*args, **options):
+        found = counted(*args, **options)
+        path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
+        return found
+
+    monkeypatch.setattr(training, "count", and_grown)
+    trained = train(path, "label", ModelSpec(drop=("mail",)))
+    assert trained.scores is None
+    assert "rows.csv was changed while it was read" in trained.no_scores

@@ -9,7 +9,7 @@ import pytest
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import dump_bytes
-from tallybayes.workflows.changing import merge
+from tallybayes.workflows import changing
 from tallybayes.workflows.training import train
 from workflows.mixed import assert_same_tally, features, mixed
 
@@ -18,6 +18,10 @@ PARTS = [FRAME.iloc[:50], FRAME.iloc[50:110], FRAME.iloc[110:]]
 NAMES = ["a.tally", "b.tally", "c.tally"]
 COLUMNS = {"age": "gaussian", "rooms": "categorical", "on": "bernoulli", "visits": "poisson",
            "calls": tb.Multinomial(bag="c"), "times": "categorical", "mail": "text"}  # fmt: skip
+
+
+def merge(*args):
+    return changing.merge(*args).stored
 
 
 def fitted(frame, columns=COLUMNS, **options):

@@ -12,6 +12,7 @@ import pytest
 from pyarrow import ipc, parquet
 
 import tallybayes as tb
+from tallybayes.kernels.progress import listening
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows.prediction import predict
@@ -256,8 +257,8 @@ class TestTrouble:
         assert found["calls"].tolist() == good["calls"].tolist()
         names = list(strict.fitted.tally.schema.names)
         assert_predicted(found, strict.fitted.model, good[names])
-        assert (done.rows, done.aside.rows) == (len(good), 3)
-        assert [line.split(",")[1].split(":")[0] for line in done.aside.lines] == [
+        assert (done.rows, done.rejected.count) == (len(good), 3)
+        assert [line.split(",")[1].split(":")[0] for line in done.rejected.lines] == [
             " row 6", " row 61", " row 108",
         ]  # fmt: skip
         assert json.loads(json.dumps(done.to_dict()))["bad_rows"] == 3
@@ -301,8 +302,8 @@ class TestWholeOrNotAtAll:
                 if len(written) > 2:
                     raise error("half way")
 
-        with pytest.raises(error, match="half way"):
-            predict(stored, path, out, keep=None, progress=Trouble())
+        with pytest.raises(error, match="half way"), listening(Trouble()):
+            predict(stored, path, out, keep=None)
         assert len(set(written)) == 1  # there was a file on the way
         assert {each.name for each in tmp_path.iterdir()} == {"new.csv", out.name}
         assert out.read_bytes() == b"what was there"

@@ -108,7 +108,9 @@ class TestTaken:
 
     @pytest.mark.parametrize("row", [0, -1])
     def test_there_is_no_row_before_the_first(self, stored, row):
-        with pytest.raises(tb.TallyBayesError, match=f"the row is {row}; rows are counted from 1"):
+        with pytest.raises(
+            tb.TallyBayesError, match=f"the row is {row}; it must be a whole number from 1"
+        ):
             record_in(stored, FRAME, row)
 
     def test_there_is_no_row_after_the_last(self, tmp_path, stored):
@@ -207,7 +209,7 @@ class TestDrawn:
     @pytest.mark.parametrize(
         ("options", "match"),
         [
-            ({"n": -1}, "n is -1"),
+            ({"n": -1}, "records is -1"),
             ({"seed": -3}, "the seed is -3"),
             ({"given": {"label": "maybe"}}, "'maybe' is not a class"),
             ({"given": {"agee": "3"}}, "no column 'agee'; did you mean 'age'"),
@@ -218,3 +220,11 @@ class TestDrawn:
     def test_what_cannot_be_drawn_is_refused(self, stored, options, match):
         with pytest.raises(tb.TallyBayesError, match=match):
             sample(stored, **{"n": 3, "out": io.BytesIO(), **options})
+
+
+def test_a_last_row_that_was_set_aside_is_not_one_that_is_not_there(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n1.5,a\n2.5,b\nmany,a\n")
+    stored = train({"x": [1.5, 2.5], "y": ["a", "b"]}, "y", scores=False).stored
+    with pytest.raises(tb.TallyBayesError, match=r"row 3 of .*rows\.csv is one of those set aside"):
+        record_in(stored, path, 3, read=ReadOptions(bad_rows="skip"))

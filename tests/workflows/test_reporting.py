@@ -11,13 +11,16 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows import reporting
 from tallybayes.workflows.evaluation import evaluate_model
 from tallybayes.workflows.reporting import report
-from tallybayes.workflows.streams import Aside
 from tallybayes.workflows.training import train
 from workflows.mixed import mixed, write
 
 pytestmark = pytest.mark.usefixtures("words_only")
 
 TEST = mixed(130, seed=6)
+
+
+def _report(*args, **kw):
+    return report(*args, **kw).page
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +44,7 @@ def given(monkeypatch):
 
 
 def test_without_data_there_are_no_scores(stored):
-    made = report(stored)
+    made = _report(stored)
     assert made.scores is None
     assert made.warnings == ()
     assert "this report was made without data" in made.html
@@ -50,8 +53,8 @@ def test_without_data_there_are_no_scores(stored):
 @pytest.mark.parametrize(("each", "weight"), [("csv", "calls"), ("parquet", None)])
 def test_the_scores_are_those_of_evaluate(tmp_path, stored, small_blocks, each, weight):
     path = write(TEST, tmp_path / f"test.{each}")
-    made = report(stored, data=path, weight=weight)
-    wanted = evaluate_model(stored, path, weight=weight)
+    made = _report(stored, data=path, weight=weight)
+    wanted = evaluate_model(stored, path, weight=weight).result
     assert made.scores.scores == pytest.approx(wanted.scores, nan_ok=True)
     assert made.scores.confusion == wanted.confusion
     assert f"On {len(TEST)} labelled rows" in made.html
@@ -62,7 +65,7 @@ def test_the_rows_that_are_kept_are_drawn_from_all_in_order(
 ):
     monkeypatch.setattr(reporting, "MOST_ROWS", 40)
     path = write(TEST, tmp_path / "test.csv")
-    made = report(stored, data=path)
+    made = _report(stored, data=path)
     (X, places), judged = given["sample"], given["predictions"]
     assert len(places) == X.n_rows == 40
     assert len(judged) == len(TEST)
@@ -81,18 +84,18 @@ def test_few_rows_are_all_kept(tmp_path, stored, given):
 
 def test_a_table_in_memory_and_another_name_of_the_labels_will_do(stored):
     other = TEST.rename(columns={"label": "truth"})
-    made = report(stored, data=other, target="truth", names=["my rows"])
-    assert made.scores.accuracy == evaluate_model(stored, TEST).accuracy
+    made = _report(stored, data=other, target="truth", names=["my rows"])
+    assert made.scores.accuracy == evaluate_model(stored, TEST).result.accuracy
     assert "my rows" in made.html
 
 
 def test_rows_that_do_not_fit_are_set_aside_and_said(tmp_path, stored):
     bad = TEST.astype({"income": object})
     bad.loc[[3, 60], "income"] = "much"
-    aside = Aside()
     path = write(bad, tmp_path / "bad.csv")
-    made = report(stored, data=path, read=ReadOptions(bad_rows="skip"), aside=aside)
-    assert aside.rows == 2
+    reported = report(stored, data=path, read=ReadOptions(bad_rows="skip"))
+    made = reported.page
+    assert reported.rejected.count == 2
     assert "2 bad rows were set aside" in made.html
     assert made.scores.rows == len(TEST) - 2
 
@@ -100,7 +103,7 @@ def test_rows_that_do_not_fit_are_set_aside_and_said(tmp_path, stored):
 def test_the_page_is_written_whole_in_place_of_an_old_one(tmp_path, stored):
     out = tmp_path / "report.html"
     out.write_text("old")
-    made = report(stored, out, title="Labels")
+    made = _report(stored, out, title="Labels")
     assert out.read_text(encoding="utf-8") == made.html
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
     assert made.title == "Labels"
@@ -116,6 +119,6 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(tmp_path, stored):
 
 def test_the_same_model_and_data_make_the_same_page(tmp_path, stored):
     path = write(TEST, tmp_path / "test.csv")
-    pages = [report(stored, data=path).html for _ in range(2)]
+    pages = [report(stored, data=path).page.html for _ in range(2)]
     without_date = [re.sub(r"This page was made</dt><dd>[^<]*", "", page) for page in pages]
     assert without_date[0] == without_date[1]

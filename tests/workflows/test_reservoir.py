@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from tallybayes.workflows.reservoir import Reservoir
+from tallybayes.workflows.reporting import Reservoir
 
 
 def passed(n, size, seed=0, piece=7):

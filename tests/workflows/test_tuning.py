@@ -7,10 +7,15 @@ import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import load, save
 from tallybayes.validation import tune
-from tallybayes.workflows.tuning import ALPHAS, tune_spec
+from tallybayes.workflows.evaluation import ALPHAS, tune_spec
 from workflows.mixed import features, mixed, write
 
 FRAME = mixed(90, seed=9, labels=("no", "yes")).drop(columns=["mail", "size"])
+
+
+def _tune(*args, **kw):
+    found = tune_spec(*args, **kw)
+    return found.result, found.stored
 
 
 def assert_tuned(found, wanted, X):
@@ -33,7 +38,7 @@ def test_without_a_grid_alpha_is_chosen(tmp_path, small_blocks, each):
     wanted = tune(
         tb.NaiveBayes(), features(FRAME), FRAME["label"], {"alpha": list(ALPHAS)}, nested=3
     )
-    found = tune_spec(path, "label", nested=3)
+    found = _tune(path, "label", nested=3)
     assert_tuned(found, wanted, features(FRAME))
     assert found[0].best_params["alpha"] in ALPHAS
 
@@ -51,7 +56,7 @@ def test_every_parameter_may_be_chosen(tmp_path, grid):
     path = write(FRAME, tmp_path / "rows.csv")
     options = {"folds": 3, "score": "log_loss", "nested": None, "seed": 4}
     wanted = tune(tb.NaiveBayes(), features(FRAME), FRAME["label"], grid, **options)
-    assert_tuned(tune_spec(path, "label", ModelSpec(), grid, **options), wanted, features(FRAME))
+    assert_tuned(_tune(path, "label", ModelSpec(), grid, **options), wanted, features(FRAME))
 
 
 def test_a_column_may_be_tried_as_categories_and_as_numbers(tmp_path):
@@ -59,7 +64,7 @@ def test_a_column_may_be_tried_as_categories_and_as_numbers(tmp_path):
     grid = {"columns": [{"rooms": "gaussian"}, {"rooms": "categorical"}]}
     wanted = tune(tb.NaiveBayes(), features(FRAME), FRAME["label"], grid, nested=None)
     spec = ModelSpec({"rooms": "categorical"})
-    assert_tuned(tune_spec(path, "label", spec, grid, nested=None), wanted, features(FRAME))
+    assert_tuned(_tune(path, "label", spec, grid, nested=None), wanted, features(FRAME))
 
 
 def test_a_specification_is_what_is_tuned(tmp_path):
@@ -72,12 +77,12 @@ def test_a_specification_is_what_is_tuned(tmp_path):
         model, X, FRAME["label"], {"alpha": [0.1, 1, 10]}, sample_weight=FRAME["times"], **options
     )
     spec = ModelSpec(columns, prior="uniform", positive="yes", drop=("on",))
-    found = tune_spec(path, "label", spec, {"alpha": [0.1, 1, 10]}, weight="times", **options)
+    found = _tune(path, "label", spec, {"alpha": [0.1, 1, 10]}, weight="times", **options)
     assert_tuned(found, wanted, X)
 
 
 def test_the_best_model_survives_its_file(tmp_path):
-    tuned, stored = tune_spec(FRAME, "label", grid={"alpha": [0.3, 3.0]}, nested=None)
+    tuned, stored = _tune(FRAME, "label", grid={"alpha": [0.3, 3.0]}, nested=None)
     save(tmp_path / "best.tally", stored)
     back = load(tmp_path / "best.tally")
     X = features(FRAME)
@@ -92,7 +97,7 @@ def test_the_best_model_survives_its_file(tmp_path):
 
 def test_a_parameter_that_is_none_is_refused():
     with pytest.raises(tb.TallyBayesError, match="alpah"):
-        tune_spec(FRAME, "label", grid={"alpah": [1.0]}, nested=None)
+        _tune(FRAME, "label", grid={"alpah": [1.0]}, nested=None)
 
 
 def test_trying_families_for_all_columns_leaves_alone_what_is_declared(tmp_path):
@@ -104,7 +109,7 @@ def test_trying_families_for_all_columns_leaves_alone_what_is_declared(tmp_path)
         "y": ["yes" if k % 2 else "no" for k in range(120)],
     }
     spec = ModelSpec(columns={"age": tb.Bins(edges=(30.0, 50.0))}, text=("note",))
-    tuned, stored = tune_spec(rows, "y", spec, {"columns": ["auto", "best"]}, folds=3, nested=None)
+    tuned, stored = _tune(rows, "y", spec, {"columns": ["auto", "best"]}, folds=3, nested=None)
     assert len(tuned.candidates) == 2
     schema = stored.fitted.tally.schema
     assert isinstance(schema.kind("note"), tb.Words)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import tallybayes as tb
+from tallybayes.kernels.progress import listening
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.rows import open_rows
@@ -105,8 +106,8 @@ def test_rows_that_are_set_aside_leave_the_tally_of_the_others(tmp_path, small_b
     model = tb.NaiveBayes().fit(features(good), good["label"])
     trained = train(path, "label", read=ReadOptions(bad_rows="skip"))
     assert_same_tally(trained.stored.fitted.tally, model.tally_)
-    assert trained.aside.rows == trained.stored.provenance.skipped == 3
-    assert [line.split(":")[0] for line in trained.aside.lines] == [
+    assert trained.rejected.count == trained.stored.provenance.skipped == 3
+    assert [line.split(":")[0] for line in trained.rejected.lines] == [
         f"{path}, row 100, column 'age'", f"{path}, row 201", f"{path}, row 322, column 'age'",
     ]  # fmt: skip
     held = tb.NaiveBayes().cross_val(features(good), good["label"], folds="loo").report()
@@ -139,7 +140,8 @@ def test_progress_hears_of_every_row_and_byte(tmp_path, small_blocks):
         def end(self):
             heard["ended"] += 1
 
-    train(path, "label", ModelSpec(drop=("mail",)), scores=False, progress=Ear())
+    with listening(Ear()):
+        train(path, "label", ModelSpec(drop=("mail",)), scores=False)
     size = (tmp_path / "rows.csv").stat().st_size
     assert heard["begun"] == [("counting", size)]
     assert (heard["rows"], heard["ended"]) == (len(FRAME), 1)

@@ -9,8 +9,8 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
+from tallybayes.model.summary import MOST_COLUMNS, ModelSummary
 from tallybayes.workflows.training import train
-from tallybayes.workflows.understood import MOST_COLUMNS, understood
 from workflows.mixed import features, mixed, write
 
 FRAME = mixed(120, seed=13)
@@ -32,9 +32,11 @@ def test_missing_values_are_counted_as_pandas_counts_them(tmp_path, small_blocks
     for name in ("size", "visits", "calls", "mail", "owner"):
         gaps[name] = gaps[name].astype(object).mask(rng.random(len(gaps)) < 0.3, None)
     path = write(gaps, tmp_path / f"rows.{each}")
-    found = understood(train(path, "label", ModelSpec(columns=COLUMNS), scores=False).stored.fitted)
+    found = ModelSummary(
+        train(path, "label", ModelSpec(columns=COLUMNS), scores=False).stored.fitted
+    )
     # (a text without any word, such as "-", is there all the same)
-    assert {each.name: each.missing for each in found.columns} == (
+    assert {each.name: each.missing for each in found.columns()} == (
         features(gaps).isna().sum().to_dict()
     )
     assert dict(found.classes) == FRAME["label"].value_counts().to_dict()
@@ -42,7 +44,7 @@ def test_missing_values_are_counted_as_pandas_counts_them(tmp_path, small_blocks
 
 def test_families_and_reasons_are_named():
     trained = train(FRAME, "label", ModelSpec(columns=COLUMNS, alpha=0.5), scores=False)
-    found = {each.name: each for each in understood(trained.stored.fitted).columns}
+    found = {each.name: each for each in ModelSummary(trained.stored.fitted).columns()}
     assert found["income"].family == "Gaussian()"
     assert found["income"].why == "decimal numbers"
     assert found["status"].family == "Categorical(alpha=0.5)"
@@ -53,7 +55,7 @@ def test_families_and_reasons_are_named():
 
 
 def test_the_text_has_a_line_for_every_column():
-    said = str(understood(train(FRAME, "label", scores=False).stored.fitted)).splitlines()
+    said = str(ModelSummary(train(FRAME, "label", scores=False).stored.fitted)).splitlines()
     assert said[0].startswith("120 rows, to predict 'label': ")
     assert said[1].split() == ["column", "family", "missing", "why"]
     assert [line.split()[0] for line in said[2:]] == list(features(FRAME).columns)
@@ -65,14 +67,14 @@ def test_the_text_has_a_line_for_every_column():
 def test_many_columns_and_classes_are_cut_short():
     wide = pd.DataFrame({f"x{k}": np.arange(40.0) for k in range(MOST_COLUMNS + 7)})
     wide["label"] = [f"c{k % 12}" for k in range(40)]
-    said = understood(train(wide, "label", scores=False).stored.fitted)
+    said = ModelSummary(train(wide, "label", scores=False).stored.fitted)
     assert str(said).splitlines()[-1] == "... 7 more"
     assert str(said).split("\ncolumn ")[0].endswith(", ...")
     assert len(said.to_dict()["columns"]) == MOST_COLUMNS + 7
 
 
 def test_all_of_it_is_json():
-    found = understood(
+    found = ModelSummary(
         train(FRAME, "label", ModelSpec(columns=COLUMNS), scores=False).stored.fitted
     )
     shown = json.loads(json.dumps(found.to_dict()))
@@ -83,7 +85,7 @@ def test_all_of_it_is_json():
 
 def test_a_chosen_family_says_why_it_was_chosen():
     trained = train(FRAME, "label", ModelSpec({"size": "best"}, drop=("mail",)))
-    found = {each.name: each.why for each in understood(trained.stored.fitted).columns}
+    found = {each.name: each.why for each in ModelSummary(trained.stored.fitted).columns()}
     model = tb.NaiveBayes({"size": "best"}).fit(features(FRAME, "mail"), FRAME["label"])
     assert model.fitted_.recipe.reasons["size"] in found["size"]
 
@@ -95,7 +97,9 @@ class TestNames:
 
     def test_a_column_of_names_is_warned_of(self, tmp_path):
         path = write(self.NAMED, tmp_path / "rows.csv")
-        with pytest.warns(tb.TallyBayesWarning, match=r"column 'id' has 120 different .*--drop id"):
+        with pytest.warns(
+            tb.TallyBayesWarning, match=r"column 'id' has 120 different .*drop=\('id',\)"
+        ):
             train(path, "label", scores=False)
 
     @pytest.mark.parametrize(
@@ -114,6 +118,6 @@ def test_a_column_that_numbers_the_rows_is_pointed_at(tmp_path):
     path = tmp_path / "rows.csv"
     lines = [f"{k},{k % 7 + 0.5},{'ab'[k % 2]}" for k in range(100, 160)]
     path.write_text("\n".join([",x,y", *lines, ""]))
-    with pytest.warns(tb.TallyBayesWarning, match="'index' numbers the rows.*--drop index"):
+    with pytest.warns(tb.TallyBayesWarning, match=r"'index' numbers the rows.*drop=\('index',\)"):
         train(path, "y")
     assert train(path, "y", ModelSpec(drop=("index",))).stored.fitted.tally.schema.names == ("x",)

@@ -22,15 +22,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallybayes.kernels.progress import listening
+
 if TYPE_CHECKING:
     from tallybayes.errors import Option
     from tallybayes.rendering import Renderable
     from tallybayes.sources.formats import ReadOptions
-    from tallybayes.workflows.streams import Aside
+    from tallybayes.workflows.outcomes import Outcome
 
 FORMS = ("text", "markdown", "latex", "html", "json")
 FAULT, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
-EXAMPLES = 5  # rows set aside that are named
 PATIENCE = 0.5  # seconds of work before a bar is shown
 REMEDIES = {
     errno.ENOENT: "; check how the name is written, and the current folder",
@@ -106,15 +107,16 @@ class Session:
         if self.json or not self.quiet:
             self.show(result, *more, **facts)
 
-    def rejected(self, aside: Aside, read: ReadOptions) -> dict[str, Any]:
+    def rejected(self, outcome: Outcome, read: ReadOptions) -> dict[str, Any]:
         """Say which rows were set aside, or how many; return the same for JSON."""
-        every = read.bad_rows == "report"
-        lines = aside.lines if every else aside.lines[:EXAMPLES]
-        for line in lines if every else ():
-            self.say(f"set aside: {line}")
-        if aside.rows and not every:
-            self.say(f"rows set aside: {aside.rows:,}, the first of them {lines[0]}")
-        return {"bad_rows": aside.rows, "bad_examples": lines}
+        rejected = outcome.rejected
+        if read.bad_rows == "report":
+            for line in rejected.lines:
+                self.say(f"set aside: {line}")
+        elif rejected.count:
+            first = rejected.lines[0]
+            self.say(f"rows set aside: {rejected.count:,}, the first of them {first}")
+        return {"bad_rows": rejected.count, "bad_examples": rejected.lines}
 
     def say(self, text: str) -> None:
         """Tell a person something that is no result, above a bar if there is one."""
@@ -129,14 +131,16 @@ class Session:
 
     @contextmanager
     def progress(self) -> Iterator[Progress | None]:
-        """Give what workflows tell their progress to; it is on a terminal only."""
-        listening = sys.stderr is not None and sys.stderr.isatty()
-        self.bar = Progress() if listening and not self.silent else None
+        """Show the progress of what is done meanwhile; it is on a terminal only."""
+        if self.silent or sys.stderr is None or not sys.stderr.isatty():
+            yield None
+            return
+        self.bar = Progress()
         try:
-            yield self.bar
+            with listening(self.bar):
+                yield self.bar
         finally:
-            if self.bar is not None:
-                self.bar.end()
+            self.bar.end()
             self.bar = None
 
     def warn(self, message: Warning | str, *where: Any, **more: Any) -> None:

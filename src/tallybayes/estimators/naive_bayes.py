@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from html import escape
-from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -38,9 +37,8 @@ from tallybayes.model.specification import (
     without_dropped,
     without_numbers,
 )
+from tallybayes.model.summary import ModelSummary
 from tallybayes.priors import Fixed, Prior, prior_of
-from tallybayes.rendering.document import Table as ShownTable
-from tallybayes.rendering.document import as_text
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
 from tallybayes.sources import Source, Table, as_source, selected
 from tallybayes.sources.labels import Label, encode, sorted_labels
@@ -50,9 +48,6 @@ from tallybayes.validation.calibration import calibrated, checked_how
 from tallybayes.validation.family_choice import FamilyChoice, best_families, numeric_columns
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.prepared import NeedsRefit, Prepared
-
-MOST_COLUMNS = 50  # of a summary
-MOST_CLASSES = 10
 
 
 class NaiveBayes(TallyClassifier):
@@ -106,10 +101,10 @@ class NaiveBayes(TallyClassifier):
     >>> model.predict({"owner": ["Yes"], "income": [110.0]}).tolist()
     ['No']
     >>> print(model.summary())
-    4 rows: 2 'No', 2 'Yes'
-    column  family                  why
-    income  Gaussian()              decimal numbers
-    owner   Categorical(alpha=1.0)  text
+    4 rows, to predict 'class': 2 'No', 2 'Yes'
+    column  family                  missing  why
+    income  Gaussian()                       decimal numbers
+    owner   Categorical(alpha=1.0)        1  text
     """
 
     columns: Any
@@ -316,39 +311,7 @@ class NaiveBayes(TallyClassifier):
 
     def summary(self) -> str:
         """Say what was counted, and for each column its family and the reason for it."""
-        calibration = self.calibration_
-        notes = () if calibration is None else (calibration.headline,)
-        return "\n".join([as_text([self._summary()], width=10_000), *notes])
-
-    def _summary(self) -> ShownTable:
-        """Return the columns with their families, exponents and reasons as a table."""
-        fitted = self.fitted_
-        tally, recipe = fitted.tally, fitted.recipe
-        of_classes = zip(tally.rows.tolist(), tally.classes, strict=True)
-        counts = [f"{n} {label!r}" for n, label in islice(of_classes, MOST_CLASSES)]
-        more = ["..."] if len(tally.classes) > MOST_CLASSES else []
-        names, calibration = tally.schema.names, recipe.calibration
-        exponents: dict[str, float] = {}
-        if calibration is not None and calibration.exponents:
-            for plan in recipe.plan(tally):
-                found = calibration.exponents_of(plan.names, plan.title)  # one for a whole bag
-                exponents |= dict.fromkeys(plan.names, found[0])
-                exponents |= zip(plan.names, found, strict=False)
-        lines = [
-            (
-                name,
-                f"{recipe.family_of(tally.schema, name)}"
-                + (f" ^ {exponents[name]:.3f}" if name in exponents else ""),
-                fitted.why(name, tally.schema.reason(name)),
-            )
-            for name in islice(names, MOST_COLUMNS)
-        ]
-        table = ShownTable.of(
-            f"{int(tally.rows.sum())} rows: {', '.join([*counts, *more])}",
-            [("column", "label"), ("family", "text"), ("why", "text")],
-            lines,
-        )
-        return replace(table, more=len(names) - len(lines))
+        return ModelSummary(self.fitted_).to_text(width=10_000)
 
     def _html_repr(self) -> str:
         try:
@@ -357,12 +320,9 @@ class NaiveBayes(TallyClassifier):
             diagram = f"<pre>{escape(repr(self))}</pre>"
         if vars(self).get("_fitted") is None:
             return diagram
-        table = self._summary()
-        body = replace(table, caption="").__html__()
-        calibration = self.calibration_
-        note = "" if calibration is None else f"<p>{escape(calibration.headline)}</p>"
-        head = f"<summary>{escape(table.caption)}</summary>"
-        return f"{diagram}<details>{head}{body}{note}</details>"
+        summary = ModelSummary(self.fitted_)
+        head, body = f"<summary>{escape(summary.caption)}</summary>", summary.to_html(styled=False)
+        return f"{diagram}<details>{head}{body}</details>"
 
     @property
     def calibration_(self) -> Calibration | None:

@@ -459,5 +459,5 @@ def are_kept() -> bool:
     """Tell whether the loops were compiled on this machine; if not, they are from now on."""
     return kept_or_compiling(
         (odd, bags, enter_all, add_bags),
-        "from tallybayes.workflows.warmup import STEPS; STEPS['text in ASCII']()",
+        "from tallybayes.workflows.warmup import STEPS; STEPS['text']()",
     )

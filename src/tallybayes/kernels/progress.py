@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 
@@ -29,3 +32,21 @@ class Silence:
 
     def end(self) -> None:
         """Say nothing."""
+
+
+_listener: ContextVar[Progress] = ContextVar("progress", default=Silence())  # noqa: B039
+
+
+def listener() -> Progress:
+    """Return what is told of progress now."""
+    return _listener.get()
+
+
+@contextmanager
+def listening(progress: Progress) -> Iterator[None]:
+    """Tell something of the progress of what is done meanwhile."""
+    token = _listener.set(progress)
+    try:
+        yield
+    finally:
+        _listener.reset(token)

@@ -17,7 +17,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.batches import encode_classes
-from tallybayes.errors import TallyBayesError, did_you_mean, number
+from tallybayes.errors import Option, TallyBayesError, did_you_mean, number
 from tallybayes.families import FAMILIES, ByClass, Family, RelativeFloor, Text
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.registry import default_family, family_named
@@ -353,8 +353,9 @@ class ModelSpec:
                 raise TallyBayesError(f"column {name!r} is dropped and asked for; do one of both")
         if weight in declared:
             raise TallyBayesError(
-                f"column {weight!r} says how often each row counts; it cannot be declared as one "
-                "of the columns too"
+                f"column {weight!r} says how often each row counts ({Option('weight')}); it cannot "
+                "be declared as one of the columns too",
+                remedy=Option("weight"),
             )
         used = {*(self.only or names), *declared} - {target, weight, *self.drop}
         if not used:

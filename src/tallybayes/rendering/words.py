@@ -57,6 +57,18 @@ def counted(n: float, one: str, several: str = "") -> str:
     return f"{count(n)} {one if n == 1 else several or one + 's'}"
 
 
+def tallied(rows: Iterable[tuple[object, float]], most: int = 10) -> str:
+    """Write how many rows each label has.
+
+    Examples
+    --------
+    >>> tallied([("No", 1234), ("Yes", 3)])
+    "1,234 'No', 3 'Yes'"
+    """
+    shown = [f"{count(n)} {label(repr(each))}" for each, n in rows]
+    return ", ".join([*shown[:most], *(["..."] if len(shown) > most else [])])
+
+
 def score(x: float) -> str:
     """Write a score with four decimals."""
     return f"{x:z.4f}" if abs(x) < 1e8 else f"{x:.6g}"

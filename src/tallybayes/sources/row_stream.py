@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import Option, TallyBayesError
-from tallybayes.kernels.progress import Progress, Silence
+from tallybayes.kernels.progress import Progress, listener
 from tallybayes.kernels.threads import alone, available
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.formats import ReadOptions
@@ -197,7 +197,7 @@ def map_rows(
     >>> [result.n_rows for result in stream], stream.rejected.count
     ([2], 0)
     """
-    read, progress, rejected = read or ReadOptions(), progress or Silence(), RejectedRows()
+    read, progress, rejected = read or ReadOptions(), progress or listener(), RejectedRows()
     fragments = rows.fragments(types, keep)
     progress.begin(what, rows.n_bytes)
     return RowStream(_results(fragments, work, read, progress, declarable, rejected), rejected)

@@ -1,76 +1,121 @@
-"""Changes of a model file: more rows, fewer rows, several models made one."""
+"""Changes of a model: more rows, fewer rows, several models made one.
+
+`learned` and `merge` are about models in memory; `update`, `forget` and `merge_into` do the same to
+a file, which is locked only while it changes: any number of processes may do this at once, and none
+loses what another has counted.
+"""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.model import Fitted
-from tallybayes.model.plans import (
-    CountPlan,
-    column_types,
-    source_of,
-    type_of_labels,
-    type_to_read,
-)
+from tallybayes.model.plans import CountPlan, column_types, source_of, type_of_labels, type_to_read
 from tallybayes.model.recipe import applicable, family_for
 from tallybayes.modelfile import Stored, changing, load
-from tallybayes.rendering import Part, Renderable
-from tallybayes.schema import Categories, Schema
+from tallybayes.rendering import Part
+from tallybayes.rendering.words import count as number
+from tallybayes.rendering.words import counted, tallied
+from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import sorted_labels
-from tallybayes.sources.row_stream import Rows
+from tallybayes.sources.row_stream import RejectedRows, Rows
 from tallybayes.sources.rows import open_rows
 from tallybayes.tallies import Tally
-from tallybayes.workflows.counting import count, types_to_read
-from tallybayes.workflows.prediction import check_columns
-from tallybayes.workflows.streams import Aside, Progress
-from tallybayes.workflows.training import source_name
+from tallybayes.workflows.outcomes import Outcome
+from tallybayes.workflows.planning import (
+    CATEGORIES,
+    count,
+    require_columns,
+    source_name,
+    types_to_read,
+)
+
+WEIGHT = Option("weight")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Changed(Renderable):
+class Changed(Outcome):
     """What a change did to a model: how many rows came or went, and how many there are now."""
 
     what: str
     rows: int
     total: int
     stored: Stored
-    aside: Aside
+
+    @property
+    def classes(self) -> list[tuple[Any, int]]:
+        """The classes, and how many rows each of them has now."""
+        tally = self.stored.fitted.tally
+        return list(zip(tally.classes, tally.rows.tolist(), strict=True))
 
     def document(self) -> Iterator[Part]:
         """Say what came or went, and what there is now."""
-        tally = self.stored.fitted.tally
-        counted = zip(tally.rows.tolist(), tally.classes, strict=True)
-        shown = ", ".join(f"{rows:,} {label!r}" for rows, label in list(counted)[:10])
-        now = f"{self.total:,} now{f': {shown}' if shown else ''}"
-        yield f"{self.what}: {self.rows:,} rows; the model has {now}"
+        now = f"{number(self.total)} now{': ' if self.classes else ''}{tallied(self.classes)}"
+        yield f"{self.what}: {counted(self.rows, 'row')}; the model has {now}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
-        tally = self.stored.fitted.tally
-        counted = zip(tally.classes, tally.rows.tolist(), strict=True)
         return {
             "what": self.what,
             "rows": self.rows,
             "total": self.total,
-            "classes": [{"label": label, "rows": rows} for label, rows in counted],
-            "bad_rows": self.aside.rows,
-            "bad_examples": self.aside.lines[:5],
+            "classes": [{"label": label, "rows": rows} for label, rows in self.classes],
         }
+
+
+def learned(
+    stored: Stored, tally: Tally, sign: Literal[1, -1], source: str = "a table", rejected: int = 0
+) -> Stored:
+    """Return the model that has also seen what a tally counts, or that has never seen it.
+
+    Parameters
+    ----------
+    stored
+        The model; it stays as it is.
+    tally
+        What was counted. Its schema has the columns of the model.
+    sign
+        1 to add it, -1 to take it away; what was never counted is refused.
+    source, rejected
+        Where the rows come from, and how many did not fit: for the history.
+
+    Examples
+    --------
+    >>> from tallybayes.modelfile import Provenance
+    >>> tally = Tally.of({"status": ["Single", "Married"]}, ["Yes", "No"])
+    >>> stored = Stored(Fitted(tally), Provenance.now("loan.csv", 2))
+    >>> learned(stored, tally, 1).fitted.tally.rows.tolist()
+    [2, 2]
+    """
+    before, recipe, schema = stored.fitted.tally, stored.fitted.recipe, tally.schema
+    room = before.with_schema(schema)
+    total = room + tally if sign > 0 else room - tally
+    fitted = Fitted(total, replace(recipe, families=applicable(recipe.families, schema)))
+    n = int(tally.rows.sum())
+    line = f"{'update' if sign > 0 else 'forget'} {source}: {n} rows"
+    added = source if sign > 0 else None
+    provenance = stored.provenance.then(line, sign * n, rejected, added)
+    return _estimable(replace(stored, fitted=fitted, provenance=provenance))
+
+
+def _estimable(stored: Stored) -> Stored:
+    """Return what a model can be estimated from, unless there is nothing in it."""
+    if stored.fitted.tally.classes:
+        stored.fitted.model  # noqa: B018
+    return stored
 
 
 def update(path: str | os.PathLike[str], data: Any, **options: Any) -> Changed:
     """Count more rows into a model file.
-
-    The rows are counted first; the file is locked only while they are added, so any number of
-    processes may do this at once and none loses what another has counted.
 
     Parameters
     ----------
@@ -80,7 +125,7 @@ def update(path: str | os.PathLike[str], data: Any, **options: Any) -> Changed:
         Files, a folder, a pattern, an address, "-", or a table: see `open_rows`.
     **options
         ``target``, the column of the data that holds the labels, if it is not called as in the
-        model; ``weight``, ``read`` and ``progress``, as for `train`.
+        model; ``weight`` and ``read``, as for `train`.
     """
     return _change("updated", path, data, **options)
 
@@ -106,96 +151,75 @@ def _change(
     target: str | None = None,
     weight: str | None = None,
     read: ReadOptions | None = None,
-    progress: Progress | None = None,
 ) -> Changed:
-    read = read or ReadOptions()
+    start, read = time.perf_counter(), read or ReadOptions()
     rows = open_rows(data, read)
-    before = load(path)
-    known = before.fitted.tally.schema
-    schema = _settled(rows, before.fitted.tally) if what == "updated" else known
-    counting = _counting(rows, before.fitted, schema, target or schema.target, weight)
-    weighed = before.fitted.tally
-    if weight is None and not np.array_equal(weighed.weight, weighed.rows):
+    before = load(path).fitted
+    known = before.tally.schema
+    require_columns(rows, known.names)
+    schema = _settled(rows, before.tally) if what == "updated" else known
+    plan = _plan_like(rows, before, schema, target or schema.target, weight)
+    if weight is None and not np.array_equal(before.tally.weight, before.tally.rows):
         warn(
             f"the rows in {os.fspath(path)} were counted with weights, and these are not; name "
-            "their column with --weight",
+            f"their column with {WEIGHT}",
             TallyBayesWarning,
+            WEIGHT,
         )
-    counted = count(rows, counting, read, progress=progress)
-    n = int(counted.tally.rows.sum())
+    tally, _, rejected = count(rows, plan, read, settled=True)
     with changing(path) as change:
         now = change.stored
         if now.fitted.tally.schema not in (known, schema):
             raise TallyBayesError(f"{path} has other columns by now; do it again")
-        tally = _sum(what, now.fitted.tally.with_schema(schema), counted.tally)
-        families = applicable(now.fitted.recipe.families, schema)
-        fitted = Fitted(tally, replace(now.fitted.recipe, families=families))
-        if tally.classes:
-            fitted.model  # noqa: B018  (a model that cannot be estimated is not written)
-        verb, sign = ("update", 1) if what == "updated" else ("forget", -1)
-        provenance = now.provenance.then(
-            f"{verb} {source_name(data)}: {n} rows",
-            sign * n,
-            counted.aside.rows,
-            source_name(data) if sign > 0 else None,
-        )
-        stored = replace(now, fitted=fitted, provenance=provenance)
+        sign: Literal[1, -1] = 1 if what == "updated" else -1
+        stored = learned(now, tally, sign, source_name(data), rejected.count)
         change.save(stored)
-    return Changed(what, n, int(tally.rows.sum()), stored, counted.aside)
-
-
-def _sum(what: str, tally: Tally, other: Tally) -> Tally:
-    return tally - other if what == "forgot" else tally + other
+    n, total = int(tally.rows.sum()), int(stored.fitted.tally.rows.sum())
+    return Changed(rejected, time.perf_counter() - start, what, n, total, stored)
 
 
 def _settled(rows: Rows, tally: Tally) -> Schema:
-    """Settle what the columns are of which there was no value yet."""
+    """Settle what the columns are of which there was no value yet, if nobody has declared them."""
     schema = tally.schema
-    check_columns(rows, schema)
-    open_ = [name for name in tally.empty_columns() if _is_open(schema, name)]
-    if not open_:
+    undeclared = [
+        name
+        for name in tally.empty_columns()
+        if schema.kind(name).read_as == "category"
+        and name not in schema.declared
+        and schema.reason(name) != "declared"
+    ]
+    if not undeclared:
         return schema
-    found = Schema.infer(source_of(rows.sample, open_), target=schema.target)
-    return schema.joined(found, overruled=open_)
+    inferred = Schema.infer(source_of(rows.sample, undeclared), target=schema.target)
+    return schema.joined(inferred, overruled=undeclared)
 
 
-def _is_open(schema: Schema, name: str) -> bool:
-    """Tell whether a column without a value was taken for categories for want of a better idea."""
-    declared = name in schema.declared or schema.reason(name) == "declared"
-    return isinstance(schema.kind(name), Categories) and not declared
-
-
-def _counting(
+def _plan_like(
     rows: Rows, fitted: Fitted, schema: Schema, target: str, weight: str | None
 ) -> CountPlan:
-    """Say how the rows are counted: as those before."""
-    check_columns(rows, schema)
-    for name in (target, *([weight] if weight else [])):
-        if name not in rows.names:
-            raise TallyBayesError(
-                f"{rows.files[0]} has no column {name!r}; {did_you_mean(name, rows.names)}"
-            )
+    """Plan how rows are counted: as those before."""
+    others = [target] if weight is None else [target, weight]
+    require_columns(rows, others)
+    for name in others:
         if name in schema.names:
             raise TallyBayesError(
                 f"column {name!r} is one that the model predicts from; it cannot hold the labels "
                 "or weights too"
             )
     types = column_types(fitted.tally)
-    types[target] = type_of_labels(fitted.classes)
     # where no value is known, the type is that of the first rows
-    types |= types_to_read(
-        source_of(rows.sample, fitted.tally.empty_columns()), schema, rows.types_guessed
-    )
+    empty = source_of(rows.sample, fitted.tally.empty_columns())
+    types |= types_to_read(empty, schema, rows.types_guessed)
+    types[target] = type_of_labels(fitted.classes)
     if not fitted.classes:
-        labels = ArrowColumn(target, rows.sample.column(target))
-        types[target] = type_to_read(labels, Categories())
+        types[target] = type_to_read(ArrowColumn(target, rows.sample.column(target)), CATEGORIES)
     if weight is not None:
         types[weight] = "number"
     return CountPlan(schema, target, weight, types)
 
 
-def merge(models: Sequence[Stored], names: Sequence[str]) -> Stored:
-    """Return the model of all rows of several models together.
+def merge(models: Sequence[Stored], names: Sequence[str]) -> Changed:
+    """Make one model of the rows of several.
 
     Columns that only some of them have were missing in the others. Smoothing, prior, positive class
     and calibration are those of the first.
@@ -203,22 +227,32 @@ def merge(models: Sequence[Stored], names: Sequence[str]) -> Stored:
     Parameters
     ----------
     models
-        The models, one or more.
+        The models, one or more; they stay as they are.
     names
         What they are called, for the history and in errors.
     """
-    merged = models[0]
+    start, merged = time.perf_counter(), models[0]
+    n = total = int(merged.fitted.tally.rows.sum())
     for other, name in zip(models[1:], names[1:], strict=True):
         try:
             fitted = _merged(merged.fitted, other.fitted)
         except TallyBayesError as error:
             raise TallyBayesError(f"{name} cannot be merged with {names[0]}: {error}") from None
         rows = int(other.fitted.tally.rows.sum())
-        said = f"merge {name}: {rows} rows"
-        provenance = merged.provenance.then(said, rows, other.provenance.skipped, name)
+        line, total = f"merge {name}: {rows} rows", total + rows
+        provenance = merged.provenance.then(line, rows, other.provenance.skipped, name)
         merged = replace(merged, fitted=fitted, provenance=provenance)
-    if merged.fitted.tally.classes:
-        merged.fitted.model  # noqa: B018  (a model that cannot be estimated is not written)
+    stored, seconds = _estimable(merged), time.perf_counter() - start
+    return Changed(RejectedRows(), seconds, "merged", total - n, total, stored)
+
+
+def merge_into(
+    path: str | os.PathLike[str], models: Sequence[Stored], names: Sequence[str]
+) -> Changed:
+    """Add models to the one in a file: see `merge`."""
+    with changing(path) as change:
+        merged = merge([change.stored, *models], [os.fspath(path), *names])
+        change.save(merged.stored)
     return merged
 
 

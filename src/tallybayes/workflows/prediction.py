@@ -4,51 +4,43 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.kernels.choice import part_of
 from tallybayes.model.plans import PREDICTION, PredictPlan
 from tallybayes.modelfile import Stored
-from tallybayes.rendering import Part, Renderable
-from tallybayes.schema import Schema
+from tallybayes.rendering import Part
+from tallybayes.rendering.words import counted, tallied
 from tallybayes.sources.arrow_files import types_of
 from tallybayes.sources.formats import Format, ReadOptions
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import ColumnType, Rows, map_rows
 from tallybayes.sources.row_writers import format_for, row_writer, widened
 from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.counting import cells_in_all
-from tallybayes.workflows.streams import Aside, Progress
+from tallybayes.workflows.outcomes import Outcome
+from tallybayes.workflows.planning import expecting, require_columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Predicted(Renderable):
-    """What was predicted: how many rows, of which classes, and how long it took."""
+class Predicted(Outcome):
+    """What was predicted: how many rows, of which classes, and what was written of them."""
 
     rows: int
     classes: tuple[tuple[Label, int], ...]
     columns: tuple[str, ...]
-    aside: Aside
-    seconds: float
 
     def document(self) -> Iterator[Part]:
         """Say how many rows were given which class."""
-        shown = ", ".join(f"{n:,} {label!r}" for label, n in self.classes[:10])
-        more = ", ..." if len(self.classes) > 10 else ""
-        yield f"{self.rows:,} rows predicted: {shown}{more}"
+        yield f"{counted(self.rows, 'row')} predicted: {tallied(self.classes)}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
         return {
             "rows": self.rows,
             "predicted": [{"label": label, "rows": n} for label, n in self.classes],
             "columns": list(self.columns),
-            "bad_rows": self.aside.rows,
-            "bad_examples": self.aside.lines[:5],
-            "seconds": self.seconds,
         }
 
 
@@ -61,7 +53,6 @@ def predict(
     proba: bool = False,
     keep: Sequence[str] | None = (),
     read: ReadOptions | None = None,
-    progress: Progress | None = None,
 ) -> Predicted:
     """Predict the class of every row of files, and write it.
 
@@ -69,8 +60,8 @@ def predict(
     ----------
     stored
         The model.
-    data
-        Files, a folder, a pattern, an address, "-", or a table: see `open_rows`.
+    data, read
+        As for `train`.
     out
         A path, or a file that is open for writing bytes. A path appears only when it is complete.
     to
@@ -80,70 +71,40 @@ def predict(
         Whether to write the probability of every class, not only of the predicted one.
     keep
         Columns of the data that are written too, before the prediction; None for all.
-    read
-        How files are read, and what is done with rows that do not fit.
-    progress
-        What is told of how far the work has come.
     """
-    start = time.perf_counter()
-    read = read or ReadOptions()
+    start, read = time.perf_counter(), read or ReadOptions()
     path = os.fspath(out) if isinstance(out, str | os.PathLike) else None
     written = format_for(path, to)
     rows = open_rows(data, read)
-    model, schema = stored.fitted.model, stored.fitted.tally.schema
-    kept = _kept(keep, rows.names)
-    check_columns(rows, schema)
-    plan = PredictPlan.of(stored.fitted, kept, proba)
-    passing = _types_kept(rows, kept, written)
-    counts = dict.fromkeys(model.classes, 0)
-    n_rows = 0
+    require_columns(rows, stored.fitted.tally.schema.names)
+    require_columns(rows, keep or (), "to keep")
+    plan = PredictPlan.of(stored.fitted, rows.names if keep is None else keep, proba)
+    passing = _types_kept(rows, plan.keep, written)
+    often: Counter[Label] = Counter()
+    n_rows, begun = 0, False
+    with row_writer(out, to) as writer, expecting(rows, plan.model.schema):
 
-    def work(table: Any) -> Any:
-        found = plan.table(table)
-        often = found.column(PREDICTION).value_counts()
-        return writer.encode(widened(found, rows.sample.schema)), often.to_pylist()
+        def work(table: Any) -> tuple[Any, list[Any]]:
+            found = plan.table(table)
+            counts = found.column(PREDICTION).value_counts().to_pylist()
+            return writer.encode(widened(found, rows.sample.schema)), counts
 
-    with part_of(cells_in_all(rows, schema)), row_writer(out, to) as writer:
-        stream = map_rows(rows, plan.types, work, read, progress, what="predicting", keep=passing)
-        begun = False
-        for done in stream:
-            output, found = done.value
-            for each in found:
-                counts[each["values"]] += each["counts"]
-            n_rows += done.n_rows
+        stream = map_rows(rows, plan.types, work, read, what="predicting", keep=passing)
+        for result in stream:
+            encoded, counts = result.value
+            writer.write(encoded)
             begun = True
-            writer.write(output)
+            often.update({each["values"]: each["counts"] for each in counts})
+            n_rows += result.n_rows
         if not begun:  # the columns are written all the same
             writer.write(work(rows.sample.slice(0, 0))[0])
-    aside = Aside().note(stream.rejected)
-    seconds = time.perf_counter() - start
-    return Predicted(n_rows, tuple(counts.items()), (*kept, *plan.added), aside, seconds)
+    classes = tuple((label, often[label]) for label in plan.model.classes)
+    columns = (*plan.keep, *plan.added)
+    return Predicted(stream.rejected, time.perf_counter() - start, n_rows, classes, columns)
 
 
-def check_columns(rows: Rows, schema: Schema) -> None:
-    """Refuse data that lack a column of the model."""
-    lacking = [name for name in schema.names if name not in rows.names]
-    if lacking:
-        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
-        raise TallyBayesError(
-            f"{rows.files[0]} has no column {lacking[0]!r}{more}; "
-            f"{did_you_mean(lacking[0], rows.names)}"
-        )
-
-
-def _kept(keep: Sequence[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
-    if keep is None:
-        return names
-    for name in keep:
-        if name not in names:
-            raise TallyBayesError(
-                f"there is no column {name!r} to keep; {did_you_mean(name, names)}"
-            )
-    return tuple(dict.fromkeys(keep))
-
-
-def _types_kept(rows: Rows, kept: tuple[str, ...], to: Format) -> dict[str, ColumnType]:
+def _types_kept(rows: Rows, keep: tuple[str, ...], to: Format) -> dict[str, ColumnType]:
     """Return the types of columns that only pass through; text stays as it is."""
     if rows.types_guessed and to.types_guessed:  # 007 stays 007
-        return dict.fromkeys(kept, "text")
-    return types_of(rows.sample.select(list(kept)))
+        return dict.fromkeys(keep, "text")
+    return types_of(rows.sample.select(list(keep)))

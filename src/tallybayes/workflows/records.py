@@ -1,10 +1,11 @@
-"""Single records: typed in as text, taken from a file, or drawn from a model."""
+"""Looks into a stored model: single records explained, plausible ones drawn, all of it shown."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import IO, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -12,12 +13,18 @@ from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.model.plans import column_types
 from tallybayes.model.specification import label_of
 from tallybayes.modelfile import Stored
+from tallybayes.rendering import Part, Renderable
 from tallybayes.sources.arrow_files import TYPE_NAMES
 from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import ColumnType, map_rows
-from tallybayes.sources.row_writers import format_for, row_writer
+from tallybayes.sources.row_writers import row_writer
 from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.prediction import check_columns
+from tallybayes.workflows.planning import require_columns
+
+if TYPE_CHECKING:
+    from tallybayes.explanations import Explanation
+    from tallybayes.report.inspection import Inspection
 
 TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
@@ -32,8 +39,7 @@ def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
     texts
         What was typed, by column; the target may be among them.
     """
-    schema = stored.fitted.tally.schema
-    types = column_types(stored.fitted.tally)
+    schema, types = stored.fitted.tally.schema, column_types(stored.fitted.tally)
     record: dict[str, Any] = {}
     for name, text in texts.items():
         if name == schema.target:
@@ -48,6 +54,7 @@ def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(name: str, text: str, kind: ColumnType) -> Any:
+    """Read a value as its column has it."""
     if text == "":
         return None
     try:
@@ -66,20 +73,91 @@ def record_in(
     stored: Stored, data: Any, row: int, *, read: ReadOptions | None = None
 ) -> dict[str, Any]:
     """Return the record in a row of files: the first has the number 1, and bad rows count too."""
-    if row < 1:
-        raise TallyBayesError(f"the row is {row}; rows are counted from 1")
-    read = read or ReadOptions()
+    row, read = whole(row, "the row", 1), read or ReadOptions()
     rows = open_rows(data, read)
-    check_columns(rows, stored.fitted.tally.schema)
-    stream = map_rows(rows, column_types(stored.fitted.tally), lambda table: table, read)
-    for done in stream:
-        place = np.flatnonzero(done.numbers == row - 1)
+    types = column_types(stored.fitted.tally)
+    require_columns(rows, types)
+    stream = map_rows(rows, types, lambda table: table, read)
+    for result in stream:
+        place = np.flatnonzero(result.numbers == row - 1)
         if len(place):
-            (record,) = done.value.slice(int(place[0]), 1).to_pylist()
+            stream.close()
+            (record,) = result.value.slice(int(place[0]), 1).to_pylist()
             return dict(record)
-        if stream.rejected.of >= row:
-            raise TallyBayesError(f"row {row} of {rows.files[0]} is one of those set aside")
+    if row <= stream.rejected.of:
+        raise TallyBayesError(f"row {row} of {rows.files[0]} is one of those set aside")
     raise TallyBayesError(f"{rows.files[0]} has {stream.rejected.of} rows; there is no row {row}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explained(Renderable):
+    """What each value says for one class against another, and all else in `to_dict`."""
+
+    explanation: Explanation
+    one: Label | None
+    other: Label | None
+
+    def document(self) -> Iterator[Part]:
+        """Show the evidence."""
+        shown = self.explanation
+        several = shown.runner_up is not None
+        yield from (shown.against(self.one, self.other) if several else shown).document()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        return self.explanation.to_dict(self.one, self.other)
+
+
+def explain(
+    stored: Stored,
+    record: Mapping[str, Any],
+    show: Literal["evidence", "working", "counterfactuals"] = "evidence",
+    *,
+    one: Label | None = None,
+    other: Label | None = None,
+    to: Label | None = None,
+    keep: Sequence[str] = (),
+) -> Renderable:
+    """Explain the answer for a record; labels may be typed as text.
+
+    Parameters
+    ----------
+    stored
+        The model.
+    record
+        The values by column: see `record_of` and `record_in`.
+    show
+        What each value says for and against each class; the whole arithmetic, from the counts on;
+        or the smallest changes that change the answer.
+    one, other
+        The classes that the evidence speaks for and against.
+    to, keep
+        The answer that changes shall lead to, and columns that stay.
+    """
+    from tallybayes import explanations
+
+    def meant(word: Label | None) -> Label | None:
+        return None if word is None else label_of(word, stored.fitted.classes)
+
+    if show == "working":
+        return explanations.explain(stored.fitted, record, "working")
+    if show == "counterfactuals":
+        return explanations.counterfactuals(stored.fitted, record, meant(to), keep=keep)
+    return Explained(explanations.explain(stored.fitted, record), meant(one), meant(other))
+
+
+def inspect(
+    stored: Stored,
+    path: str | None = None,
+    *,
+    columns: Sequence[str] = (),
+    words: int | None = None,
+) -> Inspection:
+    """Show what a model has counted and estimated: `tallybayes.report.inspection.inspect_model`."""
+    from tallybayes.report.inspection import inspect_model
+
+    more = {} if words is None else {"words": words}
+    return inspect_model(stored, path, columns=columns or None, **more)
 
 
 def sample(
@@ -108,13 +186,12 @@ def sample(
     """
     import pyarrow
 
-    path = os.fspath(out) if isinstance(out, str | os.PathLike) else None
-    format_for(path, to)  # before any work
+    n = whole(n, "the number of records", 0)
     if seed is not None:
         seed = whole(seed, "the seed", 0)
-    drawn = stored.fitted.model.sample(n, record_of(stored, given or {}), seed)
-    columns = [pyarrow.array(values.tolist(), from_pandas=True) for values in drawn.values()]
-    table = pyarrow.table(columns, list(drawn))  # in which a missing value is null, not NaN
     with row_writer(out, to) as writer:
+        drawn = stored.fitted.model.sample(n, record_of(stored, given or {}), seed)
+        columns = [pyarrow.array(values.tolist(), from_pandas=True) for values in drawn.values()]
+        table = pyarrow.table(columns, list(drawn))  # in which a missing value is null, not NaN
         writer.write(writer.encode(table))
     return n

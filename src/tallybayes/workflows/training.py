@@ -1,8 +1,7 @@
-"""Training on files: types from a sample, one pass to count, and what the model is worth."""
+"""Training on files: types from the first rows, one pass to count, and what the model is worth."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,24 +10,33 @@ from typing import Any
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, warn
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.model import Fitted, Recipe
+from tallybayes.model.plans import CountPlan
 from tallybayes.model.specification import ColumnSpec, ModelSpec
+from tallybayes.model.summary import ModelSummary
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.priors import Fixed, prior_of
-from tallybayes.rendering import Heading, Part, Renderable
+from tallybayes.rendering import Heading, Part
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import sorted_labels
-from tallybayes.sources.row_stream import Rows
+from tallybayes.sources.row_stream import RejectedRows, Rows
 from tallybayes.sources.rows import open_rows
 from tallybayes.tallies import Tally
-from tallybayes.workflows.counting import count, labels_of, settled
-from tallybayes.workflows.leaving_out import leave_out
-from tallybayes.workflows.streams import Aside, Progress
-from tallybayes.workflows.tables import estimator_of, labelled_from
-from tallybayes.workflows.understood import Understood, understood
+from tallybayes.workflows.evaluation import leave_out
+from tallybayes.workflows.outcomes import Outcome
+from tallybayes.workflows.planning import (
+    Counted,
+    count,
+    estimator_of,
+    labels_of,
+    plan_counting,
+    read_labelled,
+    source_name,
+    with_target,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained(Renderable):
+class Trained(Outcome):
     """A model, what was understood of the data, and the exact leave-one-out scores.
 
     Attributes
@@ -39,76 +47,51 @@ class Trained(Renderable):
         The leave-one-out scores, or None.
     no_scores
         Why there are none.
-    aside
-        The rows that were set aside.
-    seconds
-        How long it took.
     """
 
     stored: Stored
-    scores: ClassificationReport | None
-    no_scores: str
-    aside: Aside
-    seconds: float
+    scores: ClassificationReport | None = None
+    no_scores: str = ""
 
     def document(self) -> Iterator[Part]:
         """Show what was understood of the data, and the scores."""
-        yield from understood(self.stored.fitted).document()
+        yield from ModelSummary(self.stored.fitted).document()
         if self.scores is not None:
             yield Heading("Every row predicted by the model of all others", 3)
             yield from self.scores.document()
         elif self.no_scores:
             yield f"No leave-one-out scores: {self.no_scores}."
 
-    def to_dict(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return everything but the model as JSON can hold it."""
         return {
-            **understood(self.stored.fitted).to_dict(),
-            "bad_rows": self.aside.rows,
-            "bad_examples": self.aside.lines[:5],
+            **ModelSummary(self.stored.fitted).to_dict(),
             "leave_one_out": None if self.scores is None else self.scores.to_dict(),
             "no_scores": self.no_scores or None,
-            "seconds": self.seconds,
         }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looked(Renderable):
-    """What is understood of the data by their first rows.
+class Previewed(Outcome):
+    """What is understood of the data by their first rows, and whether those were all."""
 
-    Attributes
-    ----------
-    understood
-        The classes and columns, as far as these rows go.
-    aside
-        The rows that were set aside.
-    whole
-        Whether those were all rows.
-    """
-
-    understood: Understood
-    aside: Aside
-    whole: bool
+    summary: ModelSummary
+    complete: bool
 
     @property
     def rows(self) -> int:
         """How many rows were looked at."""
-        return sum(rows for _, rows in self.understood.classes) + self.aside.rows
+        return self.summary.rows + self.rejected.count
 
     def document(self) -> Iterator[Part]:
         """Show what was understood, and of how many rows."""
-        if not self.whole:
+        if not self.complete:
             yield Heading(f"From the first {self.rows:,} rows only", 3)
-        yield from self.understood.document()
+        yield from self.summary.document()
 
-    def to_dict(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
-        return {
-            **self.understood.to_dict(),
-            "first_rows": None if self.whole else self.rows,
-            "bad_rows": self.aside.rows,
-            "bad_examples": self.aside.lines[:5],
-        }
+        return {**self.summary.to_dict(), "first_rows": None if self.complete else self.rows}
 
 
 def train(
@@ -119,7 +102,6 @@ def train(
     weight: str | None = None,
     read: ReadOptions | None = None,
     scores: bool = True,
-    progress: Progress | None = None,
 ) -> Trained:
     """Train a model on files, or on anything else that holds rows.
 
@@ -140,8 +122,6 @@ def train(
         How files are read, and what is done with rows that do not fit.
     scores
         Whether to leave out each row, for scores.
-    progress
-        What is told of how far the work has come.
 
     Examples
     --------
@@ -150,38 +130,28 @@ def train(
     >>> trained.stored.fitted.model.posterior_of({"income": 80.0})["Yes"] > 0.5
     True
     """
-    start = time.perf_counter()
-    spec, read = spec or ModelSpec(), read or ReadOptions()
+    start, spec, read = time.perf_counter(), spec or ModelSpec(), read or ReadOptions()
     rows = open_rows(data, read)
-    spec = spec.for_labels(labels_of(rows, target))
-    if spec.needs_all_rows:
-        return _with_estimator(rows, target, spec, weight, read, progress, source_name(data), start)
-    counting, wish = settled(rows, spec, target, weight, read)
-    counted = count(
-        rows, counting, read, keep=scores, declarable=counting.undeclared, progress=progress
-    )
-    tally = counted.tally
-    _check_classes(rows, tally, target)
-    fitted = fitted_from(tally, wish, spec)
-    fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
-    held: Predictions | str = ""
-    if scores:
-        held = leave_out(rows, counting, counted, fitted, read, progress)
-    provenance = Provenance.now(source_name(data), int(tally.rows.sum()), counted.aside.rows)
-    said = held if isinstance(held, str) else ""
-    found = None if isinstance(held, str) else held.report()
-    seconds = time.perf_counter() - start
-    return Trained(Stored(fitted, provenance), found, said, counted.aside, seconds)
+    fitted, rejected, counted = _learned(rows, target, spec, weight, read, keep=scores)
+    found: Predictions | str = ""
+    if counted is None:
+        found = f"{spec.needs_all_rows}: use evaluate, which does that anew for each fold"
+    elif scores:
+        found = leave_out(rows, *counted, fitted.recipe, read)
+    n_rows = int(fitted.tally.rows.sum())
+    stored = Stored(fitted, Provenance.now(source_name(data), n_rows, rejected.count))
+    report, why = (None, found) if isinstance(found, str) else (found.report(), "")
+    return Trained(rejected, time.perf_counter() - start, stored, report, why)
 
 
-def look(
+def preview(
     data: Any,
     target: str,
     spec: ModelSpec | None = None,
     *,
     weight: str | None = None,
     read: ReadOptions | None = None,
-) -> Looked:
+) -> Previewed:
     """Look what `train` would understand of the data, by their first rows.
 
     Types, families and rows that do not fit are those that `train` would find there.
@@ -194,37 +164,52 @@ def look(
     Examples
     --------
     >>> rows = {"income": [125.0, 100.0, 70.0, 95.0], "cheat": ["No", "No", "Yes", "Yes"]}
-    >>> print(look(rows, "cheat"))
+    >>> print(preview(rows, "cheat"))
     4 rows, to predict 'cheat': 2 'No', 2 'Yes'
-    column  family      missing  why
-    income  Gaussian()           decimal numbers
+    column  family      why
+    income  Gaussian()  decimal numbers
     """
-    spec, read = spec or ModelSpec(), read or ReadOptions()
+    start, spec, read = time.perf_counter(), spec or ModelSpec(), read or ReadOptions()
     rows = open_rows(data, read)
-    spec = spec.for_labels(labels_of(rows, target))
-    if not rows.complete:
+    complete = rows.complete
+    if not complete:
         rows = rows.head()
         # classes that have a prior may come later
         spec = replace(spec, prior="empirical", positive=None)
+    fitted, rejected, _ = _learned(rows, target, spec, weight, read, complete=complete)
+    return Previewed(rejected, time.perf_counter() - start, ModelSummary(fitted), complete)
+
+
+def _learned(
+    rows: Rows,
+    target: str,
+    spec: ModelSpec,
+    weight: str | None,
+    read: ReadOptions,
+    *,
+    keep: bool = False,
+    complete: bool = True,
+) -> tuple[Fitted, RejectedRows, tuple[CountPlan, Counted] | None]:
+    """Learn from rows, and say what was counted; an estimator takes all rows at once instead."""
     if spec.needs_all_rows:
-        trained = _with_estimator(rows, target, spec, weight, read, None, "", 0.0)
-        return Looked(understood(trained.stored.fitted), trained.aside, rows.complete)
-    counting, wish = settled(rows, spec, target, weight, read)
-    counted = count(rows, counting, read, declarable=counting.undeclared)
-    _check_classes(rows, counted.tally, target, rows.complete)
-    fitted = fitted_from(counted.tally, wish, spec)
-    fitted.model  # noqa: B018  (a prior or family that does not fit is refused now)
-    return Looked(understood(fitted), counted.aside, rows.complete)
+        data = read_labelled(rows, target, spec, weight, read)
+        estimator = estimator_of(data.spec).fit(data.X, data.y, sample_weight=data.weights)
+        return with_target(estimator, target), data.rejected, None
+    spec = spec.for_labels(labels_of(rows, target))
+    plan, columns = plan_counting(rows, spec, target, weight, read)
+    counted = count(rows, plan, read, keep=keep)
+    _check_classes(rows, counted.tally, target, complete)
+    return fitted_from(counted.tally, columns, spec), counted.rejected, (plan, counted)
 
 
-def _check_classes(rows: Rows, tally: Tally, target: str, whole: bool = True) -> None:
+def _check_classes(rows: Rows, tally: Tally, target: str, complete: bool) -> None:
     """Refuse to learn from nothing; say so where there is but one class."""
     if not tally.classes:
         raise TallyBayesError(
             f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
         )
     if len(tally.classes) == 1:
-        every = "every row" if whole else "every one of the first rows"
+        every = "every row" if complete else "every one of the first rows"
         warn(
             f"{every} of {rows.files[0]} has the label {tally.classes[0]!r} in column "
             f"{target!r}: the model can give no other answer until rows of another class are added",
@@ -232,9 +217,9 @@ def _check_classes(rows: Rows, tally: Tally, target: str, whole: bool = True) ->
         )
 
 
-def fitted_from(tally: Tally, wish: ColumnSpec, spec: ModelSpec) -> Fitted:
-    """Say how a model is estimated from what was counted."""
-    families, by_name = wish.families(tally.schema, spec.alpha, spec.unseen)
+def fitted_from(tally: Tally, columns: ColumnSpec, spec: ModelSpec) -> Fitted:
+    """Say how a model is estimated from what was counted; what does not fit is refused now."""
+    families, by_name = columns.families(tally.schema, spec.alpha, spec.unseen)
     prior = prior_of(spec.prior)
     declared = set(prior.p) if isinstance(prior, Fixed) else set()
     for label in declared.difference(tally.classes):
@@ -246,41 +231,8 @@ def fitted_from(tally: Tally, wish: ColumnSpec, spec: ModelSpec) -> Fitted:
             raise TallyBayesError(f"the positive class {spec.positive!r} is not a class; {hint}")
         declared.add(spec.positive)
     classes = sorted_labels(declared, "the classes")
-    recipe = Recipe(families, by_name, prior, spec.positive, declared_classes=classes)
-    return Fitted(tally, recipe)
-
-
-def _with_estimator(
-    rows: Rows,
-    target: str,
-    spec: ModelSpec,
-    weight: str | None,
-    read: ReadOptions,
-    progress: Progress | None,
-    source: str,
-    start: float,
-) -> Trained:
-    """Let the estimator choose and calibrate, which takes all rows at once."""
-    data = labelled_from(rows, target, spec, weight=weight, read=read, progress=progress)
-    estimator = estimator_of(data.spec).fit(data.X, data.y, sample_weight=data.weights)
-    fitted = with_target(estimator, target)
-    provenance = Provenance.now(source, len(data.y), data.aside.rows)
-    why = f"{spec.needs_all_rows}: use evaluate, which does that anew for each fold"
-    seconds = time.perf_counter() - start
-    return Trained(Stored(fitted, provenance), None, why, data.aside, seconds)
-
-
-def with_target(estimator: Any, target: str) -> Fitted:
-    """Return what an estimator has fitted, with the name of what it predicts."""
-    fitted: Fitted = estimator.fitted_
-    schema = replace(fitted.tally.schema, target=target)
-    return replace(fitted, tally=fitted.tally.with_schema(schema), labels=None)
-
-
-def source_name(data: Any) -> str:
-    """Return what was read, as the user wrote it."""
-    if isinstance(data, str | os.PathLike):
-        return os.fspath(data)
-    if isinstance(data, list | tuple) and all(isinstance(e, str | os.PathLike) for e in data):
-        return ", ".join(map(os.fspath, data))
-    return "a table"
+    fitted = Fitted(
+        tally, Recipe(families, by_name, prior, spec.positive, declared_classes=classes)
+    )
+    fitted.model  # noqa: B018  (a prior or family that does not fit)
+    return fitted

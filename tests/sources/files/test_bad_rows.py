@@ -73,7 +73,7 @@ def test_a_late_value_that_does_not_fit_is_named(path, column, value, why, row):
         said = message_of(lambda: tally_of(path, COLUMNS))
         assert said.startswith(f"{path}, row {row:,}, column {column!r}: {why}")
         done = trained(path, COLUMNS, bad_rows="report")
-    assert done.aside.lines == [f"{path}, row {row:,}, column {column!r}: {why}"]
+    assert done.rejected.lines == [f"{path}, row {row:,}, column {column!r}: {why}"]
     assert_same_tally(done.stored.fitted.tally, in_memory(without({row}), COLUMNS))
 
 
@@ -92,14 +92,14 @@ def test_too_few_and_too_many_fields(path, text):
         said = message_of(lambda: tally_of(path, COLUMNS))
         assert said.startswith(f"{path}, row 1,500: it has {shown}, where 5 were expected")
         done = trained(path, COLUMNS, bad_rows="skip")
-    assert done.aside.rows == 1
+    assert done.rejected.count == 1
     assert_same_tally(done.stored.fitted.tally, in_memory(without({1500}), COLUMNS))
 
 
 def test_bad_rows_in_the_first_lines_do_not_change_what_the_columns_are(path):
     save(path, {1: "1,2", 2: line(1, x="oops"), 3: "1,2,3,4,5,6,7"})
     done = train(path, "y", scores=False, read=ReadOptions(bad_rows="report"))
-    assert [re.search(r"row (\d+)", text)[1] for text in done.aside.lines] == ["1", "2", "3"]
+    assert [re.search(r"row (\d+)", text)[1] for text in done.rejected.lines] == ["1", "2", "3"]
     assert_same_tally(done.stored.fitted.tally, in_memory(without({1, 2, 3}), "auto"))
 
 
@@ -126,8 +126,8 @@ def test_every_kind_of_bad_row_at_once(path):
     for size in (600, 5000):
         with small_blocks(size):
             done = trained(path, COLUMNS, bad_rows="report")
-        assert done.aside.rows == len(changed)
-        for found, (row, why) in zip(done.aside.lines, whys.items(), strict=True):
+        assert done.rejected.count == len(changed)
+        for found, (row, why) in zip(done.rejected.lines, whys.items(), strict=True):
             assert found.startswith(f"{path}, row {row:,}{why}")
         assert_same_tally(done.stored.fitted.tally, in_memory(without(changed), COLUMNS))
 
@@ -135,10 +135,10 @@ def test_every_kind_of_bad_row_at_once(path):
 def test_skipped_rows_are_all_counted_though_few_are_shown(path):
     save(path, {row: line(row - 1, x="?!") for row in range(1000, 1100)})
     done = trained(path, COLUMNS, bad_rows="skip")
-    assert done.aside.rows == 100
-    assert len(done.aside.lines) == 5
+    assert done.rejected.count == 100
+    assert len(done.rejected.lines) == 5
     assert done.stored.provenance.skipped == 100
-    assert len(trained(path, COLUMNS, bad_rows="report").aside.lines) == 100
+    assert len(trained(path, COLUMNS, bad_rows="report").rejected.lines) == 100
 
 
 @pytest.mark.parametrize("weight", ["-1", "inf", "nan", "heavy"])
@@ -151,7 +151,7 @@ def test_a_weight_that_is_none(path, weight):
         said = message_of(lambda: tally_of(path, {"x": "gaussian"}, weight="w"))
         assert said.startswith(f"{path}, row 1,600")
         done = trained(path, {"x": "gaussian"}, weight="w", bad_rows="skip")
-    assert done.aside.rows == 1
+    assert done.rejected.count == 1
     assert done.stored.fitted.tally.weight.sum() == 2.0 * (N - 1)
 
 
@@ -161,7 +161,7 @@ def test_rows_are_counted_anew_in_every_file(tmp_path):
         save(path, {5 + place: line(4, x="oops")})
     with small_blocks(900):
         done = trained(paths, COLUMNS, bad_rows="report")
-        assert [text.split(", column")[0] for text in done.aside.lines] == [
+        assert [text.split(", column")[0] for text in done.rejected.lines] == [
             f"{path}, row {5 + place}" for place, path in enumerate(paths)
         ]
         said = message_of(lambda: tally_of(paths[1:], COLUMNS))
@@ -201,7 +201,7 @@ def test_a_bad_line_of_json(tmp_path):
         ": it is not valid JSON (JSON is malformed",
         ", column 'k': 1000000000000000000000000000000 is not a whole number",
     ]
-    for place, (found, why) in enumerate(zip(done.aside.lines, whys, strict=True)):
+    for place, (found, why) in enumerate(zip(done.rejected.lines, whys, strict=True)):
         assert found.startswith(f"{path}, row {1001 + place:,}{why}")
     left = without(set(range(1001, 1009)))
     assert_same_tally(done.stored.fitted.tally, in_memory(left, COLUMNS))
@@ -217,7 +217,7 @@ def test_predictions_leave_out_bad_rows_and_keep_the_others_in_order(path, tmp_p
         assert said.startswith(f"{path}, row 200, column 'x'")
         assert not out.exists()
         done = predict(stored, path, out, keep=["x"], read=ReadOptions(bad_rows="skip"))
-    assert (done.rows, done.aside.rows) == (N - 3, 3)
+    assert (done.rows, done.rejected.count) == (N - 3, 3)
     kept = [float(row["x"]) for row in csv.DictReader(io.StringIO(out.read_text()))]
     assert kept == without({200, 1100, 1101})["x"]
 

@@ -7,7 +7,6 @@ from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows.evaluation import evaluate_model
 from tallybayes.workflows.prediction import predict
-from tallybayes.workflows.streams import Aside
 from tallybayes.workflows.training import train
 
 N = 20_000
@@ -49,8 +48,8 @@ def test_thousands_of_rows_that_the_counting_refuses_are_rejected(saved, bad, co
     spec = ModelSpec(columns={"x": "gaussian", "s": "categorical", **columns})
     trained = train(path, "y", spec, weight="w", read=REPORT, scores=False)
     assert trained.stored.fitted.tally.rows.sum() == N - N // 5
-    assert trained.aside.rows == len(trained.aside.lines) == N // 5
-    assert trained.aside.lines[1].startswith(f"{path}, row 9: {why}")
+    assert trained.rejected.count == len(trained.rejected.lines) == N // 5
+    assert trained.rejected.lines[1].startswith(f"{path}, row 9: {why}")
     said = message_of(lambda: train(path, "y", spec, weight="w", scores=False))
     assert said.startswith(f"{path}, row 4: {why}")
 
@@ -66,16 +65,17 @@ REFUSED_IN_SCORING = {
 def test_thousands_of_rows_that_the_scoring_refuses_are_rejected(saved, bad, why):
     spec = ModelSpec(drop=("w",), unseen="error")
     stored = train(saved(), "y", spec, scores=False).stored
-    path, aside = saved(**bad), Aside()
-    report = evaluate_model(stored, path, weight="w", read=REPORT, aside=aside)
-    assert report.confusion.counts.sum() == 2.0 * (N - N // 5)
+    path = saved(**bad)
+    evaluated = evaluate_model(stored, path, weight="w", read=REPORT)
+    aside = evaluated.rejected
+    assert evaluated.result.confusion.counts.sum() == 2.0 * (N - N // 5)
     assert aside.lines[-1].startswith(f"{path}, row {N - 1:,}: {why}")
-    assert aside.rows == len(aside.lines) == N // 5
+    assert aside.count == len(aside.lines) == N // 5
 
 
 def test_thousands_of_rows_that_cannot_be_predicted_are_rejected(saved, tmp_path):
     stored = train(saved(), "y", ModelSpec(drop=("w",), unseen="error"), scores=False).stored
     out = tmp_path / "out.csv"
     predicted = predict(stored, saved(s="v"), out, read=SKIP)
-    assert (predicted.rows, predicted.aside.rows) == (N - N // 5, N // 5)
+    assert (predicted.rows, predicted.rejected.count) == (N - N // 5, N // 5)
     assert out.read_text().count("\n") == 1 + predicted.rows

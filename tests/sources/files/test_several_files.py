@@ -176,7 +176,7 @@ def test_rows_that_do_not_fit_in_a_later_file_are_set_aside(tmp_path):
     words = {**ONE, "x": ["low", *ONE["x"][1:]]}
     paths = [as_csv(tmp_path / "a", ONE), as_csv(tmp_path / "b", words)]
     done = train(paths, "y", read=ReadOptions(bad_rows="report"))
-    assert done.aside.lines == [f"{paths[1]}, row 1, column 'x': 'low' is not a number"]
+    assert done.rejected.lines == [f"{paths[1]}, row 1, column 'x': 'low' is not a number"]
     good = together(ONE, {name: values[1:] for name, values in ONE.items()})
     assert_same_tally(done.stored.fitted.tally, in_memory(good, "auto"))
 

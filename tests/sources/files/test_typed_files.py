@@ -175,7 +175,7 @@ def test_a_missing_label_is_named_by_its_row(write, monkeypatch):
     path = write(pa.table({**TABLE, "y": labels}))
     assert message_of(lambda: tally_of(path)).startswith(f"{path}, row 58: the label is missing")
     done = trained(path, bad_rows="report")
-    assert [line.split(":")[0] for line in done.aside.lines] == [
+    assert [line.split(":")[0] for line in done.rejected.lines] == [
         f"{path}, row 58",
         f"{path}, row 100",
     ]

@@ -68,10 +68,10 @@ def _change(
 ) -> None:
     """Change a model file, and say what became of it."""
     refuse_standard(model)
-    with session.progress() as bar:
-        changed = change(model, list(data), progress=bar, **how)
+    with session.progress():
+        changed = change(model, list(data), **how)
     session.written.append(model)
-    session.report(changed, **session.rejected(changed.aside, how["read"]), model=model)
+    session.report(changed, **session.rejected(changed, how["read"]), model=model)
 
 
 @command(
@@ -93,8 +93,7 @@ def merge(
     The result is the model of all rows, as if it had learned them at once. Smoothing, prior and the
     positive class are those of the first model, or of the one that the others are added to.
     """
-    from tallybayes.modelfile import changing
-    from tallybayes.workflows.changing import merge as merged
+    from tallybayes.workflows import changing
 
     if (out is None) == (into is None):
         raise click.UsageError("Say where the result goes: -o FILE for a new one, or --into MODEL.")
@@ -104,18 +103,10 @@ def merge(
     check_free(session, out, force, models, "add the others to it with --into")
     read = [read_model(name, models[:place]) for place, name in enumerate(models)]
     if out is not None:
-        stored = merged(read, models)
-        save_model(session, out, stored)
+        merged = changing.merge(read, models)
+        save_model(session, out, merged.stored)
     else:
-        with changing(str(into)) as change:
-            stored = merged([change.stored, *read], [str(into), *models])
-            change.save(stored)
+        merged = changing.merge_into(str(into), read, models)
         session.written.append(str(into))
-    tally, where = stored.fitted.tally, into or out
-    counted = list(zip(tally.classes, tally.rows.tolist(), strict=True))
-    total = sum(rows for _, rows in counted)
-    shown = ", ".join(f"{rows:,} {label!r}" for label, rows in counted[:10])
-    classes = [{"label": label, "rows": rows} for label, rows in counted]
     if out != STANDARD:
-        said = f"{where} has {total:,} rows now{f': {shown}' if shown else ''}"
-        session.report(said, rows=total, classes=classes, out=where)
+        session.report(merged, out=into or out)

@@ -54,22 +54,19 @@ def evaluate(
     its own, or once.
     """
     from tallybayes.workflows import evaluation
-    from tallybayes.workflows.streams import Aside
 
-    aside = Aside()
-    with session.progress() as bar:
-        how |= {"progress": bar, "aside": aside}
+    with session.progress():
         if is_model(files[0]):
             refuse((IN_COLUMNS, IN_MODEL, IN_FOLDS), "The model is made already: leave out")
             if len(files) < 2:
                 raise click.UsageError("Name the data to test the model on.")
             stored, data = load_model(files[0], files[1:]), list(files[1:])
-            report = evaluation.evaluate_model(stored, data, target=target, **how)
+            found = evaluation.evaluate_model(stored, data, target=target, **how)
         elif target is None:
             raise click.UsageError("Name a model file first, or say what to predict: --target.")
         else:
-            report = evaluation.evaluate(list(files), target, spec, **how, **held)
-    session.show(report, **session.rejected(aside, how["read"]))
+            found = evaluation.evaluate(list(files), target, spec, **how, **held)
+    session.show(found, **session.rejected(found, how["read"]))
 
 
 SPECS = "Ways to make models"
@@ -118,27 +115,24 @@ def compare(
     Models are compared on rows that none has seen. Ways to make models are compared on the same
     held-out rows, with a test that takes into account that folds share rows.
     """
-    from tallybayes.workflows import comparison
-    from tallybayes.workflows.streams import Aside
+    from tallybayes.workflows import evaluation
 
-    aside = Aside()
     names = tuple(takewhile(is_model, files))
     data = list(files[len(names) :])
     if not data:
         raise click.UsageError("Name the data to compare the models on.")
-    with session.progress() as bar:
-        how |= {"progress": bar, "aside": aside}
+    with session.progress():
         if names:
             refuse(
                 (IN_COLUMNS, IN_MODEL, IN_FOLDS, SPECS), "The models are made already: leave out"
             )
-            found = comparison.compare_models(_loaded(names, data), data, target=target, **how)
+            found = evaluation.compare_models(_loaded(names, data), data, target=target, **how)
         elif target is None or not specs:
             raise click.UsageError("Name model files first, or give --target and --spec.")
         else:
             how |= {"score": score, "weight": weight, **held}
-            found = comparison.compare_specs(_specs(specs, said), data, target, **how)
-    session.show(found, **session.rejected(aside, how["read"]))
+            found = evaluation.compare_specs(_specs(specs, said), data, target, **how)
+    session.show(found, **session.rejected(found, how["read"]))
 
 
 def _loaded(names: tuple[str, ...], data: list[str]) -> dict[str, Stored]:
@@ -208,9 +202,7 @@ def report(
     with intervals, and warnings where its assumptions do not hold.
     """
     from tallybayes.workflows.reporting import report as reported
-    from tallybayes.workflows.streams import Aside
 
-    aside = Aside()
     if not data:
         refuse((IN_READING,), "There is no data to read: name it with --data, or leave out")
         for name in ("target", "weight"):
@@ -219,14 +211,34 @@ def report(
     check_free(session, out, force, (model, *data), binary=False)
     how |= {"data": list(data) or None, "names": data, "path": None if model == STANDARD else model}
     stored = load_model(model, data)
-    with session.progress() as bar:
-        place = None if out == STANDARD else out
-        made = reported(stored, place, progress=bar, aside=aside, **how)
-    facts = session.rejected(aside, how["read"])
+    how["options"] = _typed(how["target"], how["weight"], how["read"])
+    with session.progress():
+        made = reported(stored, None if out == STANDARD else out, **how)
+    facts = session.rejected(made, how["read"])
     if out == STANDARD:
         stream = standard_output(session, binary=False)
-        stream.write(made.html.encode("utf-8"))
+        stream.write(made.page.html.encode("utf-8"))
         stream.flush()
     else:
         session.written.append(out)
-        session.report(f"{made}.", f"Saved as {out}.", path=out, **made.to_dict(), **facts)
+        session.report(made, f"Saved as {out}.", path=out, **facts)
+
+
+def _typed(target: str | None, weight: str | None, read: Any) -> list[str]:
+    """Return the words to type so that data is read and judged the same way."""
+    from dataclasses import fields
+
+    words = []
+    for name, column in (("--target", target), ("--weight", weight)):
+        words += [] if column is None else [name, column]
+    for each in fields(read):
+        value, name = getattr(read, each.name), f"--{each.name.replace('_', '-')}"
+        if value == each.default:
+            continue
+        if each.name == "header":
+            words.append("--no-header")
+        elif each.name == "missing":
+            words += [word for text in value for word in (name, text)]
+        else:
+            words += [name, "tab" if value == "\t" else value]
+    return words

@@ -50,19 +50,19 @@ def fit(
     understood is printed, and how well the model predicts rows that it has not seen: each row is
     predicted by the model of all others, exactly.
     """
-    from tallybayes.workflows.training import look, train
+    from tallybayes.workflows.training import preview, train
 
     if dry_run:
-        looked = look(list(data), **how)
-        session.show(looked, **session.rejected(looked.aside, how["read"]), out=None)
+        looked = preview(list(data), **how)
+        session.show(looked, **session.rejected(looked, how["read"]), out=None)
         return
     if out is None:
         raise click.UsageError("Say where to write the model, -o name.tally, or try --dry-run.")
     check_free(session, out, force, data)
-    with session.progress() as bar:
-        trained = train(list(data), scores=not no_scores, progress=bar, **how)
+    with session.progress():
+        trained = train(list(data), scores=not no_scores, **how)
     save_model(session, out, trained.stored)
-    facts = session.rejected(trained.aside, how["read"])
+    facts = session.rejected(trained, how["read"])
     if out == STANDARD:
         session.say(f"{trained.stored.provenance.rows:,} rows in {trained.seconds:.2f} s")
     else:
@@ -114,18 +114,14 @@ def tune(
     Counting is done once, however many values are tried. The best of many scores is too good, so
     the whole procedure is judged too, by rows that had no part in the choice.
     """
-    from tallybayes.workflows.streams import Aside
-    from tallybayes.workflows.tuning import tune_spec
+    from tallybayes.workflows.evaluation import tune_spec
 
     how |= {"grid": options.grid(tried) or None, "nested": nested or None, **held}
     check_free(session, out, force, data)
-    aside = Aside()
-    with session.progress() as bar:
-        tuned, stored = tune_spec(
-            list(data), one_standard_error=simplest, progress=bar, aside=aside, **how
-        )
+    with session.progress():
+        tuned = tune_spec(list(data), one_standard_error=simplest, **how)
     if out is not None:
-        save_model(session, out, stored)
-    facts = session.rejected(aside, how["read"])
+        save_model(session, out, tuned.stored)
+    facts = session.rejected(tuned, how["read"])
     if out != STANDARD:
         session.show(tuned, *([f"Saved as {out}."] if out else []), **facts, out=out)

@@ -16,7 +16,6 @@ from tallybayes.cli.paths import STANDARD, check_free, deliver_rows, load_model
 if TYPE_CHECKING:
     from tallybayes.rendering import Renderable
     from tallybayes.sources.formats import ReadOptions
-    from tallybayes.sources.labels import Label
 
 
 @command(
@@ -67,9 +66,9 @@ def predict(
         session.no_progress |= sys.stdout is not None and sys.stdout.isatty()
 
     def write(place: str | IO[bytes], to: str | None) -> tuple[Renderable, dict[str, Any]]:
-        with session.progress() as bar:
-            found = predicted(stored, list(data), place, to=to, progress=bar, **how)
-        return found, session.rejected(found.aside, how["read"])
+        with session.progress():
+            found = predicted(stored, list(data), place, to=to, **how)
+        return found, session.rejected(found, how["read"])
 
     deliver_rows(session, "predictions", out, to, write)
 
@@ -115,7 +114,7 @@ def explain(
     values: tuple[str, ...],
     record: str | None,
     row: int | None,
-    show: str,
+    show: Any,
     one: str | None,
     other: str | None,
     to: str | None,
@@ -127,9 +126,7 @@ def explain(
     The logarithms of the prior and of each factor are shown, which add up to the score of each
     class; and what each column says for the class that wins, against the next best.
     """
-    from tallybayes.explanations import counterfactuals
-    from tallybayes.explanations import explain as explained
-    from tallybayes.rendering import Document
+    from tallybayes.workflows.records import explain as explained
     from tallybayes.workflows.records import record_in, record_of
 
     for name, section in SECTION.items():
@@ -145,16 +142,7 @@ def explain(
         given = record_in(stored, list(data), row, read=read)
     else:
         given = record_of(stored, typed)
-    classes = stored.fitted.model.classes
-    if show == WORKING:
-        session.show(explained(stored.fitted, given, "working"))
-    elif show == CHANGES:
-        session.show(counterfactuals(stored.fitted, given, _class(to, classes), keep=keep))
-    else:
-        pair = _class(one, classes), _class(other, classes)
-        found = explained(stored.fitted, given)
-        shown = found if found.runner_up is None else found.against(*pair)
-        session.show(Document(tuple(shown.document()), found.to_dict(*pair)))
+    session.show(explained(stored, given, show, one=one, other=other, to=to, keep=keep))
 
 
 def _record(text: str) -> dict[str, Any]:
@@ -167,13 +155,6 @@ def _record(text: str) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise click.UsageError(f"The record is not a JSON object; {example}")
     return record
-
-
-def _class(word: str | None, classes: tuple[Label, ...]) -> Label | None:
-    """Return the class that is meant, if one was typed."""
-    from tallybayes.model.specification import label_of
-
-    return None if word is None else label_of(word, classes)
 
 
 @command(
@@ -195,11 +176,10 @@ def inspect(session: Session, model: str, columns: tuple[str, ...], words: int |
     Priors, tables of likelihoods as fractions and decimals, means and variances, the most telling
     words, how many parameters there are, how large the file is and where it comes from.
     """
-    from tallybayes.report.inspection import inspect_model
+    from tallybayes.workflows.records import inspect as inspected
 
-    more = {} if words is None else {"words": words}
     path = None if model == STANDARD else model
-    inspection = inspect_model(load_model(model), path=path, columns=columns or None, **more)
+    inspection = inspected(load_model(model), path, columns=columns, words=words)
     session.show(inspection)
     if inspection.is_cut:
         session.say("There is more: --column NAME shows all of a column, --words N more words.")

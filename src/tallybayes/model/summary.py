@@ -1,0 +1,108 @@
+"""What was understood of the data: the classes, and for each column its family and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+from tallybayes.model.recipe import Fitted
+from tallybayes.rendering import Part, Renderable, Table
+from tallybayes.rendering.words import counted, tallied
+
+MOST_COLUMNS = 50
+
+
+class ColumnSummary(NamedTuple):
+    """One column: its family, why it has it, and how many rows lack a value."""
+
+    name: str
+    family: str
+    why: str
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary(Renderable):
+    """The classes with their rows, and the columns.
+
+    Examples
+    --------
+    >>> from tallybayes import Tally
+    >>> tally = Tally.of({"owner": ["Yes", None, "No"]}, ["No", "No", "Yes"], target="cheat")
+    >>> print(ModelSummary(Fitted(tally)))
+    3 rows, to predict 'cheat': 2 'No', 1 'Yes'
+    column  family         missing  why
+    owner   Categorical()        1  text
+    """
+
+    fitted: Fitted
+
+    @property
+    def classes(self) -> list[tuple[Any, int]]:
+        """The classes, and how many rows each of them has."""
+        tally = self.fitted.tally
+        return list(zip(tally.classes, tally.rows.tolist(), strict=True))
+
+    @property
+    def rows(self) -> int:
+        """How many rows were counted."""
+        return int(self.fitted.tally.rows.sum())
+
+    def columns(self) -> Iterator[ColumnSummary]:
+        """Go through the columns."""
+        tally, recipe = self.fitted.tally, self.fitted.recipe
+        schema, missing = tally.schema, {}
+        for group, block in zip(schema.groups, tally.blocks, strict=True):
+            names, present = schema.names_of(group), block.present.sum(axis=0)
+            shared = len(present) < len(names)  # by a bag
+            for place, name in enumerate(names):
+                missing[name] = self.rows - int(present[0 if shared else place])
+        exponents = self._exponents()
+        for name, reason in zip(schema.names, schema.reasons, strict=True):
+            family = f"{recipe.family_of(schema, name)}{exponents.get(name, '')}"
+            yield ColumnSummary(name, family, self.fitted.why(name, reason), missing[name])
+
+    def _exponents(self) -> dict[str, str]:
+        """Write the exponents of a calibration, by column."""
+        calibration = self.fitted.recipe.calibration
+        written: dict[str, str] = {}
+        if calibration is not None and calibration.exponents:
+            for plan in self.fitted.recipe.plan(self.fitted.tally):
+                found = calibration.exponents_of(plan.names, plan.title)  # one for a whole bag
+                for place, name in enumerate(plan.names):
+                    written[name] = f" ^ {found[place if len(found) > 1 else 0]:.3f}"
+        return written
+
+    @property
+    def caption(self) -> str:
+        """How many rows there are, and of which classes."""
+        target = self.fitted.tally.schema.target
+        return f"{counted(self.rows, 'row')}, to predict {target!r}: {tallied(self.classes)}"
+
+    def table(self) -> Table:
+        """Return the columns as a table; that values are missing is told if some are."""
+        shown = list(islice(self.columns(), MOST_COLUMNS))
+        lines = [[each.name, each.family, each.missing or None, each.why] for each in shown]
+        heads = [("column", "label"), ("family", "text"), ("missing", "count"), ("why", "text")]
+        if not any(each.missing for each in shown):
+            heads.pop(2)
+            lines = [[name, family, why] for name, family, _, why in lines]
+        table = Table.of(self.caption, heads, lines)
+        return replace(table, more=len(self.fitted.tally.schema.names) - len(shown))
+
+    def document(self) -> Iterator[Part]:
+        """Show the table, and what a calibration gains."""
+        yield self.table()
+        if self.fitted.recipe.calibration is not None:
+            yield self.fitted.recipe.calibration.headline
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON can hold it."""
+        return {
+            "target": self.fitted.tally.schema.target,
+            "rows": self.rows,
+            "classes": [{"label": label, "rows": rows} for label, rows in self.classes],
+            "columns": [column._asdict() for column in self.columns()],
+        }

@@ -1,0 +1,344 @@
+"""From the first rows to a plan, and from the plan to all rows: counted, or in memory."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import encode_classes
+from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.kernels.choice import part_of
+from tallybayes.model import Fitted
+from tallybayes.model.plans import CountPlan, source_of, type_to_read
+from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
+from tallybayes.schema import Categories, Schema
+from tallybayes.sources import ArrowColumn, Column, Table, arrow_memory
+from tallybayes.sources.csv_file import with_numbers
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.labels import Label
+from tallybayes.sources.row_stream import ColumnType, RejectedRows, Rows, map_rows
+from tallybayes.tallies import Tally
+from tallybayes.tallies.pairwise import PairwiseSum
+from tallybayes.tokenizer import expect_text
+
+FEW_ROWS = 20
+KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
+CATEGORIES = Categories()
+TARGET = Option("target")
+
+
+class FirstRows(NamedTuple):
+    """The first rows that have a label and a weight, and what was said of the columns."""
+
+    columns: Table
+    labels: ArrowColumn
+    weights: NDArray[np.float64] | None
+    spec: ColumnSpec
+
+
+def first_rows(
+    rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
+) -> FirstRows:
+    """Look at the first rows, and refuse what cannot be learnt from."""
+    names, table = spec.chosen(rows.names, target, weight), rows.sample
+    said = column_spec(spec.declared, names)
+    if rows.types_guessed:
+        numbers = [name for name in names if _may_be_numbers(said, name)]
+        table = with_numbers(table, [*numbers, *([weight] if weight else [])], read.decimal)
+    if not table.num_rows:
+        _refuse_empty(rows, read)
+    labels, weights = ArrowColumn(target, table.column(target)), None
+    _check_target(labels)
+    good = labels.codes(slice(0, len(labels))).codes >= 0
+    if weight is not None:
+        of_rows = ArrowColumn(weight, table.column(weight))
+        weights = of_rows.numbers(slice(0, len(of_rows))).astype(np.float64)
+        good &= np.isfinite(weights) & (weights >= 0.0)
+        weights = weights[good]
+    if not good.all():
+        table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
+    columns = source_of(table, names)
+    for name, column in columns.columns.items():
+        if said.of(name) is None:
+            _warn_of(column, rows.complete)
+    return FirstRows(columns, ArrowColumn(target, table.column(target)), weights, said)
+
+
+def plan_counting(
+    rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
+) -> tuple[CountPlan, ColumnSpec]:
+    """Settle from the first rows what the columns are, and what they are read as."""
+    with _about(rows):
+        columns, labels, weights, said = first_rows(rows, spec, target, weight, read)
+        declared, said = resolve(said, columns, labels, weights)
+        schema = Schema.infer(columns, declared, target=target)
+    types = types_to_read(columns, schema, rows.types_guessed)
+    types[target] = type_to_read(labels, CATEGORIES)
+    if weight is not None:
+        types[weight] = "number"
+    return CountPlan(schema, target, weight, types), said
+
+
+@contextmanager
+def _about(rows: Rows) -> Iterator[None]:
+    """Let errors about the first rows name the file."""
+    try:
+        yield
+    except TallyBayesError as error:
+        why = re.sub(r" in row \d+", "", str(error))  # of the first rows that fit
+        about = "" if why.startswith(rows.files[0]) else f"{rows.files[0]}: "
+        raise TallyBayesError(f"{about}{why}", remedy=error.remedies) from None
+
+
+def _refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
+    """Say that there are no rows, and why none fits if there are some."""
+    stream = map_rows(rows.head(), None, lambda table: None, read)
+    for _ in stream:
+        pass
+    lines = stream.rejected.lines
+    why = f"no row that fits; the first is {lines[0]}" if lines else "no rows"
+    raise TallyBayesError(f"{rows.files[0]} has {why}; expected some to learn from")
+
+
+def types_to_read(columns: Table, schema: Schema, guessed: bool) -> dict[str, ColumnType]:
+    """Return what columns are read as, by their first rows."""
+    types = {n: type_to_read(column, schema.kind(n)) for n, column in columns.columns.items()}
+    for name in types if guessed else ():  # what is declared may be anything: 007 is not 7
+        if schema.reason(name) == "declared" and schema.kind(name).read_as == "category":
+            types[name] = "category"
+    return types
+
+
+def _may_be_numbers(said: ColumnSpec, name: str) -> bool:
+    """Tell whether nobody has said that a column is something else than numbers."""
+    word = said.of(name)
+    return bool(getattr(getattr(word, "kind", word), "read_as", "number") == "number")
+
+
+def labels_of(rows: Rows, target: str) -> tuple[Label, ...]:
+    """Return the labels that the first rows have."""
+    if target not in rows.names:
+        return ()
+    column = ArrowColumn(target, rows.sample.column(target))
+    return () if column.type == "empty" else column.codes(slice(0, len(column))).labels
+
+
+def require_columns(rows: Rows, names: Iterable[str], wanted: str = "") -> None:
+    """Refuse rows that lack a column."""
+    lacking = [name for name in names if name not in rows.names]
+    if lacking:
+        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+        what = f"{rows.files[0]} has no column {lacking[0]!r}{more} {wanted}".rstrip()
+        raise TallyBayesError(f"{what}; {did_you_mean(lacking[0], rows.names)}")
+
+
+def _check_target(column: ArrowColumn) -> None:
+    """Refuse to predict what is no class."""
+    n = len(column)
+    if column.type == "empty":
+        raise TallyBayesError(
+            f"column {column.name!r} is empty in the first {n} rows; expected a label in every row"
+        )
+    distinct = len(column.codes(slice(0, n)).labels)
+    if n > FEW_ROWS and distinct > n / 2:
+        what = "numbers" if column.type == "float" else "values"
+        raise TallyBayesError(
+            f"column {column.name!r} has {distinct} different {what} in the first {n} rows, so it "
+            f"is no class to predict; name another {TARGET}, or sort its values into a few classes",
+            remedy=TARGET,
+        )
+
+
+def _warn_of(column: Column, complete: bool) -> None:
+    """Say so where a column looks like names or numbers of single rows, or like nothing at all."""
+    n, name = len(column), column.name
+    drop, text = Option("drop", (name,)), Option("text", (name,))
+    declare = Option("columns", {name: "gaussian"})
+    if column.type == "empty" and not complete:
+        warn(
+            f"column {name!r} is empty in the first {n:,} rows, so it is read as text; if it holds "
+            f"numbers, declare it: {declare}",
+            TallyBayesWarning,
+            declare,
+        )
+    if n > FEW_ROWS and column.type == "integer":
+        if (np.diff(column.numbers(slice(0, n)).astype(np.float64)) == 1.0).all():
+            warn(
+                f"column {name!r} numbers the rows, which says nothing of other rows; leave it out "
+                f"({drop})",
+                TallyBayesWarning,
+                drop,
+            )
+    elif n > FEW_ROWS and column.type in ("text", "categorical"):
+        distinct = len(column.codes(slice(0, n)).labels)
+        if distinct > n / 2:
+            warn(
+                f"column {name!r} has {distinct} different values in {n} rows: as categories they "
+                f"say little of other rows. Leave it out ({drop}), or count its words ({text})",
+                TallyBayesWarning,
+                (drop, text),
+            )
+
+
+@contextmanager
+def expecting(rows: Rows, schema: Schema) -> Iterator[None]:
+    """Choose kernels for as much as the first rows suggest, and load those that read texts."""
+    if rows.complete:
+        yield
+        return
+    sample = rows.sample
+    times = 2.0 if rows.n_bytes is None else max(rows.n_bytes / max(sample.nbytes, 1), 1.0)
+    for name in schema.names:
+        if schema.kind(name).read_as == "text":
+            expect_text(int(sample.column(name).nbytes * times))
+    with part_of(int(sample.num_rows * times) * len(schema.names)):
+        yield
+
+
+class Counted(NamedTuple):
+    """What was counted; `tables` holds the rows themselves, if they are few enough."""
+
+    tally: Tally
+    tables: list[Any] | None
+    rejected: RejectedRows
+
+
+def count(
+    rows: Rows, plan: CountPlan, read: ReadOptions, *, keep: bool = False, settled: bool = False
+) -> Counted:
+    """Count all rows, in one pass; what columns are may be `settled`, so that none is declared."""
+    pieces, tables = PairwiseSum(), []
+    room = KEPT_BYTES if keep else 0
+
+    def work(table: Any) -> tuple[Tally, Any]:
+        nonlocal room  # threads may both take what is left of it, which does no harm
+        room -= table.nbytes
+        return plan.tally(table), table if room >= 0 else None
+
+    declarable = () if settled else plan.undeclared
+    stream = map_rows(rows, plan.types, work, read, what="counting", declarable=declarable)
+    with expecting(rows, plan.schema):
+        for result in stream:
+            tally, table = result.value
+            pieces.add(tally)
+            tables.append(table)
+    kept = None if any(table is None for table in tables) else tables
+    return Counted(pieces.total() or Tally(plan.schema), kept, stream.rejected)
+
+
+class Labelled(NamedTuple):
+    """Rows in memory: the columns as an Arrow table, labels, weights if there are any.
+
+    `spec` is what was asked for, with labels of the right type.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    spec: ModelSpec
+    rejected: RejectedRows
+
+
+def read_labelled(
+    rows: Rows,
+    target: str,
+    spec: ModelSpec,
+    weight: str | None,
+    read: ReadOptions,
+    others: Iterable[ModelSpec] = (),
+) -> Labelled:
+    """Read all rows into memory, as they suit one specification and `others` on the same rows."""
+    import pyarrow
+
+    spec = spec.for_labels(labels_of(rows, target))
+    with _about(rows):
+        first = first_rows(rows, spec, target, weight, read)
+    names = first.columns.names
+    plan = CountPlan(Schema.of(names, [CATEGORIES] * len(names), target=target), target, weight)
+    said = [first.spec, *(column_spec(other.declared, rows.names) for other in others)]
+    types: dict[str, ColumnType] = {target: type_to_read(first.labels, CATEGORIES)}
+    for name, column in first.columns.columns.items():
+        # letters are values: what nobody takes for numbers is 007, not 7
+        letters = rows.types_guessed and not any(_may_be_numbers(each, name) for each in said)
+        types[name] = "category" if letters else type_to_read(column, CATEGORIES)
+        types[name] = "number" if types[name] == "integer" else types[name]
+    if weight is not None:
+        types[weight] = "number"
+    for each in rows.sample.schema:  # what is read as codes declares its values
+        if types.get(each.name) == "category" and not pyarrow.types.is_dictionary(each.type):
+            types[each.name] = "text"
+
+    def work(table: Any) -> Any:
+        encode_classes(plan.labels(table), table.num_rows)  # a row without a label does not fit
+        plan.weights(table)
+        return table
+
+    undeclared = [name for name in names if first.spec.of(name) is None]
+    stream = map_rows(rows, types, work, read, declarable=undeclared)
+    tables = [result.value for result in stream]
+    table = _as_sampled(pyarrow.concat_tables(tables, promote_options="permissive"), rows.sample)
+    if not table.num_rows:
+        _refuse_empty(rows, read)
+    labels = _labels(plan.labels(table))
+    return Labelled(table.select(list(names)), labels, plan.weights(table), spec, stream.rejected)
+
+
+def _as_sampled(table: Any, sample: Any) -> Any:
+    """Return columns of whole numbers as such, though decimals might have come."""
+    import pyarrow
+
+    for place, each in enumerate(table.schema):
+        kind = sample.schema.field(each.name).type
+        if pyarrow.types.is_integer(kind) and pyarrow.types.is_floating(each.type):
+            with suppress(pyarrow.ArrowInvalid):  # some are no whole numbers
+                table = table.set_column(place, each.name, table.column(place).cast(kind))
+    return table
+
+
+def _labels(column: ArrowColumn) -> NDArray[Any]:
+    """Return labels as scikit-learn takes them."""
+    codes, names = column.codes(slice(0, len(column)))
+    y: NDArray[Any] = np.array(names, object if isinstance(names[0], str) else None)[codes]
+    if y.dtype.kind == "f" and not (y == np.rint(y)).all():
+        raise TallyBayesError(
+            f"column {column.name!r} has labels such as {y[y % 1.0 != 0.0][0]}; decimal numbers "
+            "are no classes to scikit-learn, so write them as text"
+        )
+    return y
+
+
+def estimator_of(spec: ModelSpec) -> Any:
+    """Return the estimator that is asked for."""
+    from tallybayes.estimators import NaiveBayes
+
+    return NaiveBayes(
+        spec.declared,
+        prior=spec.prior,
+        alpha=spec.alpha,
+        unseen=spec.unseen,
+        positive=spec.positive,
+        calibration=spec.calibration,
+    )
+
+
+def with_target(estimator: Any, target: str) -> Fitted:
+    """Return what an estimator has fitted, with the name of what it predicts."""
+    fitted: Fitted = estimator.fitted_
+    schema = replace(fitted.tally.schema, target=target)
+    return replace(fitted, tally=fitted.tally.with_schema(schema), labels=None)
+
+
+def source_name(data: Any) -> str:
+    """Return what was read, as the user wrote it."""
+    if isinstance(data, str | os.PathLike):
+        return os.fspath(data)
+    if isinstance(data, list | tuple) and all(isinstance(e, str | os.PathLike) for e in data):
+        return ", ".join(map(os.fspath, data))
+    return "a table"
