@@ -269,3 +269,58 @@ def test_arrow_columns_may_stand_in_a_mapping():
 def test_alpha_and_m_exclude_each_other():
     with pytest.raises(tb.TallyBayesError, match="either alpha or m"):
         tb.Categorical(alpha=5, m=3)
+
+
+Y = ["a", "b", "a", "b"]
+FINE = {"income": [1.0, 2.0, 3.0, 5.0], "status": ["x", "y", "x", "x"]}
+
+
+def test_a_class_that_appears_only_with_weight_zero_is_no_class():
+    tally = tb.Tally.of(FINE, ["a", "b", "a", "c"], [1, 1, 1, 0])
+    assert tally.classes == ("a", "b")
+    assert tally.blocks[1].labels == (("x", "y"),)
+
+
+def test_a_row_of_weight_zero_may_hold_anything():
+    with_it = tb.Tally.of({"c": [1.0, 2.0, np.inf, 4.0]}, ["a", "b", "a", "b"], [1, 1, 0, 1])
+    assert with_it == tb.Tally.of({"c": [1.0, 2.0, 4.0]}, ["a", "b", "b"], [1, 1, 1])
+
+
+def test_one_class_only_is_certain():
+    model = tb.estimate(tb.Tally.of(FINE, ["a"] * 4))
+    assert model.posterior(FINE).tolist() == [[1.0]] * 4
+    assert model.posterior_of({"income": 99.0}) == {"a": 1.0}
+    assert model.predict(FINE).tolist() == ["a"] * 4
+
+
+def test_an_empty_tally_takes_rows_later():
+    empty = tb.Tally.of({"income": [], "status": []}, [], schema=tb.Tally.of(FINE, Y).schema)
+    assert empty.update(FINE, Y) == tb.Tally.of(FINE, Y)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ([1.5] * 4, tb.Numeric()),
+        (["x"] * 4, tb.Categories()),
+        ([np.nan] * 4, tb.Numeric()),
+        ([None] * 4, tb.Categories()),
+        ([None] * 4, tb.Numeric()),
+        ([None] * 4, tb.Binary()),
+        ([None] * 4, tb.Count("others")),
+        ([0] * 4, tb.Count("others")),
+    ],
+)
+@pytest.mark.parametrize("given", [None, "like it", 7])
+def test_a_constant_or_missing_column_says_nothing(column, kind, given):
+    labels = ["a", "b", "b", "b"]
+    kinds = {"c": kind}
+    with_it = tb.estimate(
+        tb.Tally.of({**FINE, "c": column}, labels, columns=kinds), prior=tb.Uniform()
+    )
+    without = tb.estimate(tb.Tally.of(FINE, labels), prior=tb.Uniform())
+    value = column[0] if given == "like it" else given
+    if given == 7 and isinstance(kind, tb.Categories):
+        value = "seven"
+    got = with_it.posterior({**FINE, "c": [value] * 4})
+    np.testing.assert_allclose(got, without.posterior(FINE), rtol=1e-12)

@@ -284,16 +284,6 @@ def test_the_parameter_stays_as_it_was():
     assert columns == {"width": "bernoulli", ("height",): tb.Poisson}
 
 
-def test_what_was_said_holds_for_later_batches():
-    columns = {("width",): "bernoulli", "height": tb.Poisson(alpha=2)}
-    whole = fitted(columns)
-    parts = NaiveBayes(columns).partial_fit(FRAME[:2], LABELS[:2])
-    for start in (2, 4):
-        parts.partial_fit(FRAME[start : start + 2], LABELS[start : start + 2])
-    assert families(parts) == families(whole)
-    np.testing.assert_allclose(parts.predict_proba(FRAME), whole.predict_proba(FRAME), rtol=1e-12)
-
-
 def test_what_was_said_holds_for_columns_that_come_later():
     columns = {("weight", "width"): "bernoulli", ("height",): "poisson"}
     model = NaiveBayes(columns).partial_fit(FRAME.drop(columns="width"), LABELS)

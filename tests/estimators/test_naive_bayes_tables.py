@@ -34,14 +34,6 @@ def test_nullable_labels_turn_into_numbers_as_in_scikit_learn(dtype):
     assert ours.predict(X).tolist() == theirs.predict(X).tolist() == [0, 1, 1, 0]
 
 
-def test_arrays_are_matched_by_position_and_must_have_the_same_width():
-    X = np.array([[1.0, 5.0], [2.0, 3.0], [4.0, 4.0], [3.0, 7.0]])
-    model = NaiveBayes().fit(X, ["a", "b", "a", "b"])
-    for call in (model.predict, lambda X: model.partial_fit(X, ["a"] * len(X))):
-        with pytest.raises(ValueError, match=r"X has 3 features.* expecting 2"):
-            call(np.zeros((4, 3)))
-
-
 def test_an_array_after_a_table_is_taken_by_position_with_scikit_learns_warning():
     model = NaiveBayes().fit({"a": [1.0, 2.0, 4.0], "b": [3.0, 4.0, 4.5]}, ["p", "q", "q"])
     X = np.array([[1.0, 3.0], [2.0, 4.0]])

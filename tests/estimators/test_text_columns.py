@@ -1,7 +1,5 @@
 """Text beside other columns in `NaiveBayes`: the factors of separate models, with one prior."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -131,16 +129,6 @@ def assert_same(a, b):
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
 
 
-def test_batches_merging_and_forgetting_give_what_one_fit_gives(model):
-    first, second = batch(slice(0, 25)), batch(slice(25, None))
-    stream = NaiveBayes(COLUMNS).partial_fit(*first).partial_fit(*second)
-    assert_same(stream, model)
-    a, b = NaiveBayes(COLUMNS).partial_fit(*first), NaiveBayes(COLUMNS).partial_fit(*second)
-    assert_same(a + b, model)
-    assert_same(stream.forget(*second), NaiveBayes(COLUMNS).fit(*first))
-    assert_same(pickle.loads(pickle.dumps(a)).merge(b), model)
-
-
 def test_a_column_of_text_may_arrive_later_or_in_one_of_two_models():
     first, second = batch(slice(0, 25), "length", "folder", "subject"), batch(slice(25, None))
     whole = {**TABLE, "body": [*[None] * 25, *TABLE["body"][25:]]}
@@ -161,32 +149,6 @@ def test_the_summary_names_the_family_of_each_column(model):
     assert "event='boolean'" in lines["body"]
     assert "ngrams=(1, 2)" in lines["body"]
     assert "Gaussian" in lines["length"]
-
-
-MISTAKES = {
-    "numbers": ({"length": "text"}, TABLE, "column 'length' holds float64 values, where text"),
-    "numbers in the middle": (
-        {"body": "text"}, {"body": [*TABLE["body"][:-1], 5]}, "column 'body': row 59 holds int",
-    ),
-    "an option of Words": ({"body": Text}, {"body": [[]] * ROWS}, "column 'body'.*list"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_mistakes_name_the_column_and_change_nothing(mistake):
-    columns, table, match = MISTAKES[mistake]
-    model = NaiveBayes(columns)
-    with pytest.raises(tb.TallyBayesError, match=match):
-        model.fit(table, Y)
-    assert "_fitted" not in vars(model)
-
-
-def test_a_refused_batch_changes_nothing(model):
-    before = model.tally_.to_bytes()
-    bad = {**TABLE, "subject": [*TABLE["subject"][:-1], 7]}
-    with pytest.raises(tb.TallyBayesError, match="column 'subject': row 59 holds int"):
-        model.partial_fit(bad, Y)
-    assert model.tally_.to_bytes() == before
 
 
 def test_many_short_texts_beside_other_columns_are_worth_the_compiled_reader(monkeypatch):

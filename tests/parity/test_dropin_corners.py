@@ -35,12 +35,6 @@ def test_a_spread_of_a_few_last_digits_is_exact():
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_label_that_was_not_announced_is_refused_even_without_weight(name):
-    with pytest.raises(ValueError, match="do not exist in the initial classes"):
-        getattr(tb, name)().partial_fit(X, Y, [0], [1, 0, 1, 0, 1, 0])
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_booleans_may_be_announced_as_numbers(name):
     ours, theirs = (getattr(each, name)() for each in (tb, sk))
     for each in (ours, theirs):

@@ -150,7 +150,7 @@ class DropIn(TallyClassifier):
             unknown = [lb for lb in (*tally.classes, *_weightless(rows)) if lb not in announced]
             if unknown:
                 raise ValueError(
-                    f"The target label(s) {np.array(unknown)} in y do not exist in the initial "
+                    f"The target label(s) {np.unique(unknown)} in y do not exist in the initial "
                     f"classes {known}"
                 )
             if before is not None:

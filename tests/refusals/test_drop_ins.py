@@ -1,6 +1,7 @@
 """The drop-ins refuse what scikit-learn refuses, in its words."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,11 +18,13 @@ from parity.peers import (
     SPARSE,
     assert_same,
     assert_same_error,
+    assert_same_model,
     data,
     fitted,
     outcome,
     pair,
 )
+from refusals.refused import refused
 
 
 def bad_arguments(X, y):
@@ -176,3 +179,90 @@ def test_min_categories_of_another_number_of_columns():
     X, y = data("CategoricalNB")
     with pytest.raises(ValueError, match=r"'min_categories' should have shape \(4,\)"):
         tb.CategoricalNB(min_categories=[3, 3]).fit(X, y)
+
+
+def partially(name, *later, first=([0, 1, 2],)):
+    """Both refuse a first or a later batch in the same words."""
+    X, y = data(name)
+
+    def action(each):
+        each.partial_fit(X, y, *first)
+        if later:
+            each.partial_fit(*later)
+
+    ours, theirs = (outcome(action, each) for each in pair(name))
+    assert str(ours) == str(theirs)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_bad_batches(name):
+    X, y = data(name)
+    partially(name, first=())  # no classes
+    partially(name, first=([0, 1, 2], np.zeros(len(y))))
+    partially(name, np.c_[X, X], y)
+    for classes in ([0, 1], [0, 1, 2, 3], [1, 2, 3]):
+        partially(name, X, y, classes)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("weights", [None, np.r_[np.ones(3), np.zeros(57)]], ids=["", "weighted"])
+def test_labels_must_have_been_announced(name, weights):
+    # only scikit-learn's GaussianNB says so; its others count such rows to no class at all
+    X, y = data(name)
+    message = r"The target label\(s\) \[2\] in y do not exist in the initial classes \[0 1\]"
+    ours, theirs = pair(name)
+    call = partial(ours.partial_fit, X, y, classes=[0, 1], sample_weight=weights)
+    refused(call, message, ours, error=ValueError)
+    if name == "GaussianNB":
+        with pytest.raises(ValueError, match=message):
+            theirs.partial_fit(X, y, classes=[0, 1])
+
+
+def refusals(name, X, y):
+    yield "bad label", (X, np.where(y == 1, 5, y)), {}
+    yield "other classes", (X, y, [0, 1]), {}
+    yield "wrong width", (X[:, :2], y), {}
+    yield "fewer labels", (X, y[:-1]), {}
+    yield "a label that is NaN", (X, np.where(y == 1, np.nan, y)), {}
+    if name != "BernoulliNB":  # for which infinity is above the threshold
+        yield "infinite", (np.where(np.eye(*X.shape), np.inf, X), y), {}
+    yield "a negative weight", (X, y, None, -np.ones(len(y))), {}
+    yield "an infinite weight", (X, y, None, np.full(len(y), np.inf)), {}
+    yield "other names", (pd.DataFrame(X, columns=["a", "b", "c", 3]), y), {}
+    if name == "GaussianNB":
+        yield "a bad parameter", (X, y), {"var_smoothing": -1}
+        yield "bad priors", (X, y), {"priors": [0.5, 0.6, 0.7]}
+        return
+    yield "a bad parameter", (X, y), {"alpha": -1}
+    yield "a bad prior", (X, y), {"class_prior": [0.5, 0.5]}
+    if name != "BernoulliNB":
+        yield "negative", (X - 1, y), {}
+        yield "one negative", (np.vstack([X, X[:1] - 9]), np.append(y, 0)), {}
+    if name in SPARSE:
+        yield "bad alphas", (X, y), {"alpha": [1.0, 2.0]}
+    if name in COUNTING:
+        yield "negative and sparse", (sp.csr_matrix(X - 1), y), {}
+    if name == "CategoricalNB":
+        yield "bad categories", (X, y), {"min_categories": [3, 3]}
+
+
+CASES = [(name, kind) for name in ALL for kind, _, _ in refusals(name, np.ones((3, 4)), np.ones(3))]
+LATER = ("bad label", "other classes", "wrong width")
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_a_refused_call_changes_nothing(name, kind):
+    X, y = data(name)
+    arguments, parameters = next(case[1:] for case in refusals(name, X, y) if case[0] == kind)
+    new, old = getattr(tb, name)(**parameters), getattr(tb, name)().fit(X, y)
+    old.set_params(**parameters)
+    calls = [partial(old.partial_fit, *arguments)]
+    if kind not in LATER:
+        rows, labels, weights = *arguments[:2], dict(enumerate(arguments)).get(3)
+        calls += [partial(each.fit, rows, labels, weights) for each in (new, old)]
+        calls.append(partial(new.partial_fit, rows, labels, [0, 1, 2], weights))
+    for call in calls:
+        refused(call, ".", new, old, error=(ValueError, TypeError))
+    assert vars(new) == new.get_params()
+    old.set_params(**getattr(tb, name)().get_params()).partial_fit(X, y)
+    assert_same_model(old, getattr(sk, name)().fit(np.r_[X, X], np.r_[y, y]), X)

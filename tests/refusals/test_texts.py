@@ -1,12 +1,14 @@
 """Mistakes that users make with text: each error says what to do, and changes nothing."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-import tallybayes as tb
-from tallybayes import TextNB
+from refusals.refused import refused
+from tallybayes import NaiveBayes, Text, TextNB
 
 DOCUMENTS = ["win the lottery", "lottery rich", "see you at dinner"]
 LABELS = ["spam", "spam", "ham"]
@@ -31,34 +33,21 @@ IN_THE_DOCUMENTS = {
 }  # fmt: skip
 
 
-def state(model):
-    kept = {name: id(value) for name, value in vars(model).items()}
-    return kept, model.tally_.to_bytes() if "_fitted" in vars(model) else None
-
-
-def refused(model, method, *args, match, error=ValueError, **kwargs):
-    """Check the error, and that nothing has changed."""
-    before = state(model)
-    with pytest.raises(error, match=match):
-        getattr(model, method)(*args, **kwargs)
-    assert state(model) == before
-
-
 @pytest.mark.parametrize("mistake", IN_THE_DOCUMENTS)
 def test_what_are_no_documents_is_refused(mistake):
     X, match = IN_THE_DOCUMENTS[mistake]
     fitted = TextNB().fit(DOCUMENTS, LABELS)
-    for method in ("fit", "partial_fit", "forget"):
-        refused(fitted, method, X, LABELS, match=match)
-    for method in ("fit", "partial_fit"):
-        refused(TextNB(), method, X, LABELS, match=match)
+    new = TextNB()
+    for method in (fitted.fit, fitted.partial_fit, fitted.forget, new.fit, new.partial_fit):
+        refused(partial(method, X, LABELS), match, fitted, new)
     for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
-        refused(fitted, method, X, match=match)
+        refused(partial(getattr(fitted, method), X), match, fitted)
 
 
 def test_no_documents():
-    refused(TextNB(), "fit", [], [], match="X has no rows; fit needs some")
-    refused(TextNB(), "partial_fit", [], [], match="X has no rows; fit needs some")
+    model = TextNB()
+    for method in (model.fit, model.partial_fit):
+        refused(partial(method, [], []), "X has no rows; fit needs some", model)
 
 
 def test_predicting_no_documents_gives_no_labels():
@@ -68,23 +57,21 @@ def test_predicting_no_documents_gives_no_labels():
 
 
 WITH_LABELS = {
-    "too few labels": ((LABELS[:2],), r"numbers of samples: \[3, 2\]"),
-    "no labels": ((None,), "requires y to be passed"),
-    "a missing label": ((["spam", None, "ham"],), "label of row 1 is missing"),
-    "too few weights": ((LABELS,), r"the shape \(2,\), expected"),
+    "too few labels": (LABELS[:2], None, r"numbers of samples: \[3, 2\]"),
+    "no labels": (None, None, "requires y to be passed"),
+    "a missing label": (["spam", None, "ham"], None, "label of row 1 is missing"),
+    "too few weights": (LABELS, [1, 1], r"the shape \(2,\), expected"),
 }
-WEIGHTS = {"too few weights": [1, 1]}
 
 
 @pytest.mark.parametrize("mistake", WITH_LABELS)
 @pytest.mark.parametrize("idf", [False, True])
 def test_wrong_labels_and_weights_are_refused(mistake, idf):
-    (y,), match = WITH_LABELS[mistake]
-    weights = WEIGHTS.get(mistake)
-    fitted = TextNB(idf=idf).fit(DOCUMENTS, LABELS)
-    refused(TextNB(idf=idf), "fit", DOCUMENTS, y, sample_weight=weights, match=match)
-    refused(fitted, "fit", DOCUMENTS, y, sample_weight=weights, match=match)
-    refused(fitted, "partial_fit", DOCUMENTS, y, sample_weight=weights, match=match)
+    y, weights, match = WITH_LABELS[mistake]
+    new, fitted = TextNB(idf=idf), TextNB(idf=idf).fit(DOCUMENTS, LABELS)
+    for method in (new.fit, fitted.fit, fitted.partial_fit):
+        call = partial(method, DOCUMENTS, y, sample_weight=weights)
+        refused(call, match, new, fitted, error=ValueError)
 
 
 A_LIST = "give a list of words, for example"
@@ -109,7 +96,8 @@ OPTIONS = {
 @pytest.mark.parametrize("mistake", OPTIONS)
 def test_an_option_that_cannot_be_is_refused_when_fitting(mistake):
     options, match = OPTIONS[mistake]
-    refused(TextNB(**options), "fit", DOCUMENTS, LABELS, error=tb.TallyBayesError, match=match)
+    model = TextNB(**options)
+    refused(lambda: model.fit(DOCUMENTS, LABELS), match, model)
 
 
 def test_no_stop_words_may_be_said_as_scikit_learn_does():
@@ -134,7 +122,7 @@ COUNTED = {
 @pytest.mark.parametrize("option", COUNTED)
 def test_options_that_bind_at_counting_cannot_change_in_a_stream(option):
     model = TextNB().fit(DOCUMENTS, LABELS).set_params(**{option: COUNTED[option]})
-    refused(model, "partial_fit", ["Win"], ["spam"], error=tb.TallyBayesError, match=option)
+    refused(lambda: model.partial_fit(["Win"], ["spam"]), option, model)
 
 
 @pytest.mark.parametrize(
@@ -155,5 +143,29 @@ def test_options_that_are_free_at_estimation_hold_from_the_next_batch(option):
 
 @pytest.mark.parametrize("other", [TextNB(ngrams=(1, 2)), TextNB(buckets=8), TextNB(norm="l2")])
 def test_models_that_counted_differently_do_not_merge(other):
-    model = TextNB().fit(DOCUMENTS, LABELS)
-    refused(model, "merge", other.fit(DOCUMENTS, LABELS), match="on one side and .* on the other")
+    model, other = TextNB().fit(DOCUMENTS, LABELS), other.fit(DOCUMENTS, LABELS)
+    refused(lambda: model.merge(other), "on one side and .* on the other", model, other)
+
+
+# what is said of a column of text, in a table of others
+IN_A_COLUMN = {
+    "numbers": ({"size": "text"}, "column 'size' holds float64 values, where text"),
+    "numbers in the middle": ({"odd": "text"}, "column 'odd': row 2 holds int"),
+    "an option of Words": ({"lists": Text}, "column 'lists'.*list"),
+}
+TABLE = {
+    "size": [1.5, 2.5, 3.5],
+    "text": DOCUMENTS,
+    "odd": [*DOCUMENTS[:2], 5],
+    "lists": [[], [], []],
+}
+
+
+@pytest.mark.parametrize("mistake", IN_A_COLUMN)
+def test_what_is_no_text_in_a_column_of_texts_is_refused(mistake):
+    columns, match = IN_A_COLUMN[mistake]
+    table = {name: TABLE[name] for name in columns}
+    model = NaiveBayes(columns)
+    refused(lambda: model.fit(table, LABELS), match, model)
+    model = NaiveBayes({"text": "text"}).fit({"text": DOCUMENTS}, LABELS)
+    refused(lambda: model.partial_fit({"text": TABLE["odd"]}, LABELS), "'text': row 2", model)
