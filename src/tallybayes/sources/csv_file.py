@@ -47,7 +47,7 @@ INDEX = "index"
 TRUE = ("true", "True", "TRUE", "1")
 FALSE = ("false", "False", "FALSE", "0")
 SHOWN = 40  # letters of a value in an error
-MOST_TRIED = 10_000  # values that are tried before all of a column
+LIKE_A_NUMBER = r"^\s*[-+]?(\d|[.,]\d|(?i:inf|nan))[\d.,]*(?i:e[-+]?\d+|inity)?\s*$"
 NEARLY_ALL = 0.9  # of the values of a column, to take the others for what does not fit
 
 
@@ -385,12 +385,16 @@ def with_numbers(table: Any, names: Collection[str], decimal: str) -> Any:
 
 def _nearly_numbers(column: Any, decimal: str) -> tuple[Any, int]:
     """Return the numbers of a column and how many values are none; None if those are too many."""
+    from pyarrow import compute
+
     most = int((len(column) - column.null_count) * (1.0 - NEARLY_ALL))
-    for part in (column.drop_null()[:MOST_TRIED], column):  # words are told at once
-        numbers, wrong = _fitted(part, "number", decimal)
-        if len(wrong) > most:
-            return None, 0
-    return numbers, len(wrong)
+    distinct = column.drop_null().value_counts()
+    like_numbers = compute.match_substring_regex(distinct.field("values"), LIKE_A_NUMBER)
+    words = compute.filter(distinct.field("counts"), compute.invert(like_numbers))
+    if (compute.sum(words).as_py() or 0) > most:  # text is told at once
+        return None, 0
+    numbers, wrong = _fitted(column, "number", decimal)
+    return (numbers, len(wrong)) if len(wrong) <= most else (None, 0)
 
 
 def _has_other_mark(column: Any, decimal: str) -> bool:
