@@ -40,7 +40,7 @@ class Page:
 def _page(estimator: Any, frame: pd.DataFrame, target: str, data: Any, **options: Any) -> Page:
     estimator.fit(frame.drop(columns=target), frame[target])
     stored = Stored(estimator.fitted_, Provenance.now("train.csv", len(frame)))
-    made = report(stored, data=data, **options)
+    made = report(stored, data=data, **options).page
     return Page(stored, made, data)
 
 

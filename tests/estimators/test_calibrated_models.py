@@ -252,7 +252,7 @@ class TestSummary:
         model = NaiveBayes(calibration="weights").fit(X, y)
         lines = model.summary().splitlines()
         for name, exponent in model.calibration_.exponents.items():
-            (line,) = (line for line in lines if line.split()[0] == name)
+            (line,) = (line for line in lines if line.split()[:1] == [name])
             assert f"^ {exponent:.3f}" in line
         assert lines[-1].startswith("weights calibration, 120 rows: log-loss ")
 

@@ -173,5 +173,6 @@ def test_its_picture_has_the_summary_once_it_is_fitted():
 def test_its_summary():
     lines = TextNB(0.5, event="boolean", min_df=2).fit(X, Y).summary().splitlines()
     n = np.unique(Y, return_counts=True)[1]
-    assert lines[0] == f"150 rows: {n[0]} 'ham', {n[1]} 'maybe', {n[2]} 'spam'"
+    counts = f"{n[0]} 'ham', {n[1]} 'maybe', {n[2]} 'spam'"
+    assert lines[0] == f"150 rows, to predict 'class': {counts}"
     assert lines[2].split(maxsplit=1)[1].startswith("Text(event='boolean', alpha=0.5, min_df=2)")
