@@ -6,7 +6,7 @@ when it is 0. With `m` and a prior guess p, the m-estimate (n + m p) / (N + m).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,10 @@ class ByClass(Value, frozen=True):
     """A prior guess for each class, a number or `ByValue`: ``ByClass({"Yes": 1/3, "No": 2/3})``."""
 
     p: Mapping[Any, float | ByValue]
+
+    def relabelled(self, label_of: Callable[[Any], Any]) -> ByClass:
+        """Return the same guesses for classes that are called otherwise."""
+        return ByClass({label_of(label): p for label, p in self.p.items()})
 
 
 PriorGuess = float | ByValue | ByClass

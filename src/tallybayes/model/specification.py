@@ -397,10 +397,10 @@ class ModelSpec:
 
 def _for_labels(word: Any, labels: tuple[Label, ...]) -> Any:
     """Return a family whose guesses by class are for real labels."""
-    guess = getattr(word, "p", None)
-    if not isinstance(guess, ByClass):
+    relabelled = getattr(getattr(word, "p", None), "relabelled", None)
+    if relabelled is None:
         return word
-    return structs.replace(word, p=ByClass({label_of(k, labels): p for k, p in guess.p.items()}))
+    return structs.replace(word, p=relabelled(lambda label: label_of(label, labels)))
 
 
 def label_of(word: Label, labels: tuple[Label, ...]) -> Label:
