@@ -110,6 +110,7 @@ def test_a_signal_lets_the_command_tidy_up(sent, code, said):
     script = f"""
 import sys, signal, os
 from tallybayes.cli.main import command, main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where tests run
 @command("# nothing")
 def attempt(session):
     try:
