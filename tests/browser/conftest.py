@@ -66,7 +66,9 @@ def opened(browser):
     contexts = []
 
     def open_file(path, width=1400, height=900):
-        context = browser.new_context(viewport={"width": width, "height": height})
+        size = {"width": width, "height": height}
+        # while a page scrolls smoothly, what is clicked may be gone before the mouse is up
+        context = browser.new_context(viewport=size, reduced_motion="reduce")
         contexts.append(context)
         page = context.new_page()
         found = Opened(page)
