@@ -75,7 +75,7 @@ class NaiveBayes(TallyClassifier):
     positive : label, optional
         A class that wins only when it is strictly more probable than all others.
     calibration : {"temperature", "weights"}, optional
-        What mends over-confidence, fitted on leave-one-out posteriors: one exponent for all
+        What corrects over-confidence, fitted on leave-one-out posteriors: one exponent for all
         evidence, or one a column; and one for the prior, unless it is stated or uniform.
 
     Attributes
@@ -303,7 +303,7 @@ class NaiveBayes(TallyClassifier):
         Returns
         -------
         dict
-            For each class a list of `InformativeValue`, the most telling first: with
+            For each class a list of `InformativeValue`, the most informative first: with
             the logarithm of how much more probable each is in this class than elsewhere, and its
             counts here and elsewhere.
         """

@@ -59,7 +59,7 @@ class TextNB(NaiveBayes):
     positive : label, optional
         A class that wins only when it is strictly more probable than all others.
     calibration : {"temperature", "weights"}, optional
-        What mends over-confidence, fitted on leave-one-out posteriors: one exponent for the
+        What corrects over-confidence, fitted on leave-one-out posteriors: one exponent for the
         evidence of the words (with one column, the two are the same), and one for the prior, unless
         it is stated or uniform.
 

@@ -1,4 +1,4 @@
-"""Calibration: what mends the over-confidence of naive Bayes, kept with the model.
+"""Calibration: what corrects the over-confidence of naive Bayes, kept with the model.
 
 Columns that say the same thing twice count twice, so posteriors come out too sure. With an exponent
 p for the prior and w_j for the evidence of each column, the score is P(c)^p prod_j P(x_j | c)^w_j:

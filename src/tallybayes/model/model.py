@@ -69,7 +69,7 @@ class Model:
     positive : label or None
         The class that wins only when its score is strictly greater than all others.
     calibration : Calibration or None
-        What mends over-confidence, if it was fitted.
+        What corrects over-confidence, if it was fitted.
     counted : ClassCounts or None
         The rows of each class, and what the prior makes of them; None if it was stated.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -64,7 +65,7 @@ def open_rows(data: Any, options: ReadOptions | None = None) -> Rows:
     return TableRows(data)
 
 
-class _Rows:
+class _Rows(ABC):
     """What rows of files and of tables share."""
 
     names: tuple[str, ...]
@@ -75,11 +76,11 @@ class _Rows:
     n_bytes: int | None = None
     types_guessed = False
 
+    @abstractmethod
     def fragments(
         self, types: ColumnTypes | None = None, keep: ColumnTypes = NOTHING
     ) -> Generator[Fragment]:
         """Go through all rows, of which only the columns that have a type are decoded."""
-        raise NotImplementedError
 
     def head(self) -> Rows:
         """Return the rows of the sample alone, read as all rows would be."""

@@ -163,7 +163,7 @@ def _record(text: str) -> dict[str, Any]:
     tallybayes inspect loan.tally
     # one column
     tallybayes inspect loan.tally --column status
-    # the 20 most telling words of each text
+    # the 20 most informative words of each text
     tallybayes inspect spam.tally --words 20
 """,
     options.MODEL,
@@ -173,8 +173,8 @@ def _record(text: str) -> dict[str, Any]:
 def inspect(session: Session, model: str, columns: tuple[str, ...], words: int | None) -> None:
     """Show what a model has counted and estimated.
 
-    Priors, tables of likelihoods as fractions and decimals, means and variances, the most telling
-    words, how many parameters there are, how large the file is and where it comes from.
+    Priors, tables of likelihoods as fractions and decimals, means and variances, the most
+    informative words, how many parameters there are, how large the file is and where it comes from.
     """
     from tallybayes.workflows.records import inspect as inspected
 
