@@ -187,6 +187,8 @@ def _encode_objects(values: Sequence[Any], where: str) -> Encoded:
             final[code] = kept.setdefault(plain, len(kept))
     if {int, float} == set(map(type, kept)):  # a list of numbers with gaps
         kept = {float(label): code for label, code in kept.items()}
+    if any(isinstance(label, int) and not -(1 << 63) <= label < 1 << 64 for label in kept):
+        raise TallyBayesError(f"{where} holds integers beyond 64 bits; use text")
     label_type(kept, where)
     _check_unmixed(values, where)
     return Encoded(final[codes], tuple(kept))
