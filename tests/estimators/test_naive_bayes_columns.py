@@ -175,7 +175,7 @@ def test_two_tuples_that_disagree_are_refused():
         ({4: "poisson"}, "no column number 4; there are 4 columns"),
         ({(0, -5): "poisson"}, "no column number -5"),
         ({re.compile("^z"): "poisson"}, "expected a name, a number, or a tuple"),
-        ({(): "poisson"}, "names no column"),
+        ({(): "poisson"}, r"key \(\); expected a name, a number"),
         ({True: "poisson"}, "key True; expected a name, a number"),
         ({"width": "poison"}, r"columns\['width'\] is 'poison'; did you mean 'poisson'?"),
         ({"width": 3}, "'width' is declared as 3; expected"),
@@ -309,3 +309,18 @@ def test_a_family_with_a_stated_prior_guess_goes_for_all_columns():
     guess = tb.Categorical(m=1, p=tb.ByValue({"u": 0.5, "v": 0.5}))
     model = tb.NaiveBayes(columns=guess).fit({"a": ["u", "v"], "b": ["v", "u"]}, ["x", "y"])
     assert model.predict({"a": ["u"], "b": ["v"]}).tolist() == ["x"]
+
+
+@pytest.mark.parametrize("columns", [{"width": "drop"}, {0: "drop"}, {1: "auto", ...: "drop"}])
+@pytest.mark.parametrize("form", [pd.DataFrame, np.array])
+def test_what_was_dropped_stays_so_in_a_file(tmp_path, columns, form):
+    X = form(FRAME[["weight", "width", "height"]])
+    columns = {"x1": "drop"} if "width" in columns and form is np.array else columns
+    model = fitted(columns, X)
+    model.save(tmp_path / "model.tally")
+    again = tb.load(tmp_path / "model.tally")
+    assert again.n_features_in_ == 3
+    np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-12)
+    learned = (each.partial_fit(X, LABELS).predict_proba(X) for each in (model, again))
+    np.testing.assert_allclose(*learned, rtol=1e-12)
+    assert list(again.schema_.names) == list(model.schema_.names)

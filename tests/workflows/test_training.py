@@ -11,6 +11,7 @@ import pytest
 import tallybayes as tb
 from tallybayes.model import Fitted
 from tallybayes.model.specification import ModelSpec, parse_column
+from tallybayes.modelfile import save
 from tallybayes.workflows.training import train
 from tiers import crossed
 from workflows.mixed import as_read, assert_same_tally, features, mixed, write
@@ -386,6 +387,14 @@ class TestSeveralFiles:
         spec = ModelSpec(calibration="temperature")
         model = tb.NaiveBayes(calibration="temperature").fit(features(both), both["label"])
         assert_as_fitted(train([a, b], "label", spec).stored, model, features(both))
+
+
+@pytest.mark.parametrize("unused", [{"drop": ("mail", "age")}, {"only": ("age", "status")}])
+def test_columns_that_were_left_out_stay_out_when_the_model_learns_on(tmp_path, unused):
+    stored = train(FRAME, "label", ModelSpec(**unused), weight="times", scores=False).stored
+    save(tmp_path / "model.tally", stored)
+    model = tb.load(tmp_path / "model.tally").partial_fit(features(FRAME), FRAME["label"])
+    assert model.schema_.names == stored.fitted.tally.schema.names
 
 
 class TestWhatIsSaid:

@@ -375,6 +375,9 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         """Take over what was in a file; `state` is what `_to_keep` calls so."""
         names, labels = fitted.tally.schema.names, fitted.labels
-        self._set_names(names, not isinstance(names, NumberedNames))
+        features = state.get("features", names)  # those that are dropped among them
+        if isinstance(features, int):
+            features = NumberedNames(features)
+        self._set_names(features, not isinstance(features, NumberedNames))
         labels = np.array(fitted.classes) if labels is None else labels
         self._become(fitted.tally, fitted.recipe, labels)

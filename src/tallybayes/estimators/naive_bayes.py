@@ -27,16 +27,7 @@ from tallybayes.estimators.checks import (
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe, most_informative
 from tallybayes.model.calibration import Calibration, How
-from tallybayes.model.specification import (
-    ColumnSpec,
-    Resolved,
-    column_spec,
-    dropped_names,
-    kept_columns,
-    resolve,
-    without_dropped,
-    without_numbers,
-)
+from tallybayes.model.specification import BEST, DROP, ColumnSpec, column_spec, resolve
 from tallybayes.model.summary import ModelSummary
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
@@ -146,6 +137,7 @@ class NaiveBayes(TallyClassifier):
         with self._all_or_nothing():
             self._calibration, self._choices = None, {}
             rows = self._labelled(X, y, sample_weight, reset=True)
+            self._spec.require(rows.X.names)
             tally = self._first_tally(rows)
             recipe = self._recipe(tally, ())
             how = checked_how(self.calibration)
@@ -180,7 +172,7 @@ class NaiveBayes(TallyClassifier):
             rows = self._labelled(X, y, sample_weight, reset=before is None)
             if before is None:
                 known: tuple[Label, ...] = ()
-                tally = self._first_tally(rows, later=True)
+                tally = self._first_tally(rows)
             else:
                 known = before.recipe.declared_classes
                 room = self._with_new_columns(before.tally, rows)
@@ -233,13 +225,13 @@ class NaiveBayes(TallyClassifier):
             theirs_open = set(theirs.tally.empty_columns()).intersection(a.names) - mine_open
             schema = a.joined(b.without(theirs_open), overruled=mine_open)
             tally = mine.tally.with_schema(schema) + theirs.tally.with_schema(schema)
-            theirs_alone = [name for name in b.names if name not in a.places]
-            of_theirs = {**dict.fromkeys(theirs_alone, other._spec.of_all), **other._spec.by_name}
-            of_theirs = {name: word for name, word in of_theirs.items() if word is not None}
-            self._spec = ColumnSpec(self._spec.of_all, {**of_theirs, **self._spec.by_name})
+            of_both = {n: w for n, w in other._spec.by_name.items() if n in b.places}
+            of_theirs = {n: other._spec.of(n) for n in b.names if n not in a.places}
+            said = {**of_both, **self._spec.by_name, **of_theirs}
+            self._spec = ColumnSpec(self._spec.rest, said)
             self._set_names(schema.names, hasattr(self, "feature_names_in_"))
-            said = (*mine.recipe.declared_classes, *theirs.recipe.declared_classes)
-            declared = sorted_labels(said, "the classes")
+            classes = (*mine.recipe.declared_classes, *theirs.recipe.declared_classes)
+            declared = sorted_labels(classes, "the classes")
             return self._become(tally, self._recipe(tally, declared))
 
     def __add__(self, other: Self) -> Self:
@@ -258,11 +250,11 @@ class NaiveBayes(TallyClassifier):
         """Encode labelled rows once for many models: see `TallyClassifier.prepare`."""
         fresh: Self = clone(self)
         source, labels, weights, target = fresh._labelled(X, y, sample_weight, reset=True)
-        fresh._spec = column_spec(without_dropped(fresh.columns), source.names)
+        fresh._spec.require(source.names)
         reason = fresh._why_refit()
         if reason:
             return needs_refit(labels, source.n_rows, reason)
-        schema = Schema.infer(source, fresh._spec.declared, target=target)
+        schema = Schema.infer(source, fresh._spec.declared(source.names), target=target)
         classes = encode_classes(labels, source.n_rows).labels
         recipe = fresh._recipe(Tally(schema).with_classes(classes), ())
         return fresh._prepared(schema, recipe, source, labels, weights, known)
@@ -271,7 +263,7 @@ class NaiveBayes(TallyClassifier):
         """Return why models have to be fitted for every fold, or nothing."""
         if self.calibration is not None:
             return "the calibration is fitted on the rows to learn from"
-        if self._spec.wants_best:
+        if self._spec.wants(BEST):
             return "families are chosen on the rows to learn from"
         return "where bins are cut depends on the labels" if self._spec.needs_labels else ""
 
@@ -363,25 +355,23 @@ class NaiveBayes(TallyClassifier):
             said.add(self.positive)
         return sorted_labels(said, "the classes")
 
-    def _first_tally(self, rows: Labelled, *, later: bool = False) -> Tally:
-        """Settle what the columns are and count the first rows; more columns may come `later`."""
-        spec = column_spec(without_dropped(self.columns), rows.X.names, later=later)
-        said, self._spec = self._settled(spec, rows)
-        schema = Schema.infer(rows.X, said, target=rows.target)
-        return Tally.of(rows.X, rows.labels, rows.weights, schema=schema)
+    def _first_tally(self, rows: Labelled) -> Tally:
+        """Settle what the columns are and count the first rows."""
+        return Tally.of(rows.X, rows.labels, rows.weights, schema=self._schema_of(rows))
 
-    def _settled(self, spec: ColumnSpec, rows: Labelled) -> Resolved:
-        """Return what is said of the columns, with the families and edges that had to be found."""
-        source, labels, weights, _ = rows
-        if spec.wants_best:
-            numeric = set(numeric_columns(source))
-            names = [name for name in spec.best_wanted(source.names) if name in numeric]
+    def _schema_of(self, rows: Labelled) -> Schema:
+        """Settle what columns are, with the families and edges that have to be found."""
+        source, labels, weights, target = rows
+        if self._spec.wants(BEST):
+            names = [n for n in numeric_columns(source) if self._spec.of(n) == BEST]
             alpha = number(self.alpha, "alpha", least=0.0)
             tempered = self.calibration in ("temperature", "weights")
             chosen = best_families(source, names, labels, weights, alpha, tempered)
             self._choices = {**self._choices, **chosen}
-            spec = spec.with_best({name: choice.family for name, choice in chosen.items()})
-        return resolve(spec, source, labels, weights)
+            found = {name: choice.family for name, choice in chosen.items()}
+            self._spec = self._spec.with_words(found)
+        declared, self._spec = resolve(self._spec, source, labels, weights)
+        return Schema.infer(source, declared, target=target)
 
     def _with_new_columns(self, tally: Tally, rows: Labelled) -> Tally:
         """Make room for columns that a table has and the tally has not."""
@@ -394,22 +384,12 @@ class NaiveBayes(TallyClassifier):
                     f"the labels {target!r} are also a column of the table; take it out of X"
                 )
         # what a column is, is open until it has a value
-        before = self._spec.by_name
-        open_ = {
-            n
-            for n in tally.empty_columns()
-            if n not in before or ColumnSpec(before[n], {}).needs_labels
-        }
+        open_ = {name for name in tally.empty_columns() if self._spec.is_open(name)}
         new = [n for n in source.names if n not in schema.places or n in open_]
         if not new:
             return tally
-        spec = column_spec(without_numbers(without_dropped(self.columns)), source.names, later=True)
-        said_now = {**before, **spec.by_name}
-        of_new = ColumnSpec(spec.of_all, {n: said_now[n] for n in new if n in said_now})
         table = Table({name: source.columns[name] for name in new}, source.n_rows)
-        said, of_new = self._settled(of_new, rows._replace(X=table))
-        more = Schema.infer(table, said, target=schema.target)
-        self._spec = ColumnSpec(spec.of_all, {**before, **of_new.by_name})
+        more = self._schema_of(rows._replace(X=table, target=schema.target))
         grown = tally.with_schema(schema.joined(more, overruled=open_))
         self._set_names(grown.schema.names, named=True)
         return grown
@@ -431,10 +411,12 @@ class NaiveBayes(TallyClassifier):
         """Open the rows, and leave out the columns that are dropped."""
         source = self._opened(X, reset=reset)
         names = source.names
+        if reset:
+            self._spec = column_spec(self.columns, names)
         if not reset and not isinstance(source, Table) and hasattr(self, "feature_names_in_"):
             names = self.feature_names_in_.tolist()
-        kept = kept_columns(self.columns, names)
-        return source if kept is None else selected(source, names, kept)
+        kept = self._spec.kept(names)
+        return source if len(kept) == len(names) else selected(source, names, kept)
 
     def _opened(self, X: Any, *, reset: bool) -> Source:
         """Open the rows; learn (`reset`) or compare their number and names."""
@@ -471,7 +453,11 @@ class NaiveBayes(TallyClassifier):
 
     def _to_keep(self) -> dict[str, Any]:
         """Return the parameters that do not follow from what was fitted."""
-        state = {"dropped": dropped_names(self.columns)}
+        named = getattr(self, "feature_names_in_", None)
+        state = {
+            "dropped": self._spec.dropped(),
+            "features": self.n_features_in_ if named is None else named.tolist(),
+        }
         return {"alpha": float(self.alpha), "unseen": str(self.unseen), "state": state}
 
     @classmethod
@@ -485,8 +471,8 @@ class NaiveBayes(TallyClassifier):
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         super()._restore(fitted, state)
         for name in state.get("dropped", ()):  # of which what was fitted knows nothing
-            self.columns[... if name is None else name] = "drop"
-        self._spec = column_spec(without_dropped(self.columns), fitted.tally.schema.names)
+            self.columns[... if name is None else name] = DROP
+        self._spec = column_spec(self.columns, fitted.tally.schema.names)
         self._calibration = fitted.recipe.calibration
 
     def __sklearn_tags__(self) -> Any:

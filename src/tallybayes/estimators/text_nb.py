@@ -258,6 +258,8 @@ class TextNB(NaiveBayes):
 
     def _source(self, X: Any, *, reset: bool) -> Source:
         """Make the documents the one column of a table."""
+        if reset:
+            self._spec = ColumnSpec(None, self.columns)
         return as_source({COLUMN: _listed(X)})
 
     def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:

@@ -26,7 +26,7 @@ from tallybayes.metrics import GREATER_IS_BETTER, ClassificationReport, Predicti
 from tallybayes.metrics.predictions import classes_of, codes_of, winners
 from tallybayes.metrics.scores import MEANS, mean
 from tallybayes.model.factors import FactorPlan
-from tallybayes.model.specification import DROP, column_spec, without_dropped
+from tallybayes.model.specification import AUTO, DROP, column_spec
 from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import counted, listed
 from tallybayes.sources import as_source
@@ -399,11 +399,11 @@ def _of_columns(model: Any, X: Any, chosen: Sequence[str]) -> Any:
     """Return a model of some columns, not fitted yet."""
     from sklearn.base import clone
 
-    names, said = as_source(X).names, without_dropped(model.columns)
-    if len(chosen) == len(names) and said is model.columns:
+    names = as_source(X).names
+    if len(chosen) == len(names):
         return clone(model)
-    spec = column_spec(said, names)
-    others = "auto" if spec.of_all is None else spec.of_all
-    columns: dict[Any, Any] = {name: spec.by_name.get(name, others) for name in chosen}
+    spec = column_spec(model.columns, names)
+    words = {name: spec.of(name) for name in chosen}
+    columns: dict[Any, Any] = {n: AUTO if word is None else word for n, word in words.items()}
     columns[...] = DROP
     return clone(model).set_params(columns=columns)

@@ -49,6 +49,7 @@ def first_rows(
     """Look at the first rows, and refuse what cannot be learnt from."""
     names, table = spec.chosen(rows.names, target, weight), rows.sample
     said = column_spec(spec.declared, names)
+    names = tuple(said.kept(names))
     if rows.types_guessed:
         numbers = [name for name in names if _may_be_numbers(said, name)]
         table = with_numbers(table, [*numbers, *([weight] if weight else [])], read.decimal)

@@ -139,7 +139,10 @@ def train(
     elif scores:
         found = leave_out(rows, *counted, fitted.recipe, read)
     n_rows = int(fitted.tally.rows.sum())
-    stored = Stored(fitted, Provenance.now(source_name(data), n_rows, rejected.count))
+    provenance = Provenance.now(source_name(data), n_rows, rejected.count)
+    unused = [*spec.drop, *([weight] if weight else []), *([None] if spec.only else [])]
+    estimator = {"name": "NaiveBayes", "state": {"dropped": unused}} if unused else None
+    stored = Stored(fitted, provenance, estimator)
     report, why = (None, found) if isinstance(found, str) else (found.report(), "")
     return Trained(rejected, time.perf_counter() - start, stored, report, why)
 
