@@ -49,3 +49,8 @@ def fitted(setting, rows, how="uncalibrated", **options):
         tally, *setting.families, columns=setting.columns, calibration=calibration, **options
     )
     return Case(setting, model)
+
+
+def working(model, record):
+    """Work a record through by hand."""
+    return tb.explain(model, record, "working")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
+from explanations.cases import working
 from lectures import test_customers as customers
 from lectures import test_loan as loan
 from lectures import test_mails as mails
-from tallybayes.explanations.working import working
 from tallybayes.model import Fitted, Recipe
 
 APPLICANT = {name: column[0] for name, column in loan.NEW.items()}

@@ -4,9 +4,9 @@ import re
 from fractions import Fraction
 
 import tallybayes as tb
+from explanations.cases import working
 from explanations.test_working import assert_says, of_loan, of_mail
 from lectures import test_mails as mails
-from tallybayes.explanations.working import working
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 

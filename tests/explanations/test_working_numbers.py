@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from explanations.arithmetic import log, near, worked_out
-from explanations.cases import CALIBRATIONS, fitted
-from tallybayes.explanations.working import working
+from explanations.cases import CALIBRATIONS, fitted, working
 from tallybayes.model import Fitted, Recipe
 from tallybayes.rendering import Formulas, Heading
 from tallybayes.rendering.formula import write

@@ -7,10 +7,10 @@ import pytest
 
 import tallybayes as tb
 from explanations.arithmetic import worked_out
+from explanations.cases import working
 from explanations.test_working import of_customer, of_loan, of_mail
 from explanations.test_working_numbers import formulas, has_words
 from lectures import test_loan as loan
-from tallybayes.explanations.working import working
 from tallybayes.model import Fitted
 from tallybayes.rendering.formula import LATEX, MARKDOWN, MATHML, write
 

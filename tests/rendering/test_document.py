@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallybayes.rendering import Column, Formulas, Heading, Part, Renderable, Table, words
+from tallybayes.rendering import Formulas, Heading, Part, Renderable, Table, words
 from tallybayes.rendering.document import markdown_text
 from tallybayes.rendering.formula import equation, latex_text, number, product, rounded
 from tallybayes.rendering.words import FORMATS, label, listed, plain
@@ -114,7 +114,7 @@ def test_what_users_wrote_stays_text_in_every_form() -> None:
 
 def test_a_table_too_wide_for_its_working_shows_the_values() -> None:
     working = equation("P", product([number(1) / number(3)] * 12))
-    table = Table("t", (Column("a"), Column("b", "text")), (("x", working),))
+    table = Table.of("t", [("a", "label"), ("b", "text")], [("x", working)])
 
     class Wide(Renderable):
         def document(self) -> Iterator[Part]:

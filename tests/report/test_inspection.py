@@ -41,7 +41,7 @@ def look(tally, *chosen, columns=None, words=10, **options):
 def lines(found, name):
     """The lines of a column's table, by what they are called: a dict by heading each."""
     (table,) = [each for each in found.tables if name in each.columns]
-    heads = [column.name for column in table.table.columns]
+    heads = table.table.heads
     return {row[0]: dict(zip(heads[1:], row[1:], strict=True)) for row in table.table.rows}
 
 

@@ -6,28 +6,11 @@ from tallybayes.explanations.counterfactuals import (
     Counterfactuals,
     counterfactuals,
 )
-from tallybayes.explanations.explanation import (
-    Contrast,
-    Evidence,
-    Explanation,
-    Term,
-    explain,
-)
+from tallybayes.explanations.explanation import Contrast, Evidence, Explanation, Term, explain
 from tallybayes.explanations.many import Explanations, explain_all
-from tallybayes.explanations.working import Working, working
+from tallybayes.explanations.working import Working
 
 __all__ = [
-    "Change",
-    "Contrast",
-    "Counterfactual",
-    "Counterfactuals",
-    "Evidence",
-    "Explanation",
-    "Explanations",
-    "Term",
-    "Working",
-    "counterfactuals",
-    "explain",
-    "explain_all",
-    "working",
-]
+    "Change", "Contrast", "Counterfactual", "Counterfactuals", "Evidence", "Explanation",
+    "Explanations", "Term", "Working", "counterfactuals", "explain", "explain_all",
+]  # fmt: skip

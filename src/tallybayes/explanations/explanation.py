@@ -39,6 +39,7 @@ MISSING = "missing"
 NO_WEIGHT = "its exponent is 0"
 NO_KNOWN_WORD = "it has no word that the model knows"
 LARGEST = 1000.0  # bits of odds that a float can hold
+LONGEST_TITLE = 80
 MOST_LINES = 20
 MOST_CLASSES = 4
 
@@ -130,71 +131,76 @@ class Contrast(Renderable):
         yield self._sentence()
 
     def _table(self) -> Table:
-        found = self.explanation
-        places = [found.classes.index(each) for each in (self.one, self.other)]
-        if len(found.classes) <= MOST_CLASSES:
-            places = list(range(len(found.classes)))
+        whole = self.explanation
+        few = len(whole.classes) <= MOST_CLASSES
+        shown = whole.classes if few else (self.one, self.other)
+        places = [whole.classes.index(each) for each in shown]
         used = [each for each in self.evidence if each.term.left_out is None]
-        # counts and words only have something to say in that column
-        counts = any(each.term.count != 1.0 for each in used[:MOST_LINES])
-
-        def line(name: str, value: Any, count: Any, logs: Any, weight: Any) -> list[Any]:
-            counted = [count] if counts else []
-            return [name, value, *counted, *(logs and logs[c] for c in places), weight, weight]
-
-        rows = [line("prior", found.prior_power, None, found.log_prior, self.prior)]
-        for each in used[:MOST_LINES]:
-            what = each.term
-            rows.append(line(what.column, what.shown, what.count, what.log_likelihood, each.bits))
+        rows: list[tuple[Any, ...]] = [
+            ("prior", whole.prior_power, None, whole.log_prior, self.prior),
+            *(
+                (term.column, term.shown, term.count, term.log_likelihood, evidence.bits)
+                for evidence in used[:MOST_LINES]
+                for term in [evidence.term]
+            ),
+        ]
         if rest := [each.bits for each in used[MOST_LINES:]]:
             weight = sum(x for x in rest if not math.isnan(x))
-            rows.append(line("others", f"{len(rest)} weaker ones", None, None, weight))
-        rows.append(line("joint", None, None, found.joint, self.total))
-        chances = [probability(p) for p in found.posterior]
-        rows.append(line("posterior", None, None, chances, None))
+            rows.append(("others", f"{len(rest)} weaker ones", None, None, weight))
+        posterior = [probability(p) for p in whole.posterior]
+        rows.append(("joint", None, None, whole.joint, self.total))
+        rows.append(("posterior", None, None, posterior, None))
+        # only counts and words have something to say in that column
+        counts = any(count not in (None, 1.0) for _, _, count, _, _ in rows)
         return Table.of(
-            f"{label(found.target)}: log-likelihoods, and the evidence for {label(self.one)} "
+            f"{label(whole.target)}: log-likelihoods, and the evidence for {label(self.one)} "
             f"against {label(self.other)}",
             [
                 ("column", "label"),
                 ("value", "text"),
-                *([("count", "count")] if counts else []),
-                *((label(found.classes[c]), "score") for c in places),
+                *[("count", "count")] * counts,
+                *((label(each), "score") for each in shown),
                 ("bits", "bits"),
                 ("odds", "odds"),
             ],
-            rows,
+            [
+                (name, value, *[count] * counts, *(logs and logs[c] for c in places), bits, bits)
+                for name, value, count, logs, bits in rows
+            ],
             name="evidence",
         )
 
     def _sentence(self) -> str:
         """Say the answer, and what is most evidence for it and against it."""
-        found = self.explanation
-        place = found.classes.index(found.decision)
-        said = f"The answer is {label(found.decision)}"
-        said += f", with a probability of {probability(found.posterior[place])}"
-        sides = (("for it", 1.0), ("against it", -1.0))
-        if self.one != found.decision:
-            sides = ((f"for {label(self.one)}", 1.0), (f"for {label(self.other)}", -1.0))
-        strongest = []
-        for side, sign in sides:
-            speaking = [each for each in self.evidence if sign * each.bits > 0.0]
-            if speaking:
-                what, odds = speaking[0].term.title, odds_text(speaking[0].bits)
-                strongest.append(f"{what} speaks most {side} ({odds})")
-        return f"{said}; {', '.join(strongest)}." if strongest else f"{said}."
+        whole = self.explanation
+        sure = probability(whole.posterior[whole.classes.index(whole.decision)])
+        answer = f"The answer is {label(whole.decision)}, with a probability of {sure}"
+        sides = "for it", "against it"
+        if self.one != whole.decision:
+            sides = f"for {label(self.one)}", f"for {label(self.other)}"
+        strongest = [
+            f"{best.term.title} speaks most {side} ({odds_text(best.bits)})"
+            for side, sign in zip(sides, (1.0, -1.0), strict=True)
+            for best in [each for each in self.evidence if sign * each.bits > 0.0][:1]
+        ]
+        return f"{answer}; {', '.join(strongest)}." if strongest else f"{answer}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it; bits that are NaN are None."""
-        said = "column", "value", "count", "left_out"
-        evidence = [
-            {**{name: getattr(each.term, name) for name in said}, "bits": each.bits}
-            for each in self.evidence
-        ]
-        classes = {"one": self.one, "other": self.other}
-        bits = {"prior_bits": self.prior, "evidence": evidence, "total_bits": self.total}
-        found: dict[str, Any] = plain(classes | bits)
-        return found
+        keys = "column", "value", "count", "left_out"
+        data: dict[str, Any] = plain(
+            {
+                "one": self.one,
+                "other": self.other,
+                "prior_bits": self.prior,
+                "evidence": [
+                    {**{key: getattr(each.term, key) for key in keys}, "bits": each.bits}
+                    for each in self.evidence
+                ],
+                "total_bits": self.total,
+            }
+        )
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +261,8 @@ class Explanation(Renderable):
         for each in self.smallest_terms:
             if each.left_out is not None:
                 reasons.setdefault(each.left_out, []).append(each.title)
-        for reason, names in reasons.items():
-            named = listed(names) if len(names) > 1 else names[0]
-            yield sentence.format(f"{named} ({reason})")
+        for reason, titles in reasons.items():
+            yield sentence.format(f"{listed(titles, longest=LONGEST_TITLE)} ({reason})")
 
     def against(self, one: Label | None = None, other: Label | None = None) -> Contrast:
         """Weigh the evidence for one class against another.
@@ -288,11 +293,17 @@ class Explanation(Renderable):
         a, b = (class_place(self.classes, each) for each in (one, other))
 
         def weigh(logs: Sequence[float]) -> float:
-            return bits(logs[a], logs[b])
+            same = logs[a] == logs[b] == -math.inf
+            return math.nan if same else (logs[a] - logs[b]) / math.log(2.0)
 
-        evidence = [Evidence(each, weigh(each.log_likelihood)) for each in self.smallest_terms]
-        ordered = tuple(sorted(evidence, key=_strength))
-        return Contrast(one, other, weigh(self.log_prior), ordered, weigh(self.joint), self)
+        def order(evidence: Evidence) -> tuple[bool, float]:
+            """Put what is left out last, and before it what says nothing of the two."""
+            strength = -1.0 if math.isnan(evidence.bits) else abs(evidence.bits)
+            return evidence.term.left_out is not None, -strength
+
+        evidence = (Evidence(each, weigh(each.log_likelihood)) for each in self.smallest_terms)
+        strongest = tuple(sorted(evidence, key=order))
+        return Contrast(one, other, weigh(self.log_prior), strongest, weigh(self.joint), self)
 
     def document(self) -> Iterable[Part]:
         """Show the evidence for the decision against its runner-up; see `against` for others."""
@@ -349,17 +360,13 @@ def explain(
     if show not in ("evidence", "working"):
         raise TallyBayesError(f"show is {show!r}; say 'evidence' or 'working'")
     model = model_of(model)
-    if show == "working":
-        from tallybayes.explanations.working import working
-
-        return working(model, record)
     source = as_source(model.table_of(record))
     joint = np.empty((1, len(model.classes)))
     (batch,) = model.joint_by_batch(source, joint)  # which refuses what is no count or infinite
     impossible = bool(np.isneginf(joint).all())
     score = safe_log(model.prior)[None] if impossible else joint.copy()
     posterior, (winner,) = model.judged_from(score)
-    return Explanation(
+    explanation = Explanation(
         model.schema.target,
         model.classes,
         tuple(model.prior.tolist()),
@@ -371,6 +378,11 @@ def explain(
         (IMPOSSIBLE,) if impossible else (),
         model.prior_exponent,
     )
+    if show == "evidence":
+        return explanation
+    from tallybayes.explanations.working import working
+
+    return working(model, explanation)
 
 
 def model_of(given: Any) -> Model:
@@ -439,17 +451,6 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, bytes | bytearray):
         return bytes(value).decode("utf-8", "replace")
     return value.item() if isinstance(value, np.generic) else value
-
-
-def bits(one: float, other: float) -> float:
-    """Return the weight of evidence of two logarithms of likelihoods."""
-    return math.nan if one == other == -math.inf else (one - other) / math.log(2.0)
-
-
-def _strength(each: Evidence) -> tuple[bool, float]:
-    """Order evidence: the strongest first, what says nothing of the two, and what is left out."""
-    nothing = -1.0 if math.isnan(each.bits) else abs(each.bits)
-    return each.term.left_out is not None, -nothing
 
 
 def _odds(weight: float) -> float:

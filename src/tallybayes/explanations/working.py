@@ -7,7 +7,7 @@ normalisation: s_c = P(c) prod_i P(x_i | c), and P(c | x) is s_c over the sum of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.explanations.explanation import Explanation, Term, explain, model_of
+from tallybayes.explanations.explanation import Explanation, Term
 from tallybayes.families.derivations import Derivation, Question, derivation
-from tallybayes.model import Fitted, Model
+from tallybayes.families.parameters import safe_log
+from tallybayes.model import Model
 from tallybayes.rendering import Formula, Formulas, Heading, Part, Renderable, Table, plain
 from tallybayes.rendering.formula import (
     LONGEST,
@@ -26,6 +27,7 @@ from tallybayes.rendering.formula import (
     equation,
     fraction,
     in_product,
+    log_of,
     name,
     number,
     of,
@@ -57,12 +59,14 @@ IMPOSSIBLE = (
 
 @dataclass(frozen=True, eq=False)
 class Working(Renderable):
-    """A record worked through by hand; make it with `working`. It prints as text.
+    """A record worked through by hand: ``explain(model, record, "working")``. It prints as text.
 
     Parameters
     ----------
     explanation
         The same in logarithms: prior, terms, joint and posterior.
+    names
+        The classes as they are written.
     priors, how_priors
         The prior of each class, its working and what stands in the product; and how it comes about.
     derivations, n_factors
@@ -70,19 +74,28 @@ class Working(Renderable):
         many there are in all.
     notes
         What is left out, and what a calibration does.
+
+    Examples
+    --------
+    >>> from tallybayes import Tally, estimate, explain
+    >>> table = {"status": ["Single", "Single", "Married", "Single"]}
+    >>> model = estimate(Tally.of(table, ["No", "No", "No", "Yes"], target="cheat"))
+    >>> found = explain(model, {"status": "Married"}, "working")
+    >>> for line in found.to_dict()["steps"][1]["formulas"]:
+    ...     print(line)
+    P(status = Married | No) = (1 + 1)/(3 + 2) = 2/5 = 0.4
+    P(status = Married | Yes) = (0 + 1)/(1 + 2) = 1/3 = 0.3333
+    >>> found.posterior["Yes"]
+    Fraction(5, 23)
     """
 
     explanation: Explanation
+    names: tuple[str, ...]
     priors: tuple[tuple[Formula, Formula], ...]
     how_priors: str
     derivations: tuple[Derivation, ...]
     n_factors: int
     notes: tuple[str, ...]
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The classes as they are written; numbers and truths with what they are values of."""
-        return _class_names(self.explanation)
 
     @cached_property
     def shown(self) -> tuple[int, ...]:
@@ -103,9 +116,8 @@ class Working(Renderable):
         """The exact probability of each class; None where there is none."""
         scores = self.scores
         if self.impossible:
-            return {
-                each: self.priors[c][1].exact for c, each in enumerate(self.explanation.classes)
-            }
+            exact = [factor.exact for _, factor in self.priors]
+            return dict(zip(scores, exact, strict=True))
         possible = [each for each, score in scores.items() if score != 0]
         if len(possible) == 1:
             return {each: Fraction(each == possible[0]) for each in scores}
@@ -226,7 +238,7 @@ class Working(Renderable):
         """Write a probability; one near to 1 by what is left for the others."""
         logs = list(self.explanation.joint)
         if self.impossible:
-            logs = [math.log(p) if p > 0.0 else -math.inf for p in self.explanation.posterior]
+            logs = safe_log(np.array(self.explanation.posterior)).tolist()
         every = _log_sum(logs)
         rest = _log_sum([*logs[:c], *logs[c + 1 :]]) - every
         if rest == -math.inf:
@@ -238,26 +250,21 @@ class Working(Renderable):
     def _answer(self) -> Iterator[Part]:
         found, names = self.explanation, self.names
         winner = found.classes.index(found.decision)
-        best = found.posterior[winner], found.joint[winner]
-        pairs = list(zip(found.posterior, found.joint, strict=True))
-        ties = [c for c, pair in enumerate(pairs) if c != winner and pair == best]
+        chances = list(zip(found.posterior, found.joint, strict=True))
+        ties = [c for c, chance in enumerate(chances) if c != winner and chance == chances[winner]]
         why = ", the only class" if len(names) == 1 else ", the most probable class"
         if ties:
-            why = f"; {', '.join(names[c] for c in ties)} is just as probable, "
-            first = min(ties) > winner
-            why += (
-                "and the first of equals wins"
-                if first
-                else "but wins only when it is strictly more probable"
-            )
+            last = "and the first of equals wins"
+            if ties[0] < winner:
+                last = "but wins only when it is strictly more probable"
+            why = f"; {', '.join(names[c] for c in ties)} is just as probable, {last}"
         yield f"The answer is {names[winner]}{why}."
-        columns = ["prior", "score", "probability"]
+        heads = [(_line(found.target), "text"), ("prior", "short"), ("score", "short")]
         rows = [
-            [names[c], self.priors[c][1], self._numbers[c], self._probability(c)]
+            (names[c], self.priors[c][1], self._numbers[c], self._probability(c))
             for c in self.shown
         ]
-        kinds = [(_line(found.target), "text"), *((each, "short") for each in columns)]
-        yield Table.of("in numbers", kinds, rows, name="answer")
+        yield Table.of("in numbers", [*heads, ("probability", "short")], rows, name="answer")
         yield ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
@@ -268,50 +275,27 @@ class Working(Renderable):
             if isinstance(part, Heading) and part.level == 2:
                 steps.append({"title": part.text.partition(". ")[2], "formulas": []})
             elif isinstance(part, Formulas):
-                steps[-1]["formulas"] += [write(line) for line in part.lines]
-        keys = "class", "prior", "score", "log_score", "exact_posterior", "posterior"
-        exact = self.scores.values(), self.posterior.values()
-        rows = zip(
-            found.classes,
-            found.prior,
-            exact[0],
-            found.joint,
-            exact[1],
-            found.posterior,
-            strict=True,
-        )
-        classes = [dict(zip(keys, row, strict=True)) for row in rows]
+                steps[-1]["formulas"] += map(write, part.lines)
+        classes = {
+            "class": found.classes,
+            "prior": found.prior,
+            "score": self.scores.values(),
+            "log_score": found.joint,
+            "exact_posterior": self.posterior.values(),
+            "posterior": found.posterior,
+        }
+        rows = [dict(zip(classes, row, strict=True)) for row in zip(*classes.values(), strict=True)]
         head = {"title": self.title, "target": found.target, "decision": found.decision}
-        said: dict[str, Any] = plain({**head, "classes": classes, "steps": steps})
-        return {**said, "text": self.to_text()}
+        data: dict[str, Any] = plain({**head, "classes": rows, "steps": steps})
+        return {**data, "text": self.to_text()}
 
 
-def working(subject: Fitted | Model | Any, record: Mapping[str, Any]) -> Working:
-    """Work the answer for one record through by hand.
-
-    Parameters
-    ----------
-    subject
-        A fitted model. The probabilities of a stated one are shown as they are.
-    record
-        A value for each column; columns that it does not have are missing.
-
-    Examples
-    --------
-    >>> from tallybayes import Tally, estimate
-    >>> table = {"status": ["Single", "Single", "Married", "Single"]}
-    >>> model = estimate(Tally.of(table, ["No", "No", "No", "Yes"], target="cheat"))
-    >>> found = working(model, {"status": "Married"})
-    >>> for line in found.to_dict()["steps"][1]["formulas"]:
-    ...     print(line)
-    P(status = Married | No) = (1 + 1)/(3 + 2) = 2/5 = 0.4
-    P(status = Married | Yes) = (0 + 1)/(1 + 2) = 1/3 = 0.3333
-    >>> found.posterior["Yes"]
-    Fraction(5, 23)
-    """
-    model = model_of(subject)
-    explanation = explain(model, record)
-    names, several = _class_names(explanation), sum(bool(t.words) for t in explanation.terms) > 1
+def working(model: Model, explanation: Explanation) -> Working:
+    """Work an answer that was explained through by hand."""
+    several = sum(bool(term.words) for term in explanation.terms) > 1
+    bare = all(isinstance(each, str) and each.strip() for each in explanation.classes)
+    before = "" if bare else f"{_line(explanation.target)} = "  # of numbers and truths
+    names = tuple(before + _line(each) for each in explanation.classes)
     terms = [each for each in explanation.smallest_terms if _has_factor(each)]
     order = sorted(range(len(terms)), key=lambda k: -_spread(terms[k].log_likelihood))
     told = order if len(terms) <= MOST_TERMS + 1 else order[:MOST_TERMS]
@@ -319,8 +303,8 @@ def working(subject: Fitted | Model | Any, record: Mapping[str, Any]) -> Working
     if rest := [terms[k].log_likelihood for k in order[len(told) :]]:
         derived.append(_gathered(rest, names))
     notes = (*explanation.left_out_notes("Left out: {}."), *_notes(model, explanation))
-    how = model.prior_how
-    return Working(explanation, _priors(model), how, tuple(derived), len(terms), notes)
+    priors, how = _priors(model), model.prior_how
+    return Working(explanation, names, priors, how, tuple(derived), len(terms), notes)
 
 
 def _has_factor(term: Term) -> bool:
@@ -385,14 +369,6 @@ def _notes(model: Model, explanation: Explanation) -> Iterator[str]:
         yield f"Each factor is raised to its exponent ({how}){too}."
 
 
-def _class_names(explanation: Explanation) -> tuple[str, ...]:
-    """Write the classes; numbers and truths with what they are values of."""
-    classes = explanation.classes
-    bare = all(isinstance(each, str) and each.strip() for each in classes)
-    before = "" if bare else f"{_line(explanation.target)} = "
-    return tuple(before + _line(each) for each in classes)
-
-
 def _any_class(names: Sequence[str]) -> str:
     """Return what stands for any class."""
     return next(each for each in ("c", "k", "class", "any class", "") if each not in names)
@@ -411,9 +387,8 @@ def _checked(exact: Fraction | None, log: float) -> Fraction | None:
     """Return an exact value, but none that is not what the model uses."""
     if exact is None:
         return None
-    there = math.log(exact.numerator) - math.log(exact.denominator) if exact > 0 else -math.inf
-    same = there == log or abs(there - log) <= SAME * (1.0 + abs(log))
-    return exact if same else None
+    there = log_of(exact)
+    return exact if there == log or abs(there - log) <= SAME * (1.0 + abs(log)) else None
 
 
 def _spread(logs: Sequence[float]) -> float:
@@ -423,7 +398,4 @@ def _spread(logs: Sequence[float]) -> float:
 
 def _log_sum(logs: Sequence[float]) -> float:
     """Return the logarithm of the sum of numbers with these logarithms."""
-    most = max(logs, default=-math.inf)
-    if most == -math.inf:
-        return most
-    return most + math.log(math.fsum(math.exp(log - most) for log in logs))
+    return float(np.logaddexp.reduce(logs))

@@ -1,7 +1,6 @@
 """How results are shown: words for numbers, tables, formulas, and documents made of them."""
 
 from tallybayes.rendering.document import (
-    Column,
     Document,
     Formulas,
     Heading,
@@ -14,6 +13,6 @@ from tallybayes.rendering.formula import Formula
 from tallybayes.rendering.words import plain
 
 __all__ = [
-    "Column", "Document", "Formula", "Formulas", "Heading", "Part", "Renderable", "Table",
-    "Verbatim", "plain",
+    "Document", "Formula", "Formulas", "Heading", "Part", "Renderable", "Table", "Verbatim",
+    "plain",
 ]  # fmt: skip

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from textwrap import fill
+from textwrap import wrap
 from typing import Any
 
 from tallybayes.rendering.formula import (
@@ -25,10 +25,11 @@ from tallybayes.rendering.formula import (
     pieces,
     write,
 )
-from tallybayes.rendering.words import FORMATS, count, plain
+from tallybayes.rendering.words import FORMATS, count, plain, printable
 
 WIDTH = 96  # characters of a line of text
 INDENT = "  "
+WORDS = "label", "text"  # formats of what stands to the left
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#])")
 STYLE = (
     ".tb{max-width:60rem;line-height:1.5;overflow-wrap:anywhere}"
@@ -44,38 +45,18 @@ STYLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table: its heading, and the format of its cells (see `words.FORMATS`)."""
-
-    name: str
-    format: str = "label"
-
-    @property
-    def is_words(self) -> bool:
-        """Whether the cells are words, which stand to the left."""
-        return self.format in ("label", "text")
-
-    def cell(self, value: Any) -> str | Formula:
-        """Write a value; text and formulas are what they are, and what is undefined is a dash."""
-        if value is None:
-            return ""
-        if isinstance(value, float) and math.isnan(value):
-            return "-"
-        as_is = isinstance(value, Formula) or (isinstance(value, str) and not self.is_words)
-        return value if as_is else FORMATS[self.format](value)
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """A caption, columns and rows of values, and a `foot` of rows that sum up.
 
-    Empty cells are None, NaN is what is undefined; `more` rows are not shown. A page calls the
-    table by its `name`, for scripts and tests.
+    Columns are pairs of a name and a format of `words.FORMATS`. Empty cells are None, NaN is what
+    is undefined; `more` rows are not shown. A page calls the table by its `name`, for scripts and
+    tests.
 
     Examples
     --------
-    >>> columns = Column("score"), Column("value", "score")
-    >>> print(as_text([Table("how good", columns, (("accuracy", 0.9), ("f1", float("nan"))))]))
+    >>> columns = [("score", "label"), ("value", "score")]
+    >>> table = Table.of("how good", columns, [("accuracy", 0.9), ("f1", float("nan"))])
+    >>> print(Document((table,)))
     how good
     score      value
     accuracy  0.9000
@@ -83,7 +64,7 @@ class Table:
     """
 
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Any, ...], ...]
     foot: tuple[tuple[Any, ...], ...] = ()
     more: int = 0
@@ -100,25 +81,44 @@ class Table:
         foot: Iterable[Iterable[Any]] = (),
         name: str = "",
     ) -> Table:
-        """Make a table of pairs of names and formats, and at most so many rows."""
-        body = [tuple(row) for row in rows]
-        shown = body if most is None else body[:most]
-        return cls(
-            caption,
-            tuple(Column(*column) for column in columns),
-            tuple(shown),
-            tuple(tuple(row) for row in foot),
-            len(body) - len(shown),
-            name,
-        )
+        """Make a table of anything that can be gone through, and at most so many rows."""
+        body, last = tuple(map(tuple, rows)), tuple(map(tuple, foot))
+        shown = body[:most]
+        return cls(caption, tuple(columns), shown, last, len(body) - len(shown), name)
 
-    def cells(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[str | Formula]]:
-        """Write rows."""
-        for row in rows:
-            yield [c.cell(value) for c, value in zip(self.columns, row, strict=True)]
+    @property
+    def heads(self) -> list[str]:
+        """The names of the columns."""
+        return [name for name, _ in self.columns]
+
+    def sides(self, left: str, right: str) -> list[str]:
+        """Return for each column what stands for its side: words to the left, numbers right."""
+        return [left if form in WORDS else right for _, form in self.columns]
+
+    def cells(
+        self, words: Callable[[str], str], formula: Callable[[Formula], str]
+    ) -> list[list[str]]:
+        """Write all rows, and then the foot."""
+        return [
+            [
+                formula(value) if isinstance(value, Formula) else words(_cell(value, form))
+                for value, (_, form) in zip(row, self.columns, strict=True)
+            ]
+            for row in (*self.rows, *self.foot)
+        ]
 
     def __html__(self) -> str:
         return _table_html(self)
+
+
+def _cell(value: Any, form: str) -> str:
+    """Write a value; among numbers text is what it is, and what is undefined is a dash."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and math.isnan(value):
+        return "-"
+    as_is = isinstance(value, str) and form not in WORDS
+    return value if as_is else FORMATS[form](value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class Renderable:
 
     def to_text(self, width: int = WIDTH) -> str:
         """Return lines of plain text."""
-        return as_text(self.document(), width)
+        return _as_text(self.document(), width)
 
     def to_markdown(self) -> str:
         """Return Markdown, with formulas in LaTeX between dollars."""
@@ -185,12 +185,13 @@ class Renderable:
     def to_html(self, styled: bool = True) -> str:
         """Return a section of HTML, with formulas in MathML; the style may come from elsewhere."""
         style = f"<style>{STYLE}</style>" if styled else ""
-        return f'<section class="tb">{style}{as_html(self.document())}</section>'
+        parts = "\n".join(map(_html, self.document()))
+        return f'<section class="tb">{style}{parts}</section>'
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as JSON can hold it."""
-        found: dict[str, Any] = plain(self)
-        return found
+        data: dict[str, Any] = plain(self)
+        return data
 
     def __str__(self) -> str:
         return self.to_text()
@@ -215,68 +216,56 @@ class Document(Renderable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the data as JSON can hold it."""
-        found: dict[str, Any] = plain(dict(self.data))
-        return found
+        data: dict[str, Any] = plain(dict(self.data))
+        return data
 
 
-def as_text(parts: Iterable[Part], width: int = WIDTH) -> str:
+def _as_text(parts: Iterable[Part], width: int) -> str:
     """Write a document in plain characters; sentences follow each other without a gap."""
     lines: list[str] = []
-    before: Part = Heading("")
+    before: Part | None = None
     for part in parts:
-        together = isinstance(before, Heading) or (
-            isinstance(part, str | Formulas) and isinstance(before, str)
-        )
-        if lines and not (together and not isinstance(part, Heading)):
+        below = isinstance(before, Heading) and not isinstance(part, Heading)
+        goes_on = isinstance(before, str) and isinstance(part, str | Formulas)
+        if before is not None and not below and not goes_on:
             lines.append("")
-        lines.extend(_text(part, width))
+        lines.extend(map(printable, _lines(part, width)))
         before = part
     return "\n".join(lines)
 
 
-def _text(part: Part, width: int) -> Iterator[str]:
+def _lines(part: Part, width: int) -> Iterator[str]:
     """Go through the lines of a part."""
     if isinstance(part, str | Heading):
-        yield fill(part if isinstance(part, str) else part.text, width)
+        yield from wrap(part if isinstance(part, str) else part.text, width)
     elif isinstance(part, Verbatim):
-        yield from (f"{INDENT}{line}".rstrip() for line in part.text.splitlines())
+        yield from (f"{INDENT}{line}".rstrip() for line in part.text.expandtabs().splitlines())
     elif isinstance(part, Formulas):
         for formula in part.lines:
-            yield from _formula_text(formula, width)
+            yield from _formula_lines(formula, width)
     else:
-        if part.caption:
-            yield fill(part.caption, width)
-        yield from _table_text(part, width)
+        yield from wrap(part.caption, width)
+        yield from _table_lines(part, width)
         if part.more:
             yield f"... {count(part.more)} more"
 
 
-def _table_text(table: Table, width: int) -> Iterator[str]:
+def _table_lines(table: Table, width: int) -> Iterator[str]:
     """Align the columns; a formula that makes the table too wide is cut to its value."""
-    head = [column.name for column in table.columns]
-    for in_cell in (write, _value):
-        cells = _written(table, str, in_cell)
-        wide = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-        if sum(wide) + 2 * len(wide) <= width:
+    for formula in (write, lambda cell: write(cell.parts[-1] if cell.op == "=" else cell)):
+        rows = [table.heads, *table.cells(str, formula)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        if sum(widths) + 2 * len(widths) <= width:
             break
-    for row in (head, *cells):
-        padded = (
-            cell.ljust(w) if column.is_words else cell.rjust(w)
-            for column, cell, w in zip(table.columns, row, wide, strict=True)
-        )
-        yield "  ".join(padded).rstrip()
+    aligned = [f"{{:{side}{w}}}" for side, w in zip(table.sides("<", ">"), widths, strict=True)]
+    yield from ("  ".join(aligned).format(*row).rstrip() for row in rows)
 
 
-def _value(formula: Formula) -> str:
-    return write(formula.parts[-1] if formula.op == "=" else formula)
-
-
-def _formula_text(formula: Formula, width: int) -> Iterator[str]:
+def _formula_lines(formula: Formula, width: int) -> Iterator[str]:
     """Write a formula; a long one breaks before a sign, and goes on further to the right."""
     line = INDENT
     for sign, part, level in pieces(formula):
-        before = TEXT.operations.get(sign, "").lstrip()
-        written = before + write(part, TEXT, level)
+        written = TEXT.operations.get(sign, "").lstrip() + write(part, TEXT, level)
         if line.strip() and len(line) + 1 + len(written) > width:
             yield line
             line = INDENT * 3 + written
@@ -299,21 +288,12 @@ def _markdown(part: Part) -> str:
         return "\n".join(f"    {line}" for line in part.text.splitlines())
     if isinstance(part, Formulas):
         return "\n".join(f"- ${write(line, MARKDOWN)}$" for line in part.lines)
-    head = [markdown_text(column.name) for column in part.columns]
-    rule = ["---" if column.is_words else "---:" for column in part.columns]
-    rows = _written(part, markdown_text, lambda formula: f"${write(formula, MARKDOWN)}$")
-    lines = [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
+    head = list(map(markdown_text, part.heads))
+    rows = part.cells(markdown_text, lambda formula: f"${write(formula, MARKDOWN)}$")
+    lines = [f"| {' | '.join(row)} |" for row in (head, part.sides("---", "---:"), *rows)]
     caption = [f"**{markdown_text(part.caption)}**\n"] if part.caption else []
     more = [f"\n... {count(part.more)} more"] if part.more else []
     return "\n".join([*caption, *lines, *more])
-
-
-def _written(
-    table: Table, words: Callable[[str], str], formula: Callable[[Formula], str]
-) -> list[list[str]]:
-    """Write all cells of a table."""
-    rows = table.cells((*table.rows, *table.foot))
-    return [[words(c) if isinstance(c, str) else formula(c) for c in row] for row in rows]
 
 
 def _latex(part: Part) -> str:
@@ -329,19 +309,13 @@ def _latex(part: Part) -> str:
         # inline, so that long lines break before they leave the page
         items = [rf"\item[] $\displaystyle {write(line, LATEX)}$" for line in part.lines]
         return "\n".join([r"\begin{itemize}", *items, r"\end{itemize}"])
-    head = " & ".join(latex_text(column.name) for column in part.columns) + r" \\ \hline"
-    cells = _written(part, latex_text, lambda formula: f"${write(formula, LATEX)}$")
+    head = " & ".join(map(latex_text, part.heads)) + r" \\ \hline"
+    cells = part.cells(latex_text, lambda formula: f"${write(formula, LATEX)}$")
     rows = [" & ".join(row) + r" \\" for row in cells]
-    kinds = "".join("l" if column.is_words else "r" for column in part.columns)
     caption = [rf"\paragraph*{{{latex_text(part.caption)}}}"] if part.caption else []
     more = [f"... {count(part.more)} more"] if part.more else []
-    table = [rf"\begin{{tabular}}{{{kinds}}}", head, *rows, r"\end{tabular}"]
-    return "\n".join([*caption, *table, *more])
-
-
-def as_html(parts: Iterable[Part]) -> str:
-    """Write a document as pieces of HTML."""
-    return "\n".join(map(_html, parts))
+    begin = rf"\begin{{tabular}}{{{''.join(part.sides('l', 'r'))}}}"
+    return "\n".join([*caption, begin, head, *rows, r"\end{tabular}", *more])
 
 
 def _html(part: Part) -> str:
@@ -353,20 +327,23 @@ def _html(part: Part) -> str:
     if isinstance(part, Verbatim):
         return f"<pre>{escape(part.text)}</pre>"
     if isinstance(part, Formulas):
-        items = "".join(f"<li>{formula_html(line)}</li>" for line in part.lines)
+        items = "".join(f"<li>{_formula_html(line)}</li>" for line in part.lines)
         return f'<ul class="formulas">{items}</ul>'
     return _table_html(part)
 
 
 def _table_html(table: Table) -> str:
     """Write a table that a screen reader can follow and a narrow window can scroll."""
-    kinds = ["word" if column.is_words else "number" for column in table.columns]
+    kinds = table.sides("word", "number")
     head = "".join(
-        f'<th scope="col" class="{kind}">{escape(column.name)}</th>'
-        for column, kind in zip(table.columns, kinds, strict=True)
+        f'<th scope="col" class="{kind}">{escape(name)}</th>'
+        for name, kind in zip(table.heads, kinds, strict=True)
     )
-    body, foot = ("".join(_row_html(row, kinds) for row in table.cells(rows)) for rows in
-                  (table.rows, table.foot))  # fmt: skip
+    lines = []
+    for first, *rest in table.cells(escape, _formula_html):
+        cells = (f'<td class="{kind}">{c}</td>' for kind, c in zip(kinds[1:], rest, strict=True))
+        lines.append(f'<tr><th scope="row" class="{kinds[0]}">{first}</th>{"".join(cells)}</tr>')
+    body, foot = "".join(lines[: len(table.rows)]), "".join(lines[len(table.rows) :])
     name = f' data-name="{escape(table.name)}"' if table.name else ""
     caption = region = ""
     if table.caption:
@@ -380,13 +357,7 @@ def _table_html(table: Table) -> str:
     )
 
 
-def _row_html(row: Sequence[str | Formula], kinds: Sequence[str]) -> str:
-    first, *rest = (escape(c) if isinstance(c, str) else formula_html(c) for c in row)
-    cells = (f'<td class="{kind}">{c}</td>' for kind, c in zip(kinds[1:], rest, strict=True))
-    return f'<tr><th scope="row" class="{kinds[0]}">{first}</th>{"".join(cells)}</tr>'
-
-
-def formula_html(formula: Formula) -> str:
+def _formula_html(formula: Formula) -> str:
     """Write a formula in MathML, in pieces between which a line may break."""
     written = []
     for sign, part, level in pieces(formula):

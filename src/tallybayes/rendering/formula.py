@@ -43,10 +43,9 @@ LOG_10 = math.log(10.0)
 class Formula:
     """An operation with its parts; or a leaf: a number, a name, a symbol.
 
-    Operations are "+", "-", "*", "/", "^", "neg", "=", "!", "call", "of", "given", " " (a product
-    without a sign), "e" (a mantissa and a power of ten) and "(" (brackets around a rounded number
-    beside a shorter one). The `text` is what a leaf or a function is called; the `exact` value is
-    None where it is irrational or not known.
+    Of the operations, " " is a product without a sign, "e" a mantissa with a power of ten and "("
+    a number with more of its digits in brackets. The `text` is what a leaf or a function is called;
+    the `exact` value is None where it is irrational or not known.
     """
 
     op: str
@@ -92,19 +91,14 @@ class Formula:
 
 def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
     """Return a power if it is rational and not endlessly long."""
-    if exponent.denominator != 1 or (not base and exponent < 0) or abs(exponent) > MOST_POWER:
-        return None
-    return base ** int(exponent)
+    short = exponent.denominator == 1 and abs(exponent) <= MOST_POWER
+    return base ** int(exponent) if short and (base or exponent >= 0) else None
 
 
 VALUES: dict[str, Callable[[Fraction, Fraction], Fraction | None]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    " ": operator.mul,
-    "/": lambda a, b: a / b if b else None,
-    "^": _power,
-}
+    "+": operator.add, "-": operator.sub, "*": operator.mul, " ": operator.mul,
+    "/": lambda a, b: a / b if b else None, "^": _power,
+}  # fmt: skip
 
 
 def _combined(op: str, *given: Formula | int) -> Formula:
@@ -188,13 +182,7 @@ def name(text: object) -> Formula:
 
 
 def of(what: str, *parts: object) -> Formula:
-    r"""Return what is worked out of something, and given what: P(spam), P(lottery | spam).
-
-    Examples
-    --------
-    >>> str(of("P", "lottery", "spam")), write(of("s", "spam"), LATEX)
-    ('P(lottery | spam)', 's(\\text{spam})')
-    """
+    """Return what is worked out of something, and given what: P(spam), P(lottery | spam)."""
     return Formula("of" if len(parts) == 1 else "given", tuple(map(name, parts)), what)
 
 
@@ -253,7 +241,7 @@ def equation(what: str | Formula, *steps: Formula, log: float | None = None) -> 
     elif last.parts:
         if len(f"{last.exact}") <= LONGEST:
             parts.append(fraction(last.exact))
-        parts.append(_decimal(last.exact))
+        parts.append(rounded(log_of(last.exact)))
     return chain(*parts)
 
 
@@ -264,11 +252,9 @@ def fraction(exact: Fraction) -> Formula:
     return number(exact.numerator) / number(exact.denominator)
 
 
-def _decimal(exact: Fraction) -> Formula:
-    """Return a fraction as a decimal, though it may be too small for a float."""
-    if exact <= 0:
-        return number(float(f"{float(exact):.4g}"))
-    return rounded(math.log(exact.numerator) - math.log(exact.denominator))
+def log_of(exact: Fraction) -> float:
+    """Return the logarithm of a fraction, however small it is."""
+    return math.log(exact.numerator) - math.log(exact.denominator) if exact else -math.inf
 
 
 class Notation(NamedTuple):
@@ -279,7 +265,7 @@ class Notation(NamedTuple):
     """
 
     operations: Mapping[str, str]
-    leaves: Mapping[str, Callable[[str], str]]
+    leaves: dict[str, Callable[[str], str]]
     brackets: str = "({})"
     row: str = "{}"
 
@@ -327,21 +313,16 @@ def pieces(formula: Formula) -> Iterator[tuple[str, Formula, int]]:
             yield part.op if j else sign, piece, part.level + bool(j)
 
 
-SPECIAL = {
+SPECIAL = str.maketrans({
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''",
-}  # fmt: skip
+})  # fmt: skip
 
 
 def latex_text(text: str) -> str:
     r"""Write words so that LaTeX takes none of them for a command."""
-    return "".join(SPECIAL.get(each, each) for each in text)
-
-
-def _mathml_leaf(tag: str) -> Callable[[str], str]:
-    """Return how a leaf is written between tags."""
-    return lambda text: f"<{tag}>{escape(text)}</{tag}>"
+    return text.translate(SPECIAL)
 
 
 # In a document that takes *, [ and ` for signs of its own, words of a user must not become any.
@@ -362,18 +343,11 @@ LATEX = Notation(
         "e": r"{0} \times 10^{{{1}}}", "(": r"{0} \; ({1})", "sqrt": r"\sqrt{{{0}}}",
         "call": r"\{name}\left({0}\right)", "given": r"{name}({0} \mid {1})",
     },
-    {
-        "number": str,
-        "name": lambda text: rf"\text{{{latex_text(text)}}}",
-        "symbol": lambda text: rf"\{text}",
-    },
+    {"number": str, "name": lambda text: rf"\text{{{latex_text(text)}}}", "symbol": r"\{}".format},
     r"\left({}\right)",
 )  # fmt: skip
 MARKDOWN = LATEX._replace(
-    leaves={
-        **LATEX.leaves,
-        "name": lambda text: rf"\text{{{latex_text(text).translate(_MARKDOWN)}}}",
-    }
+    leaves=LATEX.leaves | {"name": lambda text: LATEX.leaves["name"](text).translate(_MARKDOWN)}
 )
 MATHML = Notation(
     {
@@ -391,7 +365,7 @@ MATHML = Notation(
     },
     {
         "number": lambda text: f"<mn>{text.replace('-', MINUS)}</mn>",
-        "name": _mathml_leaf("mtext"),
+        "name": lambda text: f"<mtext>{escape(text)}</mtext>",
         "symbol": lambda text: "<mi>π</mi>",
     },
     "<mrow><mo>(</mo>{}<mo>)</mo></mrow>",

@@ -29,12 +29,18 @@ def label(value: object, most: int = LONGEST) -> str:
         text = f"{value:.10g}"
     else:
         text = " ".join(str(value).split())
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    text = printable(text)
     if len(text) > most:
         behind = (most - 1) // 2
         text = f"{text[: most - 1 - behind]}{ELLIPSIS}{text[len(text) - behind :]}"
     return text or '""'
+
+
+def printable(text: str) -> str:
+    """Return text in which nothing is left that a terminal takes for a command."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def listed(

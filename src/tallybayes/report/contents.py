@@ -495,7 +495,7 @@ class Contents:
         if len(record) <= CHANGED:
             changes = counterfactuals(self.fitted, record, most=CHANGES)
         short = len(found.smallest_terms) * len(found.classes) <= STEPS
-        whole = working(self.fitted, record) if short else None
+        whole = working(self.model, found) if short else None
         waterfall = draw(WaterfallDisplay.from_explanation, found)
         return Example(title, about, true, found, whole, changes, waterfall)
 

@@ -84,7 +84,7 @@ class ParameterTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
-        head, *names = (column.name for column in self.table.columns)
+        head, *names = self.table.heads
         values, lines = iter(self.values), []
         for row in self.table.rows:
             first, *cells = (
