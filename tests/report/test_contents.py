@@ -8,6 +8,7 @@ from scipy import sparse
 
 import tallybayes as tb
 from tallybayes.errors import CannotDrawError
+from tallybayes.explanations.explanation import record_in
 from tallybayes.model import Fitted, Recipe
 from tallybayes.report import contents
 from tallybayes.report.contents import Contents, evaluate
@@ -92,9 +93,8 @@ def test_the_sample_holds_rows_that_the_model_judges_alike_as_records(few, frame
     assert sorted(set(sample.places.tolist())) == sample.places.tolist()
     seen = found.training().proba[sample.places]
     np.testing.assert_allclose(model.fitted_.model.posterior(sample.X), seen, rtol=1e-12)
-    of = Contents(model.fitted_, predictions=found, sample=sample)
     for row in range(5):
-        record = of._record(sample.X, row)
+        record = record_in(model.model_, sample.X, row)
         assert list(record) == list(model.fitted_.tally.schema.names)
         wanted = features(frame).iloc[sample.places[row]]
         assert record["mail"] == (None if pd.isna(wanted["mail"]) else wanted["mail"])
@@ -112,7 +112,7 @@ def test_matrices_are_sampled_too(few, make):
     np.testing.assert_allclose(
         fitted.model.posterior(sample.X), found.training().proba[sample.places], rtol=1e-12
     )
-    record = Contents(fitted, predictions=found, sample=sample)._record(sample.X, 2)
+    record = record_in(fitted.model, sample.X, 2)
     assert list(record.values()) == counts[sample.places[2]].tolist()
     again = evaluate(fitted, source, y)[1].places
     assert again.tolist() == sample.places.tolist()
@@ -129,10 +129,10 @@ def test_a_model_that_cannot_draw_has_no_records_and_other_mistakes_are_not_hidd
         monkeypatch.setattr(type(fitted.model), "sample", sample)
 
     failing(CannotDrawError("no way to draw"))
-    assert Contents(fitted).drawn == {}
+    assert Contents(fitted).examples == []
     failing(tb.TallyBayesError("something else"))
     with pytest.raises(tb.TallyBayesError, match="something else"):
-        _ = Contents(fitted).drawn
+        _ = Contents(fitted).examples
 
 
 @pytest.mark.parametrize(

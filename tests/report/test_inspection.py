@@ -293,9 +293,8 @@ def _check_moments(fits, table, log):
 
 def _check_lines(fits, table, family):
     edges = fits.fitted.tally.schema.edges.get(table.columns[0], ())
-    numbers = iter(table.values)
     for k, (line, *formulas) in enumerate(table.table.rows):
-        values = [next(numbers) for _ in formulas]
+        values = [formula.value for formula in formulas]
         if isinstance(family, tb.Bins):
             value = [*edges, edges[-1] + 1.0][k]
             expected = fits.likelihood(table.columns[0], value)
@@ -320,7 +319,8 @@ def _check_words(fits, table, family):
     reweighted = family.words.reweighted or family.event in ("bernoulli", "complement")
     label = table.table.caption.removeprefix("Words for ").rpartition(" (")[0]
     c = list(map(str, fits.fitted.classes)).index(label)
-    for (word, formula, *_), value in zip(table.table.rows, table.values, strict=True):
+    for word, formula, *_ in table.table.rows:
+        value = formula.value
         _check_working(formula, value)
         plain = not reweighted and not word.startswith("#") and " " not in word
         if plain and family.words.tokens == "words":

@@ -3,7 +3,6 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 from html.parser import HTMLParser
 
 import numpy as np
@@ -15,7 +14,7 @@ from lectures.test_loan import TABLE as LOAN
 from tallybayes.explanations import counterfactuals
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
-from tallybayes.modelfile import Provenance, Stored, dump_bytes, save
+from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.report.contents import evaluate
 from tallybayes.report.page import POLICY, SECTIONS, model_report
 from tallybayes.sources import as_source
@@ -85,12 +84,6 @@ def loan(**options):
 def judged(fitted, X, y, weights=None):
     predictions, sample = evaluate(fitted, as_source(X), y, weights)
     return {"predictions": predictions, "sample": sample}
-
-
-@cache
-def plain():
-    """A report without data, of words only."""
-    return model_report(loan())
 
 
 @pytest.fixture(scope="module")
@@ -339,19 +332,6 @@ def test_the_fingerprint_is_that_of_the_model_file(tmp_path):
     save(file, Stored(loan(), made))
     wanted = hashlib.sha256(file.read_bytes()).hexdigest()
     assert wanted in model_report(loan(), made, path=str(file)).html
-    assert (
-        hashlib.sha256(dump_bytes(Stored(loan(), made))).hexdigest()
-        in model_report(loan(), made).html
-    )
-
-
-def test_a_model_that_was_never_saved_has_the_same_fingerprint_every_time():
-    def found(report):
-        return re.search(r"SHA-256 of counts and options</dt><dd>(\w+)", report.html)[1]
-
-    assert found(model_report(loan())) == found(plain())
-    other = Fitted(tb.Tally.of(LOAN, ["Yes", *CHEAT[1:]], target="cheat"))
-    assert found(model_report(other)) != found(plain())
 
 
 def test_it_prints_as_a_line_and_shows_in_a_frame(page):

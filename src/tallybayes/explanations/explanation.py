@@ -24,7 +24,8 @@ from tallybayes.model import Factor, Fitted, Model
 from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import label, listed, probability
 from tallybayes.rendering.words import odds as odds_text
-from tallybayes.sources import as_source
+from tallybayes.sources import Source, as_source, record_at
+from tallybayes.sources import Table as Frame
 from tallybayes.sources.labels import Label, is_missing
 
 if TYPE_CHECKING:
@@ -442,6 +443,14 @@ def _word(name: str, piece: Piece, exponent: float) -> Term:
     numbers = (-1, *piece.numbers) if piece.absent else piece.numbers
     shared = piece.value, piece.logs, piece.count, piece.weight, power, piece.left_out
     return Term(name, *shared, is_word=True, numbers=numbers)
+
+
+def record_in(model: Model, source: Source, row: int) -> dict[str, Any]:
+    """Return a row by the names of a model's columns; a matrix goes by their order."""
+    record, names = record_at(source, row), list(map(str, model.schema.names))
+    if not isinstance(source, Frame):
+        record = dict(zip(names, record.values(), strict=True))
+    return {name: plain_value(record.get(name)) for name in names}
 
 
 def plain_value(value: Any) -> Any:

@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, cells_of, take_columns
 from tallybayes.errors import TallyBayesError, whole
-from tallybayes.explanations.explanation import Explanation, class_place, explain, model_of
+from tallybayes.explanations.explanation import (
+    Explanation,
+    class_place,
+    explain,
+    model_of,
+    record_in,
+)
 from tallybayes.families.parameters import Floats, Parameters
 from tallybayes.kernels.choice import part_of
 from tallybayes.model import Model
-from tallybayes.sources import Source, Table, as_source, record_at
+from tallybayes.sources import Source, as_source
 from tallybayes.sources.labels import Label
 
 Array = NDArray[Any]
@@ -126,10 +132,7 @@ class Explanations:
         row = index(row)  # which refuses slices
         if not -len(self) <= row < len(self):
             raise IndexError(f"there is no record {row}; there are {len(self)}")
-        record = record_at(self.source, range(len(self))[row])
-        if not isinstance(self.source, Table):  # the columns of a matrix go by their order
-            record = dict(zip(map(str, self.model.schema.names), record.values(), strict=True))
-        return explain(self.model, record)
+        return explain(self.model, record_in(self.model, self.source, range(len(self))[row]))
 
     def __iter__(self) -> Iterator[Explanation]:
         return (self[row] for row in range(len(self)))

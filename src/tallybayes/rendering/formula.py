@@ -45,13 +45,15 @@ class Formula:
 
     Of the operations, " " is a product without a sign, "e" a mantissa with a power of ten and "("
     a number with more of its digits in brackets. The `text` is what a leaf or a function is called;
-    the `exact` value is None where it is irrational or not known.
+    the `exact` value is None where it is irrational or not known, and the float `value` if it is
+    of no use.
     """
 
     op: str
     parts: tuple[Formula, ...] = ()
     text: str = ""
     exact: Fraction | None = None
+    value: float | None = None
 
     def __add__(self, other: Formula | int) -> Formula:
         return _combined("+", self, other)

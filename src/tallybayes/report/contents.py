@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import CannotDrawError, TallyBayesError
-from tallybayes.explanations import Counterfactuals, Explanation, Working, counterfactuals, explain
-from tallybayes.explanations.explanation import plain_value
+from tallybayes.explanations import counterfactuals, explain
+from tallybayes.explanations.explanation import Record, plain_value, record_in
 from tallybayes.explanations.working import working
 from tallybayes.metrics import ClassificationReport, Predictions, score_intervals
 from tallybayes.metrics.intervals import Interval
@@ -26,14 +26,14 @@ from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering import Table
 from tallybayes.rendering.words import probability, score
 from tallybayes.report.inspection import Inspection, inspect_model
-from tallybayes.sources import Source, record_at
+from tallybayes.sources import Source
 from tallybayes.sources.labels import Label
 from tallybayes.sources.tables import taken
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
 
 if TYPE_CHECKING:
-    from tallybayes.validation.diagnosis import ColumnInformation, Diagnosis
+    from tallybayes.validation.diagnosis import Diagnosis
 
 MOST_ROWS = 20_000  # that are kept to be looked at
 MOST_WORDS = 12  # of a text, for each class
@@ -43,13 +43,11 @@ COLUMNS_DRAWN = 12
 QUANTILES_DRAWN = 4
 TEXTS_DRAWN = 3
 PANELS = 4  # classes of which there is a nomogram of each
-SHOWN = 25  # columns and pairs that are listed
-RECORDS, CELLS = 2000, 1_000_000  # drawn from a model, to see what its columns say
+DRAWN = 3  # records, where there are no rows
 CHANGED = 100  # columns among which changes are sought
 CHANGES = 5
 STEPS = 240  # factors times classes, whose working is shown
 SIZE, SMALL = (6.6, 4.6), (6.4, 3.8)  # inches, of pictures that stand beside each other
-UNKNOWN: Interval = (math.nan, math.nan)
 LEARNED = (
     "the model has learned from these very rows, so their scores flatter it; hold rows out, with "
     "cross_val() or train_test_split()"
@@ -67,13 +65,6 @@ MEANINGS = {
     "expected_calibration_error": "mean distance of confidence from the share that was right",
     "roc_auc": "chance that a row of a class is ranked above one that is not; 0.5 is chance",
     "average_precision": "mean precision over all thresholds",
-}
-TILES = {
-    "accuracy": "Accuracy",
-    "balanced_accuracy": "Balanced accuracy",
-    "roc_auc": "ROC area",
-    "log_loss": "Log-loss",
-    "expected_calibration_error": "Calibration error",
 }
 
 
@@ -106,10 +97,8 @@ def evaluate(
 
     labels = y if hasattr(y, "__array__") else list(y)
     true, n = codes_of(labels, fitted.classes, "y"), source.n_rows
-    if len(true) != n:
+    if len(true) != n or not n:
         raise TallyBayesError(f"y has {len(true)} labels for {n} rows; give one for each row")
-    if not n:
-        raise TallyBayesError("there are no rows to score")
     proba, winners = fitted.model.judged(source)
     given, positive = weights_of(weights, n), fitted.model.positive
     judged = Predictions(fitted.classes, true, winners, proba, given, positive=positive)
@@ -117,13 +106,13 @@ def evaluate(
     if np.array_equal(rows, fitted.tally.with_classes(fitted.classes).rows):  # then look closer
         data = LabelledRows.of(source, fitted.tally.schema, labels, given)
         if _of_same_rows(data.tally(), fitted.tally):
-            seen, found = replace(judged, held_out="training rows"), None
+            seen, left_out = replace(judged, held_out="training rows"), None
             # a calibration would have to be fitted anew
             if fitted.recipe.calibration is None and data.classes == seen.classes:
-                found = LeaveOneOut(data).predictions(fitted.recipe)
+                left_out = LeaveOneOut(data).predictions(fitted.recipe)
             judged = replace(seen, notes=(LEARNED,))
-            if found is not None:
-                judged = replace(found, weights=given, training=lambda: seen)
+            if left_out is not None:
+                judged = replace(left_out, weights=given, training=lambda: seen)
     places = np.arange(n)
     if n > MOST_ROWS:
         places = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
@@ -144,36 +133,9 @@ def _of_same_rows(one: Tally, other: Tally) -> bool:
     return True
 
 
-class Example(NamedTuple):
-    """A record explained: why it was chosen, its class if that is known, and all that is said."""
-
-    title: str
-    about: str
-    true: Label | None
-    explanation: Explanation
-    working: Working | None
-    changes: Counterfactuals | None
-    waterfall: str
-
-
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """A model and all that is known of it; the page reads it.
-
-    Parameters
-    ----------
-    fitted
-        The model.
-    provenance
-        Where it comes from; None if it was made in this session and never saved.
-    predictions, sample
-        What it says of labelled rows, and some of these; None without data.
-    path, data
-        The names of the model's file and of the data.
-    options, title
-        What is to be typed so that the data is read and judged the same way, and the title that
-        was asked for.
-    """
+    """A model and all that is known of it: what the page shows; see `model_report`."""
 
     fitted: Fitted
     provenance: Provenance | None = None
@@ -207,10 +169,11 @@ class Contents:
 
     @cached_property
     def intervals(self) -> Mapping[str, Interval]:
-        """The limits of the scores by name."""
+        """The limits of the scores by name; NaN where they are not known."""
+        unknown = dict.fromkeys(NAMES, (math.nan, math.nan))
         if self.predictions is None or len(self.classes) < 2:
-            return {}
-        return score_intervals(self.predictions)
+            return unknown
+        return unknown | score_intervals(self.predictions)
 
     @cached_property
     def some(self) -> Predictions | None:
@@ -236,32 +199,11 @@ class Contents:
 
         return diagnose(self.fitted, **self._labelled)
 
-    @cached_property
-    def drawn(self) -> dict[str, Any]:
-        """Records drawn from the model; none where a column cannot be drawn."""
-        n = max(100, min(RECORDS, CELLS // max(1, len(self.model.schema.names))))
-        try:
-            records: dict[str, Any] = self.model.sample(n, seed=0)
-        except CannotDrawError:
-            return {}
-        return records
-
-    @cached_property
-    def information(self) -> tuple[ColumnInformation, ...]:
-        """How much each column tells of the class, most first: in the rows, or in records drawn."""
-        if self.diagnosis is not None:
-            return self.diagnosis.information
-        if len(self.classes) < 2 or self.sample is not None or not self.drawn:
-            return ()
-        from tallybayes.validation.diagnosis import column_information
-
-        records = dict(self.drawn)
-        return column_information(self.fitted, records, records.pop(self.model.schema.target))
-
     @property
     def telling(self) -> list[str]:
         """The columns that tell something of the class, those that tell most first."""
-        return [each.column for each in self.information if each.bits > 0.0]
+        told = () if self.diagnosis is None else self.diagnosis.information
+        return [each.column for each in told if each.bits > 0.0]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -275,12 +217,6 @@ class Contents:
         files = set(map(_identity, learned))
         return [name for name in self.data if _identity(name) in files]
 
-    # headlines
-
-    def limits(self, name: str) -> Interval:
-        """Return the limits of a score; NaN where they are not known."""
-        return self.intervals.get(name, UNKNOWN)
-
     @property
     def commonest(self) -> tuple[Label, float]:
         """The class that most of the labelled rows have, and their share."""
@@ -288,64 +224,34 @@ class Contents:
         rows = np.bincount(self.predictions.true, self.predictions.weights)
         return self.classes[int(rows.argmax())], float(rows.max() / rows.sum())
 
-    def tiles(self) -> Iterator[tuple[str, str, str]]:
-        """Go through the numbers that matter most: name, number, and a word on it."""
-        if self.scores is None:
-            for name, n in (
-                ("Rows learned from", int(self.inspection.rows.sum())),
-                ("Columns", len(self.model.schema.names)),
-                ("Classes", len(self.classes)),
-                ("Free parameters", self.model.free_parameters),
-            ):
-                yield name, f"{n:,}", ""
-            return
-        for name, title in TILES.items():
-            value, (low, high) = self.scores.scores[name], self.limits(name)
-            interval = "" if math.isnan(low) else f"{low:.3f} to {high:.3f}; "
-            if not math.isnan(value):
-                word = MEANINGS[name] if GREATER_IS_BETTER[name] else "less is better"
-                yield title, f"{value:.3f}", interval + word
-
-    # tables
-
     def scores_table(self) -> Table:
         """Put each score beside its interval, that of the training rows, and what it means."""
         assert self.scores is not None
-        training = self.scores.training
+        seen = self.scores.training
         rows = []
         for name in NAMES:
-            low, high = self.limits(name)
-            value = self.scores.scores[name]
-            known = not math.isnan(low) and not math.isnan(value)
-            interval = f"{score(low)} to {score(high)}" if known else math.nan
-            said = MEANINGS.get(name, "") + ("" if GREATER_IS_BETTER[name] else "; less is better")
-            seen = [] if training is None else [training[name]]
-            rows.append((name.replace("_", " "), value, interval, *seen, said))
+            value, limits = self.scores.scores[name], self.intervals[name]
+            known = not math.isnan(value + sum(limits))
+            interval = " to ".join(map(score, limits)) if known else math.nan
+            meaning = MEANINGS.get(name, "") + "; less is better" * (not GREATER_IS_BETTER[name])
+            training = [] if seen is None else [seen[name]]
+            rows.append((name.replace("_", " "), value, interval, *training, meaning))
         head = [("score", "text"), ("value", "score"), ("95 % interval", "score")]
-        head += [] if training is None else [("on the rows it has seen", "score")]
+        head += [] if seen is None else [("on the rows it has seen", "score")]
         caption = f"Scores of {self.scores.rows:,} rows"
         return Table.of(caption, [*head, ("what it is", "text")], rows, name="scores")
 
     def shares_table(self) -> Table:
         """Put the shares of classes among the rows learned from beside those of rows judged."""
         assert self.predictions is not None
-        judged = self.predictions
-        n = np.bincount(judged.true, judged.weights, len(self.classes))
-        learned = self.inspection.weight
-        head = [("class", "label"), ("rows learned from", "count"), ("share", "percent"),
-                ("rows judged", "count"), ("share", "percent")]  # fmt: skip
-        parts = (learned, _share(learned), n, _share(n))
-        rows = zip(self.classes, *(part.tolist() for part in parts), strict=True)
+        judged = np.bincount(self.predictions.true, self.predictions.weights, len(self.classes))
+        head, columns = [("class", "label")], [self.classes]
+        for what, n in (("rows learned from", self.inspection.weight), ("rows judged", judged)):
+            head += [(what, "count"), ("share", "percent")]
+            columns += [n.tolist(), (n / (n.sum() or 1.0)).tolist()]
+        rows = zip(*columns, strict=True)
         caption = "How often each class occurs"
         return Table.of(caption, head, rows, most=MOST_CLASSES, name="shares")
-
-    def information_table(self) -> Table:
-        """Rank the columns by what they tell of the class."""
-        head = [("column", "label"), ("bits", "score"), ("standard error", "score"),
-                ("of what there is to know", "percent")]  # fmt: skip
-        rows = [(each.column, each.bits, each.error, each.share) for each in self.information]
-        caption = "What each column tells of the class"
-        return Table.of(caption, head, rows, most=SHOWN, name="information")
 
     @cached_property
     def checks(self) -> dict[str, Table]:
@@ -353,14 +259,11 @@ class Contents:
         parts = () if self.diagnosis is None else self.diagnosis.document()
         return {part.name: part for part in parts if isinstance(part, Table)}
 
-    # pictures
-
     def score_pictures(self) -> dict[str, str]:
         """Draw how good the model is."""
         from tallybayes import plots
 
-        judged = self.predictions
-        assert judged is not None
+        judged: Any = self.predictions
         made = {"confusion": draw(plots.ConfusionMatrixDisplay.from_predictions, judged)}
         if len(self.classes) < 2:
             return made
@@ -410,7 +313,7 @@ class Contents:
         Those that tell most come first. Words and counts of a bag have no picture: they are many,
         and listed by what they tell.
         """
-        told = {each.column: place for place, each in enumerate(self.information)}
+        told = {name: place for place, name in enumerate(self.telling)}
         names: tuple[list[str], list[str]] = ([], [])
         for name in map(str, self.model.schema.names):
             factor, unit = self.model.place(name)
@@ -435,17 +338,15 @@ class Contents:
         make, drawn = NormalQQDisplay.from_estimator, odd[:QUANTILES_DRAWN]
         return [draw(make, self.fitted, column=name, **self._labelled) for name in drawn]
 
-    # examples
-
     @cached_property
-    def examples(self) -> list[Example]:
+    def examples(self) -> list[dict[str, Any]]:
         """Records explained: chosen among the rows, or drawn from the model."""
         if len(self.classes) < 2:
             return []
         chosen = self._drawn() if self.some is None else self._chosen(self.some)
         return [self._example(*each) for each in chosen]
 
-    def _chosen(self, some: Predictions) -> Iterator[tuple[str, str, Mapping[str, Any], Label]]:
+    def _chosen(self, some: Predictions) -> Iterator[tuple[str, str, Record, Label]]:
         """Choose the most confident right and wrong rows, and the one of the closest classes."""
         assert self.sample is not None
         proba, winners = self.model.judged(self.sample.X)  # what is explained
@@ -468,47 +369,42 @@ class Contents:
             chosen.add(row)
             about = about.format(*(probability(p) for p in two[row, ::-1].tolist()))
             number = int(some.row_numbers[row]) + 1
-            record = self._record(self.sample.X, row)
+            record = record_in(self.model, self.sample.X, row)
             true = self.classes[some.true[row]]
             yield title, f"Row {number:,} of the data. {about}", record, true
 
-    def _record(self, source: Source, row: int) -> dict[str, Any]:
-        """Return a row by the names of the model's columns; a matrix goes by their order."""
-        found, names = record_at(source, row), [str(name) for name in self.model.schema.names]
-        values = [found[name] for name in names] if set(names) <= set(found) else found.values()
-        return dict(zip(names, map(plain_value, values), strict=True))
-
-    def _drawn(self) -> Iterator[tuple[str, str, Mapping[str, Any], Label]]:
-        """Take records that were drawn from the model."""
-        if not self.drawn:
+    def _drawn(self) -> Iterator[tuple[str, str, Record, Label]]:
+        """Draw records from the model; none where a column cannot be drawn."""
+        try:
+            drawn = self.model.sample(DRAWN, seed=0)
+        except CannotDrawError:
             return
-        for k in range(3):
-            record = {name: plain_value(values[k]) for name, values in self.drawn.items()}
+        for k in range(DRAWN):
+            record = {name: plain_value(values[k]) for name, values in drawn.items()}
             true = record.pop(self.model.schema.target)
             yield f"Record {k + 1}", "Drawn from the model, not from data.", record, true
 
-    def _example(self, title: str, about: str, record: Mapping[str, Any], true: Label) -> Example:
+    def _example(self, title: str, about: str, record: Record, true: Label) -> dict[str, Any]:
+        """Explain a record: why it was chosen, its class, and all that can be said of it."""
         from tallybayes.plots import WaterfallDisplay
 
-        found = explain(self.model, record)
-        changes = None
-        if len(record) <= CHANGED:
-            changes = counterfactuals(self.fitted, record, most=CHANGES)
-        short = len(found.smallest_terms) * len(found.classes) <= STEPS
-        whole = working(self.model, found) if short else None
-        waterfall = draw(WaterfallDisplay.from_explanation, found)
-        return Example(title, about, true, found, whole, changes, waterfall)
+        explanation, few = explain(self.model, record), len(record) <= CHANGED
+        short = len(explanation.smallest_terms) * len(self.classes) <= STEPS
+        return {
+            "title": title,
+            "about": about,
+            "true": true,
+            "explanation": explanation,
+            "waterfall": draw(WaterfallDisplay.from_explanation, explanation),
+            "changes": counterfactuals(self.model, record, most=CHANGES) if few else None,
+            "working": working(self.model, explanation) if short else None,
+        }
 
 
 def _identity(name: str) -> str:
     """Return the one name of a file, however it is spelled; other names as they are."""
     there = os.path.isfile(name)  # noqa: PTH113  a Path fails for names that no file can have
     return os.path.realpath(name) if there else name
-
-
-def _share(amounts: NDArray[Any]) -> NDArray[np.float64]:
-    total = float(amounts.sum())
-    return np.asarray(amounts / total if total else np.full(len(amounts), math.nan))
 
 
 def draw(

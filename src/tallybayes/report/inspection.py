@@ -7,7 +7,7 @@ that it comes from: (0 + 1)/(3 + 3) = 1/6 = 0.1667.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -44,29 +44,14 @@ LARGEST = 700.0  # the logarithm of a number that a float can hold
 class ParameterTable:
     """The parameters of one column, or of columns that stand for a line of one table each.
 
-    Parameters
-    ----------
-    columns, family
-        The columns, and how they are estimated.
-    title
-        What the numbers are.
-    table
-        The numbers; probabilities are formulas, from the counts on.
-    values
-        The numbers that these formulas give, in the order of reading.
-    by_class
-        Whether the cells of a line are of one class each.
-    note
-        What a reader should know.
-    more_classes
-        How many classes are not shown.
+    Their `family` is how they were estimated. Probabilities are formulas, from the counts on;
+    `by_class` says whether the cells of a line are of one class each, of which `more_classes` are
+    not shown.
     """
 
     columns: tuple[str, ...]
     family: str
-    title: str
     table: Table
-    values: tuple[float, ...] = ()
     by_class: bool = False
     note: str = ""
     more_classes: int = 0
@@ -85,45 +70,42 @@ class ParameterTable:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
         head, *names = self.table.heads
-        values, lines = iter(self.values), []
+        lines = []
         for row in self.table.rows:
-            first, *cells = (
-                _plain(cell, next(values)) if isinstance(cell, Formula) else plain(cell)
-                for cell in row
-            )
+            first, *cells = (_data(x) if isinstance(x, Formula) else plain(x) for x in row)
             rest = {"by_class": cells} if self.by_class else dict(zip(names, cells, strict=True))
             lines.append({head: first, **rest})
-        shown = {"caption": self.table.caption, "lines": lines, "more": self.table.more}
-        more = {"more_classes": self.more_classes, "note": self.note}
-        said = {"columns": list(self.columns), "family": self.family, "title": self.title}
-        return {**said, **shown, **more}
+        return {
+            "columns": list(self.columns),
+            "family": self.family,
+            "caption": self.table.caption,
+            "lines": lines,
+            "more": self.table.more,
+            "more_classes": self.more_classes,
+            "note": self.note,
+        }
 
 
-def _plain(formula: Formula, value: float) -> dict[str, Any]:
+def _data(formula: Formula) -> dict[str, Any]:
     """Return a number with its exact fraction and its working, as JSON can hold it."""
-    steps = formula.parts if formula.op == "=" else (formula,)
-    working = write(steps[0]) if steps[0].op == "/" else ""
-    return {"value": plain(value), "fraction": plain(formula.exact), "working": working}
+    working = formula.parts[0] if formula.op == "=" else formula
+    written = write(working) if working.op == "/" else ""
+    return {"value": formula.value, "fraction": plain(formula.exact), "working": written}
+
+
+def _formulas(ratios: Ratios, place: int = 0) -> list[Formula]:
+    """Return an estimate of each class with its working and its value."""
+    values = ratios.p[:, place].tolist()
+    return [replace(f, value=p) for f, p in zip(estimated(ratios, place), values, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inspection(Renderable):
     """What is in a model; make it with `inspect_model`. It prints as tables.
 
-    Parameters
-    ----------
-    fitted
-        The model.
-    provenance
-        Where it comes from.
-    names
-        The columns that are looked into.
-    tables
-        Their likelihoods, moments and words.
-    more_tables, more_columns
-        How many are not shown.
-    path, size
-        The file and its size in bytes, if it was named.
+    `names` are the columns that are looked into, and `tables` their likelihoods, moments and words;
+    so many more there are that are not shown. The file and its size in bytes are known if it was
+    named.
     """
 
     fitted: Fitted
@@ -150,9 +132,9 @@ class Inspection(Renderable):
         """The prior of each class with its working."""
         model = self.fitted.model
         if model.prior_fractions is None:
-            return tuple(map(number, model.prior.tolist()))
+            return tuple(replace(number(p), value=p) for p in model.prior.tolist())
         parts = (np.array(part)[:, None] for part in zip(*model.prior_fractions, strict=True))
-        return estimated(Ratios(*parts), 0)
+        return tuple(_formulas(Ratios(*parts)))
 
     @property
     def is_cut(self) -> bool:
@@ -178,26 +160,26 @@ class Inspection(Renderable):
 
     def columns(self) -> Table:
         """Return the columns with their families."""
-        found = self._columns()
-        parts = {key: [each[key] for each in found] for key in found[0]} if found else {}
+        described = self._columns()
+        exponents = [each["exponent"] for each in described]
         columns = {
-            "column": ("label", parts["name"]),
-            "family": ("text", [label(each, LONGEST) for each in parts["family"]]),
-            "exponent": ("score", None if set(parts["exponent"]) == {1.0} else parts["exponent"]),
-            "missing": ("count", parts["missing"]),
-            "why": ("text", parts["why"]),
+            "column": ("label", self.names),
+            "family": ("text", [label(each["family"], LONGEST) for each in described]),
+            "exponent": ("score", None if set(exponents) == {1.0} else exponents),
+            "missing": ("count", [each["missing"] for each in described]),
+            "why": ("text", [each["why"] for each in described]),
         }
         table = _table("Columns and how each is estimated", "columns", columns)
         return replace(table, more=self.more_columns)
 
     def _columns(self) -> list[dict[str, Any]]:
         """Describe the columns that are looked into."""
-        schema, found = self.fitted.tally.schema, []
+        schema, described = self.fitted.tally.schema, []
         for name in self.names:
             factor, unit = self.fitted.model.place(name)
             present = np.broadcast_to(factor.counted.present, (len(self.rows), len(factor.names)))
             missing = (self.rows - present[:, unit]).tolist()
-            found.append(
+            described.append(
                 {
                     "name": name,
                     "family": str(factor.family),
@@ -207,7 +189,7 @@ class Inspection(Renderable):
                     "exponent": factor.exponent(unit),
                 }
             )
-        return found
+        return described
 
     def document(self) -> Iterator[Part]:
         """Show classes, columns, parameters, and where the model comes from."""
@@ -228,9 +210,8 @@ class Inspection(Renderable):
             yield f"{label(model.positive)} wins only when it is strictly more probable"
         yield replace(self.columns(), caption="")
         for each in self.tables:
-            title = f"{each.name}: {each.title}, {label(each.family, LONGEST)}"
-            more = "" if each.table.caption == each.title else f"; {each.table.caption}"
-            yield replace(each.table, caption=title + more)
+            caption = f"{each.name}: {each.table.caption}, {label(each.family, LONGEST)}"
+            yield replace(each.table, caption=caption)
             yield from each.notes
         if self.more_tables:
             yield f"... {count(self.more_tables)} more tables"
@@ -245,17 +226,17 @@ class Inspection(Renderable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
-        model, classes = self.fitted.model, self.fitted.classes
-        parts = zip(classes, self.rows, self.weight, self.priors, model.prior, strict=True)
-        found: dict[str, Any] = plain(
+        model = self.fitted.model
+        classes = zip(self.fitted.classes, self.rows, self.weight, self.priors, strict=True)
+        data: dict[str, Any] = plain(
             {
                 "path": self.path,
                 "bytes": self.size,
                 "target": model.schema.target,
                 "rows": int(self.rows.sum()),
                 "classes": [
-                    {"label": each, "rows": n, "weight": w, "prior": _plain(formula, p)}
-                    for each, n, w, formula, p in parts
+                    {"label": each, "rows": n, "weight": w, "prior": _data(formula)}
+                    for each, n, w, formula in classes
                 ],
                 "prior": repr(self.fitted.recipe.prior),
                 "positive": model.positive,
@@ -270,8 +251,8 @@ class Inspection(Renderable):
             }
         )
         if model.calibration is not None:
-            found["calibration"]["summary"] = model.calibration.headline
-        return found
+            data["calibration"]["summary"] = model.calibration.headline
+        return data
 
 
 def _table(
@@ -323,32 +304,27 @@ def inspect_model(
     for name in columns or ():
         schema.place_of(name)
     whole(words, "words", 1)
+    named = columns is not None
     order = {str(name): place for place, name in enumerate(schema.names)}
-    names = tuple(name for name in order if columns is None or name in columns)
-    several: list[tuple[Factor, list[int]]] = []  # what has a table of its own
+    names = [name for name in order if columns is None or name in columns]
+    makers: list[_Tables] = []
     for factor in fitted.model.factors:
         units = [unit for unit, name in enumerate(map(str, factor.names)) if name in names]
-        together = factor.parameters.shows[0] == "column"
-        several += [(factor, units)] if together and units else [(factor, [unit]) for unit in units]
-    several.sort(key=lambda of: order[str(of[0].names[of[1][0]])])
-    shown = several, names
-    if columns is None:
-        shown = several[:MOST_TABLES], names[:MOST_COLUMNS]
-    tables = [
-        table
-        for factor, units in shown[0]
-        for table in _Tables(fitted, factor, units, words, columns is not None).made()
-    ]
-    there = path is not None and Path(path).is_file()
+        together = factor.parameters.shows[0] == "column"  # which stand for a line each
+        groups = [units] if together and units else [[unit] for unit in units]
+        makers += [_Tables(fitted, factor, group, words, named) for group in groups]
+    makers.sort(key=lambda maker: order[maker.names[0]])
+    most_tables, most_columns = (None, None) if named else (MOST_TABLES, MOST_COLUMNS)
+    shown, listed_names = makers[:most_tables], names[:most_columns]
     return Inspection(
         fitted,
         stored.provenance,
-        shown[1],
-        tuple(tables),
-        len(several) - len(shown[0]),
-        len(names) - len(shown[1]),
+        tuple(listed_names),
+        tuple(table for maker in shown for table in maker.made()),
+        len(makers) - len(shown),
+        len(names) - len(listed_names),
         path,
-        Path(path).stat().st_size if path is not None and there else None,
+        Path(path).stat().st_size if path is not None and Path(path).is_file() else None,
     )
 
 
@@ -363,19 +339,20 @@ class _Tables(NamedTuple):
 
     def made(self) -> Iterator[ParameterTable]:
         """Make them, of the kind that the parameters ask for."""
-        head, parameters, unit = (
-            self.factor.parameters.shows[0],
-            self.factor.parameters,
-            self.units[0],
-        )
+        head = self.factor.parameters.shows[0]
         if head == "word":
             yield from self._words()
         elif head == "column":
             yield self._columns()
-        elif head == "class" or parameters.ratios(unit) is None:
-            yield self._numbers(unit)
+        elif head == "class" or self.factor.parameters.ratios(self.units[0]) is None:
+            yield self._numbers()
         else:
-            yield self._values(unit)
+            yield self._values()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(str(self.factor.names[unit]) for unit in self.units)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -387,108 +364,92 @@ class _Tables(NamedTuple):
         """What the numbers are."""
         return self.factor.parameters.shows[1].format(label(self.fitted.model.schema.target))
 
-    def _named(self, unit: int) -> str:
-        return str(self.factor.names[unit])
-
     def _whole(self, table: Table, **more: Any) -> ParameterTable:
         """Put a table together with what is known of its units."""
-        given = {
-            "columns": tuple(map(self._named, self.units)),
-            "title": self.title,
-            "note": self.factor.parameters.silence(self.units[0]) or "",
-        }
-        return ParameterTable(family=str(self.factor.family), table=table, **{**given, **more})
+        note = self.factor.parameters.silence(self.units[0]) or ""
+        given = {"columns": self.names, "note": note, **more}
+        return ParameterTable(family=str(self.factor.family), table=table, **given)
 
-    def _by_class(self, lines: Sequence[tuple[Any, Ratios, int]], **more: Any) -> ParameterTable:
+    def _by_class(
+        self, lines: Iterable[tuple[Any, Ratios, int]], hidden: int, **more: Any
+    ) -> ParameterTable:
         """Make a table of lines that have a formula for each class: name, fractions and place."""
-        n, hidden = len(self.classes), more.pop("more")
-        rows = [(name, *estimated(of[range(n)], place)) for name, of, place in lines]
-        values = [p for _, of, place in lines for p in of.p[:n, place].tolist()]
+        n = len(self.classes)
+        rows = [(name, *_formulas(ratios.pooled()[:n], place)) for name, ratios, place in lines]
         heads = [(self.factor.parameters.shows[0], "label")]
         heads += [(label(each), "short") for each in self.classes]
-        column = more.get("columns", (self._named(self.units[0]),))[0]
-        table = Table.of(self.title, heads, rows, name=f"likelihoods of {label(column, 60)}")
-        more |= {"values": tuple(values), "more_classes": len(self.fitted.classes) - n}
-        return self._whole(replace(table, more=hidden), by_class=True, **more)
+        name = f"likelihoods of {label(more.get('columns', self.names)[0], 60)}"
+        table = replace(Table.of(self.title, heads, rows, name=name), more=hidden)
+        cut = len(self.fitted.classes) - n
+        return self._whole(table, by_class=True, more_classes=cut, **more)
 
-    def _values(self, unit: int) -> ParameterTable:
+    def _values(self) -> ParameterTable:
         """Make the table of a column of categories, or of intervals: the frequent ones if many."""
-        entries = self.factor.parameters.select([unit]).entries()
-        ratios = self.factor.parameters.ratios(unit)
-        assert entries is not None
-        assert ratios is not None
-        order = np.arange(len(entries.values))
-        if not self.named:
-            often = np.argsort(-entries.counts.sum(axis=1), kind="stable")
-            order = np.sort(often[:MOST_LINES])
-        lines = [(entries.values[k], ratios.pooled(), k) for k in order.tolist()]
-        return self._by_class(lines, more=len(entries.values) - len(lines))
+        entries: Any = self.factor.parameters.select(self.units).entries()
+        ratios: Any = self.factor.parameters.ratios(self.units[0])
+        often = np.argsort(-entries.counts.sum(axis=1), kind="stable")
+        order = np.sort(often[: None if self.named else MOST_LINES]).tolist()
+        lines = [(entries.values[k], ratios, k) for k in order]
+        return self._by_class(lines, len(entries.values) - len(lines))
 
     def _columns(self) -> ParameterTable:
         """Make the table of columns that stand for one line each, those that tell most if many."""
-        parameters, chosen = self.factor.parameters, self.units
-        ratios: Any = {unit: parameters.ratios(unit) for unit in chosen}
+        parameters, names = self.factor.parameters, dict(zip(self.units, self.names, strict=True))
+        ratios: Any = {unit: parameters.ratios(unit) for unit in self.units}
+        chosen = self.units
         if not self.named and len(self.units) > max(self.words, FEW_COLUMNS):
             p = np.stack([ratios[unit].p[:, 0] for unit in self.units], axis=1)
             telling = np.argsort(-_divergence(p, self.fitted.model.prior), kind="stable")
             chosen = [self.units[k] for k in telling[: self.words].tolist()]
         silent = [unit for unit in chosen if parameters.silence(unit)]
-        lines = [
-            (self._named(unit), ratios[unit].pooled(), 0) for unit in chosen if unit not in silent
-        ]
+        lines = [(names[unit], ratios[unit], 0) for unit in chosen if unit not in silent]
         note = ""
         if silent:
-            note = f"{listed(map(self._named, silent))}: {parameters.silence(silent[0])}"
-        names = tuple(map(self._named, chosen))
-        return self._by_class(lines, more=len(self.units) - len(chosen), columns=names, note=note)
+            note = f"{listed(names[unit] for unit in silent)}: {parameters.silence(silent[0])}"
+        columns = tuple(names[unit] for unit in chosen)
+        return self._by_class(lines, len(self.units) - len(chosen), columns=columns, note=note)
 
-    def _numbers(self, unit: int) -> ParameterTable:
+    def _numbers(self) -> ParameterTable:
         """Make the table of numbers that describe a column in each class: its moments, say."""
-        factor, n = self.factor, len(self.fitted.classes)
-        weight = np.broadcast_to(factor.counted.weight, (n, len(factor.names)))
+        factor, (unit,), classes = self.factor, self.units, self.fitted.classes
+        weight = np.broadcast_to(factor.counted.weight, (len(classes), len(factor.names)))
         remarks = factor.family.remarks(factor.counted, factor.parameters, unit)
-        numbers = factor.parameters.by_class(unit)
         columns: dict[str, tuple[str, Any]] = {
-            "class": ("label", self.fitted.classes),
+            "class": ("label", classes),
             "n": ("count", weight[:, unit].tolist()),
-            **{name: ("short", values.tolist()) for name, values in numbers.items()},
+            **{name: ("short", x.tolist()) for name, x in factor.parameters.by_class(unit).items()},
             "note": ("text", remarks if any(remarks) else None),
         }
         ddof = getattr(factor.family, "ddof", 0.0)
         caption = self.title + (f"; the variance divides by n - {ddof:g}" if ddof else "")
-        name = f"moments of {label(self._named(unit), 60)}"
-        table = _table(caption, name, columns, None if self.named else MOST_LINES)
-        return self._whole(table, title=caption)
+        name = f"moments of {label(self.names[0], 60)}"
+        return self._whole(_table(caption, name, columns, None if self.named else MOST_LINES))
 
     def _words(self) -> Iterator[ParameterTable]:
         """Make a table for each class of the words that are most evidence for it."""
-        model, parameters, name = self.fitted.model, self.factor.parameters, self._named(0)
-        entries, ratios = parameters.entries(), parameters.ratios(0)
-        assert entries is not None
-        assert entries.places is not None
-        assert ratios is not None
+        model, parameters, (name,) = self.fitted.model, self.factor.parameters, self.names
+        entries: Any = parameters.entries()
+        ratios: Any = parameters.ratios(0)
         several = len(model.classes) > 1
-        found = most_informative(model, self.words, column=name) if several else {}
+        informative = most_informative(model, self.words, column=name) if several else {}
         place = dict(zip(map(str, entries.values), entries.places.tolist(), strict=True))
         documents = self.factor.counted.rows[:, 0].tolist()
         for c, each in enumerate(self.classes):
-            words = found.get(each, [])
-            of = [ratios[..., [place[str(word.value)]]].pooled() for word in words]
-            logs = [word.log_ratio for word in words]
-            times = [math.exp(log) if log < LARGEST else math.inf for log in logs]
+            words = informative.get(each, [])
+            of = [ratios[..., [place[str(w.value)]]].pooled()[[c]] for w in words]
+            times = [math.exp(log) if (log := w.log_ratio) < LARGEST else math.inf for w in words]
             columns = {
-                "word": ("label", [word.value for word in words]),
-                self.title: ("short", [estimated(ratio[[c]], 0)[0] for ratio in of]),
+                "word": ("label", [w.value for w in words]),
+                self.title: ("short", [formula for ratio in of for formula in _formulas(ratio)]),
                 "times as probable as elsewhere": ("short", times),
-                "count": ("count", [word.here for word in words]),
-                "count elsewhere": ("count", [word.elsewhere for word in words]),
+                "count": ("count", [w.here for w in words]),
+                "count elsewhere": ("count", [w.elsewhere for w in words]),
             }
             caption = f"Words for {label(each)} ({counted(documents[c], 'document')})"
-            kind = f"words of {label(name, 60)} for {label(each, 60)}"
+            table = _table(caption, f"words of {label(name, 60)} for {label(each, 60)}", columns)
             last = c == len(self.classes) - 1
             yield self._whole(
-                _table(caption, kind, columns),
-                values=tuple(float(ratio.p[c, 0]) for ratio in of),
+                table,
                 note=f"{counted(len(entries.values), 'word')} are used" if last else "",
                 more_classes=len(model.classes) - len(self.classes) if last else 0,
             )

@@ -17,20 +17,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import ClassificationReport, Predictions
-from tallybayes.metrics.classification_report import NO_RANKING
 from tallybayes.metrics.intervals import NO_INTERVAL
 from tallybayes.model import Fitted
-from tallybayes.modelfile import Provenance, Stored, dump_bytes
+from tallybayes.modelfile import Provenance
 from tallybayes.rendering import words
 from tallybayes.rendering.document import STYLE
-from tallybayes.report.contents import Contents, Sample
-from tallybayes.sources.atomic_file import replace_file
+from tallybayes.report.contents import MEANINGS, Contents, Sample
+from tallybayes.sources.atomic_file import replacing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -65,16 +63,8 @@ NO_TEXT = re.compile(
 class ModelReport:
     """A report on a model; make it with `model_report`. It prints as a line; notebooks show it.
 
-    Parameters
-    ----------
-    html
-        The whole page.
-    title
-        Its title.
-    scores
-        The scores, if there was data.
-    warnings
-        What the report warns of.
+    `html` is the whole page, `scores` are those of the data if there was any, and `warnings` what
+    the page warns of.
     """
 
     html: str
@@ -88,18 +78,9 @@ class ModelReport:
         return tuple(SECTIONS)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all.
-
-        Parameters
-        ----------
-        path
-            The file; one that is there is replaced.
-        """
-
-        def write(file: IO[bytes]) -> None:
+        """Write the page to a file, whole or not at all; one that is there is replaced."""
+        with replacing(path) as file:
             file.write(self.html.encode("utf-8"))
-
-        replace_file(path, write)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is in the report in short, as JSON can hold it."""
@@ -170,31 +151,25 @@ def model_report(
         fitted, provenance, predictions, sample, path, tuple(data), tuple(options), title
     )
     name = f"Naive Bayes for {fitted.model.schema.target}" if title is None else title
-    line = " ".join(NO_TEXT.sub("\ufffd", name).split())
-    short = line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
-    page = (
-        _template()
-        .get_template("report.html.j2")
-        .render(
-            c=contents,
-            title=short,
-            sections=SECTIONS,
-            policy=POLICY,
-            style=_style(),
-            version=_own_version(),
-            reasons=NO_INTERVAL,
-            no_ranking=NO_RANKING,
-            commands=_commands(contents),
-            model_file=shlex.quote(path or "MODEL.tally"),
-            made_with=list(_made(contents)),
-        )
+    short = words.label(name, LONGEST_TITLE)
+    template = _environment().get_template("report.html.j2")
+    page = template.render(
+        c=contents,
+        title=short,
+        sections=SECTIONS,
+        meanings=MEANINGS,
+        policy=POLICY,
+        style=Path(__file__).with_name("report.css").read_text(encoding="utf-8") + STYLE,
+        version=_own_version(),
+        reasons=NO_INTERVAL,
+        model_file=shlex.quote(path or "MODEL.tally"),
+        made_with=list(_made(contents)),
     )
-    html = NO_TEXT.sub("\ufffd", page)
-    return ModelReport(html, short, contents.scores, contents.warnings)
+    return ModelReport(NO_TEXT.sub("\ufffd", page), short, contents.scores, contents.warnings)
 
 
 @cache
-def _template() -> Environment:
+def _environment() -> Environment:
     """Return the environment of the template."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -217,11 +192,6 @@ def _template() -> Environment:
     return environment
 
 
-@cache
-def _style() -> str:
-    return Path(__file__).with_name("report.css").read_text(encoding="utf-8") + STYLE
-
-
 def _label(value: object, most: int = LONGEST) -> Any:
     """Write what a user named: on one line, cut if it is long, its direction its own affair."""
     from markupsafe import Markup
@@ -236,61 +206,24 @@ def _labels(names: Iterable[object], last: str = "and", most: int = 6, longest: 
     """Write several names for a sentence; those beyond the most are only counted."""
     from markupsafe import Markup
 
-    every = list(names)
-    shown = [_label(name, longest) for name in every[:most]]
-    if len(every) > most:
-        shown.append(f"{len(every) - most:,} more")
-    if len(shown) < 2:
-        return Markup("").join(shown)
-    return Markup("{} {} {}").format(Markup(", ").join(shown[:-1]), last, shown[-1])
-
-
-def _commands(contents: Contents) -> list[str]:
-    """Return what to type to look at the model, to judge it and to make this page."""
-    model = shlex.quote(contents.path or "MODEL.tally")
-    files = [shlex.quote(name) for name in contents.data]
-    if not files and contents.predictions is not None:  # rows in memory, which have no name
-        files = ["DATA.csv"]
-    options = [shlex.quote(word) for word in contents.options]
-    lines = ["# what the model has counted and estimated", f"tallybayes inspect {model}"]
-    if files:
-        lines += ["# its scores", " ".join(["tallybayes evaluate", model, *files, *options])]
-    page = ["tallybayes report", model, *(f"--data {name}" for name in files), *options]
-    if contents.title is not None:
-        page += ["--title", shlex.quote(contents.title)]
-    return [*lines, "# this page", " ".join([*page, "-o report.html"])]
+    shown = [_label(name, longest) for name in names]
+    if len(shown) > most:
+        shown[most:] = [f"{len(shown) - most:,} more"]
+    return Markup(f" {last} ").join(filter(None, [Markup(", ").join(shown[:-1]), *shown[-1:]]))
 
 
 def _made(contents: Contents) -> Iterator[tuple[str, str]]:
     """Go through what made the page: when, from what, by which versions."""
     yield "This page was made", datetime.now(UTC).isoformat(timespec="seconds")
-    yield _fingerprint(contents)
+    if contents.path is not None and Path(contents.path).is_file():
+        with Path(contents.path).open("rb") as file:
+            yield "SHA-256 of the model file", hashlib.file_digest(file, "sha256").hexdigest()
     yield "tallybayes", _own_version()
     made = contents.provenance
     if made is not None and made.version != _own_version():
         yield "Model written by", f"tallybayes {made.version}"
     yield "Python", f"{platform.python_version()} on {platform.system()}"
-    for name in PACKAGES:
-        try:
-            yield name, version(name)
-        except PackageNotFoundError:
-            continue
-
-
-def _fingerprint(contents: Contents) -> tuple[str, str]:
-    """Return the SHA-256 of the model's file, or of what would be in one."""
-    if contents.path is not None and Path(contents.path).is_file():
-        with Path(contents.path).open("rb") as file:
-            return "SHA-256 of the model file", hashlib.file_digest(file, "sha256").hexdigest()
-    made, what = contents.provenance, "SHA-256 of the model"
-    if made is None:  # the same model has the same counts, whenever it was made
-        made = Provenance("", "", _own_version(), (), 0, 0, ())
-        what = "SHA-256 of counts and options"
-    try:
-        content = dump_bytes(Stored(contents.fitted, made))
-    except TallyBayesError as error:  # a family of one's own has no place in a file
-        return what, f"none: {error}"
-    return what, hashlib.sha256(content).hexdigest()
+    yield from ((name, version(name)) for name in PACKAGES)
 
 
 def _own_version() -> str:
