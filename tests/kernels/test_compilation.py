@@ -10,7 +10,6 @@ import sys
 import textwrap
 import warnings
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,7 +34,6 @@ ONES = np.ones(3)
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
     monkeypatch.setattr(compilation, "_told", set())
-    monkeypatch.setattr(compilation._Forgetful, "spent", 0.0)
 
 
 @pytest.fixture
@@ -119,54 +117,18 @@ def test_loops_that_came_with_an_image_are_used_by_those_who_may_not_write(loop,
         loop()(ONES.astype(np.float32))
 
 
-@pytest.fixture
-def started(monkeypatch):
-    """List what processes would have been started."""
-    found = []
-
-    def start(command, **options):
-        found.append(command)
-        return SimpleNamespace(returncode=None)
-
-    monkeypatch.setattr(compilation.subprocess, "Popen", start)
-    return found
-
-
-def test_loops_that_were_never_compiled_are_compiled_elsewhere_once(loop, started):
-    for _ in range(2):
-        assert not compilation.kept_or_compiling([loop()], "pass")
-    assert started == [[sys.executable, "-c", "pass"]]
-    loop()(ONES)
-    assert compilation.kept_or_compiling([loop()], "pass")
-
-
-@pytest.mark.usefixtures("nowhere")
-def test_no_process_compiles_what_cannot_be_kept(loop, started):
-    with pytest.warns(TallyBayesWarning, match="NUMBA_CACHE_DIR"):
-        assert not compilation.kept_or_compiling([loop()], "pass")
-    assert started == []
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
 
 
-@pytest.mark.parametrize(
-    ("stream", "patience", "said"),
-    [(Terminal, 0.0, True), (Terminal, 60.0, False), (io.StringIO, 0.0, False)],
-)
-def test_compiling_is_announced_on_a_terminal_when_it_takes_long(
-    loop, monkeypatch, stream, patience, said
-):
+@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
+def test_compiling_is_announced_on_a_terminal_once(loop, monkeypatch, stream):
     stderr = stream()
     monkeypatch.setattr("sys.stderr", stderr)
-    monkeypatch.setattr(compilation, "PATIENCE", patience)
-    loop()(ONES)
-    assert ("compiling loops" in stderr.getvalue()) == said
-    before = stderr.getvalue()
-    loop()(ONES)
-    assert stderr.getvalue() == before
+    for kind in (np.float64, np.float32):
+        loop()(ONES.astype(kind))
+    assert stderr.getvalue().count("compiling loops") == (stream is Terminal)
 
 
 def test_a_package_that_cannot_be_written_and_no_home(tmp_path):

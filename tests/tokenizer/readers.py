@@ -59,8 +59,8 @@ def whole(text):
     return re.sub("[\ud800-\udfff]", "\ufffd", joined)
 
 
-def reading_of(words, documents, compiled, known=None):
-    """Return documents about to be read by the one reader or the other."""
+def reader_of(words, documents, compiled, known=None):
+    """Return the one reader of documents or the other, and how many these are."""
     documents = documents if isinstance(documents, Documents) else Documents(documents)
     worth = 0 if compiled else np.inf
     with patch.multiple(
@@ -68,14 +68,13 @@ def reading_of(words, documents, compiled, known=None):
     ):
         reading = Reading(documents, words, known)
     assert reading.compiled == compiled
-    return reading, len(documents)
+    return reading.reader(), len(documents)
 
 
-def read(reader, reading, n, rows=None, bounds=None):
+def read(reader, rows, bounds=None):
     """Return the bag of each document, by the numbers of terms, once their lengths were checked."""
-    rows = np.arange(n) if rows is None else rows
     found = []
-    for piece in reading.bags(reader, rows, bounds):
+    for piece in reader.pieces(rows, bounds):
         assert piece.rows.start == len(found)
         for k in range(piece.rows.stop - piece.rows.start):
             here = slice(piece.indptr[k], piece.indptr[k + 1])
@@ -96,11 +95,10 @@ def named(reader, found):
     return [{names[number]: count for number, count in bag.items()} for bag in found]
 
 
-def bags_of(words, documents, known=None, *, compiled, **how):
+def bags_of(words, documents, known=None, *, compiled, rows=None, bounds=None):
     """Read documents with the one reader or the other."""
-    reading, n = reading_of(words, documents, compiled, known)
-    reader = reading.reader()
-    return named(reader, read(reader, reading, n, **how))
+    reader, n = reader_of(words, documents, compiled, known)
+    return named(reader, read(reader, np.arange(n) if rows is None else rows, bounds))
 
 
 compiled_bags = partial(bags_of, compiled=True)

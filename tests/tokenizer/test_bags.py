@@ -15,7 +15,7 @@ from tallybayes.tokenizer.bags import Reading
 from tallybayes.tokenizer.documents import Documents
 from tallybayes.tokenizer.terms import Buckets, Terms
 from tiers import crossed
-from tokenizer.readers import compiled_bags, defined_bags, named, plain_bags, read, reading_of
+from tokenizer.readers import compiled_bags, defined_bags, named, plain_bags, read, reader_of
 
 MB = 1_000_000
 READERS = [plain_bags, compiled_bags]
@@ -119,10 +119,10 @@ def test_a_piece_ends_at_each_bound_and_none_is_too_large(texts, size, data, com
     bounds = sorted(data.draw(st.sets(st.integers(1, max(1, len(texts) - 1)))) | {len(texts)})
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(module, "BYTES_IN_A_PIECE", size)
-        reading, n = reading_of(Words("characters"), texts, compiled)
+        reader, n = reader_of(Words("characters"), texts, compiled)
         pieces = [
             (bags.rows.start, bags.rows.stop)
-            for bags in reading.bags(reading.reader(), np.arange(n), np.array(bounds))
+            for bags in reader.pieces(np.arange(n), np.array(bounds))
         ]
     stops = [stop for _, stop in pieces]
     assert [start for start, _ in pieces] == [0, *stops][: len(pieces)]
@@ -136,16 +136,12 @@ def test_a_piece_ends_at_each_bound_and_none_is_too_large(texts, size, data, com
     "known", [None, Terms.of(["ab", "äö", "gone"]), Buckets(64)], ids=["any", "known", "buckets"]
 )
 def test_a_reader_reads_on_where_it_stopped(compiled, known):
-    """One set of documents after another, short and long, with and without Unicode."""
-    sets = [["ab cd"], ["x" * 5000, "ab ab"], [], ["ÄÖ ab"], ["äö " * 900], [""], ["cd ab", "new"]]
-    sets += [[" ".join(f"w{k}" for k in range(2000))], ["ab w1999 äö"]]
-    words = Words()
-    reader, found = None, []
-    for texts in sets:
-        reading, n = reading_of(words, texts, compiled, known)
-        reader = reader or reading.reader()
-        found.append(read(reader, reading, n))
-    every = plain_bags(words, [text for texts in sets for text in texts], known)
+    """Some documents after others, short and long, with and without Unicode."""
+    texts = ["ab cd", "x" * 5000, "ab ab", "ÄÖ ab", "äö " * 900, "", "cd ab", "new"]
+    texts += [" ".join(f"w{k}" for k in range(2000)), "ab w1999 äö"]
+    reader, _ = reader_of(Words(), texts, compiled, known)
+    found = [read(reader, np.arange(*ends)) for ends in ((0, 1), (1, 3), (3, 3), (3, 7), (7, 10))]
+    every = plain_bags(Words(), texts, known)
     assert named(reader, [bag for bags in found for bag in bags]) == every
 
 

@@ -14,7 +14,7 @@ from tallybayes import Words
 from tallybayes.kernels.choice import load_text
 from tallybayes.tokenizer import terms as module
 from tallybayes.tokenizer.terms import Buckets, Terms, murmur
-from tokenizer.readers import compiled_bags, plain_bags, read, reading_of
+from tokenizer.readers import compiled_bags, plain_bags, read, reader_of
 
 load_text()
 # words of 0 to 40 bytes that differ late, or by how many NULs they end in
@@ -71,9 +71,8 @@ def test_terms_that_were_read_can_be_put_together_and_taken(either, secret, monk
     monkeypatch.setattr(module, "SECRET", np.array(secret, np.uint64))
     words = Words("whitespace")
     texts = [f"t{k} {'y' * (k % 33)}{k}" for k in range(3000)]
-    reading, n = reading_of(words, texts, compiled=True)
-    reader = reading.reader()
-    read(reader, reading, n)
+    reader, n = reader_of(words, texts, compiled=True)
+    read(reader, np.arange(n))
     terms = reader.terms
     expected = list(dict.fromkeys(term for text in texts for term in text.split()))
     assert terms.texts == expected

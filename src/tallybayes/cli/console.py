@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tallybayes.kernels.progress import listening
+from tallybayes.kernels.progress import Listener, listening
 
 if TYPE_CHECKING:
     from tallybayes.errors import Option
@@ -234,7 +234,7 @@ def abandon_output() -> None:
         os.close(nowhere)
 
 
-class Progress:
+class Progress(Listener):
     """A bar drawn by rich once some work has taken half a second; told of from any thread."""
 
     def __init__(self) -> None:

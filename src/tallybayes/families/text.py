@@ -48,7 +48,6 @@ from tallybayes.families.registry import register
 from tallybayes.families.smoothing import LAPLACE, Ratios
 from tallybayes.families.terms import Score, UnitTerm
 from tallybayes.kernels.choice import part_of
-from tallybayes.kernels.threads import over_rows
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts, WordCounts
 from tallybayes.tallies.word_counts import COUNT, WEIGHT
@@ -269,31 +268,23 @@ class TextParameters(Parameters):
             return
         assert isinstance(block, Documents)
         reading = Reading(block, self.text.words, self.terms)
-        if reading.compiled and isinstance(self.terms, Terms):
-            self.terms.table  # noqa: B018
 
         def work(rows: slice) -> None:
-            for bags in reading.bags(reading.reader(), np.arange(rows.start, rows.stop)):
+            for bags in reading.reader().pieces(np.arange(rows.start, rows.stop)):
                 here = slice(rows.start + bags.rows.start, rows.start + bags.rows.stop)
                 missing = None if block.missing is None else block.missing[here]
                 self._add_bags(bags, missing, out[here])
 
         # by the size of all documents: how they are cut into pieces depends on the reader
         with part_of(reading.n_bytes // BYTES_OF_A_WORD * out.shape[1]):
-            if reading.compiled:
-                over_rows(work, len(block), reading.n_bytes, reading.sizes)
-            else:
-                work(slice(0, len(block)))
+            reading.shared(work)
 
     def _add_bags(self, bags: Bags, missing: Mask | None, out: Floats) -> None:
         """Add the scores of some bags."""
         bags = bags.weighted(self.text.words)
-        stored = slice(0, int(bags.indptr[-1]))
-        data = bags.data[stored]
-        if self.text.event == "boolean":
-            data = np.ones(len(data), data.dtype)
+        data = np.ones_like(bags.data) if self.text.event == "boolean" else bags.data
         before = None if missing is None else out[missing]
-        self.bag.add_sparse(Sparse(bags.indptr, bags.indices[stored], data, len(self.terms)), out)
+        self.bag.add_sparse(Sparse(bags.indptr, bags.indices, data, len(self.terms)), out)
         if missing is not None:  # of which absent words say nothing
             out[missing] = before
 

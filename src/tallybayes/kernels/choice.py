@@ -21,12 +21,9 @@ from tallybayes.kernels.threads import over_rows
 # Cells (times classes, where each class is scored) from which on compiled loops are used. Just
 # below, NumPy takes 1 to 5 ms; loading the loops takes a hundred times as long.
 LARGE = 200_000
-# Bytes of text that take as long to read in plain Python as the compiled reader to compile.
-WORTH_COMPILING = 50_000_000
 
 _whole: ContextVar[int] = ContextVar("cells of the work that a call is part of", default=0)
 _loaded: dict[str, ModuleType | None] = {}
-_text_at_hand = False
 
 
 def loops_for(n_cells: int) -> ModuleType:
@@ -62,28 +59,12 @@ def load_compiled() -> ModuleType:
 
 def text_is_loaded() -> bool:
     """Tell whether the compiled kernels for text are at hand."""
-    return _text_at_hand
+    return _loaded.get("compiled_text") is not None
 
 
 def load_text() -> Any:
     """Import the compiled kernels for text; None if numba cannot be loaded."""
-    global _text_at_hand
-    module = _imported("compiled_text")
-    _text_at_hand = module is not None
-    return module
-
-
-def prepare_text(n_bytes: int) -> bool:
-    """Load the compiled kernels for text if so many bytes are read sooner with them.
-
-    Compiling them, once on a machine, takes longer than reading some documents in plain Python. So
-    another process compiles while these are read; both readers give the same counts.
-    """
-    if not _text_at_hand and n_bytes < WORTH_COMPILING:
-        module = _imported("compiled_text")
-        if module is None or not module.are_kept():
-            return False
-    return load_text() is not None
+    return _imported("compiled_text")
 
 
 def _imported(name: str) -> ModuleType | None:

@@ -7,14 +7,10 @@ numba's registries of everything that could be compiled, which takes two thirds 
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import Timer
 from typing import Any, ClassVar
 
 import numba
@@ -26,7 +22,6 @@ from tallybayes.kernels import terminal
 
 # Up to here it is known what of numba a loop needs that is loaded, not compiled.
 KNOWN = (0, 68)
-PATIENCE = 1.0  # seconds of compiling before a word is said on the terminal
 REMEDY = "set NUMBA_CACHE_DIR to a folder that can be written"
 
 caching: Any = numba_caching  # has no types
@@ -51,39 +46,12 @@ def loop(*fastmath: str) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def kept_or_compiling(loops: Sequence[Any], script: str) -> bool:
-    """Tell whether loops were compiled on this machine; if not, a process runs a script that does.
-
-    It is started once, and not where its work would be lost.
-    """
-    if not all(isinstance(each._cache, _Kept) for each in loops):
-        return False
-    if all(each._cache.holds_something() for each in loops):
-        return True
-    if script not in _told and sys.executable and not getattr(sys, "frozen", False):
-        _told.add(script)
-        _say("compiling loops in the background, once on this machine; later it is faster")
-        here = Path(__file__).parents[2]
-        path = os.pathsep.join([str(here), *filter(None, [os.environ.get("PYTHONPATH")])])
-        with suppress(OSError):
-            compiler = subprocess.Popen(
-                [sys.executable, "-c", script],
-                env={**os.environ, "PYTHONPATH": path},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # it may end after this process
-            )
-            compiler.returncode = 0  # nobody waits for it
-    return False
-
-
-def _say(what: str) -> bool:
-    """Say what takes long, if there is a terminal, and no program that says such things itself."""
-    listening = not terminal.silent and sys.stderr is not None and sys.stderr.isatty()
-    if listening:
-        print(f"tallybayes: {what} ...", file=sys.stderr)
-    return listening
+def _announce() -> None:
+    """Say on a terminal, once in a process, that numba compiles, unless a program speaks itself."""
+    heard = not terminal.silent and sys.stderr is not None and sys.stderr.isatty()
+    if heard and "compiling" not in _told:
+        _told.add("compiling")
+        print("tallybayes: compiling loops, once on this machine ...", file=sys.stderr)
 
 
 def _tell(why: str) -> None:
@@ -94,36 +62,11 @@ def _tell(why: str) -> None:
 
 
 class _Forgetful(caching.NullCache):  # type: ignore[misc]
-    """Keeps nothing; numba asks it before it compiles a loop, and tells it afterwards.
+    """Keeps nothing, so that numba compiles the loop in every process."""
 
-    Once compiling has taken a second in all, that is said on a terminal.
-    """
-
-    spent: ClassVar[float] = 0.0
-
-    def __init__(self) -> None:
-        self._begun: list[tuple[float, Timer]] = []  # a loop may need another one
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return nothing: numba compiles the loop now."""
-        timer = Timer(max(0.0, PATIENCE - _Forgetful.spent), _announce)
-        timer.daemon = True
-        self._begun.append((time.perf_counter(), timer))
-        with suppress(RuntimeError):  # there may be no room for a thread
-            timer.start()
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Note that the loop is compiled."""
-        if self._begun:
-            start, timer = self._begun.pop()
-            timer.cancel()
-            _Forgetful.spent += time.perf_counter() - start
-
-
-def _announce() -> None:
-    """Say, once in a process, that loops are being compiled."""
-    if "compiling" not in _told and _say("compiling loops, once on this machine"):
-        _told.add("compiling")
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """Say that the loop is compiled now."""
+        _announce()
 
 
 class _ReadOnly(_InTree):  # type: ignore[misc]
@@ -150,16 +93,6 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
 
     _impl_class = _Places
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._compiling = _Forgetful()
-
-    def holds_something(self) -> bool:
-        """Tell whether the loop was compiled for some type of data."""
-        with suppress(Exception):  # a damaged file is seen to when the loop is needed
-            return bool(self._cache_file._load_index())
-        return False
-
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the loop, or None for numba to compile it."""
         try:
@@ -172,11 +105,12 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
             found = None
             with suppress(OSError):
                 self.flush()
-        return found if found is not None else self._compiling.load_overload(sig, target_context)
+        if found is None:
+            _announce()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a loop, if there is room."""
-        self._compiling.save_overload(sig, data)
         try:
             super().save_overload(sig, data)
         except Exception as error:

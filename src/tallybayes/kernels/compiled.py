@@ -236,25 +236,11 @@ def score_sparse(
 
 
 @_loop
-def log_sum_exp(joint: Array, out: Array) -> None:
-    """Write log(sum(exp(row))) of each row; a row of -inf gives -inf."""
-    n_rows, n_classes = joint.shape
-    for i in range(n_rows):
-        top = joint[i, 0]
-        for c in range(1, n_classes):
-            top = max(top, joint[i, c])
-        if top == -math.inf:
-            out[i] = top
-            continue
-        total = 0.0
-        for c in range(n_classes):
-            total += math.exp(joint[i, c] - top)
-        out[i] = top + math.log(total)
+def shares(joint: Array, logs: Array) -> int:
+    """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros.
 
-
-@_loop
-def shares(joint: Array) -> int:
-    """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros."""
+    The logarithm of each sum is written into `logs`, unless that is None.
+    """
     n_rows, n_classes = joint.shape
     impossible = 0
     for i in range(n_rows):
@@ -262,16 +248,19 @@ def shares(joint: Array) -> int:
         top = row[0]
         for c in range(1, n_classes):
             top = max(top, row[c])
+        total = 1.0
         if top == -math.inf:
             row[:] = 0.0
             impossible += 1
-            continue
-        total = 0.0
-        for c in range(n_classes):
-            row[c] = math.exp(row[c] - top)
-            total += row[c]
-        for c in range(n_classes):
-            row[c] /= total
+        else:
+            total = 0.0
+            for c in range(n_classes):
+                row[c] = math.exp(row[c] - top)
+                total += row[c]
+            for c in range(n_classes):
+                row[c] /= total
+        if logs is not None:
+            logs[i] = top + math.log(total)
     return impossible
 
 

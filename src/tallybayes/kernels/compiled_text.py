@@ -27,7 +27,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from tallybayes.kernels.compilation import kept_or_compiling, loop
+from tallybayes.kernels.compilation import loop
 
 Array = Any
 
@@ -36,7 +36,6 @@ _inline = njit(nogil=True, error_model="numpy", inline="always")
 
 BATCH = 256  # terms that go through the last steps together: their keys stay in the cache
 WORDS, BLANKS, CHARACTERS = range(3)  # how documents are cut
-LEARN = -1  # instead of a number of terms that are known
 
 _U8, _U32, _8 = np.uint8, np.uint32, np.uint64(8)
 _ONE, _NO = np.int64(1), np.bool_(False)  # a literal would be compiled apart
@@ -177,6 +176,18 @@ def _hash(
         ids[q] = abs(np.int64(np.int32(h ^ h >> _U32(16)))) % buckets
 
 
+@_inline
+def _character(text: Array, k: int) -> tuple[Any, int]:
+    """Return the code point of a character beyond ASCII that begins there, and its bytes."""
+    code = (np.int64(text[k]) & 0x1F) << 6 | np.int64(text[k + 1]) & 0x3F
+    if text[k] < 0xE0:
+        return code, 2
+    code = (code & 0x3FF) << 6 | np.int64(text[k + 2]) & 0x3F
+    if text[k] < 0xF0:
+        return code, 3
+    return (code & 0x7FFF) << 6 | np.int64(text[k + 3]) & 0x3F, 4
+
+
 @_loop
 def odd(source: Array, starts: Array, ends: Array, spelling: Array, out: Array) -> Array:
     """Mark the documents that Python has to spell; without `spelling` all beyond ASCII."""
@@ -187,13 +198,8 @@ def odd(source: Array, starts: Array, ends: Array, spelling: Array, out: Array) 
             highest = max(highest, b)
         if highest >= 0x80 and len(spelling):
             for k in range(len(document)):
-                lead = document[k]
-                if lead >= 0xC0:
-                    code = (np.int64(lead) & 0x1F) << 6 | np.int64(document[k + 1]) & 0x3F
-                    if lead >= 0xE0:
-                        code = (code & 0x3FF) << 6 | np.int64(document[k + 2]) & 0x3F
-                        if lead >= 0xF0:
-                            code = (code & 0x7FFF) << 6 | np.int64(document[k + 3]) & 0x3F
+                if document[k] >= 0xC0:
+                    code, _ = _character(document, k)
                     least = min(least, spelling[code])
             out[i] = least < 2
         else:
@@ -230,15 +236,10 @@ def _mark_beyond(n: int, spelling: Array, to_lower: Any, text: Array, inside: Ar
     """Spell characters beyond ASCII, and take the marks off those that do not belong to tokens."""
     k = 0
     while k < n:
-        lead = text[k]
-        if lead < 0xC0:
+        if text[k] < 0xC0:
             k += 1
             continue
-        code, length = (np.int64(lead) & 0x1F) << 6 | np.int64(text[k + 1]) & 0x3F, 2
-        if lead >= 0xE0:
-            code, length = (code & 0x3FF) << 6 | np.int64(text[k + 2]) & 0x3F, 3
-            if lead >= 0xF0:
-                code, length = (code & 0x7FFF) << 6 | np.int64(text[k + 3]) & 0x3F, 4
+        code, length = _character(text, k)
         entry = spelling[code]
         if not entry & 1:
             for j in range(k, k + length):
@@ -289,26 +290,19 @@ def _long_enough(text: Array, n_tokens: int, least: int, beyond: bool, edges: Ar
 @_loop
 def _cut_characters(n: int, inside: Array, text: Array, edges: Array) -> int:
     """Make every character a token, and a run of white space one blank; return how many."""
-    w = k = tokens = blanks = 0
-    while k < n:
-        blanks = 0 if inside[k + 1] else blanks + 1
-        if blanks > 1:
-            w = edges[2 * tokens - 2]
-            text[w] = 32
-            w += 1
-            k += 1
-            while k < n and (text[k] & 0xC0) == 0x80:
-                k += 1
-        else:
-            edges[2 * tokens] = w
-            tokens += 1
+    w = tokens = blanks = 0
+    for k in range(n):
+        if (text[k] & 0xC0) != 0x80:  # a character begins
+            blanks = 0 if inside[k + 1] else blanks + 1
+            if blanks < 2:
+                edges[2 * tokens] = w
+                tokens += 1
+            elif blanks == 2:
+                w = edges[2 * tokens - 2] + 1
+                text[w - 1] = 32
+        if blanks < 2:
             text[w] = text[k]
             w += 1
-            k += 1
-            while k < n and (text[k] & 0xC0) == 0x80:
-                text[w] = text[k]
-                w += 1
-                k += 1
         edges[2 * tokens - 1] = w
     return tokens
 
@@ -453,11 +447,3 @@ def add_bags(
             of_term[1] += weight
             of_term[2] += weight * data[k]
     return n
-
-
-def are_kept() -> bool:
-    """Tell whether the loops were compiled on this machine; if not, they are from now on."""
-    return kept_or_compiling(
-        (odd, bags, enter_all, add_bags),
-        "from tallybayes.workflows.warmup import STEPS; STEPS['text']()",
-    )

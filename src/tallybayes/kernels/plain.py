@@ -173,15 +173,7 @@ def score_sparse(
         start = stop
 
 
-def log_sum_exp(joint: Array, out: Array) -> None:
-    """Write log(sum(exp(row))) of each row; a row of -inf gives -inf."""
-    top = joint.max(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        total = np.where(np.isneginf(top), 1.0, np.exp(joint - top).sum(axis=1, keepdims=True))
-    out[:] = (top + np.log(total))[:, 0]
-
-
-def shares(joint: Array) -> int:
+def shares(joint: Array, logs: Array | None) -> int:
     """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros."""
     top = np.maximum.reduce(joint, axis=1, keepdims=True)
     impossible = int(np.count_nonzero(top == -np.inf))
@@ -189,7 +181,10 @@ def shares(joint: Array) -> int:
         joint -= np.maximum(top, LEAST) if impossible else top
     np.exp(joint, out=joint)
     total = np.add.reduce(joint, axis=1, keepdims=True)
-    joint /= np.maximum(total, LEAST_ABOVE_0) if impossible else total
+    total = np.maximum(total, LEAST_ABOVE_0) if impossible else total
+    joint /= total
+    if logs is not None:
+        logs[:] = (top + np.log(total))[:, 0]
     return impossible
 
 

@@ -5,45 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
 
 
-class Progress(Protocol):
-    """What is told of how far the work has come."""
-
-    def begin(self, what: str, total_bytes: int | None) -> None:
-        """Say what begins, and how much there is to read."""
-
-    def advance(self, rows: int, bytes: int) -> None:  # noqa: A002
-        """Say how much has been done since the last time."""
-
-    def end(self) -> None:
-        """Say that it is done."""
-
-
-class Silence:
-    """Progress that nobody looks at."""
+class Listener:
+    """What is told of how far the work has come; this one does nothing about it."""
 
     def begin(self, what: str, total_bytes: int | None) -> None:
-        """Say nothing."""
+        """Hear what begins, and how much there is to read."""
 
     def advance(self, rows: int, bytes: int) -> None:  # noqa: A002
-        """Say nothing."""
+        """Hear how much has been done since the last time."""
 
     def end(self) -> None:
-        """Say nothing."""
+        """Hear that it is done."""
 
 
-_listener: ContextVar[Progress] = ContextVar("progress", default=Silence())  # noqa: B039
+_listener: ContextVar[Listener] = ContextVar("progress", default=Listener())  # noqa: B039
 
 
-def listener() -> Progress:
+def listener() -> Listener:
     """Return what is told of progress now."""
     return _listener.get()
 
 
 @contextmanager
-def listening(progress: Progress) -> Iterator[None]:
+def listening(progress: Listener) -> Iterator[None]:
     """Tell something of the progress of what is done meanwhile."""
     token = _listener.set(progress)
     try:

@@ -63,14 +63,21 @@ def sparse_counts(
 
 def log_sum_exp(joint: Floats) -> Floats:
     """Return log(sum(exp(row))) of each row."""
-    out = np.empty(len(joint))
-    run("log_sum_exp", len(joint), joint.size, lambda rows: (joint[rows], out[rows]))
-    return out
+    logs = np.empty(len(joint))
+    shares(joint.copy(), logs)
+    return logs
 
 
-def shares(joint: Floats) -> int:
-    """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros."""
-    return sum(run("shares", len(joint), joint.size, lambda rows: (joint[rows],)))
+def shares(joint: Floats, logs: Floats | None = None) -> int:
+    """Replace rows by exp(row) / sum(exp(row)); return how many are -inf, which become zeros.
+
+    The logarithms of the sums are written into `logs`, if that is there.
+    """
+
+    def block(rows: slice) -> tuple[Any, ...]:
+        return joint[rows], None if logs is None else logs[rows]
+
+    return sum(run("shares", len(joint), joint.size, block))
 
 
 def left_out_normals(

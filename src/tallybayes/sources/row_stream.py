@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import Option, TallyBayesError
-from tallybayes.kernels.progress import Progress, listener
+from tallybayes.kernels.progress import Listener, listener
 from tallybayes.kernels.threads import alone, available
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.formats import ReadOptions
@@ -160,7 +160,7 @@ def map_rows(
     types: ColumnTypes | None,
     work: Callable[[Any], Value],
     read: ReadOptions | None = None,
-    progress: Progress | None = None,
+    progress: Listener | None = None,
     *,
     what: str = "reading",
     declarable: Collection[str] = (),
@@ -207,7 +207,7 @@ def _results(
     fragments: Generator[Fragment],
     work: Callable[[Any], Any],
     read: ReadOptions,
-    progress: Progress,
+    progress: Listener,
     declarable: Collection[str],
     rejected: RejectedRows,
 ) -> Generator[Result[Any]]:

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block
 from tallybayes.kernels.choice import load_text, text_is_loaded
 from tallybayes.kernels.counting import RowClasses
-from tallybayes.kernels.threads import over_rows
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import (
@@ -160,12 +159,7 @@ class WordCounts(TallyBlock):
         if isinstance(block, Bagged):
             return _count_bags(block, rows, of, kind)
         reading = Reading(block, kind, fixed_terms(kind))
-        if not reading.compiled:
-            return _count(reading, rows, of)
-        sizes = reading.sizes[rows]
-        parts = over_rows(
-            lambda share: _count(reading, rows[share], of), len(rows), int(sizes.sum()), sizes
-        )
+        parts = reading.shared(lambda share: _count(reading, rows[share], of), rows)
         while len(parts) > 1:  # in pairs, so that nothing is copied more often than need be
             pairs = zip(parts[::2], parts[1::2], strict=False)
             parts = [a.plus(b, names) for a, b in pairs] + parts[len(parts) & ~1 :]
@@ -386,7 +380,7 @@ def _count(reading: Reading, rows: Integers, of: RowClasses) -> WordCounts:
     """Count some documents, which stand class after class."""
     reader = reading.reader()
     bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1))
-    pieces = ((bags, reader.n_terms) for bags in reading.bags(reader, rows, bounds))
+    pieces = ((bags, reader.n_terms) for bags in reader.pieces(rows, bounds))
     parts = _summed(pieces, rows, of, reading.words, reading.compiled)
     counted = WordCounts(reader.terms, *parts)
     # what was learnt is used; of terms that were settled before, some may not be
@@ -395,18 +389,15 @@ def _count(reading: Reading, rows: Integers, of: RowClasses) -> WordCounts:
 
 def _count_bags(block: Bagged, rows: Integers, of: RowClasses, words: Words) -> WordCounts:
     """Count documents that were read before, class after class."""
-    every = block.take(rows).as_bags()
     bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1)).tolist()
 
     def pieces() -> Iterator[tuple[Bags, int]]:
         for first, last in pairwise(bounds):
             if last > first:
-                indptr = every.indptr[first : last + 1]
-                stored = slice(int(indptr[0]), int(indptr[-1]))
-                parts = every.indices[stored], every.data[stored], every.lengths[first:last]
-                yield Bags(slice(first, last), indptr - indptr[0], *parts), len(block.terms)
+                bags = block.take(rows[first:last]).as_bags()
+                yield bags._replace(rows=slice(first, last)), len(block.terms)
 
-    compiled = text_is_loaded() and len(every.indices) >= WORTH_COMPILED
+    compiled = text_is_loaded() and len(block.indices) >= WORTH_COMPILED
     return WordCounts(block.terms, *_summed(pieces(), rows, of, words, compiled)).without_unused()
 
 

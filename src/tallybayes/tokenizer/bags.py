@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.kernels.choice import load_text, prepare_text, text_is_loaded
+from tallybayes.kernels.choice import load_text, text_is_loaded
 from tallybayes.kernels.threads import over_rows
 from tallybayes.tokenizer.documents import Documents, Letters
 from tallybayes.tokenizer.terms import Buckets, Terms, TermTable
@@ -34,6 +34,7 @@ from tallybayes.tokenizer.words import (
 
 Array = NDArray[Any]
 Known = Terms | Buckets | None
+Result = TypeVar("Result")
 
 WORTH_LOADING = 4_000_000  # bytes of text that pay for loading the compiled reader
 WORTH_CALLING = 200  # bytes, once it is loaded
@@ -58,18 +59,16 @@ class Bags(NamedTuple):
         """Return the bags with what each word counts: its times, or what `words` makes of them."""
         if not words.reweighted:
             return self
-        stored = slice(0, int(self.indptr[-1]))
-        indices = self.indices[stored]
-        data = self.data[stored].astype(np.float64)
+        data = self.data.astype(np.float64)
         if words.tf == "log":
             data = np.log1p(data)
         if words.idf is not None:
-            data *= words.idf.values[indices]
+            data *= words.idf.values[self.indices]
         if words.norm == "l2":
             owner = np.repeat(np.arange(len(self.lengths)), np.diff(self.indptr))
             norms = np.sqrt(np.bincount(owner, weights=data * data, minlength=len(self.lengths)))
             data /= np.where(norms > 0.0, norms, 1.0)[owner]
-        return self._replace(indices=indices, data=data)
+        return self._replace(data=data)
 
 
 class PlainReader:
@@ -77,16 +76,14 @@ class PlainReader:
 
     Parameters
     ----------
-    words
-        What terms are.
+    documents, words
+        What is read, and what terms are.
     known
         Terms that have numbers, others being left out; buckets; or None to learn all terms.
     """
 
-    longest = 0  # bytes of a document for which there are buffers
-
-    def __init__(self, words: Words, known: Known) -> None:
-        self._known = known
+    def __init__(self, documents: Documents, words: Words, known: Known) -> None:
+        self._texts, self._sizes, self._known = documents.strings(), documents.sizes, known
         self._terms_of = analyzer(words)
         self._foreign = callable(words.tokens)
         self._number_of = known.number_of if isinstance(known, Terms) else {}
@@ -101,11 +98,10 @@ class PlainReader:
         """The terms that have numbers by now; nothing may be read afterwards."""
         return Terms.of_numbers(self._number_of) if self._known is None else self._known
 
-    def pieces(self, texts: list[str], rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
+    def pieces(self, rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
         """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
-        sizes = np.array([len(texts[row]) for row in rows.tolist()], np.int64)
-        for here in _pieces(sizes, bounds):
-            bags = [Counter(self._numbers(texts[row])) for row in rows[here].tolist()]
+        for here in _pieces(self._sizes[rows], bounds):
+            bags = [Counter(self._numbers(self._texts[row])) for row in rows[here].tolist()]
             indptr = np.cumsum([0, *map(len, bags)])
             indices = np.fromiter(chain.from_iterable(bags), np.int32, indptr[-1])
             data = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.int32, indptr[-1])
@@ -127,8 +123,9 @@ class PlainReader:
 class CompiledReader:
     """Reads documents as bytes, with the compiled kernels."""
 
-    def __init__(self, words: Words, known: Known) -> None:
-        self._known, self._words, self._kernels = known, words, load_text()
+    def __init__(self, documents: Documents, words: Words, known: Known) -> None:
+        self._documents, self._words, self._known = documents, words, known
+        self._kernels = load_text()
         cuts = {"whitespace": self._kernels.BLANKS, "characters": self._kernels.CHARACTERS}
         cut = cuts.get(str(words.tokens), self._kernels.WORDS)
         self._rules = cut, words.least, *words.ngrams, _stop_slots(stop_tokens(words))
@@ -137,7 +134,7 @@ class CompiledReader:
         self._table = known.table if isinstance(known, Terms) else TermTable(512, 65_536)
         self._place = np.zeros(self._buckets or len(self._table.edges), np.int32)
         self._indices = self._data = np.empty(0, np.int32)
-        self.longest = -1
+        self._longest = -1  # bytes of a document for which there are buffers
 
     @property
     def n_terms(self) -> int:
@@ -149,12 +146,10 @@ class CompiledReader:
         """The terms that have numbers by now; nothing may be read afterwards."""
         return Terms.of_table(self._table) if self._known is None else self._known
 
-    def pieces(
-        self, documents: Documents, rows: Array, bounds: Array | None = None
-    ) -> Iterator[Bags]:
+    def pieces(self, rows: Array, bounds: Array | None = None) -> Iterator[Bags]:
         """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
-        for here in _pieces(documents.sizes[rows], bounds):
-            text, to_lower = self._spelled(documents.letters(rows[here]))
+        for here in _pieces(self._documents.sizes[rows], bounds):
+            text, to_lower = self._spelled(self._documents.letters(rows[here]))
             self._make_room(text.ends - text.starts)
             n, done = here.stop - here.start, 0
             indptr, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
@@ -165,17 +160,10 @@ class CompiledReader:
                     *self._buffers, self._place, indptr, lengths, self._indices, self._data,
                 )  # fmt: skip
                 if done < n:
-                    self._grow()
-            yield Bags(here, indptr, self._indices, self._data, lengths)
-
-    def _grow(self) -> None:
-        """Make room for twice as many terms, or else for twice as many letters."""
-        table, n_slots = self._table, len(self._table.slots)
-        if 2 * (table.size[0] + self._kernels.BATCH) > n_slots:
-            self._table = table.grown(n_slots, len(table.letters))
-        else:
-            self._table = table.grown(n_slots // 2, 2 * len(table.letters))
-        self._place = np.zeros(len(self._table.edges), np.int32)
+                    self._table = self._table.doubled()
+                    self._place = np.zeros(len(self._table.edges), np.int32)
+            end = indptr[-1]
+            yield Bags(here, indptr, self._indices[:end], self._data[:end], lengths)
 
     def _spelled(self, text: Letters) -> tuple[Letters, Array]:
         """Return documents as the kernels can read them, and what to add to their capitals."""
@@ -194,11 +182,11 @@ class CompiledReader:
     def _make_room(self, sizes: Array) -> None:
         """Make room for documents of so many bytes, and for their bags."""
         longest, (least, most) = int(sizes.max(initial=0)), self._words.ngrams
-        if longest > self.longest:
-            self.longest = max(longest, min(2 * self.longest, BYTES_IN_A_PIECE))
+        if longest > self._longest:
+            self._longest = max(longest, min(2 * self._longest, BYTES_IN_A_PIECE))
             self._buffers = (
-                np.empty((3, 2 * self.longest + 64), np.uint8),
-                np.empty(2 * self.longest + 64, np.int64),
+                np.empty((3, 2 * self._longest + 64), np.uint8),
+                np.empty(2 * self._longest + 64, np.int64),
                 np.empty((3, self._kernels.BATCH), np.uint64),
                 np.empty(self._kernels.BATCH, np.int32),
             )
@@ -210,15 +198,14 @@ class CompiledReader:
 def _pieces(sizes: Array, bounds: Array | None) -> Iterator[slice]:
     """Cut rows into pieces of about so many bytes; a piece ends at each of the bounds."""
     ends = np.cumsum(sizes + 1)
-    start = 0
+    bounds = np.array([len(sizes)]) if bounds is None else bounds
+    start = before = 0
     while start < len(sizes):
-        before = ends[start - 1] if start else 0
         stop = int(np.searchsorted(ends, before + BYTES_IN_A_PIECE, side="right"))
-        stop = max(stop, start + 1)
-        if bounds is not None:
-            stop = min(stop, int(bounds[np.searchsorted(bounds, start, side="right")]))
+        bound = int(bounds[np.searchsorted(bounds, start, side="right")])
+        stop = min(max(stop, start + 1), bound)
         yield slice(start, stop)
-        start = stop
+        start, before = stop, ends[stop - 1]
 
 
 _NO_SPELLING = np.zeros(0, np.int32)  # all characters beyond ASCII are odd
@@ -262,7 +249,7 @@ def fixed_terms(words: Words) -> Terms | Buckets | None:
 def expect_text(n_bytes: int) -> None:
     """Prepare for so many bytes in all, even if they arrive in small batches."""
     if n_bytes >= WORTH_LOADING:
-        prepare_text(n_bytes)
+        load_text()
 
 
 class Reading:
@@ -272,25 +259,27 @@ class Reading:
     """
 
     def __init__(self, documents: Documents, words: Words, known: Known = None) -> None:
-        self.words, self.sizes, self._known = words, documents.sizes, known
-        self.learns = known is None
-        self.n_bytes = int(self.sizes.sum())
+        self.words, self.learns, self.n_bytes = words, known is None, int(documents.sizes.sum())
+        self._documents, self._known = documents, known
         worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
         if isinstance(known, Terms) and "table" not in vars(known):
             worth = max(worth, BYTES_OF_A_TERM * len(known))
         self.compiled = self.n_bytes >= worth and not callable(words.tokens)
-        self.compiled = self.compiled and prepare_text(self.n_bytes)
-        self._documents: Any = documents if self.compiled else documents.strings()
+        self.compiled = self.compiled and load_text() is not None
+        if self.compiled and isinstance(known, Terms):
+            known.table  # noqa: B018 (made once, before threads ask for it)
 
     def reader(self) -> PlainReader | CompiledReader:
-        """Return a reader that suits these documents: one for each thread."""
-        return (CompiledReader if self.compiled else PlainReader)(self.words, self._known)
+        """Return a reader of these documents: one for each thread."""
+        reader = CompiledReader if self.compiled else PlainReader
+        return reader(self._documents, self.words, self._known)
 
-    def bags(
-        self, reader: PlainReader | CompiledReader, rows: Array, bounds: Array | None = None
-    ) -> Iterator[Bags]:
-        """Read the documents of these rows, in this order; a piece ends at each of the bounds."""
-        return reader.pieces(self._documents, rows, bounds)
+    def shared(self, work: Callable[[slice], Result], rows: Array | None = None) -> list[Result]:
+        """Call `work` on shares of the documents, or of some rows, on the threads that pay."""
+        sizes = self._documents.sizes if rows is None else self._documents.sizes[rows]
+        if not self.compiled:
+            return [work(slice(0, len(sizes)))]
+        return over_rows(work, len(sizes), int(sizes.sum()), sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,17 +304,13 @@ class Bagged:
 
         def work(rows: slice) -> tuple[Any, list[Bags]]:
             reader = reading.reader()
-            found = []
-            for bags in reading.bags(reader, np.arange(rows.start, rows.stop)):
-                stored = slice(0, int(bags.indptr[-1]))  # the memory is used again
-                indices, data = bags.indices[stored].copy(), bags.data[stored].copy()
-                found.append(bags._replace(indices=indices, data=data))
+            found = [
+                bags._replace(indices=bags.indices.copy(), data=bags.data.copy())
+                for bags in reader.pieces(np.arange(rows.start, rows.stop))
+            ]
             return reader.terms, found
 
-        if reading.compiled:
-            parts = over_rows(work, len(documents), reading.n_bytes, reading.sizes)
-        else:
-            parts = [work(slice(0, len(documents)))]
+        parts = reading.shared(work)
         terms, pieces = parts[0]
         for more, found in parts[1:]:
             if known is None:

@@ -24,7 +24,7 @@ class Letters(NamedTuple):
     ends: Integers
 
     @classmethod
-    def joined(cls, parts: Sequence[Any]) -> Letters:
+    def joined(cls, parts: Sequence[bytes]) -> Letters:
         """Return documents that stand one behind the other."""
         sizes = np.fromiter(map(len, parts), np.int64, len(parts))
         ends = np.cumsum(sizes)
@@ -65,22 +65,21 @@ class Documents:
         """Keep the texts as an array of str; return marks of those that are missing."""
         values = texts.tolist() if hasattr(texts, "tolist") else list(texts)
         missing = np.zeros(len(values), bool)
-        if not set(map(type, values)) <= {str}:
-            for row, text in enumerate(values):
-                nan = isinstance(text, float | np.floating) and text != text
-                if isinstance(text, str):
-                    values[row] = str(text)
-                elif isinstance(text, bytes | bytearray):
-                    values[row] = text.decode("utf-8", "replace")
-                elif text is None or nan or type(text).__name__ in ("NAType", "NaTType"):
-                    values[row], missing[row] = "", True
-                else:
-                    many = isinstance(text, list | tuple)
-                    hint = "join tokens with ' '.join(tokens)" if many else "convert it with str()"
-                    raise TallyBayesError(
-                        f"{where}: row {start + row} holds {type(text).__name__}, where text was "
-                        f"expected; {hint}"
-                    )
+        for row, text in enumerate(values) if not set(map(type, values)) <= {str} else ():
+            nan = isinstance(text, float | np.floating) and text != text
+            if isinstance(text, str):
+                values[row] = str(text)
+            elif isinstance(text, bytes | bytearray):
+                values[row] = text.decode("utf-8", "replace")
+            elif text is None or nan or type(text).__name__ in ("NAType", "NaTType"):
+                values[row], missing[row] = "", True
+            else:
+                many = isinstance(text, list | tuple)
+                hint = "join tokens with ' '.join(tokens)" if many else "convert it with str()"
+                raise TallyBayesError(
+                    f"{where}: row {start + row} holds {type(text).__name__}, where text was "
+                    f"expected; {hint}"
+                )
         self._texts = np.empty(len(values), object)
         self._texts[:] = values
         return missing
@@ -93,9 +92,7 @@ class Documents:
         """The size of each document: bytes if it is in Arrow's memory, otherwise characters."""
         if self._arrow is None:
             return np.fromiter(map(len, self._texts.tolist()), np.int64, len(self))
-        _, places = self._in_arrow
-        sizes: Integers = places[2] - places[1]
-        return sizes
+        return self._in_arrow.ends - self._in_arrow.starts
 
     def strings(self) -> list[str]:
         """Return the documents as Python strings."""
@@ -105,41 +102,31 @@ class Documents:
 
     def letters(self, rows: Array) -> Letters:
         """Return the documents of these rows in UTF-8."""
-        if self._arrow is None:
-            texts = self._texts[rows].tolist()
-            try:
-                return Letters.joined([text.encode() for text in texts])
-            except UnicodeEncodeError:
-                return Letters.joined([in_utf8(text).encode() for text in texts])
-        chunks, places = self._in_arrow
-        places = places.take(rows, axis=1)
-        if len(chunks) == 1:
-            return Letters(chunks[0], places[1], places[2])
-        return Letters.joined([chunks[c][start:end].data for c, start, end in places.T.tolist()])
+        if self._arrow is not None:
+            letters, starts, ends = self._in_arrow
+            return Letters(letters, starts[rows], ends[rows])
+        texts = self._texts[rows].tolist()
+        try:
+            return Letters.joined([text.encode() for text in texts])
+        except UnicodeEncodeError:
+            return Letters.joined([in_utf8(text).encode() for text in texts])
 
     @cached_property
-    def _in_arrow(self) -> tuple[list[NDArray[np.uint8]], Integers]:
-        """The bytes of each chunk; for each document its chunk, and where it begins and ends."""
-        assert self._arrow is not None
-        chunks: list[NDArray[np.uint8]] = []
-        places = [np.zeros((3, 0), np.int64)]
-        for chunk in self._arrow.chunks:
-            _, offsets, data = chunk.buffers()
-            letters = np.frombuffer(data if data is not None and data.size else b" ", np.uint8)
-            letters.flags.writeable = False  # kernels are compiled for one kind of array
-            n = len(chunk)
-            edges = np.frombuffer(offsets, np.int64, n + 1, 8 * chunk.offset) if n else np.zeros(1)
-            of_chunk = np.full(n, len(chunks)), edges[:-1], edges[1:]
-            chunks.append(letters)
-            places.append(np.stack(of_chunk).astype(np.int64))
-        together = np.concatenate(places, axis=1)
+    def _in_arrow(self) -> Letters:
+        """All documents, in Arrow's memory."""
+        _, offsets, data = self._arrow.buffers()
+        letters = np.frombuffer(data if data is not None and data.size else b" ", np.uint8)
+        letters.flags.writeable = False  # kernels are compiled for one kind of array
+        n = len(self)
+        edges = np.frombuffer(offsets, np.int64, n + 1, 8 * self._arrow.offset) if n else [0]
+        starts, ends = np.array(edges[:-1], np.int64), np.array(edges[1:], np.int64)
         if self.missing is not None:  # what stands behind a missing text is not read
-            together[2, self.missing] = together[1, self.missing]
-        return chunks, together
+            ends[self.missing] = starts[self.missing]
+        return Letters(letters, starts, ends)
 
 
 def _sound(texts: Any) -> tuple[Any, Any]:
-    """Return an Arrow array as long strings, or the bytes of one that is not in UTF-8."""
+    """Return an Arrow array as long strings in one piece, or the bytes of what is not UTF-8."""
     import pyarrow
 
     try:
@@ -147,4 +134,4 @@ def _sound(texts: Any) -> tuple[Any, Any]:
         strings.validate(full=True)
     except pyarrow.ArrowInvalid:
         return None, texts.cast(pyarrow.large_binary()).to_pylist()
-    return strings, None
+    return strings.combine_chunks(), None

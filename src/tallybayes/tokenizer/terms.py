@@ -53,15 +53,23 @@ class TermTable:
         kernels = load_text()
         numbers = np.empty(len(edges) - 1, np.int32)
         keys = np.empty((3, kernels.BATCH), np.uint64)
-        kernels.enter_all(letters, np.repeat(edges, 2)[1:-1], keys, numbers, *self.arrays, learn)
+        text, places = np.append(letters, _NOTHING), np.repeat(edges, 2)[1:-1]
+        kernels.enter_all(text, places, keys, numbers, *self.arrays, learn)
         return numbers
 
     def grown(self, terms: int, letters: int) -> TermTable:
         """Return a copy with room for so many in all."""
         n, end = self.size.tolist()
         wider = TermTable(max(n, terms), max(end, letters))
-        wider.numbers(self.letters, self.edges[: n + 1], learn=True)
+        wider.numbers(self.letters[:end], self.edges[: n + 1], learn=True)
         return wider
+
+    def doubled(self) -> TermTable:
+        """Return a copy with room for twice as many terms, or else for twice as many letters."""
+        n_slots, letters = len(self.slots), len(self.letters)
+        if 2 * (self.size[0] + load_text().BATCH) > n_slots:
+            return self.grown(n_slots, letters)
+        return self.grown(n_slots // 2, 2 * letters)
 
 
 class Terms:
@@ -90,13 +98,13 @@ class Terms:
     @classmethod
     def of_letters(cls, letters: Letters, edges: Integers) -> Terms:
         """Return words by number, of their letters in UTF-8 and the edges between them."""
-        return cls(len(edges) - 1, _in_utf8=(np.append(letters, _NOTHING), edges))
+        return cls(len(edges) - 1, _in_utf8=(letters, edges))
 
     @classmethod
     def of_table(cls, table: TermTable) -> Terms:
         """Return the words of a table, which nobody adds to any more."""
-        n = int(table.size[0])
-        return cls(n, table=table, _in_utf8=(table.letters, table.edges[: n + 1]))
+        n, end = table.size.tolist()
+        return cls(n, table=table, _in_utf8=(table.letters[:end], table.edges[: n + 1]))
 
     @cached_property
     def number_of(self) -> dict[str, int]:
@@ -110,7 +118,7 @@ class Terms:
         encoded = [word.encode() for word in self.texts]
         edges = np.zeros(self.n + 1, np.int64)
         np.cumsum([len(word) for word in encoded], out=edges[1:])
-        return np.frombuffer(bytearray(b"".join(encoded) + bytes(SLACK)), np.uint8), edges
+        return np.frombuffer(b"".join(encoded), np.uint8), edges
 
     @cached_property
     def table(self) -> TermTable:
@@ -127,7 +135,7 @@ class Terms:
     @property
     def letters(self) -> Letters:
         """The letters of all words, in UTF-8."""
-        return self._in_utf8[0][: self.edges[-1]]
+        return self._in_utf8[0]
 
     @cached_property
     def texts(self) -> list[str]:
