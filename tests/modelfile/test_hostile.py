@@ -225,8 +225,8 @@ CHANGES = {
     "fewer edges than were counted": (f"tally.kinds.{AGE}.edges", [18.0]),
     "buckets where words have names": (f"tally.kinds.{MAIL}.buckets", 16),
     "ngrams the wrong way round": (f"tally.kinds.{MAIL}.ngrams", [2, 1]),
-    "an idf that is not there": (f"tally.kinds.{MAIL}.idf", 0),
-    "an idf in the manifest": (f"tally.kinds.{MAIL}.idf", {"lunch": 1.0}),
+    "an idf that is no mapping": (f"tally.kinds.{MAIL}.idf", 0),
+    "an idf that lacks words": (f"tally.kinds.{MAIL}.idf", {"lunch": 1.0}),
     "declared values of two types": (f"tally.kinds.{STATUS}.values", [1, "a"]),
     "a unit that reads beyond": ("tally.extra", [[{"type": "Numeric"}, [[99]]]]),
 }
@@ -326,12 +326,10 @@ def test_weights_that_no_words_have_are_an_error():
     tally = tb.Tally.of({"mail": ["lunch now"]}, ["a"], columns={"mail": words})
     manifest, tensors = taken_apart(tally.to_bytes())
     assert put_together(manifest, tensors, what="tally") == tally.to_bytes()
-    for part, wrong in (
-        ("values", [1.0]), ("values", [1.0, -1.0]), ("values", [1.0, np.inf]), ("values", [1, 2]),
-        ("edges", [0, 8]), ("edges", [0, 5]), ("more", [1.0]),
-    ):  # fmt: skip
-        broken = {**tensors, f"idf0.{part}": np.array(wrong)}
-        data = put_together(manifest, broken, what="tally")
+    for wrong in ({"lunch": 1.0}, {"lunch": -1.0, "now": 2.0}, {"lunch": np.inf, "now": 2.0},
+                  {"lunch": "1", "now": 2.0}, {1: 1.0}, ["lunch", "now"], 0):  # fmt: skip
+        manifest["kinds"][0]["idf"] = wrong
+        data = put_together(manifest, tensors, what="tally")
         refused(data, "cannot be read by this version", tb.Tally.from_bytes)
 
 

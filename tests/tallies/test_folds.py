@@ -7,55 +7,48 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from laws.conftest import REGISTRY, assert_same
-from tallybayes.batches import encode_classes, encoded
 from tallybayes.sources import as_source
-from tallybayes.tallies.folds import FoldTallies
+from tallybayes.tallies.labelled_rows import FoldTallies, LabelledRows
 from tiers import scaled
 
-law = scaled(0.6)
 
-
-def parts_of(kind, rows, part, n_parts, weighted):
+def parts_of(data, schema, labels, part, n_parts, weights=None):
     """Count all parts in one pass."""
-    source = as_source(kind.data(rows))
-    y, classes = encode_classes([label for label, _, _ in rows], len(rows))
-    w = np.array([weight for _, weight, _ in rows]) if weighted else None
-    counted = np.ones(len(rows), bool) if w is None else w > 0.0
-    blocks = encoded(source, kind.schema, counted)
-    return FoldTallies(kind.schema, classes, blocks, y, w, np.array(part), n_parts)
+    rows = LabelledRows.of(as_source(data), schema, labels, weights)
+    return FoldTallies(rows, np.array(part), n_parts)
 
 
 @pytest.mark.parametrize("kind", REGISTRY, ids=str)
-@law
+@scaled(0.6)
 @given(data=st.data(), weighted=st.booleans())
 def test_what_is_left_without_a_part_is_the_tally_of_the_others(kind, data, weighted):
     rows = data.draw(kind.rows(min_size=2, max_size=10))
     n_parts = data.draw(st.integers(2, 4))
     part = data.draw(st.lists(st.integers(0, n_parts - 1), min_size=len(rows), max_size=len(rows)))
-    parts = parts_of(kind, rows, part, n_parts, weighted)
+    labels, weights, _ = zip(*rows, strict=True)
+    weights = weights if weighted else None
+    parts = parts_of(kind.data(rows), kind.schema, labels, part, n_parts, weights)
     for k in [*range(n_parts), 0]:  # asking again changes nothing
         others = [row for row, p in zip(rows, part, strict=True) if p != k]
         assert_same(parts.without(k), kind.tally(others, weighted))
 
 
 def test_whole_numbers_are_subtracted_without_rounding():
-    counts = tb.Schema.of(["n"], [tb.Count()])
-    big = 2.0**52
-    y, blocks = np.zeros(3, np.int64), encoded(as_source(np.array([[big], [1.0], [2.0]])), counts)
-    parts = FoldTallies(counts, ("a",), blocks, y, None, np.arange(3), 3)
+    counts, big = tb.Schema.of(["n"], [tb.Count()]), 2.0**52
+    parts = parts_of(np.array([[big], [1.0], [2.0]]), counts, list("aaa"), range(3), 3)
     assert [parts.without(k).blocks[0].sums.item() for k in range(3)] == [3.0, big + 2, big + 1]
 
 
 @pytest.mark.parametrize("kind", [tb.Count(), tb.Binary(), tb.Numeric(), tb.Categories()], ids=repr)
 def test_a_heavy_part_leaves_no_trace(kind):
     one = tb.Schema.of(["n"], [kind])
-    X, w = np.array([[1], [1], [2], [3]]), np.array([0.1, 1e16, 0.2, 0.7])
-    y = np.array([0, 0, 0, 1])
-    blocks = encoded(as_source(X), one)
-    parts = FoldTallies(one, ("a", "b"), blocks, y, w, np.array([0, 1, 2, 2]), 3)
-    others = [0, 2, 3]
-    expected = tb.Tally.of(X[others], np.array(["a", "b"])[y[others]], w[others], schema=one)
-    left = parts.without(1)
+    X, y, w = (
+        np.array([[1], [1], [2], [3]]),
+        np.array(list("aaab")),
+        np.array([0.1, 1e16, 0.2, 0.7]),
+    )
+    left, others = parts_of(X, one, y, [0, 1, 2, 2], 3, w).without(1), [0, 2, 3]
+    expected = tb.Tally.of(X[others], y[others], w[others], schema=one)
     np.testing.assert_allclose(left.weight, expected.weight, rtol=1e-14)
     for name, array in expected.blocks[0].to_arrays().items():
         np.testing.assert_allclose(getattr(left.blocks[0], name), array, rtol=1e-12)
@@ -63,9 +56,6 @@ def test_a_heavy_part_leaves_no_trace(kind):
 
 def test_columns_without_any_value_stay():
     schema = tb.Schema.of(["c", "t"], [tb.Categories(), tb.Words()])
-    source = as_source({"c": [None, None], "t": [None, ""]})
-    parts = FoldTallies(
-        schema, ("a", "b"), encoded(source, schema), np.array([0, 1]), None, np.array([0, 1]), 2
-    )
+    parts = parts_of({"c": [None, None], "t": [None, ""]}, schema, ["a", "b"], [0, 1], 2)
     expected = tb.Tally.of({"c": [None], "t": [None]}, ["a"], schema=schema)
     assert_same(parts.without(1), expected)

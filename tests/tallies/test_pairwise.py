@@ -4,7 +4,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.tallies.codes import Codes
-from tallybayes.tallies.pairwise import PairwiseSum
+from tallybayes.tallies.tally import PairwiseSum
 
 SCHEMA = tb.Schema.same(("id",), tb.Categories())
 

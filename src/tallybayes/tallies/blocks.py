@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import Field, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -37,6 +37,14 @@ Where = Callable[[int, int], str]
 TRUSTED = 1e-9  # the relative error that a number may have after something was taken away
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NEVER = 1e-3  # a relative difference too large for rounding: those rows were never counted
+NOT_COUNTED = (
+    "these rows were not counted; only rows that were counted can be forgotten, with the weight "
+    "they had"
+)
+LOST = (
+    "what is left after taking these rows away is lost in rounding error; count the remaining rows "
+    "again"
+)
 LIGHT = 1e-5  # of a sum: where a row leaves less than that, the others are counted again
 
 BLOCKS: dict[str, type[TallyBlock]] = {}
@@ -109,17 +117,17 @@ class Support:
         return [*np.unique(grid.round() if self.whole else grid).tolist()]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class TallyBlock(ABC):
     """Statistics of the columns of a group (its units), by class.
 
-    A block is a frozen dataclass (``slots=True, eq=False``). Its first two fields, `rows` and
-    `weight`, say how much was there to count; then come others. All are arrays, classes down and
-    units across, that add up, unless the methods say otherwise. Those called in `KEYS` are no
-    arrays, those in `SIGNED` may be negative, those in `SHARED` may be one column for all units,
-    and what is declared with ``field(compare=False)`` is no part of what was counted.
+    A block is a frozen dataclass (``slots=True, eq=False``). `rows` and `weight` say how much was
+    there to count; then come others. All are arrays, classes down and units across, that add up,
+    unless the methods say otherwise. Those called in `KEYS` are no arrays, those in `SIGNED` may be
+    negative, those in `SHARED` may be one column for all units, and what is declared with
+    ``field(compare=False)`` is no part of what was counted.
     """
 
-    __slots__ = ()
     name: ClassVar[str]
     KEYS: ClassVar[tuple[str, ...]] = ()
     SIGNED: ClassVar[tuple[str, ...]] = ()
@@ -136,31 +144,26 @@ class TallyBlock(ABC):
         """Count some rows; `names` of the units and `start`, the first row, are for errors."""
 
     @classmethod
-    def _fields(cls) -> tuple[Field[Any], ...]:
-        """Return the fields of the dataclass that a block is."""
-        return fields(cls)  # type: ignore[arg-type]
+    def _names(cls) -> list[str]:
+        """Return the names of the arrays."""
+        return [part.name for part in fields(cls) if part.name not in cls.KEYS]
 
-    def _with(self, **parts: Any) -> Self:
-        """Return the block with some other fields."""
-        block: Self = replace(self, **parts)  # type: ignore[type-var]
-        return block
+    def parts(self) -> dict[str, Array]:
+        """Return the arrays by name."""
+        return {name: getattr(self, name) for name in self._names()}
 
     def to_arrays(self) -> dict[str, Array]:
-        """Return the arrays that make up the block, to store it."""
-        return {
-            each.name: getattr(self, each.name)
-            for each in self._fields()
-            if each.name not in self.KEYS
-        }
+        """Return the arrays by which the block is stored."""
+        return self.parts()
 
     def each(self, change: Callable[[Any], Any]) -> Self:
         """Apply the same change to all arrays."""
-        return self._with(**{name: change(part) for name, part in self.to_arrays().items()})
+        return replace(self, **{name: change(part) for name, part in self.parts().items()})
 
     @classmethod
     def empty(cls, n_units: int) -> Self:
         """Return the block of no rows, and of no classes."""
-        parts: dict[str, Any] = {each.name: np.zeros((0, n_units)) for each in cls._fields()}
+        parts: dict[str, Any] = {name: np.zeros((0, n_units)) for name in cls._names()}
         return cls(**{**parts, "rows": np.zeros((0, n_units), np.int64)})
 
     @property
@@ -176,7 +179,7 @@ class TallyBlock(ABC):
     @property
     def exact(self) -> bool:
         """Whether all numbers are whole, so that `less` loses nothing."""
-        return all(bool(is_integral(part).all()) for part in self.to_arrays().values())
+        return all(bool(is_integral(part).all()) for part in self.parts().values())
 
     def with_classes(self, places: Sequence[int], n_classes: int) -> Self:
         """Move the classes to new places, in the same order, among more classes."""
@@ -203,7 +206,7 @@ class TallyBlock(ABC):
     @property
     def _shape(self) -> tuple[int, ...]:
         """The shape of the widest array."""
-        return max(part.shape for part in self.to_arrays().values())
+        return max(part.shape for part in self.parts().values())
 
     def split(self, n_parts: int) -> list[Self]:
         """Cut the classes into so many parts of equally many classes."""
@@ -219,27 +222,27 @@ class TallyBlock(ABC):
         """Add the block of other rows; `reuse` says that its memory may be written over."""
         mine, theirs = self.aligned(other, names)
         parts = {}
-        for name, more in theirs.to_arrays().items():
+        for name, more in theirs.parts().items():
             out = more if reuse and name not in ("rows", "weight") else None
             parts[name] = np.add(getattr(mine, name), more, out=out)
-        return mine._with(**parts).without_unused()
+        return replace(mine, **parts).without_unused()
 
     def less(self, other: Self) -> Self:
         """Take away rows that are surely here, without a check; keys stay even if unused."""
-        theirs = other.to_arrays()
-        return self._with(**{k: mine - theirs[k] for k, mine in self.to_arrays().items()})
+        theirs = other.parts()
+        return replace(self, **{name: mine - theirs[name] for name, mine in self.parts().items()})
 
     def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
         """Take away rows that were counted here; refuse what cannot be right."""
         mine, theirs = self.aligned(other, names)
         where = mine.where(classes, names)
         rows, weight = weight_left(mine.rows, mine.weight, theirs.rows, theirs.weight, where)
-        parts = {}
-        for name, sums in mine.to_arrays().items():
-            if name not in ("rows", "weight"):
-                away, signed = getattr(theirs, name), name in self.SIGNED
-                parts[name] = sum_left(sums, away, rows, where, signed)
-        return mine._with(rows=rows, weight=weight, **parts).without_unused()
+        parts = {
+            name: sum_left(sums, getattr(theirs, name), rows, where, name in self.SIGNED)
+            for name, sums in mine.parts().items()
+            if name not in ("rows", "weight")
+        }
+        return replace(mine, rows=rows, weight=weight, **parts).without_unused()
 
     def aligned(self, other: Self, names: Sequence[str]) -> tuple[Self, Self]:
         """Return both blocks with the keys of both."""
@@ -261,19 +264,9 @@ class TallyBlock(ABC):
     ) -> Self:
         """Return a block of as many units as rows: this unit without each row in turn.
 
-        Where too many digits cancel, the other rows of the class are counted again.
-
-        Parameters
-        ----------
-        block, of
-            The rows that were counted here, and their classes. If some are lacking, what would
-            have to be counted again is NaN.
-        unit, kind
-            Which unit, and what was counted.
-        rows
-            Leave out only these rows, of the others none.
-        own
-            Return only one class: that of each row.
+        `block` and `of` are the rows that were counted here, and their classes. Leave out only some
+        `rows`, of the others none; return only each row's `own` class. Where too many digits
+        cancel, the other rows of the class are counted again; what lacks any of these is NaN.
         """
         some, column = np.arange(len(of.y)) if rows is None else rows, take_columns(block, [unit])
         each = of.moved(some, np.arange(len(some)), len(some))
@@ -296,19 +289,19 @@ class TallyBlock(ABC):
         """Take a row away from each class of one unit, and mark where too many digits cancel."""
         gone = self.rows == row.rows
         parts, lost = {}, np.zeros(self.n_classes, bool)
-        for name, whole in self.to_arrays().items():
+        for name, whole in self.parts().items():
             away = getattr(row, name)
             parts[name] = left = np.where(gone, 0, whole - away)
             cancels = (away != 0) & ~gone & (np.abs(left) < LIGHT * np.abs(whole))
             if cancels.any():
                 lost |= (cancels & ~is_integral(whole, away)).any(axis=1)
-        return self._with(**parts), lost
+        return replace(self, **parts), lost
 
     def _amended(self, lost: Mask, again: Self) -> Self:
         """Put in the classes that were counted again; NaN if not of all their rows."""
         unknown = (again.rows != self.rows[lost]).any(axis=1)
         parts = self.each(np.copy)
-        for name, part in parts.to_arrays().items():
+        for name, part in parts.parts().items():
             if name != "rows":
                 part[lost] = getattr(again, name)
                 part[np.flatnonzero(lost)[unknown]] = np.nan
@@ -324,7 +317,7 @@ class TallyBlock(ABC):
         if own:
             return left.each(np.transpose)
         here, parts = np.arange(len(y)), self.each(lambda part: np.repeat(part, len(y), axis=1))
-        for name, part in parts.to_arrays().items():
+        for name, part in parts.parts().items():
             part[y, here] = getattr(left, name)[:, 0]
         return parts
 
@@ -350,23 +343,21 @@ class TallyBlock(ABC):
     def checked(cls, arrays: Arrays, width: int, of_classes: Integers, **keys: Any) -> Self:
         """Take the arrays, so wide (or one column for all); they must be those of a block."""
         parts = {}
-        for name in [each.name for each in cls._fields() if each.name not in cls.KEYS]:
+        for name in cls._names():
             dtype = np.int64 if name == "rows" else np.float64
-            array = arrays.take(name, (len(of_classes), None), dtype)
+            array = parts[name] = arrays.take(name, (len(of_classes), None), dtype)
             require(array.shape[1] == width or (name in cls.SHARED and array.shape[1] == 1))
-            require(name in cls.SIGNED or bool((array >= 0).all()))
-            parts[name] = array
+            require(name in cls.SIGNED or array >= 0)
         block = cls(**parts, **keys)
-        require(bool((block.rows <= of_classes[:, None]).all()))
-        require(bool((block.present <= of_classes[:, None]).all()))
-        require(bool(((block.rows > 0) == (block.weight > 0.0)).all()))
+        require((block.rows <= of_classes[:, None]).all() and block.present <= of_classes[:, None])
+        require((block.rows > 0) == (block.weight > 0.0))
         return block
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
         mine, theirs = self.without_unused(), other.without_unused()
-        compared = [each.name for each in self._fields() if each.compare]
+        compared = [part.name for part in fields(self) if part.compare]
         pairs = [(name, getattr(mine, name), getattr(theirs, name)) for name in compared]
         return all(a == b if name in self.KEYS else np.array_equal(a, b) for name, a, b in pairs)
 
@@ -385,30 +376,10 @@ def in_columns(classes: Sequence[Label], names: Sequence[str]) -> Where:
     return lambda c, j: f"column {names[j]!r}, class {classes[c]!r}"
 
 
-def refuse_never_counted(wrong: Mask, where: Where) -> None:
-    """Raise the error about taking away what was never there, if anything is marked so."""
-    _refuse(
-        wrong,
-        where,
-        "these rows were not counted; only rows that were counted can be forgotten, with the "
-        "weight they had",
-    )
-
-
-def refuse_lost_in_rounding(shaky: Mask, where: Where) -> None:
-    """Raise the error about digits that cancelled, if anything is marked so."""
-    _refuse(
-        shaky,
-        where,
-        "what is left after taking these rows away is lost in rounding error; count the remaining "
-        "rows again",
-    )
-
-
-def _refuse(marked: Mask, where: Where, why: str) -> None:
+def refuse(marked: Mask, where: Where, why: str) -> None:
+    """Raise the error about rows that cannot be taken away, if anything is marked so."""
     if marked.any():
-        c, j = map(int, np.argwhere(marked)[0])
-        raise TallyBayesError(f"{where(c, j)}: {why}")
+        raise TallyBayesError(f"{where(*np.argwhere(marked)[0].tolist())}: {why}")
 
 
 def is_integral(*parts: Array) -> Mask:
@@ -424,34 +395,24 @@ def weight_left(
 ) -> tuple[Integers, Floats]:
     """Return the rows and weight that are left; refuse what cannot be right."""
     left = rows - rows_away
-    remains = np.where(left > 0, weight - weight_away, 0.0)
-    gap = np.where(left == 0, np.abs(weight - weight_away), 0.0)
-    refuse_never_counted(
-        (left < 0) | ((left > 0) & ~(remains > 0.0)) | (gap > NEVER * weight), where
-    )
-    lost = (left > 0) & (rows_away > 0) & (ROUNDING * weight > TRUSTED * remains)
-    refuse_lost_in_rounding(
-        (gap > TRUSTED * weight) | (lost & ~is_integral(weight, weight_away)), where
-    )
+    refuse((left < 0) | ((left > 0) & (weight_away >= weight)), where, NOT_COUNTED)
+    remains = sum_left(weight, weight_away, left, where)
+    refuse((left > 0) & (remains == 0.0), where, LOST)
     return left, remains
 
 
-def sum_left(
-    sums: Floats, away: Floats, rows: Integers, where: Where, signed: bool = False
-) -> Floats:
+def sum_left(sums: Floats, away: Floats, rows: Array, where: Where, signed: bool = False) -> Floats:
     """Return the sums that are left in so many rows; refuse what cannot be right."""
-    left = sums - away
+    left, size = sums - away, np.abs(sums)
+    gone, gap = rows == 0, np.abs(left)
     # whole numbers cancel exactly; fractions leave rounding error behind
     integral = is_integral(sums, away)
-    noise = np.where(integral, 0.0, 1e-12 * np.abs(sums))
-    gone, gap = rows == 0, np.abs(left)
-    wrong = gone & (gap > np.where(integral, 0.0, NEVER * np.abs(sums)))
-    refuse_never_counted(wrong | ((left < -noise) & (not signed)), where)
-    refuse_lost_in_rounding(gone & (gap > noise), where)
-    left = np.where(gap <= noise, 0.0, left)
-    lost = (left != 0.0) & (away != 0.0) & (ROUNDING * np.abs(sums) > TRUSTED * np.abs(left))
-    refuse_lost_in_rounding(lost & ~integral, where)
-    return left
+    noise = np.where(integral, 0.0, 1e-12 * size)
+    wrong = gone & (gap > np.where(integral, 0.0, NEVER * size))
+    refuse(wrong | ((left < -noise) & ~gone & (not signed)), where, NOT_COUNTED)
+    cancelled = ~gone & (gap > noise) & (away != 0.0) & (ROUNDING * size > TRUSTED * gap)
+    refuse((gone & (gap > TRUSTED * size)) | (cancelled & ~integral), where, LOST)
+    return np.where(gone | (gap <= noise), 0.0, left)
 
 
 def _companions(y: Integers, asked: Integers) -> tuple[Integers, Integers]:

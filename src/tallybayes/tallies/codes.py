@@ -18,7 +18,6 @@ from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.tallies.blocks import (
     Array,
-    Floats,
     Integers,
     Mask,
     Support,
@@ -44,8 +43,6 @@ class Codes(TallyBlock):
 
     KEYS: ClassVar[tuple[str, ...]] = ("labels",)
 
-    rows: Integers
-    weight: Floats
     labels: Labels
 
     @classmethod

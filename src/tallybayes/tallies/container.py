@@ -58,17 +58,15 @@ def pack(what: str, manifest: Struct, arrays: Mapping[str, Array], form: Any) ->
     """Return the buffers that make up the bytes; `form` is the type as which they are read."""
     from safetensors.numpy import save
 
-    shared = _Shared()
     try:
-        encoded = msgpack.encode(manifest, enc_hook=shared.plain)
-        msgpack.decode(encoded, type=form, dec_hook=shared.built)  # or else it is not written
+        encoded = msgpack.encode(manifest, enc_hook=_plain)
+        msgpack.decode(encoded, type=form, dec_hook=lambda _, weights: Idf({}))  # or not written
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise TallyBayesError(
             f"the {what} cannot be stored: {error}; it may hold text, numbers of 64 bits, lists, "
             "mappings, families and kinds"
         ) from error
-    every = {**arrays, **shared.arrays()}
-    tensors = {name: np.ascontiguousarray(array) for name, array in every.items()}
+    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     # of the smallest type, and last by its name, the digest ends the file
     tensors["manifest"] = np.frombuffer(encoded, np.uint8)
     tensors["sha256"] = np.zeros(DIGEST, np.uint8)
@@ -100,8 +98,18 @@ def unpack(what: str, data: Any, form: Any) -> tuple[Any, Arrays]:
     require(int.from_bytes(data[:8], "little") <= LONGEST_HEADER)
     tensors = load(data)
     del tensors["sha256"]
-    encoded, arrays = tensors.pop("manifest").data, Arrays(tensors)
-    return msgpack.decode(encoded, type=form, dec_hook=_Shared.of(arrays).built), arrays
+    known: list[Idf] = []
+
+    def built(kind: type, weights: Any) -> Idf:
+        """Return the weights of words, equal ones once: kinds and families may hold the same."""
+        require(kind is Idf)
+        idf = Idf(weights)
+        if idf not in known:
+            known.append(idf)
+        return known[known.index(idf)]
+
+    manifest = msgpack.decode(tensors.pop("manifest").data, type=form, dec_hook=built)
+    return manifest, Arrays(tensors)
 
 
 @contextmanager
@@ -127,9 +135,9 @@ def reading(name: str) -> Iterator[None]:
         ) from error
 
 
-def require(sound: bool) -> None:
-    """Stop reading if something does not hold."""
-    if not sound:
+def require(sound: Any) -> None:
+    """Stop reading if something does not hold, or not for all of an array."""
+    if not np.all(sound):
         raise ValueError("its parts do not fit together")
 
 
@@ -163,51 +171,18 @@ class Arrays(dict[str, Array]):
         return Terms.of_letters(letters, edges)
 
 
-class _Shared(list[Idf]):
-    """Long lists of weights, each of which is stored once, as arrays, and known by its number."""
-
-    def plain(self, value: Any) -> Any:
-        """Return what MessagePack has no form for in another; refuse what has none."""
-        if isinstance(value, np.generic):
-            return value.item()
-        if isinstance(value, Idf):
-            if value not in self:
-                self.append(value)
-            return self.index(value)
-        if callable(value):
-            raise TypeError(
-                f"{value!r} is a function, which whoever reads the file would run; of words name "
-                "the tokens: 'words', 'unicode', 'whitespace' or 'characters'"
-            )
-        raise TypeError(f"{value!r} is of no type that a file can hold")
-
-    def built(self, kind: type, value: Any) -> Any:
-        """Return the weights of a number."""
-        require(kind is Idf and type(value) is int and 0 <= value < len(self))
-        return self[value]
-
-    def arrays(self) -> dict[str, Array]:
-        """Return the arrays of all weights, by name."""
-        return {
-            f"idf{number}.{name}": array
-            for number, idf in enumerate(self)
-            for name, array in (
-                ("letters", idf.as_terms.letters),
-                ("edges", idf.as_terms.edges),
-                ("values", idf.values),
-            )
-        }
-
-    @classmethod
-    def of(cls, arrays: Arrays) -> _Shared:
-        """Take the arrays of all weights."""
-        shared = cls()
-        while own := arrays.under(f"idf{len(shared)}."):
-            texts = own.terms().texts
-            values = own.take("values", (len(texts),), np.float64)
-            require(not own)
-            shared.append(Idf(dict(zip(texts, values.tolist(), strict=True))))
-        return shared
+def _plain(value: Any) -> Any:
+    """Return what MessagePack has no form for in another; refuse what has none."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Idf):
+        return dict(zip(value.terms, value.values.tolist(), strict=True))
+    if callable(value):
+        raise TypeError(
+            f"{value!r} is a function, which whoever reads the file would run; of words name "
+            "the tokens: 'words', 'unicode', 'whitespace' or 'characters'"
+        )
+    raise TypeError(f"{value!r} is of no type that a file can hold")
 
 
 def any_of(values: Iterable[Any], registered: Mapping[str, type]) -> Any:

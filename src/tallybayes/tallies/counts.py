@@ -34,8 +34,6 @@ class Counts(TallyBlock):
 
     SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
 
-    rows: Integers
-    weight: Floats
     sums: Floats
 
     @classmethod
@@ -90,7 +88,7 @@ class Counts(TallyBlock):
         """Build the block that was taken apart; all else is an error."""
         block = cls.checked(arrays, len(kinds), rows)
         if len(kinds) and getattr(kinds[0], "threshold", None) is not None:
-            require(bool((block.sums <= block.weight * (1.0 + 1e-9)).all()))
+            require(block.sums <= block.weight * (1.0 + 1e-9))
         return block
 
 

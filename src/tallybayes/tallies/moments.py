@@ -23,6 +23,8 @@ from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import (
     LIGHT,
+    LOST,
+    NOT_COUNTED,
     ROUNDING,
     TRUSTED,
     Array,
@@ -33,8 +35,7 @@ from tallybayes.tallies.blocks import (
     TallyBlock,
     in_columns,
     is_integral,
-    refuse_lost_in_rounding,
-    refuse_never_counted,
+    refuse,
     register_block,
     weight_left,
 )
@@ -59,8 +60,6 @@ class Moments(TallyBlock):
 
     SIGNED: ClassVar[tuple[str, ...]] = ("mean", "least", "most")
 
-    rows: Integers
-    weight: Floats
     mean: Floats
     m2: Floats
     peak: Floats = field(compare=False)
@@ -128,7 +127,7 @@ class Moments(TallyBlock):
         # the spread of what is left cannot be negative; of one row or none it is zero
         wrong = (m2 < -NEVER * scale) | ((rows <= 1) & taken & (m2 > NEVER * scale))
         wrong |= (rows == 0) & taken & (np.abs(gap) > NEVER * (np.abs(self.mean) + _root(scale)))
-        refuse_never_counted(wrong, where)
+        refuse(wrong, where, NOT_COUNTED)
         m2 = np.where(rows > 1, m2, 0.0)
         # digits that were lost when the spread was larger stay lost, however many steps ago
         peak = np.maximum(self.peak, scale)
@@ -136,7 +135,7 @@ class Moments(TallyBlock):
         reach = np.abs(mean) + _root(np.divide(m2, weight, out=np.zeros(m2.shape), where=left))
         shaky = (rows > 1) & (error > TRUSTED * m2) & (peak > 0.0)
         shaky |= left & (ROUNDING * np.abs(gap) * ratio > TRUSTED * reach)
-        refuse_lost_in_rounding(shaky, where)
+        refuse(shaky, where, LOST)
         ends = (np.where(left, end, 0.0) for end in (self.least, self.most))
         return Moments(rows, weight, mean, m2, np.where(left, peak, 0.0), *ends)
 

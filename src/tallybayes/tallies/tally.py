@@ -21,13 +21,14 @@ from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.blocks import (
+    NOT_COUNTED,
     Floats,
     Integers,
     TallyBlock,
     among,
     block_for,
     in_columns,
-    refuse_never_counted,
+    refuse,
     weight_left,
 )
 from tallybayes.tallies.container import (
@@ -39,7 +40,6 @@ from tallybayes.tallies.container import (
     require_labels,
     unpack,
 )
-from tallybayes.tallies.pairwise import PairwiseSum
 
 
 class Tally:
@@ -213,7 +213,7 @@ class Tally:
             blocks.append(mine.minus(theirs, self.classes, self.schema.names_of(group)))
             # rows that were counted with a value cannot be taken away without it
             where = in_columns(self.classes, self.schema.names_of(group))
-            refuse_never_counted(blocks[-1].present > rows, where)
+            refuse(blocks[-1].present > rows, where, NOT_COUNTED)
         left = Tally(self.schema, self.classes, rows[:, 0], weight[:, 0], blocks)
         return left._without_unused()
 
@@ -353,7 +353,7 @@ class Tally:
         require_labels(classes)
         shape = (len(classes),)
         rows, weight = arrays.take("rows", shape, np.int64), arrays.take("weight", shape, float)
-        require(bool((rows > 0).all() and (weight > 0.0).all()))
+        require((rows > 0) & (weight > 0.0))
         blocks = []
         for number, (group, labels) in enumerate(zip(schema.groups, manifest.labels, strict=True)):
             own, kinds = arrays.under(f"{number}."), schema.kinds_of(group)
@@ -361,3 +361,31 @@ class Tally:
             require(not own)
         require(not arrays)
         return cls(schema, classes, rows, weight, blocks)
+
+
+class PairwiseSum:
+    """The sum of tallies that come one by one, whose memory may be used again.
+
+    To add a tally costs as much as the greater of the two has keys, so that adding each to the sum
+    of all before it would be quadratic where every one brings new keys, such as ids. Sums of as
+    many are added, as a binary counter carries: each key takes part log2(tallies) times.
+    """
+
+    def __init__(self) -> None:
+        self._sums: list[tuple[int, Tally]] = []  # how many, and their sum; ever fewer
+
+    def add(self, tally: Tally) -> None:
+        """Take another tally into the sum."""
+        many = 1
+        while self._sums and self._sums[-1][0] == many:
+            many *= 2
+            tally = self._sums.pop()[1].plus(tally, reuse=True)
+        self._sums.append((many, tally))
+
+    def total(self) -> Tally | None:
+        """Return the sum, and begin anew; None if there was nothing to add."""
+        total: Tally | None = None
+        while self._sums:
+            tally = self._sums.pop()[1]
+            total = tally if total is None else tally.plus(total, reuse=True)
+        return total

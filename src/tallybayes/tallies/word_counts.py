@@ -12,11 +12,11 @@ rest until it is worth adding up, so that learning a document costs the document
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,17 +27,16 @@ from tallybayes.kernels.counting import RowClasses
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import (
-    ROUNDING,
+    NOT_COUNTED,
     TRUSTED,
     Support,
     TallyBlock,
     Where,
-    among,
     in_columns,
     is_integral,
-    refuse_lost_in_rounding,
-    refuse_never_counted,
+    refuse,
     register_block,
+    sum_left,
     weight_left,
 )
 from tallybayes.tallies.container import Arrays, require
@@ -131,17 +130,18 @@ class WordCounts(TallyBlock):
     their lengths in terms, and of the squares of those. `pieces` add up to the sums of the words.
     """
 
-    terms: Terms | Buckets
-    rows: Integers
-    weight: Floats
+    KEYS: ClassVar[tuple[str, ...]] = ("terms", "pieces")
+    SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
+
     lengths: Floats
+    terms: Terms | Buckets
     pieces: tuple[Pairs, ...]
 
     @classmethod
     def empty(cls, n_units: int) -> WordCounts:
         """Return the tally of no documents, and of no classes."""
         head = np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, 2))
-        return cls(NO_TERMS, *head, (NOTHING,))
+        return cls(*head, NO_TERMS, (NOTHING,))
 
     @classmethod
     def count(
@@ -186,23 +186,18 @@ class WordCounts(TallyBlock):
         totals = np.bincount(self.pairs.words, self.pairs.sums[:, part], len(self.terms))
         return np.asarray(totals, np.float64)
 
-    def _arranged(self, change: Callable[[Array], Array], pieces: Sequence[Pairs]) -> WordCounts:
-        """Return the block with its classes changed in the same way everywhere."""
-        head = change(self.rows), change(self.weight), change(self.lengths)
-        return WordCounts(self.terms, *head, tuple(pieces))
-
     def with_classes(self, places: Sequence[int], n_classes: int) -> WordCounts:
         """Move the classes to new places, in the same order, among more classes."""
         to = np.array(places, np.int64)
-        pieces = [piece.renumbered(to, None) for piece in self.pieces]
-        return self._arranged(lambda part: among(part, places, n_classes), pieces)
+        pieces = tuple(piece.renumbered(to, None) for piece in self.pieces)
+        return replace(super().with_classes(places, n_classes), pieces=pieces)
 
     def select_classes(self, classes: NDArray[np.bool_]) -> WordCounts:
         """Return the block of only some classes."""
         kept = classes[self.pairs.classes]
         pairs = Pairs(self.pairs.keys[kept], self.pairs.sums[kept])
-        pieces = [pairs.renumbered(np.cumsum(classes) - 1, None)]
-        return self._arranged(lambda part: part[classes], pieces).without_unused()
+        pieces = (pairs.renumbered(np.cumsum(classes) - 1, None),)
+        return replace(self.each(lambda part: part[classes]), pieces=pieces).without_unused()
 
     def select(self, units: Sequence[int]) -> WordCounts:
         """Return the block of its column, or of none."""
@@ -214,14 +209,14 @@ class WordCounts(TallyBlock):
 
     def split(self, n_parts: int) -> list[WordCounts]:
         """Cut the classes into so many parts of equally many classes."""
-        n, parts = self.n_classes // n_parts, []
-        edges = np.searchsorted(self.pairs.keys, np.arange(n_parts + 1) * n * CLASS).tolist()
-        for k, (first, last) in enumerate(pairwise(edges)):
-            keys = self.pairs.keys[first:last] - k * n * CLASS
-            pieces = [Pairs(keys, self.pairs.sums[first:last])]
-            here = slice(k * n, k * n + n)
-            parts.append(self._arranged(lambda part, here=here: part[here], pieces))  # type: ignore[misc]
-        return parts
+        keys, sums = self.pairs
+        size = self.n_classes // n_parts * CLASS
+        starts = np.arange(n_parts) * size
+        cuts = map(slice, *np.searchsorted(keys, [starts, starts + size]).tolist())
+        return [
+            replace(part, pieces=(Pairs(keys[cut] - start, sums[cut]),))
+            for part, cut, start in zip(super().split(n_parts), cuts, starts, strict=True)
+        ]
 
     def without_unused(self) -> WordCounts:
         """Drop the words that no document has, and add up those that were learnt lately."""
@@ -248,35 +243,36 @@ class WordCounts(TallyBlock):
         if SETTLED * sum(len(piece.keys) for piece in pieces[1:]) > len(pieces[0].keys):
             pieces = (Pairs.united(pieces),)
         head = self.rows + other.rows, self.weight + other.weight, self.lengths + other.lengths
-        return WordCounts(terms, *head, pieces)
+        return WordCounts(*head, terms, pieces)
 
     def minus(
         self, other: WordCounts, classes: Sequence[Label], names: Sequence[str]
     ) -> WordCounts:
         """Take away documents that were counted here; refuse what cannot be right."""
+        column = in_columns(classes, names)
 
-        def where_in(terms: Terms | Buckets, pairs: Pairs) -> Where:
-            def where(k: int, _: int) -> str:
-                word = terms.texts[pairs.words[k]]
-                return f"column {names[0]!r}, class {classes[pairs.classes[k]]!r}, word {word!r}"
+        def where(pairs: Pairs, terms: Terms | Buckets = self.terms) -> Where:
+            return lambda k, _: (
+                f"{column(pairs.classes[k], 0)}, word {terms.texts[pairs.words[k]]!r}"
+            )
 
-            return where
-
-        head = self.rows, self.weight, other.rows, other.weight
-        rows, weight = weight_left(*head, in_columns(classes, names))
+        rows, weight = weight_left(self.rows, self.weight, other.rows, other.weight, column)
         away = other.pairs
         if isinstance(self.terms, Terms) and isinstance(other.terms, Terms):
             numbers = self.terms.numbers_of(other.terms).astype(np.int64)
-            unknown = numbers[away.words] < 0
-            refuse_never_counted(unknown[:, None], where_in(other.terms, away))
+            refuse(numbers[away.words, None] < 0, where(away, other.terms), NOT_COUNTED)
             away = Pairs.united([away.renumbered(None, numbers)])
-        left = _left(self.pairs, away, where_in(self.terms, away))
+        places, there = self.pairs.places(away.keys)
+        refuse(~there[:, None], where(away), NOT_COUNTED)
+        before = self.pairs.sums[places]
+        documents = (before - away.sums)[:, [DOCUMENTS]]
+        left = self.pairs.changed(places, sum_left(before, away.sums, documents, where(away)))
         # documents that stay cannot all have been without the word
         many = left.sums[:, DOCUMENTS] > rows[left.classes, 0]
         heavy = left.sums[:, WEIGHT] > weight[left.classes, 0] * (1.0 + TRUSTED)
-        refuse_never_counted((many | heavy)[:, None], where_in(self.terms, left))
+        refuse((many | heavy)[:, None], where(left), NOT_COUNTED)
         lengths = np.maximum(self.lengths - other.lengths, 0.0) * (rows > 0)
-        counts = WordCounts(self.terms, rows, weight, lengths, (left,))
+        counts = WordCounts(rows, weight, lengths, self.terms, (left,))
         # words that nobody has any more are kept until they are many
         return counts.without_unused() if 2 * len(left.keys) < len(self.terms) else counts
 
@@ -284,8 +280,7 @@ class WordCounts(TallyBlock):
         """Take away documents of whole counts that are surely here; the terms stay."""
         places, _ = self.pairs.places(other.pairs.keys)
         left = self.pairs.changed(places, self.pairs.sums[places] - other.pairs.sums)
-        head = self.rows - other.rows, self.weight - other.weight, self.lengths - other.lengths
-        return WordCounts(self.terms, *head, (left,))
+        return replace(super().less(other), pieces=(left,))
 
     def sorted(self) -> WordCounts:
         """Return the same counts with the words in the order of the alphabet."""
@@ -301,9 +296,8 @@ class WordCounts(TallyBlock):
         if not isinstance(other, WordCounts):
             return NotImplemented
         a, b = self.sorted(), other.sorted()
-        mine: list[Array] = [a.rows, a.weight, a.lengths, *a.pairs]
-        theirs: list[Array] = [b.rows, b.weight, b.lengths, *b.pairs]
         same_words = not len(a.pairs.keys) or a.terms == b.terms
+        mine, theirs = (*a.parts().values(), *a.pairs), (*b.parts().values(), *b.pairs)
         return same_words and all(map(np.array_equal, mine, theirs))
 
     __hash__ = None
@@ -318,9 +312,9 @@ class WordCounts(TallyBlock):
         names: dict[str, Array] = {}
         if isinstance(block.terms, Terms):
             names = {"letters": block.terms.letters, "edges": block.terms.edges}
-        head = {"rows": block.rows, "weight": block.weight, "lengths": block.lengths}
         indptr, indices, sums = block.stacked()
-        return {**names, **head, "indptr": indptr, "indices": indices.astype(int), "sums": sums}
+        numbers = indices.astype(np.int64)
+        return {**names, **block.parts(), "indptr": indptr, "indices": numbers, "sums": sums}
 
     @classmethod
     def from_arrays(
@@ -330,7 +324,6 @@ class WordCounts(TallyBlock):
         (kind,) = kinds
         require(isinstance(kind, Words))
         assert isinstance(kind, Words)
-        n, of_classes = len(rows), rows
         terms: Terms | Buckets
         if "letters" in arrays:
             terms = arrays.terms()
@@ -339,25 +332,22 @@ class WordCounts(TallyBlock):
         else:
             require(kind.buckets is not None)
             terms = Buckets(kind.buckets or 0)
-        rows, weight = arrays.take("rows", (n, 1), np.int64), arrays.take("weight", (n, 1), float)
-        lengths = arrays.take("lengths", (n, 2), float)
+        n = len(rows)
         indptr = arrays.take("indptr", (n + 1,), np.int64)
         indices = arrays.take("indices", (None,), np.int64)
-        sums = arrays.take("sums", (None, 3), float)
-        require(bool((rows[:, 0] <= of_classes).all() and (rows >= 0).all()))
-        require(bool(((rows > 0) == (weight > 0.0)).all() and (weight >= 0.0).all()))
-        require(bool((lengths >= 0.0).all() and (sums >= 0.0).all()))
+        sums = arrays.take("sums", (None, 3), np.float64)
         require(indptr[0] == 0 and indptr[-1] == len(indices) == len(sums))
-        require(bool((np.diff(indptr) >= 0).all()))
-        require(bool(((indices >= 0) & (indices < len(terms))).all()))
+        require(np.diff(indptr) >= 0)
+        require((indices >= 0) & (indices < len(terms)))
         owner = np.repeat(np.arange(n), np.diff(indptr))
-        documents = sums[:, DOCUMENTS]
-        require(bool(((documents >= 1.0) & (documents <= rows[owner, 0])).all()))
-        require(bool((documents == np.rint(documents)).all()))
-        require(bool((sums[:, WEIGHT] <= weight[owner, 0] * (1.0 + 1e-9)).all()))
         pairs = Pairs(owner * CLASS + indices, sums)
-        require(bool((np.diff(pairs.keys) > 0).all()))
-        block = WordCounts(terms, rows, weight, lengths, (pairs,))
+        require(np.diff(pairs.keys) > 0)
+        block = cls.checked(arrays, 2, rows, terms=terms, pieces=(pairs,))
+        require(block.rows.shape == block.weight.shape == (n, 1))
+        documents = sums[:, DOCUMENTS]
+        require((documents >= 1.0) & (documents <= block.rows[owner, 0]))
+        require((documents == np.rint(documents)) & (sums >= 0.0).all(axis=1))
+        require(sums[:, WEIGHT] <= block.weight[owner, 0] * (1.0 + TRUSTED))
         require(block.without_unused() is block)  # a word that nobody has would not be there
         return block
 
@@ -381,8 +371,8 @@ def _count(reading: Reading, rows: Integers, of: RowClasses) -> WordCounts:
     reader = reading.reader()
     bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1))
     pieces = ((bags, reader.n_terms) for bags in reader.pieces(rows, bounds))
-    parts = _summed(pieces, rows, of, reading.words, reading.compiled)
-    counted = WordCounts(reader.terms, *parts)
+    counted = _summed(pieces, rows, of, reading.words, reading.compiled)
+    counted = replace(counted, terms=reader.terms)
     # what was learnt is used; of terms that were settled before, some may not be
     return counted if reading.learns else counted.without_unused()
 
@@ -398,16 +388,14 @@ def _count_bags(block: Bagged, rows: Integers, of: RowClasses, words: Words) -> 
                 yield bags._replace(rows=slice(first, last)), len(block.terms)
 
     compiled = text_is_loaded() and len(block.indices) >= WORTH_COMPILED
-    return WordCounts(block.terms, *_summed(pieces(), rows, of, words, compiled)).without_unused()
+    counted = _summed(pieces(), rows, of, words, compiled)
+    return replace(counted, terms=block.terms).without_unused()
 
 
 def _summed(
     pieces: Iterator[tuple[Bags, int]], rows: Integers, of: RowClasses, words: Words, compiled: bool
-) -> tuple[Integers, Floats, Floats, tuple[Pairs, ...]]:
-    """Add up bags class after class: rows, weight, lengths, sums of the words.
-
-    Bags come with the number of terms by now.
-    """
+) -> WordCounts:
+    """Add up bags class after class, which come with the number of terms by now."""
     y, n_classes = of.y[rows], len(of.rows)
     w = None if of.w is None else of.w[rows]
     counted = np.bincount(y, minlength=n_classes).astype(np.int64)
@@ -434,21 +422,4 @@ def _summed(
             sums[numbers] = 0.0
             n = 0
     together = map(np.concatenate, zip(NOTHING, *found, strict=True))
-    return counted[:, None], weights[:, None], lengths, (Pairs(*together),)
-
-
-def _left(mine: Pairs, theirs: Pairs, where: Where) -> Pairs:
-    """Take away sums of words; refuse what cannot be right."""
-    places, there = mine.places(theirs.keys)
-    refuse_never_counted(~there[:, None], where)
-    before, away = mine.sums[places], theirs.sums
-    left = before - away
-    # whole counts cancel exactly; fractions leave rounding error behind
-    whole = is_integral(before, away)
-    noise = np.where(whole, 0.0, 1e-12 * before)
-    gone = left[:, [DOCUMENTS]] == 0.0
-    wrong = (left < -noise) | (gone & (np.abs(left) > np.maximum(noise, TRUSTED * before)))
-    refuse_never_counted(wrong, where)
-    lost = ~gone & (away > 0.0) & (ROUNDING * before > TRUSTED * left)
-    refuse_lost_in_rounding(lost & ~whole, where)
-    return mine.changed(places, np.where(gone, 0.0, np.maximum(left, 0.0)))
+    return WordCounts(counted[:, None], weights[:, None], lengths, NO_TERMS, (Pairs(*together),))

@@ -10,8 +10,7 @@ from tallybayes.kernels.threads import over_rows
 from tallybayes.metrics import Predictions
 from tallybayes.model import Model, Recipe
 from tallybayes.tallies import Tally
-from tallybayes.tallies.folds import FoldTallies
-from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.tallies.labelled_rows import FoldTallies, LabelledRows
 from tallybayes.validation.folds import Folds
 from tallybayes.validation.held_out_terms import Array, HeldOutTerms, judged
 from tallybayes.validation.progress import progress
@@ -54,7 +53,7 @@ def fold_tallies(data: LabelledRows, folds: Folds) -> Iterator[tuple[Array, Tall
     """
     for part, n in folds.passes():
         n_parts = max(n, int(part.max()) + 1)
-        counted = FoldTallies(data.schema, data.classes, data.blocks, data.y, data.w, part, n_parts)
+        counted = FoldTallies(data, part, n_parts)
         order = np.argsort(part.astype(np.int16), kind="stable")  # 16 bits sort fast
         edges = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=n_parts))])
         for place in progress(range(n), "fold by fold"):

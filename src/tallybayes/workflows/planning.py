@@ -25,7 +25,7 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import ColumnType, RejectedRows, Rows, map_rows
 from tallybayes.tallies import Tally
-from tallybayes.tallies.pairwise import PairwiseSum
+from tallybayes.tallies.tally import PairwiseSum
 from tallybayes.tokenizer import expect_text
 
 FEW_ROWS = 20
