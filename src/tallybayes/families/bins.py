@@ -28,7 +28,7 @@ import numpy as np
 from msgspec import structs
 
 from tallybayes.batches import Coded
-from tallybayes.families.categorical import Categorical, CategoricalParameters
+from tallybayes.families.categorical import Categorical, CategoricalParameters, Layout
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import Alpha, alpha_of_each
@@ -146,7 +146,7 @@ class BinsParameters(CategoricalParameters):
         edges = self.edges[unit]
         return [interval(edges, k) for k in range(len(edges) + 1)]
 
-    def _lookup(self, block: Coded) -> tuple[Array, Array, Array, Array, Array, Floats]:
+    def _lookup(self, block: Coded) -> tuple[Array, *Layout]:
         """Return the codes of a block, and the tables laid out by them.
 
         Intervals have the same numbers in every block, so one layout serves all; -1 is no interval,

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tallybayes.batches import Block, Coded, Sparse, coded_by_value, dense, without_duplicates
+from tallybayes.batches import Block, Coded, Sparse, dense, without_duplicates
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical, CategoricalParameters
 from tallybayes.families.counts import Bernoulli, Complement, CountFamily, Multinomial
@@ -33,7 +32,7 @@ from tallybayes.families.left_out import (
     left_out,
 )
 from tallybayes.families.parameters import Array, Floats, Mask, safe_log
-from tallybayes.families.smoothing import Ratios, alpha_of_each
+from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.families.text import Text
 from tallybayes.kernels import scoring
 from tallybayes.kernels.scoring import row_sums
@@ -47,16 +46,14 @@ HELD = 1e5  # times what other rows have
 @left_out.register
 def _categorical(family: Categorical, task: LeaveOneOutTask) -> LeftOut:
     declared = task.info.declared or ((),) * len(task.info.names)
-    settled = [
-        np.array([label in stated for label in known], bool)
-        for known, stated in zip(task.parameters.labels, declared, strict=True)
-    ]
-    return TablesLeftOut(task, family, settled)
+    pairs = zip(task.parameters.labels, declared, strict=True)
+    settled = [np.array([label in stated for label in known], bool) for known, stated in pairs]
+    return TablesLeftOut(task, settled)
 
 
 @left_out.register
 def _bins(family: Bins, task: LeaveOneOutTask) -> LeftOut:
-    return TablesLeftOut(task, Categorical(family.alpha))
+    return TablesLeftOut(task)
 
 
 class TablesLeftOut(UnitsLeftOut):
@@ -69,50 +66,47 @@ class TablesLeftOut(UnitsLeftOut):
     def __init__(
         self,
         task: LeaveOneOutTask,
-        family: Categorical,
         settled: Sequence[Mask] | None = None,
         unsure: Mask | None = None,
     ) -> None:
-        self.task = task
-        self.inexact = np.zeros(len(task.of.y), bool)
-        tables: CategoricalParameters = task.parameters
-        counted: Codes = task.counted.with_labels(tables.labels)
-        places, y, w = by_place(task.block, tables), task.of.y, task.weights
-        assert tables.fractions is not None
-        self._own = np.zeros(places.shape)
+        self.task, self.inexact = task, np.zeros(len(task.of.y), bool)
+        self._tables: CategoricalParameters = task.parameters
+        counted: Codes = task.counted.with_labels(self._tables.labels)
+        places, y, w = self._tables.places(task.block), task.of.y, task.weights
+        self._block, self._own = Coded(places, self._tables.labels), np.zeros(places.shape)
         self._all: list[tuple[int, Array, Floats]] = []  # column, rows, their terms in all classes
+        unseen = getattr(task.family, "unseen", None)
         for j, here in enumerate(counted.columns()):
-            there = places[:, j] >= 0
-            if not there.any():
+            there, of = places[:, j] >= 0, self._tables.ratios(j)
+            if of is None or not there.any():
                 continue
-            n, rows, of = counted.weight[:, here], counted.rows[:, here], tables.fractions[j]
-            extra, at = np.broadcast_to(of.added, n.shape), np.where(there, places[:, j], 0)
-            count = np.where(rows[y, at] > 1, n[y, at] - w, 0.0) + extra[y, at]
+            at = y, np.where(there, places[:, j], 0)
+            n, rows = counted.weight[:, here], counted.rows[:, here]
+            count = np.where(rows[at] > 1, n[at] - w, 0.0) + of.added[at]
             # a class without any value of the column has nothing but what is added
-            rest = np.where(rows.sum(axis=1)[y] > 1, n.sum(axis=1)[y] - w, 0.0) + of.added_total
+            rest = np.where(rows.sum(axis=1)[y] > 1, of.total[at] - w, 0.0) + of.added_total[at]
             share = np.where(there, count / np.where(rest > 0.0, rest, 1.0), 1.0)
             self._own[:, j] = safe_log(np.maximum(share, 0.0))
             # if nothing is added, such a class takes what all classes together say
-            emptied = of.added_total <= 0.0 and (rows.sum(axis=1) == 0).any()
-            asked = there & (emptied | (rest <= 0.0))
-            if unsure is not None:
-                asked |= unsure[:, j]
+            emptied = (rest <= 0.0) | ((of.total + of.added_total) <= 0.0).any()
+            asked = there & emptied if unsure is None else there & emptied | unsure[:, j]
             if settled is not None:
-                only = there & ((rows.sum(axis=0) == 1) & ~settled[j])[at] & ~asked
-                if family.unseen == "smooth" and len(tables.labels[j]) > 1:
-                    self._put(j, only, _one_more(family, task, j, only), places)
+                only = there & ((rows.sum(axis=0) == 1) & ~settled[j])[at[1]] & ~asked
+                if unseen == "smooth":  # of a class and weight all have the same terms
+                    keys = np.stack([y, w])[:, only]
+                    _, some, which = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+                    terms = self.unit(j, np.flatnonzero(only)[some])[which.ravel()]
                 else:
-                    self._put(j, only, np.zeros((int(only.sum()), len(n))), places)
-                    self.inexact |= only & (family.unseen in ("smooth", "error"))
-            self._put(j, asked, self.unit(j, np.flatnonzero(asked)), places)
-        self._tables, self._block = tables, Coded(places, tables.labels)
+                    terms = np.zeros((int(only.sum()), len(n)))
+                    self.inexact |= only & (unseen == "error")
+                self._put(j, only, terms)
+            self._put(j, asked, self.unit(j, np.flatnonzero(asked)))
 
-    def _put(self, j: int, rows: Mask, terms: Floats, places: Array) -> None:
+    def _put(self, j: int, rows: Mask, terms: Floats) -> None:
         """Have some rows the terms in a column, instead of those of their value."""
-        if rows.any():
-            places[rows, j] = -1  # leaves the factor out
-            self._own[rows, j] = 0.0
-            self._all.append((j, np.flatnonzero(rows), terms))
+        self._block.codes[rows, j] = -1  # leaves the factor out
+        self._own[rows, j] = 0.0
+        self._all.append((j, np.flatnonzero(rows), terms))
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
@@ -132,31 +126,6 @@ class TablesLeftOut(UnitsLeftOut):
         for j, rows, terms in self._all:
             out[rows, j] += terms
         return out
-
-
-def _one_more(family: Categorical, task: LeaveOneOutTask, j: int, only: Mask) -> Floats:
-    """Return the terms of values that are seen once, and unknown without their row."""
-    of: Ratios = task.parameters.fractions[j]
-    labels = task.parameters.labels[j][1:]  # one value less, whichever it is
-    more = family.added_to_unseen(task.info, j, labels)
-    total = of.total.T + (more * len(labels) if family.m is None else family.m)
-    total = np.repeat(total, int(only.sum()), axis=0)
-    total[np.arange(len(total)), task.of.y[only]] -= task.weights[only]
-    return safe_log(more / np.where(total > 0.0, total, 1.0))
-
-
-def by_place(block: object, tables: CategoricalParameters) -> NDArray[np.int64]:
-    """Return the codes as places in each column's labels, -1 where missing."""
-    assert isinstance(block, Coded)
-    if block.labels is None:
-        block = coded_by_value(block.codes, tables.names)
-    assert block.labels is not None
-    places = np.empty(block.codes.shape, np.int64)
-    for j, (known, given) in enumerate(zip(tables.labels, block.labels, strict=True)):
-        number_of = {label: k for k, label in enumerate(known)}
-        place = np.array([*(number_of.get(label, -1) for label in given), -1], np.int64)
-        places[:, j] = place[block.codes[:, j]]  # the last is for missing values
-    return places
 
 
 @left_out.register(Multinomial)
