@@ -130,7 +130,7 @@ class BinsParameters(CategoricalParameters):
 
     def term(self, unit: int) -> UnitTerm:
         """Return what scores one plain value of a column."""
-        logs = self.log_probabilities[:, self._here(unit)].T.tolist()
+        logs = self.log_probabilities[:, self.here(unit)].T.tolist()
         return Steps(self.edges[unit], tuple(map(tuple, logs)))
 
     def place(self, unit: int, value: Any) -> int | None:

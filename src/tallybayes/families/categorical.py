@@ -235,7 +235,7 @@ class CategoricalParameters(Parameters):
             if not labels:
                 drawn.append(np.full(len(classes), None, dtype=object))
                 continue
-            edges = np.cumsum(np.exp(self.log_probabilities[:, self._here(unit)]), axis=1)
+            edges = np.cumsum(np.exp(self.log_probabilities[:, self.here(unit)]), axis=1)
             u = rng.random(len(classes)) * edges[classes, -1]
             choice = (u[:, None] >= edges[classes]).sum(axis=1)
             drawn.append(np.array(labels)[np.minimum(choice, len(labels) - 1)])
@@ -252,7 +252,8 @@ class CategoricalParameters(Parameters):
         """Where the values of each column begin, and where the last ends."""
         return np.cumsum([0, *map(len, self.labels)])
 
-    def _here(self, unit: int) -> slice:
+    def here(self, unit: int) -> slice:
+        """Return where the values of a column stand."""
         return slice(int(self._starts[unit]), int(self._starts[unit + 1]))
 
     def select(self, units: Sequence[int]) -> Self:
@@ -266,7 +267,7 @@ class CategoricalParameters(Parameters):
 
     def term(self, unit: int) -> UnitTerm:
         """Return what scores one plain value of a column."""
-        logs = map(tuple, self.log_probabilities[:, self._here(unit)].T.tolist())
+        logs = map(tuple, self.log_probabilities[:, self.here(unit)].T.tolist())
         rows = dict(zip(self.labels[unit], logs, strict=True))
         unseen = None if self.unseen == "error" else tuple(self.log_unseen[:, unit].tolist())
         return Lookup(rows, len(self.log_probabilities), unseen)
@@ -313,4 +314,4 @@ class CategoricalParameters(Parameters):
 
     def ratios(self, unit: int) -> Ratios | None:
         """Return the fractions behind the probabilities of a column's values."""
-        return None if self.fractions is None else self.fractions[:, self._here(unit)]
+        return None if self.fractions is None else self.fractions[:, self.here(unit)]
