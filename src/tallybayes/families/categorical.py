@@ -31,7 +31,6 @@ from tallybayes.families.smoothing import (
     PriorGuess,
     Ratios,
     alpha_of_each,
-    guess_for_unseen,
     guesses,
 )
 from tallybayes.families.terms import Lookup, UnitTerm
@@ -44,6 +43,7 @@ from tallybayes.tallies import Codes
 Unseen = Literal["ignore", "smooth", "error"]
 Layout = tuple[Array, Array, Array, Array, Floats]
 
+ANY_OTHER = "any other value"  # what a p by value does not know, where unseen ones are smoothed
 NARROW = 65_536  # places in a table of integers that are always affordable
 
 
@@ -121,7 +121,8 @@ class Categorical(Family, frozen=True):
         """Return what a value counts that is not among the labels of a column, by class."""
         if self.m is None:
             return np.full(len(info.classes), alpha_of_each(self.alpha, info.names)[unit])
-        return self.m * guess_for_unseen(self.p, info.classes, labels, info.names[unit])
+        p = 1.0 / max(len(labels), 1) if self.p is None else self.p
+        return self.m * guesses(p, info.classes, (ANY_OTHER,), info.names[unit])[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
