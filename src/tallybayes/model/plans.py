@@ -30,6 +30,7 @@ Floats = NDArray[np.float64]
 
 PREDICTION = "prediction"
 PROBABILITY = "probability"
+CELLS_AT_ONCE = 4_000_000  # rows x classes that are judged before only the best is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,10 @@ class PredictPlan:
         """Return what is written for the rows of a table."""
         import pyarrow
 
+        step = max(1, CELLS_AT_ONCE // len(self.model.classes))
+        if table.num_rows > step and not self.proba:
+            starts = range(0, table.num_rows, step)
+            return pyarrow.concat_tables([self.table(table.slice(k, step)) for k in starts])
         posterior, winners = self.model.judged(source_of(table, self.model.schema.names))
         given = set(table.column_names)  # a file's columns pass through as they were written
         columns = [table.column(KEPT + n if KEPT + n in given else n) for n in self.keep]
