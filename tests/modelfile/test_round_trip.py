@@ -162,7 +162,7 @@ def test_labels_of_every_type_come_back_exactly(name):
 
 @pytest.mark.parametrize("labels", [[2**70, -(2**70), 0], ["a", "b", "\udce9"]], ids=str)
 def test_labels_that_no_file_can_hold_are_refused(labels):
-    with pytest.raises(tb.TallyBayesError, match=r"cannot be stored: .*64 bits"):
+    with pytest.raises(tb.TallyBayesError, match="64 bits"):
         dump_bytes(stored(labelled(labels)))
 
 
