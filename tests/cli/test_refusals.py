@@ -81,7 +81,7 @@ FAULT = {
     f"{FIT} --drop ownr": "did you mean 'owner'?",
     f"{FIT} --alpha -1": "alpha is -1",
     f"{FIT} --delimiter ::": "it must be one ASCII character",
-    f"{FIT} --positive Maybe": "'Maybe' is not a class",
+    f"{FIT} --positive Maybe": "unknown class 'Maybe'",
     f"{FIT} --format xlsx": "xlsx",
     f"{FIT} --weight income --column income=gaussian": "says how often each row counts",
     "fit loan.csv -t cheat -o applicants.csv": "'applicants.csv' exists; overwrite it with --force",
@@ -109,7 +109,7 @@ FAULT = {
     "report loan.csv -o r.html": "is not a model",
     "report loan.tally --data none.csv -o r.html": "none.csv",
     "report loan.tally --data visitors.csv -o r.html": "owner",
-    "report loan.tally --data applicants.csv -o r.html": "no column 'cheat' for what is right",
+    "report loan.tally --data applicants.csv -o r.html": "no column 'cheat'",
     "demo loan --save lake/part.csv": "is a file",
     "demo loan --save lake": "holds something else",
     # what is read is not overwritten, even by force

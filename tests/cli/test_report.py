@@ -36,7 +36,7 @@ def test_with_data_it_has_scores_and_as_json_they_are_told(done, loan, data):
     assert isinstance(told["report_warnings"], list)
     page = (data / "r.html").read_text(encoding="utf-8")
     assert "20 labelled rows" in page
-    assert "1 bad row was set aside" in page
+    assert "set aside: 1 bad row" in page
 
 
 def test_rows_that_the_model_has_learned_from_are_warned_of_by_any_name(done, loan, data):

@@ -20,6 +20,15 @@ DOCUMENTS = (
     "",
     "NEW",
 )
+COLUMNS = {
+    "size": "log_normal",
+    "age": tb.Bins((30, 50)),
+    "rooms": "categorical",
+    "on": tb.Bernoulli(threshold=1),
+    "visits": tb.Poisson(bag="v"),
+    "calls": tb.Multinomial(bag="c"),
+    "mail": tb.Text(tb.Words(ngrams=(1, 2))),
+}
 STATUS = ("Single", "Married", "Divorced", "a, b", 'says "so"')
 
 

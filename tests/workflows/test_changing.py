@@ -1,7 +1,8 @@
-"""Model files that grow and shrink: what is left is what counting the same rows at once gives."""
+"""Models that grow, shrink and merge: what is left is what counting the same rows at once gives."""
 
 import subprocess
 import sys
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -10,26 +11,23 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.model.specification import ModelSpec, parse_column
-from tallybayes.modelfile import load, save
+from tallybayes.model.specification import ModelSpec
+from tallybayes.modelfile import dump_bytes, load, save
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.workflows import changing, planning
-from tallybayes.workflows.changing import forget, update
+from tallybayes.workflows.changing import forget, merge, merge_into, update
 from tallybayes.workflows.training import train
 from tiers import scaled
-from workflows.mixed import assert_same_tally, features, mixed, write
+from workflows.mixed import COLUMNS, assert_same_tally, features, mixed, write
 
 FRAME = mixed(160, seed=10)
-COLUMNS = {
-    "size": "log_normal",
-    "age": tb.Bins((30, 50)),
-    "rooms": "categorical",
-    "on": tb.Bernoulli(threshold=1),
-    "visits": tb.Poisson(bag="v"),
-    "calls": tb.Multinomial(bag="c"),
-    "mail": tb.Text(tb.Words(ngrams=(1, 2))),
-}
 SPEC = ModelSpec(columns=COLUMNS, alpha=0.5, prior="uniform")
+
+
+def fitted(frame, columns=COLUMNS, **options):
+    """Train a model on rows that have some of the columns."""
+    some = {name: word for name, word in columns.items() if name in frame}
+    return train(frame, "label", ModelSpec(columns=some, **options), scores=False).stored
 
 
 def saved(tmp_path, frame, spec=SPEC, **options):
@@ -75,16 +73,7 @@ def test_forgetting_rows_gives_the_model_that_never_saw_them(tmp_path, small_blo
     rest, found = FRAME.drop(gone.index), load(path).fitted.tally
     wanted = tb.Tally.of(features(rest), rest["label"], schema=found.schema)
     assert_same_tally(found, wanted, rtol=1e-9)
-    assert (changed.rows, changed.total) == (40, 120)
-
-
-def test_integers_are_forgotten_bit_for_bit(tmp_path):
-    columns = ["rooms", "status", "owner", "label"]
-    path = saved(tmp_path, FRAME[columns].head(100), ModelSpec())
-    before = load(path).fitted.tally
-    update(path, FRAME[columns].tail(60))
-    forget(path, FRAME[columns].tail(60))
-    assert load(path).fitted.tally == before
+    assert changed.rows == 40
 
 
 ROWS = st.fixed_dictionaries(
@@ -95,7 +84,7 @@ ROWS = st.fixed_dictionaries(
         "label": st.sampled_from([1, 2, 3]),
     }
 )
-KINDS = {"number": "gaussian", "word": "categorical", "whole": "categorical"}
+OF_ROWS = {"number": "gaussian", "word": "categorical", "whole": "categorical"}
 
 
 @scaled(0.6, [HealthCheck.function_scoped_fixture])
@@ -103,176 +92,232 @@ KINDS = {"number": "gaussian", "word": "categorical", "whole": "categorical"}
 @pytest.mark.filterwarnings("ignore:every row")
 def test_any_parts_in_any_order_are_one_fit(tmp_path, parts):
     frames = [pd.DataFrame(part).astype({"number": float}) for part in parts]
-    path = saved(tmp_path, frames[0], ModelSpec(columns=KINDS))
+    path = saved(tmp_path, frames[0], ModelSpec(columns=OF_ROWS))
     for frame in frames[1:]:
         update(path, frame)
     everything = pd.concat(frames, ignore_index=True)
-    wanted = train(everything, "label", ModelSpec(columns=KINDS), scores=False).stored.fitted.tally
+    wanted = train(
+        everything, "label", ModelSpec(columns=OF_ROWS), scores=False
+    ).stored.fitted.tally
     assert_same_tally(load(path).fitted.tally, wanted, rtol=1e-11)
 
 
-class TestWhatCannotBeRight:
-    """It is refused, and the file stays as it was, to the byte."""
-
-    @pytest.fixture
-    def path(self, tmp_path):
-        return saved(tmp_path, FRAME.head(100))
-
-    def refused(self, path, change, data, match, **options):
-        before = path.read_bytes()
-        with pytest.raises(tb.TallyBayesError, match=match):
-            change(path, data, **options)
-        assert path.read_bytes() == before
-
-    def test_rows_that_were_never_counted(self, path):
-        never = FRAME.tail(1).assign(status="Widowed")
-        self.refused(path, forget, never, "were not counted")
-
-    def test_rows_of_a_class_that_was_never_counted(self, path):
-        self.refused(path, forget, FRAME.head(1).assign(label="maybe"), "maybe")
-
-    def test_more_rows_than_were_counted(self, path):
-        twice = pd.concat([FRAME.head(100)] * 2)
-        self.refused(path, forget, twice, "were not counted")
-
-    def test_a_weight_that_a_row_never_had(self, path):
-        self.refused(path, forget, FRAME.head(100).assign(w=0.5), "were not counted", weight="w")
-
-    @pytest.mark.parametrize("change", [update, forget])
-    def test_a_file_that_lacks_a_column(self, tmp_path, path, change):
-        less = write(FRAME.rename(columns={"age": "Age"}), tmp_path / "less.csv")
-        match = r"less\.csv has no column 'age'; did you mean 'Age'"
-        self.refused(path, change, less, match)
-
-    @pytest.mark.parametrize("change", [update, forget])
-    def test_a_file_without_labels_or_weights(self, tmp_path, path, change):
-        less = write(FRAME.drop(columns="label"), tmp_path / "less.csv")
-        self.refused(path, change, less, r"less\.csv has no column 'label'")
-        more = write(FRAME, tmp_path / "more.csv")
-        self.refused(path, change, more, r"more\.csv has no column 'w'", weight="w")
-
-    def test_a_row_that_does_not_fit(self, tmp_path, path, small_blocks):
-        odd = FRAME.astype({"age": object})
-        odd.loc[99, "age"] = "old"
-        odd = write(odd, tmp_path / "odd.csv")
-        self.refused(path, update, odd, r"odd\.csv, row 100, column 'age': 'old' is not a number")
-        changed = update(path, odd, read=ReadOptions(bad_rows="skip"))
-        assert (changed.rows, changed.rejected.count) == (159, 1)
-        assert load(path).provenance.skipped == 1
-
-    def test_a_class_that_has_no_prior(self, tmp_path):
-        prior = {"no": 0.5, "yes": 0.2, "so": 0.3}
-        path = saved(tmp_path, FRAME, ModelSpec(prior=prior))
-        self.refused(path, update, FRAME.head(3).assign(label="maybe"), "no prior .*'maybe'")
-
-    def test_a_model_that_got_other_columns_in_the_meantime(self, tmp_path, path, monkeypatch):
-        other = train(FRAME[["income", "label"]], "label", scores=False).stored
-
-        def slow(*args, **options):
-            counted = planning.count(*args, **options)
-            save(path, other)  # another program was quicker
-            return counted
-
-        monkeypatch.setattr(changing, "count", slow)
-        with pytest.raises(tb.TallyBayesError, match=r"model\.tally has other columns by now"):
-            update(path, FRAME)
-        assert load(path).fitted.tally == other.fitted.tally
-
-    def test_what_is_no_model(self, tmp_path):
-        csv = write(FRAME, tmp_path / "rows.csv")
-        with pytest.raises(tb.TallyBayesError, match=r"rows\.csv"):
-            update(csv, csv)
-        with pytest.raises(tb.TallyBayesError, match=r"none\.tally"):
-            update(tmp_path / "none.tally", csv)
-        assert not (tmp_path / "none.tally").exists()
+UNCOUNTED = {
+    "a value": (FRAME.tail(1).assign(status="Widowed"), {}, "were not counted"),
+    "a class": (FRAME.head(1).assign(label="maybe"), {}, "maybe"),
+    "too many": (pd.concat([FRAME.head(100)] * 2), {}, "were not counted"),
+    "a weight": (FRAME.head(100).assign(w=0.5), {"weight": "w"}, "were not counted"),
+}
+UNFIT = {
+    "a column": (FRAME.rename(columns={"age": "Age"}), {}, "has no column 'age'; did you mean 'A"),
+    "labels": (FRAME.drop(columns="label"), {}, "has no column 'label'"),
+    "weights": (FRAME, {"weight": "w"}, "has no column 'w'"),
+    "a column as labels": (FRAME, {"target": "age"}, "'age' is one that the model predicts from"),
+    "a row": (FRAME.replace({"age": {FRAME["age"][99]: "old"}}), {},
+              r"rows\.csv, row \d+, column 'age': 'old' is not a number"),
+}  # fmt: skip
 
 
-class TestFromNothing:
-    """A model that was emptied is filled again as if it were new."""
+@pytest.mark.parametrize(
+    ("change", "case"),
+    [
+        *((forget, case) for case in UNCOUNTED),
+        *((c, case) for c in (update, forget) for case in UNFIT),
+    ],
+)
+def test_what_cannot_be_right_is_refused_and_leaves_the_file_to_the_byte(tmp_path, change, case):
+    rows, options, match = {**UNCOUNTED, **UNFIT}[case]
+    path, data = saved(tmp_path, FRAME.head(100)), write(rows, tmp_path / "rows.csv")
+    before = path.read_bytes()
+    with pytest.raises(tb.TallyBayesError, match=match):
+        change(path, data, **options)
+    assert path.read_bytes() == before
 
-    @pytest.mark.parametrize("labels", [(0, 1), (False, True), ("no", "yes")], ids=str)
-    @pytest.mark.parametrize("each", ["csv", "jsonl", "parquet"])
-    def test_types_are_those_of_the_new_rows(self, tmp_path, labels, each):
-        frame = mixed(120, labels=labels)[["income", "rooms", "owner", "status", "label"]]
-        rows = write(frame, tmp_path / f"rows.{each}")
-        path = saved(tmp_path, rows, ModelSpec())
-        before = load(path).fitted.tally
-        changed = forget(path, rows)
-        assert changed.total == 0
-        assert load(path).fitted.tally.classes == ()
-        update(path, rows)
-        assert_same_tally(load(path).fitted.tally, before)
 
-    def test_a_column_without_a_value_is_settled_when_values_come(self, tmp_path):
-        names = ["income", "owner", "status", "label"]
-        first = FRAME[names].head(80).assign(income=None, owner=None, status=None, rooms=1)
-        path = saved(tmp_path, write(first, tmp_path / "first.csv"), ModelSpec())
-        rest = FRAME[names].tail(80).assign(rooms=1)
-        changed = update(path, write(rest, tmp_path / "rest.csv"))
-        whole = pd.concat([first, rest]).infer_objects()
-        model = tb.NaiveBayes().fit(features(whole).astype({"income": float}), whole["label"])
-        found = load(path).fitted
-        assert_same_tally(found.tally, model.tally_)
-        assert found.tally.schema.kind("income") == tb.Numeric()
-        assert changed.total == 160
+def test_a_class_that_has_no_prior_is_refused(tmp_path):
+    prior = {"no": 0.5, "yes": 0.2, "so": 0.3}
+    path, maybe = (
+        saved(tmp_path, FRAME, ModelSpec(prior=prior)),
+        FRAME.replace({"label": {"no": "new"}}),
+    )
+    before = path.read_bytes()
+    with pytest.raises(tb.TallyBayesError, match=r"no prior .*'new'"):
+        update(path, maybe)
+    with pytest.raises(tb.TallyBayesError, match=r"no prior .*'new'"):
+        merge_into(path, [train(maybe, "label", scores=False).stored], ["new.tally"])
+    assert path.read_bytes() == before
 
-    def test_a_column_that_was_declared_stays_what_it_is(self, tmp_path):
-        first = FRAME[["income", "age", "label"]].head(80).assign(age=None)
-        spec = ModelSpec(columns=dict([parse_column("age=categorical")]))
-        path = saved(tmp_path, write(first, tmp_path / "first.csv"), spec)
-        update(path, write(FRAME[["income", "age", "label"]].tail(80), tmp_path / "rest.csv"))
-        found = load(path).fitted.tally
-        assert found.schema.kind("age") == tb.Categories()
-        ages = found.blocks[found.schema.places["age"][0]].labels[0]
-        assert {type(label) for label in ages} == {str}  # as those of a fit
+
+def test_a_row_that_does_not_fit_may_be_set_aside(tmp_path, small_blocks):
+    path, odd = saved(tmp_path, FRAME.head(100)), FRAME.astype({"age": object})
+    odd.loc[99, "age"] = "old"
+    changed = update(path, write(odd, tmp_path / "odd.csv"), read=ReadOptions(bad_rows="skip"))
+    assert (changed.rows, changed.rejected.count) == (159, 1)
+    assert load(path).provenance.skipped == 1
+
+
+def test_weights_that_are_forgotten_are_asked_for(tmp_path):
+    path = saved(tmp_path, FRAME, ModelSpec(drop=("mail",)), weight="times")
+    with pytest.warns(tb.TallyBayesWarning, match="counted with weights.*weight="):
+        update(path, FRAME)
+
+
+def test_a_model_that_got_other_columns_in_the_meantime_is_left_alone(tmp_path, monkeypatch):
+    path = saved(tmp_path, FRAME)
+    other = train(FRAME[["income", "label"]], "label", scores=False).stored
+
+    def slow(*args, **options):
+        counted = planning.count(*args, **options)
+        save(path, other)  # another program was quicker
+        return counted
+
+    monkeypatch.setattr(changing, "count", slow)
+    with pytest.raises(tb.TallyBayesError, match=r"model\.tally has other columns by now"):
+        update(path, FRAME)
+    assert load(path).fitted.tally == other.fitted.tally
+
+
+def test_what_is_no_model_cannot_be_changed(tmp_path):
+    csv = write(FRAME, tmp_path / "rows.csv")
+    with pytest.raises(tb.TallyBayesError, match=r"rows\.csv"):
+        update(csv, csv)
+    with pytest.raises(tb.TallyBayesError, match=r"none\.tally"):
+        update(tmp_path / "none.tally", csv)
+    assert not (tmp_path / "none.tally").exists()
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (False, True), ("no", "yes")], ids=str)
+@pytest.mark.parametrize("each", ["csv", "jsonl", "parquet"])
+def test_a_model_that_was_emptied_is_filled_as_if_it_were_new(tmp_path, labels, each):
+    frame = mixed(120, labels=labels)[["income", "rooms", "owner", "status", "label"]]
+    rows = write(frame, tmp_path / f"rows.{each}")
+    path = saved(tmp_path, rows, ModelSpec())
+    before = load(path).fitted.tally
+    assert str(forget(path, rows)) == "forgot: 120 rows; the model has 0 now"
+    assert load(path).fitted.tally.classes == ()
+    update(path, rows)
+    assert_same_tally(load(path).fitted.tally, before)
+
+
+def test_a_column_without_a_value_is_settled_when_values_come(tmp_path):
+    names = ["income", "owner", "status", "age", "label"]
+    empty = dict.fromkeys(names[:-1])
+    first = FRAME[names].head(80).assign(**empty, rooms=1)
+    spec = ModelSpec({"age": "categorical"})  # but what was declared stays what it is
+    path = saved(tmp_path, write(first, tmp_path / "first.csv"), spec)
+    rest = FRAME[names].tail(80).assign(rooms=1)
+    update(path, write(rest, tmp_path / "rest.csv"))
+    whole = pd.concat([first, rest]).infer_objects().drop(columns="age")
+    model = tb.NaiveBayes().fit(features(whole).astype({"income": float}), whole["label"])
+    found = load(path).fitted.tally
+    assert {name: found.schema.kind(name) for name in model.schema_.names} == {
+        name: model.schema_.kind(name) for name in model.schema_.names
+    }
+    assert found.schema.kind("age") == tb.Categories()
+    ages = found.blocks[found.schema.places["age"][0]].labels[found.schema.places["age"][1]]
+    assert {type(label) for label in ages} == {str}  # as those of a fit
 
 
 def test_a_class_that_has_a_prior_stays_when_its_rows_are_forgotten(tmp_path):
     prior = {"no": 0.5, "yes": 0.2, "so": 0.3}
     frame = FRAME[["income", "rooms", "status", "label"]]
     path = saved(tmp_path, frame, ModelSpec(prior=prior))
-    gone, rest = frame[frame["label"] == "so"], frame[frame["label"] != "so"]
+    gone = frame[frame["label"] == "so"]
     forget(path, gone)
     model = tb.NaiveBayes(prior=prior).fit(features(frame), frame["label"])
     model.forget(features(gone), gone["label"])
-    found = load(path).fitted.model
+    found, X = load(path).fitted.model, features(frame[frame["label"] != "so"])
     assert found.classes == tuple(model.classes_) == ("no", "so", "yes")
-    np.testing.assert_allclose(
-        found.posterior(features(rest)), model.predict_proba(features(rest)), rtol=1e-9
+    np.testing.assert_allclose(found.posterior(X), model.predict_proba(X), rtol=1e-9)
+
+
+def test_what_was_done_is_told_and_the_recipe_stays(tmp_path):
+    rows, more = write(FRAME.head(100), tmp_path / "a.csv"), write(FRAME, tmp_path / "b.csv")
+    path = saved(tmp_path, rows, ModelSpec(calibration="temperature", alpha=0.3, drop=("mail",)))
+    before = load(path)
+    changed = update(path, more)
+    forget(path, rows)
+    after = load(path)
+    assert after.provenance.history == (
+        f"fit {rows}: 100 rows", f"update {more}: 160 rows", f"forget {rows}: 100 rows",
+    )  # fmt: skip
+    assert after.provenance.rows == 160 == after.fitted.tally.rows.sum()
+    assert after.provenance.sources == (rows, more)
+    assert repr(after.fitted.recipe) == repr(before.fitted.recipe)
+    assert str(changed).startswith("updated: 160 rows; the model has 260 now: ")
+    shown = changed.to_dict()
+    counts = pd.concat([FRAME.head(100), FRAME])["label"].value_counts()
+    assert {each["label"]: each["rows"] for each in shown["classes"]} == counts.to_dict()
+    assert (shown["rows"], shown["total"]) == (160, 260)
+
+
+# models that are merged
+
+PARTS = [FRAME.iloc[:50], FRAME.iloc[50:110], FRAME.iloc[110:]]
+NAMES = ["a.tally", "b.tally", "c.tally"]
+KINDS = {**COLUMNS, "age": "gaussian", "status": "categorical"}
+
+
+def test_merged_models_are_the_model_of_all_rows_in_any_order(tmp_path):
+    """Columns and classes that only some have are all there, and models stay as they are."""
+    some = [
+        PARTS[0].drop(columns=["income", "mail"]),
+        PARTS[1].drop(columns="status").replace({"label": {"no": "new"}}),
+        PARTS[2].assign(size=None),
+    ]
+    models = [fitted(part, KINDS) for part in some]
+    before = [dump_bytes(model) for model in models]
+    together = pd.concat(some)  # with gaps
+    wanted = tb.NaiveBayes(KINDS).fit(features(together), together["label"])
+    X = features(FRAME)
+    for order in permutations(range(3)):
+        changed = merge([models[k] for k in order], [NAMES[k] for k in order])
+        merged = changed.stored.fitted
+        assert merged.tally.rows.tolist() == wanted.tally_.rows.tolist()
+        found = merged.model.posterior(X[list(merged.tally.schema.names)])
+        np.testing.assert_allclose(found, wanted.predict_proba(X), rtol=1e-9)
+    assert [dump_bytes(model) for model in models] == before
+    save(tmp_path / "into.tally", models[0])
+    told = merge_into(tmp_path / "into.tally", models[1:], NAMES[1:])
+    stored = load(tmp_path / "into.tally")
+    assert (told.rows, told.stored.fitted.tally) == (110, stored.fitted.tally)
+    assert stored.provenance.history == (
+        "fit a table: 50 rows", "merge b.tally: 60 rows", "merge c.tally: 50 rows",
+    )  # fmt: skip
+    assert stored.provenance.sources == ("a table", "b.tally", "c.tally")
+    assert merge(models[:1], NAMES[:1]).stored is models[0]
+
+
+def test_how_a_merged_model_is_estimated_is_the_firsts_word():
+    columns = {**KINDS, "status": tb.Categories(("Widowed",))}
+    first = fitted(
+        PARTS[0].drop(columns="age"), columns, alpha=0.1, positive="yes", unseen="smooth"
     )
+    columns = {**KINDS, "age": tb.Gaussian(ddof=0), "status": tb.Categories(("Other",))}
+    merged = merge([first, fitted(PARTS[1], columns, alpha=5.0, positive="no")], NAMES[:2])
+    recipe, schema = merged.stored.fitted.recipe, merged.stored.fitted.tally.schema
+    assert (recipe.positive, recipe.declared_classes) == ("yes", ("no", "yes"))
+    assert recipe.columns["age"] == tb.Gaussian(ddof=0)
+    assert recipe.family_of(schema, "status") == tb.Categorical(0.1, unseen="smooth")
+    assert set(schema.declared["status"]) == {"Widowed", "Other"}
 
 
-class TestProvenance:
-    def test_the_history_has_a_line_for_each_change(self, tmp_path):
-        rows, more = write(FRAME.head(100), tmp_path / "a.csv"), write(FRAME, tmp_path / "b.csv")
-        path = saved(tmp_path, rows)
-        update(path, more)
-        forget(path, rows)
-        found = load(path).provenance
-        assert found.history == (
-            f"fit {rows}: 100 rows", f"update {more}: 160 rows", f"forget {rows}: 100 rows",
-        )  # fmt: skip
-        assert found.rows == 160 == load(path).fitted.tally.rows.sum()
-        assert found.sources == (rows, more)
-        assert found.created <= found.changed
-
-    def test_smoothing_prior_and_calibration_stay(self, tmp_path):
-        spec = ModelSpec(calibration="temperature", alpha=0.3, positive="yes", drop=("mail",))
-        path = saved(tmp_path, FRAME, spec)
-        before = load(path).fitted.recipe
-        update(path, FRAME.head(10))
-        after = load(path).fitted.recipe
-        assert (after.families, after.positive) == (before.families, before.positive)
-        assert after.calibration.exponents == before.calibration.exponents
-
-    def test_what_was_done_is_told(self, tmp_path):
-        path = saved(tmp_path, FRAME.head(100))
-        changed = update(path, FRAME.tail(60))
-        assert str(changed).startswith("updated: 60 rows; the model has 160 now: ")
-        counts = FRAME["label"].value_counts()
-        assert changed.to_dict()["classes"] == [
-            {"label": label, "rows": int(counts[label])} for label in ("no", "so", "yes")
-        ]
+@pytest.mark.parametrize(
+    ("other", "match"),
+    [
+        (train(PARTS[1].rename(columns={"label": "y"}), "y", scores=False).stored, "'label'.*'y'"),
+        (fitted(PARTS[1], {**KINDS, "age": tb.Bins((40,))}), r"column 'age' is Numeric\(\)"),
+        (fitted(PARTS[1], {**KINDS, "mail": "text"}), "column 'mail' .*same options"),
+        (fitted(PARTS[1].assign(label=[1, 2] * 30), KINDS), ""),
+        (fitted(PARTS[1].assign(status=[1, 2] * 30), KINDS), "'status'"),
+    ],
+    ids=["target", "kind", "words", "labels", "values"],
+)
+def test_models_that_do_not_go_together_are_refused(other, match):
+    with pytest.raises(
+        tb.TallyBayesError, match=rf"b\.tally cannot be merged with a\.tally: .*{match}"
+    ):
+        merge([fitted(PARTS[0], KINDS), other], NAMES[:2])
 
 
 WORKER = """

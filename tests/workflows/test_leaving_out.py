@@ -34,23 +34,7 @@ COLUMNS = {
 }
 
 
-REFITS = {}  # what was refitted for one way to leave out, for the other
-
-
-def by_refits(frame, stored, weight=None, target="label"):
-    """Return what `refits` returns, which takes a while."""
-    fitted = stored.fitted
-    hashed = tuple(pd.util.hash_pandas_object(frame, index=False))
-    how = repr(
-        (fitted.tally.schema, fitted.recipe.families, fitted.recipe.columns, fitted.recipe.prior)
-    )
-    asked = hashed, how, fitted.recipe.positive, weight, target
-    if asked not in REFITS:
-        REFITS[asked] = refits(frame, fitted, weight, target)
-    return REFITS[asked]
-
-
-def refits(frame, fitted, weight, target):
+def refits(frame, fitted, weight):
     """Count every row's model anew, under the frozen schema.
 
     Return P(own class), predictions, whether these are clear (no tie that rounding may decide),
@@ -58,7 +42,7 @@ def refits(frame, fitted, weight, target):
     """
     schema = fitted.tally.schema
     X = pa.Table.from_pandas(frame[list(schema.names)], preserve_index=False)
-    y = frame[target].to_numpy()
+    y = frame["label"].to_numpy()
     w = None if weight is None else frame[weight].to_numpy(float)
     shares, predicted, clear = [], [], []
     for row in range(len(frame)):
@@ -82,10 +66,11 @@ def refits(frame, fitted, weight, target):
     return np.array(shares), np.array(predicted, dtype=y.dtype), np.array(clear), w
 
 
-def assert_scores(scores, frame, stored, weight=None, target="label", rows=None):
-    shares, predicted, clear, w = by_refits(frame, stored, weight, target)
+def assert_scores(trained, frame, weight=None, rows=None):
+    scores = trained.scores
+    shares, predicted, clear, w = refits(frame, trained.stored.fitted, weight)
     kept = np.ones(len(frame), bool) if rows is None else rows
-    true = frame[target].to_numpy()
+    true = frame["label"].to_numpy()
     assert scores.held_out == "leave-one-out"
     assert scores.rows == kept.sum()
     if clear[kept].all():
@@ -110,36 +95,37 @@ def way(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("weight", [None, "times"], ids=["rows", "weights"])
-def test_every_family_is_left_out_exactly(way, weight):
-    columns = {name: word for name, word in COLUMNS.items() if name != weight}
-    trained = train(FRAME, "label", ModelSpec(columns=columns, drop=("mail",)), weight=weight)
-    assert_scores(trained.scores, FRAME, trained.stored, weight)
+LONELY = pd.concat([FRAME, FRAME.head(1).assign(label="lonely")], ignore_index=True)
+ONCE = FRAME.assign(status=["once", "twice", "twice", *FRAME["status"][3:]])
+OUTLIER = FRAME.assign(income=[50.0 + 15e6, *FRAME["income"][1:]])
+UNWEIGHTED = {name: word for name, word in COLUMNS.items() if name != "times"}
+FEW = ("income", "status", "rooms")
+CASES = {
+    "every family": (FRAME, ModelSpec(COLUMNS, drop=("mail",)), None),
+    "weights": (FRAME, ModelSpec(UNWEIGHTED, drop=("mail",)), "times"),
+    "uniform": (FRAME, ModelSpec(prior="uniform", alpha=0.1, only=FEW), None),
+    "stated": (FRAME, ModelSpec(prior={"no": 0.5, "yes": 0.2, "so": 0.3}, only=FEW), None),
+    "smoothed prior": (FRAME, ModelSpec(prior=tb.Empirical(alpha=1.5), positive="yes",
+                                        unseen="smooth", drop=("mail",)), None),
+    "unsmoothed": (FRAME, ModelSpec({"income": "bins"}, alpha=0.0, drop=("mail",)), None),
+    "sorted": (FRAME.sort_values("label", ignore_index=True), ModelSpec(only=FEW), None),
+    "the only row of a class": (LONELY, ModelSpec(only=FEW), None),
+    "the only row of a value": (ONCE, ModelSpec(only=FEW), None),
+    "weights of zero": (FRAME.assign(times=[0, 1, 2, 3] * 16), ModelSpec(only=FEW), "times"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore:row .* is impossible")
+def test_every_row_is_predicted_by_the_model_of_all_others(way, name):
+    frame, spec, weight = CASES[name]
+    assert_scores(train(frame, "label", spec, weight=weight), frame, weight)
 
 
 @pytest.mark.parametrize("each", ["csv", "jsonl", "parquet", "arrow"])
 def test_files_are_read_a_second_time(tmp_path, small_blocks, nothing_kept, each):
     path = write(FRAME, tmp_path / f"rows.{each}")
-    trained = train(path, "label", ModelSpec(drop=("mail",)))
-    assert_scores(trained.scores, FRAME, trained.stored)
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        ModelSpec(prior="uniform", alpha=0.1),
-        ModelSpec(prior={"no": 0.5, "yes": 0.2, "so": 0.3}),
-        ModelSpec(prior=tb.Empirical(alpha=1.5), positive="yes", unseen="smooth"),
-        ModelSpec(columns={"age": "bins", "income": "bins"}),
-        ModelSpec(alpha=0.0),
-    ],
-    ids=["uniform", "stated", "smoothed prior", "bins", "unsmoothed"],
-)
-@pytest.mark.filterwarnings("ignore:row .* is impossible")
-def test_priors_and_smoothing_are_those_of_the_model(way, spec):
-    frame = FRAME.drop(columns="mail")
-    trained = train(frame, "label", spec)
-    assert_scores(trained.scores, frame, trained.stored)
+    assert_scores(train(path, "label", ModelSpec(drop=("mail",))), FRAME)
 
 
 @pytest.mark.parametrize(("positive", "winner"), [(None, "a"), ("a", "b"), ("b", "a")])
@@ -153,84 +139,43 @@ def test_a_tie_goes_to_the_first_class_that_is_not_positive(way, positive, winne
     assert scores.positive == (positive or "b")
 
 
-def test_rows_sorted_by_class_are_left_out_of_their_own_class(way):
-    frame = FRAME.drop(columns="mail").sort_values("label", ignore_index=True)
-    trained = train(frame, "label")
-    assert_scores(trained.scores, frame, trained.stored)
-
-
-def test_the_only_row_of_a_class_has_no_class_to_go_to(way):
-    frame = pd.concat([FRAME, FRAME.head(1).assign(label="lonely")], ignore_index=True)
-    frame = frame[["income", "status", "rooms", "label"]]
-    trained = train(frame, "label")
-    assert trained.scores.n_zero_probability == 1
-    assert_scores(trained.scores, frame, trained.stored)
-
-
-def test_values_that_only_one_row_has_are_unseen_without_it(way):
-    frame = FRAME[["income", "status", "label"]].copy()
-    frame.loc[[3, 40, 60], "status"] = ["once", "twice", "twice"]
-    for unseen in ("ignore", "smooth"):
-        trained = train(frame, "label", ModelSpec(unseen=unseen))
-        assert_scores(trained.scores, frame, trained.stored)
-
-
-def test_an_outlier_of_a_million_deviations_is_left_out_in_memory():
-    frame = FRAME[["income", "age", "label"]].copy()
-    frame.loc[10, "income"] = 50.0 + 15e6
-    trained = train(frame, "label")
-    assert_scores(trained.scores, frame, trained.stored)
-
-
 def test_what_cannot_be_left_out_in_a_stream_is_said(small_blocks, nothing_kept):
     frame = FRAME[["income", "age", "label"]].copy()
     frame.loc[10, "income"] = 50.0 + 15e9
     trained = train(frame, "label")
-    there = np.arange(len(frame)) != 10
-    assert_scores(trained.scores, frame, trained.stored, rows=there)
+    assert_scores(trained, frame, rows=np.arange(len(frame)) != 10)
     assert any(note.startswith("1 rows with extreme values") for note in trained.scores.notes)
 
 
-def test_rows_of_weight_zero_are_scored_by_the_model_of_all_and_count_nothing(way):
-    frame = FRAME[["income", "status", "times", "label"]].copy()
-    frame.loc[::4, "times"] = 0
-    trained = train(frame, "label", weight="times")
-    assert_scores(trained.scores, frame, trained.stored, weight="times")
-
-
-def test_text_in_memory_is_left_out_exactly():
+def test_what_only_memory_has_room_for_is_left_out_there():
+    """Texts, outliers of a million deviations, and rows that can be read only once."""
+    assert_scores(train(OUTLIER, "label", ModelSpec(only=("income", "age"))), OUTLIER)
     frame = FRAME[["mail", "income", "label"]]
-    trained = train(frame, "label", ModelSpec(text=("mail",)))
-    assert_scores(trained.scores, frame, trained.stored)
+    assert_scores(train(frame, "label", ModelSpec(text=("mail",))), frame)
+    once = pa.Table.from_pandas(FRAME[["income", "label"]], preserve_index=False).to_reader(20)
+    assert_scores(train(once, "label"), FRAME[["income", "label"]])
 
 
-def test_text_is_not_left_out_in_a_stream_and_that_is_said(nothing_kept):
-    trained = train(FRAME, "label", ModelSpec(text=("mail",)))
+@pytest.mark.parametrize(
+    ("frame", "spec", "limits", "why"),
+    [
+        (FRAME, ModelSpec(text=("mail",)), {"KEPT_BYTES": -1}, "the text is too long"),
+        (None, ModelSpec(), {"KEPT_BYTES": -1}, "can be read only once"),
+        (FRAME, ModelSpec({"calls": tb.Complement(norm=True)}), {}, "no closed form"),
+        (FRAME, ModelSpec({"calls": tb.Complement(norm=True)}), {"KEPT_BYTES": -1}, "closed form"),
+        (FRAME.head(2), ModelSpec(), {}, "too few rows or classes"),
+        (FRAME, ModelSpec(), {"MOST_IN_MEMORY": 100}, "64 rows of 3 classes take too much memory"),
+    ],
+    ids=["text", "once", "no formula", "no formula in a stream", "few", "classes"],
+)  # fmt: skip
+def test_why_there_are_no_scores_is_said(monkeypatch, frame, spec, limits, why):
+    for name, value in limits.items():
+        monkeypatch.setattr(planning if name == "KEPT_BYTES" else evaluation, name, value)
+    once = pa.Table.from_pandas(FRAME, preserve_index=False).to_reader(20)
+    trained = train(once if frame is None else frame, "label", spec)
     assert trained.scores is None
-    assert "text" in trained.no_scores
+    assert why in trained.no_scores == trained.to_dict()["no_scores"]
     assert f"No leave-one-out scores: {trained.no_scores}." in " ".join(str(trained).split())
-    assert trained.to_dict()["no_scores"] == trained.no_scores
-
-
-def test_rows_that_can_be_read_only_once_have_no_scores(tmp_path, nothing_kept):
-    path = write(FRAME, tmp_path / "rows.csv")
-    with Path(path).open("rb") as stream:
-        trained = train(stream, "label")
-    assert trained.scores is None
-    assert "only once" in trained.no_scores
-
-
-def test_few_rows_that_can_be_read_only_once_are_kept(tmp_path):
-    path = write(FRAME, tmp_path / "rows.csv")
-    with Path(path).open("rb") as stream:
-        trained = train(stream, "label")
-    assert trained.scores.log_loss == pytest.approx(train(path, "label").scores.log_loss, rel=1e-12)
-
-
-def test_a_family_without_a_closed_form_says_so(way):
-    trained = train(FRAME, "label", ModelSpec({"calls": tb.Complement(norm=True)}, drop=("mail",)))
-    assert trained.scores is None
-    assert "closed form" in trained.no_scores
 
 
 @pytest.mark.parametrize(
@@ -254,23 +199,6 @@ def test_a_row_that_no_model_can_do_without_does_not_stop_the_training(way, spec
     assert trained.no_scores.startswith("one of the rows cannot be left out: ")
 
 
-@pytest.mark.parametrize(
-    "rows", [{"x": [1.0, 2.0], "label": ["a", "b"]}, {"x": [1.0], "label": ["a"]}], ids=len
-)
-@pytest.mark.filterwarnings("ignore:every row")
-def test_too_few_rows_have_no_scores(rows):
-    trained = train(rows, "label")
-    assert trained.scores is None
-    assert "too few" in trained.no_scores
-
-
-def test_very_many_classes_leave_the_model_without_scores(monkeypatch):
-    monkeypatch.setattr(evaluation, "MOST_IN_MEMORY", 3 * 35)
-    trained = train(FRAME, "label")
-    assert trained.scores is None
-    assert trained.no_scores == "64 rows of 3 classes take too much memory"
-
-
 def test_more_probabilities_than_fit_are_those_of_the_first_rows(
     small_blocks, nothing_kept, monkeypatch
 ):
@@ -279,7 +207,7 @@ def test_more_probabilities_than_fit_are_those_of_the_first_rows(
     trained = train(frame, "label")
     assert 35 <= trained.scores.rows < len(frame)
     there = np.arange(len(frame)) < trained.scores.rows
-    assert_scores(trained.scores, frame, trained.stored, rows=there)
+    assert_scores(trained, frame, rows=there)
     assert f"scores of the first {trained.scores.rows} of 64 rows" in trained.scores.notes[0]
 
 
@@ -321,14 +249,14 @@ def test_small_tables_of_all_kinds(monkeypatch, rows, weighted, size, unseen):
             "ignore", "row .* impossible|accuracy misleads", tb.TallyBayesWarning
         )
         trained = train(frame, "label", spec, weight=weight)
-        assert_scores(trained.scores, frame, trained.stored, weight)
+        assert_scores(trained, frame, weight)
         with monkeypatch.context() as patched:
             patched.setattr(planning, "KEPT_BYTES", -1)
             patched.setattr(arrow_files, "ROWS", size)
             stream = train(frame, "label", spec, weight=weight)
         if stream.scores is None or stream.scores.rows < len(frame):
             return  # rows that cannot be taken away exactly are lost, as another test says
-        assert_scores(stream.scores, frame, stream.stored, weight)
+        assert_scores(stream, frame, weight)
 
 
 def test_a_file_that_changes_between_the_passes_has_no_scores(tmp_path, nothing_kept, monkeypatch):

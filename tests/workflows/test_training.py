@@ -1,423 +1,376 @@
 """Training on files gives what an estimator that is fitted on the same table in memory gives."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.model import Fitted
-from tallybayes.model.specification import ModelSpec, parse_column
-from tallybayes.modelfile import save
-from tallybayes.workflows.training import train
-from tiers import crossed
-from workflows.mixed import as_read, assert_same_tally, features, mixed, write
+from tallybayes.kernels.progress import listening
+from tallybayes.model.specification import ModelSpec
+from tallybayes.model.summary import MOST_COLUMNS, ModelSummary
+from tallybayes.modelfile import dump_bytes
+from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources.rows import open_rows
+from tallybayes.workflows.training import preview, train
+from workflows.mixed import COLUMNS, as_read, assert_same_tally, features, mixed, write
 
-FRAME = mixed()
-FORMATS = ("csv", "tsv", "csv.gz", "jsonl", "parquet", "arrow")
-WORDS = tb.Words(ngrams=(1, 2), stop_words=("you", "1"))
-GUESS = tb.ByClass({"no": 0.2, "yes": 1 / 3, "so": 0.5})
-BY_VALUE = tb.ByValue({"Single": 0.5, "Married": 0.25, "Divorced": 0.25, "a, b": 0.1,
-                       'says "so"': 0.01})  # fmt: skip
-
-# what is typed, beside what it means
-DECLARED = {
-    "gaussian": (["age=gaussian:ddof=0"], {"age": tb.Gaussian(ddof=0)}),
-    "gaussian with a floor": (
-        ["income=gaussian:floor=0.05"],
-        {"income": tb.Gaussian(floor=tb.RelativeFloor(0.05))},
-    ),
-    "log-normal": (["size=log-normal"], {"size": tb.LogNormal()}),
-    "categorical": (
-        ["rooms=categorical:alpha=1/2,unseen=smooth"],
-        {"rooms": tb.Categorical(alpha=0.5, unseen="smooth")},
-    ),
-    "m-estimate": (["status=categorical:m=3,p=1/5"], {"status": tb.Categorical(m=3, p=0.2)}),
-    "m-estimate by class": (
-        ["status=categorical:m=2,p=no:0.2;yes:1/3;so:0.5"],
-        {"status": tb.Categorical(m=2, p=GUESS)},
-    ),
-    "bins with edges": (
-        ["age=bins:edges=30;50;65,alpha=0", "income=bins:edges=60"],
-        {"age": tb.Bins((30, 50, 65), alpha=0), "income": tb.Bins((60,))},
-    ),
-    "bins without edges": (["income=bins", "size=bins:alpha=0.1"],
-                           {"income": tb.Bins(), "size": tb.Bins(alpha=0.1)}),
-    "bernoulli": (["on=bernoulli:threshold=1,alpha=0.3"], {"on": tb.Bernoulli(0.3, threshold=1)}),
-    "multinomial": (
-        ["visits=multinomial:bag=a", "calls=multinomial:bag=b,alpha=0.1"],
-        {"visits": tb.Multinomial(bag="a"), "calls": tb.Multinomial(0.1, bag="b")},
-    ),
-    "complement": (
-        ["visits=complement:norm=true,bag=a", "calls=complement"],
-        {"visits": tb.Complement(norm=True, bag="a"), "calls": tb.Complement()},
-    ),
-    "poisson": (["visits=poisson", "calls=poisson:alpha=0.5"],
-                {"visits": tb.Poisson(), "calls": tb.Poisson(0.5)}),
-    "text": (
-        ["mail=text:ngrams=1;2,stop_words=you;1,event=boolean,min_df=2,alpha=0.5"],
-        {"mail": tb.Text(WORDS, event="boolean", min_df=2, alpha=0.5)},
-    ),
-    "text with a vocabulary": (
-        ["mail=text:vocabulary=dinner;lottery;never,event=bernoulli"],
-        {"mail": tb.Text(event="bernoulli", vocabulary=("dinner", "lottery", "never"))},
-    ),
-    "characters": (
-        ["mail=text:tokens=characters,ngrams=1;3,lowercase=false,max_df=0.9"],
-        {"mail": tb.Text(tb.Words("characters", (1, 3), lowercase=False), max_df=0.9)},
-    ),
-}  # fmt: skip
+FRAME = mixed(350, seed=1)
+FORMATS = ("csv", "jsonl", "parquet", "arrow")
+SKIP = ReadOptions(bad_rows="skip")
+NAMES = tuple(features(FRAME).columns)
+OTHER_COLUMNS = {
+    "income": tb.Gaussian(ddof=0, floor=tb.RelativeFloor(0.05)),
+    "size": tb.Bins((1.0, 4.0), alpha=0.1),
+    "status": tb.Categorical(m=2, p=tb.ByClass({"no": 0.2, "yes": 1 / 3, "so": 0.5})),
+    "visits": tb.Complement(norm=True, bag="a"),
+    "calls": tb.Complement(),
+    "mail": tb.Text(event="bernoulli", vocabulary=("dinner", "lottery", "never")),
+}
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("training")
-    return {each: write(FRAME, folder / f"rows.{each}") for each in FORMATS}
+def trained(data, spec=None, target="label", **options):
+    return train(data, target, spec, scores=False, **options).stored
 
 
 def assert_as_fitted(stored, model, X):
     """Compare a stored model with an estimator: what was counted, how it is estimated, answers."""
     fitted, state = stored.fitted, model.fitted_
     assert_same_tally(fitted.tally, model.tally_)
-    assert fitted.recipe.families == state.recipe.families
+    for part in ("families", "prior", "positive", "reasons"):
+        assert getattr(fitted.recipe, part) == getattr(state.recipe, part)
     assert dict(fitted.recipe.columns) == dict(state.recipe.columns)
-    assert (fitted.recipe.prior, fitted.recipe.positive) == (
-        state.recipe.prior,
-        state.recipe.positive,
-    )
-    assert fitted.recipe.reasons == state.recipe.reasons
     assert fitted.model.classes == tuple(model.classes_.tolist())
-    np.testing.assert_allclose(fitted.model.posterior(X), model.predict_proba(X), rtol=1e-11)
+    np.testing.assert_allclose(fitted.model.posterior(X), model.predict_proba(X), rtol=1e-9)
     assert fitted.model.predict(X).tolist() == model.predict(X).tolist()
 
 
+@pytest.mark.parametrize("weight", [None, "times"], ids=["rows", "weights"])
 @pytest.mark.parametrize("each", FORMATS)
-def test_every_format_is_the_table_in_memory(files, each):
-    model = tb.NaiveBayes().fit(features(FRAME), FRAME["label"])
-    stored = train(files[each], "label", scores=False).stored
-    assert_as_fitted(stored, model, features(FRAME))
-    assert stored.fitted.tally.schema == model.schema_  # with the very reasons
+def test_a_stream_counts_what_the_table_in_memory_counts(tmp_path, small_blocks, each, weight):
+    path = write(FRAME, tmp_path / f"rows.{each}")
+    rows = open_rows(path)
+    assert not rows.complete
+    assert len(rows.sample) < 60
+    X = features(as_read(FRAME, COLUMNS, each), "times")
+    w = None if weight is None else FRAME[weight]
+    model = tb.NaiveBayes(COLUMNS).fit(X, FRAME["label"], sample_weight=w)
+    stored = trained(path, ModelSpec(COLUMNS, drop=() if weight else ("times",)), weight=weight)
+    assert_as_fitted(stored, model, X)
+    assert (stored.provenance.rows, stored.provenance.skipped) == (len(FRAME), 0)
+    assert stored.provenance.history == (f"fit {path}: {len(FRAME)} rows",)
 
 
-@pytest.mark.parametrize(("name", "each"), crossed(DECLARED, ["csv", "parquet"], every=3))
-def test_what_is_typed_of_columns_is_what_families_say(files, name, each):
-    texts, families = DECLARED[name]
-    X = features(as_read(FRAME, families, each))
-    model = tb.NaiveBayes(families).fit(X, FRAME["label"])
-    spec = ModelSpec(columns=dict(map(parse_column, texts)))
-    assert_as_fitted(train(files[each], "label", spec, scores=False).stored, model, X)
+@pytest.mark.parametrize(
+    ("spec", "options", "names"),
+    [
+        (ModelSpec(), {}, NAMES),
+        (ModelSpec(OTHER_COLUMNS), {"columns": OTHER_COLUMNS}, NAMES),
+        (ModelSpec("bins", only=("age", "rooms")), {"columns": "bins"}, ("age", "rooms")),
+        (ModelSpec("poisson", text=("mail",), only=("on",)),
+         {"columns": {"on": "poisson", "mail": "text"}}, ("on", "mail")),
+        (ModelSpec({"status": "categorical"}, only=("age",), alpha=0.3, unseen="smooth"),
+         {"columns": {"status": "categorical"}, "alpha": 0.3, "unseen": "smooth"},
+         ("age", "status")),
+        (ModelSpec(prior="uniform", positive="yes", drop=NAMES[:4]),
+         {"prior": "uniform", "positive": "yes"}, NAMES[4:]),
+        (ModelSpec(prior={"no": 0.5, "yes": 0.2, "so": 0.3}),
+         {"prior": {"no": 0.5, "yes": 0.2, "so": 0.3}}, NAMES),
+        (ModelSpec(calibration="weights", drop=("mail",)), {"calibration": "weights"},
+         [name for name in NAMES if name != "mail"]),
+        (ModelSpec("best", text=("mail",)), {"columns": {"mail": "text", ...: "best"}}, NAMES),
+        (ModelSpec({"size": "best", "age": tb.Bins((30,))}, text=("mail",)),
+         {"columns": {"size": "best", "age": tb.Bins((30,)), "mail": "text"}}, NAMES),
+    ],
+    ids=["auto", "families", "one for all", "text beside", "only", "prior", "stated", "calibrated",
+         "best", "best of one"],
+)  # fmt: skip
+@pytest.mark.parametrize("each", ["csv", "parquet"])
+def test_what_is_specified_is_what_the_estimator_does(tmp_path, each, spec, options, names):
+    path = write(FRAME, tmp_path / f"rows.{each}")
+    X = FRAME[list(names)]
+    model = tb.NaiveBayes(**options).fit(
+        as_read(X, options["columns"], each) if isinstance(options.get("columns"), dict) else X,
+        FRAME["label"],
+    )
+    found = train(path, "label", spec, scores=bool(spec.needs_all_rows))
+    assert_as_fitted(found.stored, model, X)
+    assert ("leaving rows out" in found.no_scores) is bool(spec.needs_all_rows)
+    assert found.scores is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "texts"),
+    [((0, 1), ("0", "1")), ((False, True), ("false", "True")), ((1.0, 2.0), ("1.0", "2")),
+     (("0", "1x"), ("0", "1x"))],
+    ids=["integers", "booleans", "decimals", "text"],
+)  # fmt: skip
+@pytest.mark.parametrize("each", ["csv", "jsonl", "parquet"])
+def test_labels_may_be_typed(tmp_path, labels, texts, each):
+    frame = mixed(60, labels=labels)[["income", "status", "label"]]
+
+    def meant(labels, by_name):
+        guess = tb.ByClass(dict(zip(labels, (0.25, 0.5), strict=True)))
+        family = tb.Categorical(m=2, p=guess)
+        return {
+            "columns": {"status": family} if by_name else family,
+            "prior": dict(zip(labels, (0.3, 0.7), strict=True)),
+            "positive": labels[1],
+        }
+
+    model = tb.NaiveBayes(**meant(labels, True)).fit(features(frame), frame["label"])
+    stored = trained(write(frame, tmp_path / f"rows.{each}"), ModelSpec(**meant(texts, True)))
+    assert_as_fitted(stored, model, features(frame))
+    assert list(map(type, stored.fitted.classes)) == list(map(type, labels))
+    one = frame[["status", "label"]]
+    model = tb.NaiveBayes(**meant(labels, False)).fit(features(one), one["label"])
+    assert_as_fitted(trained(one, ModelSpec(**meant(texts, False))), model, features(one))
+
+
+def test_a_few_decimals_may_be_labels(tmp_path):
+    frame = mixed(60, labels=(0.5, 1.5))[["income", "rooms", "label"]]
+    found = trained(write(frame, tmp_path / "rows.csv"), ModelSpec(positive="1.5")).fitted
+    assert_same_tally(found.tally, tb.Tally.of(features(frame), frame["label"]))
+    assert (found.classes, found.recipe.positive) == ((0.5, 1.5), 1.5)
 
 
 def test_categories_that_are_declared_are_letters_in_csv_and_values_elsewhere(tmp_path):
     frame = pd.DataFrame({"code": [7, 7, 8, 9] * 3, "label": ["a", "b", "b", "a"] * 3})
     (tmp_path / "rows.csv").write_text(frame.to_csv(index=False).replace("\n7,", "\n007,"))
-    spec = ModelSpec(columns={"code": "categorical"})
     for path, wanted in (
         (str(tmp_path / "rows.csv"), ("007", "8", "9")),
         (write(frame, tmp_path / "rows.parquet"), (7, 8, 9)),
-        (write(frame, tmp_path / "rows.jsonl"), (7, 8, 9)),
     ):
-        (block,) = train(path, "label", spec).stored.fitted.tally.blocks
+        (block,) = trained(path, ModelSpec({"code": "categorical"})).fitted.tally.blocks
         assert block.labels == (wanted,)
 
 
-def test_every_family_is_tried():
-    tried = {type(family) for _, families in DECLARED.values() for family in families.values()}
-    assert tried == {
-        tb.Gaussian, tb.LogNormal, tb.Categorical, tb.Bins, tb.Bernoulli, tb.Multinomial,
-        tb.Complement, tb.Poisson, tb.Text,
-    }  # fmt: skip
+def test_a_row_of_weight_zero_is_not_there(tmp_path):
+    frame = FRAME.assign(times=np.where(FRAME["label"] == "so", 0, FRAME["times"]))
+    some = frame[frame["times"] > 0]
+    model = tb.NaiveBayes({"income": "bins"})
+    model.fit(features(some, "times"), some["label"], sample_weight=some["times"])
+    path = write(frame, tmp_path / "rows.csv")
+    stored = trained(path, ModelSpec({"income": "bins"}), weight="times")
+    assert_as_fitted(stored, model, features(some, "times"))
+    assert (stored.fitted.classes, stored.provenance.rows) == (("no", "yes"), len(some))
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"status": tb.Categorical(m=3, p=BY_VALUE)},
-        {"status": tb.Categorical(m=3, p=tb.ByClass({"no": BY_VALUE, "yes": 0.2, "so": 0.3}))},
-        {"status": tb.Categories(("Widowed", "Single"))},
-        {"rooms": tb.Numeric(), "age": "categorical"},
-    ],
-    ids=["by value", "by class and value", "declared values", "kinds"],
-)
-def test_families_and_kinds_may_be_given_as_values(files, columns):
-    X = features(as_read(FRAME, columns, "csv"))
-    model = tb.NaiveBayes(columns).fit(X, FRAME["label"])
-    stored = train(files["csv"], "label", ModelSpec(columns=columns), scores=False).stored
-    assert_as_fitted(stored, model, X)
-
-
-@pytest.mark.parametrize("word", ["gaussian", "bins", "poisson"])
-def test_one_family_may_be_for_all_columns(files, word):
-    numbers = features(FRAME)[["age", "rooms", "on", "visits"]]
-    model = tb.NaiveBayes(word).fit(numbers, FRAME["label"])
-    spec = ModelSpec(columns=word, only=tuple(numbers.columns))
-    assert_as_fitted(train(files["csv"], "label", spec, scores=False).stored, model, numbers)
-
-
-def test_one_family_for_all_columns_leaves_text_to_text(files):
-    numbers = features(FRAME)[["age", "rooms", "mail"]]
-    model = tb.NaiveBayes({"age": "poisson", "rooms": "poisson", "mail": "text"})
-    model.fit(numbers, FRAME["label"])
-    spec = ModelSpec(columns="poisson", text=("mail",), only=("age", "rooms"))
-    assert_as_fitted(train(files["csv"], "label", spec, scores=False).stored, model, numbers)
-
-
-@pytest.mark.parametrize(
-    ("given", "names"),
-    [
-        (ModelSpec(drop=("mail", "times")), features(FRAME, "mail", "times").columns),
-        (ModelSpec(only=("age", "status")), ["age", "status"]),
-        (ModelSpec(only=("age",), columns={"status": "categorical"}), ["age", "status"]),
-        (ModelSpec(only=("age",), text=("mail",)), ["age", "mail"]),
-    ],
-    ids=["drop", "only", "only and declared", "only and text"],
-)
-def test_only_the_columns_that_are_chosen_are_used(files, given, names):
-    stored = train(files["parquet"], "label", given, scores=False).stored
-    assert stored.fitted.tally.schema.names == tuple(names)
-    model = tb.NaiveBayes(given.declared).fit(FRAME[list(names)], FRAME["label"])
-    assert_as_fitted(stored, model, FRAME[list(names)])
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.3])
-@pytest.mark.parametrize("unseen", ["ignore", "smooth"])
-def test_alpha_and_unseen_hold_for_columns_that_do_not_state_their_own(files, alpha, unseen):
-    columns = {"rooms": tb.Categorical(alpha=2.0), "on": "bernoulli"}
-    X = features(as_read(FRAME, columns, "csv"), "mail")
-    new = X.head(10).assign(rooms="7")
-    model = tb.NaiveBayes(columns, alpha=alpha, unseen=unseen).fit(X, FRAME["label"])
-    spec = ModelSpec(columns=columns, alpha=alpha, unseen=unseen, drop=("mail",))
-    stored = train(files["csv"], "label", spec, scores=False).stored
-    assert_as_fitted(stored, model, X)
-    np.testing.assert_allclose(
-        stored.fitted.model.posterior(new), model.predict_proba(new), rtol=1e-11
-    )
-
-
-class TestPriors:
-    @pytest.mark.parametrize(
-        "prior",
-        ["uniform", {"no": 0.5, "yes": 0.2, "so": 0.3}, tb.Empirical(alpha=2.0), tb.Uniform()],
-        ids=["uniform", "stated", "smoothed", "value"],
-    )
-    def test_the_prior_is_the_one_that_is_asked_for(self, files, prior):
-        model = tb.NaiveBayes(prior=prior, positive="yes").fit(features(FRAME), FRAME["label"])
-        spec = ModelSpec(prior=prior, positive="yes")
-        stored = train(files["csv"], "label", spec, scores=False).stored
-        assert_as_fitted(stored, model, features(FRAME))
-
-    @pytest.mark.parametrize(
-        ("labels", "texts"),
-        [((0, 1), ("0", "1")), ((False, True), ("false", "True")), ((1.0, 2.0), ("1.0", "2")),
-         (("0", "1x"), ("0", "1x"))],
-        ids=["integers", "booleans", "decimals", "text"],
-    )  # fmt: skip
-    @pytest.mark.parametrize("each", ["csv", "jsonl", "parquet"])
-    def test_labels_may_be_typed(self, tmp_path, labels, texts, each):
-        frame = mixed(60, labels=labels)[["income", "status", "label"]]
-        path = write(frame, tmp_path / f"rows.{each}")
-        guess = tb.ByClass(dict(zip(labels, (0.25, 0.5), strict=True)))
-        model = tb.NaiveBayes(
-            {"status": tb.Categorical(m=2, p=guess)},
-            prior=dict(zip(labels, (0.3, 0.7), strict=True)),
-            positive=labels[1],
-        ).fit(features(frame), frame["label"])
-        typed = f"status=categorical:m=2,p={texts[0]}:1/4;{texts[1]}:1/2"
-        spec = ModelSpec(
-            columns=dict([parse_column(typed)]),
-            prior=dict(zip(texts, (0.3, 0.7), strict=True)),
-            positive=texts[1],
-        )
-        stored = train(path, "label", spec, scores=False).stored
-        assert_as_fitted(stored, model, features(frame))
-        assert list(map(type, stored.fitted.classes)) == list(map(type, labels))
-
-    def test_a_few_decimals_may_be_labels(self, tmp_path):
-        frame = mixed(60, labels=(0.5, 1.5))[["income", "rooms", "label"]]
-        path = write(frame, tmp_path / "rows.csv")
-        wanted = tb.Tally.of(features(frame), frame["label"])
-        found = train(path, "label", ModelSpec(positive="1.5"), scores=False).stored.fitted
-        assert_same_tally(found.tally, wanted)
-        assert (found.classes, found.recipe.positive) == ((0.5, 1.5), 1.5)
-
-    def test_labels_of_one_family_for_all_columns_may_be_typed_too(self):
-        frame = mixed(60, labels=(0, 1))[["status", "rooms", "label"]]
-        family = tb.Categorical(m=2, p=tb.ByClass({0: 0.25, 1: 0.5}))
-        typed = tb.Categorical(m=2, p=tb.ByClass({"0": 0.25, "1": 0.5}))
-        model = tb.NaiveBayes(family).fit(features(frame), frame["label"])
-        stored = train(frame, "label", ModelSpec(columns=typed), scores=False).stored
-        assert_as_fitted(stored, model, features(frame))
-
-
-class TestWeights:
-    @pytest.mark.parametrize("each", ["csv", "parquet"])
-    def test_a_column_of_weights_is_the_sample_weight(self, files, each):
-        X = features(FRAME, "times")
-        model = tb.NaiveBayes().fit(X, FRAME["label"], sample_weight=FRAME["times"])
-        stored = train(files[each], "label", weight="times", scores=False).stored
-        assert_as_fitted(stored, model, X)
-
-    def test_a_weight_of_three_is_three_rows(self, tmp_path):
-        columns = {"size": "bins", "mail": "text"}
-        path = write(FRAME, tmp_path / "weighted.csv")
-        weighted = train(path, "label", ModelSpec(columns=columns), weight="times", scores=False)
-        repeated = FRAME.loc[FRAME.index.repeat(FRAME["times"])].drop(columns="times")
-        path = write(repeated, tmp_path / "repeated.csv")
-        plain = train(path, "label", ModelSpec(columns=columns), scores=False)
-        a, b = weighted.stored.fitted.tally, plain.stored.fitted.tally
-        assert a.schema.edges["size"] == b.schema.edges["size"] != ()
-        np.testing.assert_allclose(a.weight, b.weight, rtol=1e-13)
-        X = features(FRAME, "times")
-        np.testing.assert_allclose(
-            weighted.stored.fitted.model.posterior(X),
-            plain.stored.fitted.model.posterior(X),
-            rtol=1e-9,
-        )
-
-    def test_a_row_of_weight_zero_is_not_there(self, tmp_path):
-        frame = FRAME.assign(times=np.where(FRAME["label"] == "so", 0, FRAME["times"]))
-        path = write(frame, tmp_path / "rows.csv")
-        some = frame[frame["times"] > 0]
-        columns = {"income": "bins"}
-        model = tb.NaiveBayes(columns)
-        model.fit(features(some, "times"), some["label"], sample_weight=some["times"])
-        stored = train(
-            path, "label", ModelSpec(columns=columns), weight="times", scores=False
-        ).stored
-        assert_as_fitted(stored, model, features(some, "times"))
-        assert stored.fitted.classes == ("no", "yes")
-        assert stored.provenance.rows == len(some)
-
-
-class TestThroughTheEstimator:
-    """Families that are chosen and calibrations take all rows at once."""
-
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
-    def test_a_calibrated_model_is_the_estimators(self, files, how):
-        X = features(FRAME, "mail", "times")
-        model = tb.NaiveBayes(calibration=how).fit(X, FRAME["label"])
-        spec = ModelSpec(calibration=how, drop=("mail", "times"))
-        trained = train(files["csv"], "label", spec)
-        assert trained.stored.fitted.recipe.calibration.how == how
-        assert_as_fitted(trained.stored, model, X)
-        assert trained.scores is None
-        assert "leaving rows out" in trained.no_scores
-
-    @pytest.mark.parametrize("each", ["csv", "parquet"])
-    def test_the_best_families_are_the_estimators(self, files, each):
-        X = features(FRAME, "mail", "times")
-        model = tb.NaiveBayes("best").fit(X, FRAME["label"])
-        stored = train(
-            files[each], "label", ModelSpec(columns="best", drop=("mail", "times"))
-        ).stored
-        assert_as_fitted(stored, model, X)
-
-    def test_a_family_may_be_chosen_for_one_column_only(self, files):
-        columns = {"size": "best", "age": "bins"}
-        X = features(FRAME, "times")
-        model = tb.NaiveBayes({**columns, "mail": "text"})
-        model.fit(X, FRAME["label"], sample_weight=FRAME["times"])
-        spec = ModelSpec(columns=columns, text=("mail",))
-        stored = train(files["csv"], "label", spec, weight="times").stored
-        assert_as_fitted(stored, model, X)
-
-
-class TestTables:
-    """Tables in memory are rows too."""
-
-    @pytest.mark.parametrize(
-        "made",
-        [
-            lambda frame: frame,
-            lambda frame: pl.from_pandas(frame),
-            lambda frame: pl.from_pandas(frame).lazy(),
-            lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
-            lambda frame: pa.Table.from_pandas(frame, preserve_index=False).to_reader(50),
-            lambda frame: frame.astype(object).where(frame.notna(), None).to_dict("records"),
-            lambda frame: frame.astype(object).where(frame.notna(), None).to_dict("list"),
-        ],
-        ids=["pandas", "polars", "lazy", "arrow", "reader", "records", "lists"],
-    )
-    def test_whatever_holds_the_rows_gives_the_same_model(self, made):
-        model = tb.NaiveBayes().fit(features(FRAME), FRAME["label"])
-        stored = train(made(FRAME), "label", scores=False).stored
-        assert_as_fitted(stored, model, features(FRAME))
-        assert stored.provenance.sources == ("a table",)
-
-    @pytest.mark.parametrize("name", [None, "customer"], ids=["plain", "named"])
-    def test_the_index_of_a_frame_is_no_column(self, name):
-        some = FRAME[FRAME["rooms"] > 1].rename_axis(name)
-        model = tb.NaiveBayes().fit(features(some), some["label"])
-        assert_as_fitted(train(some, "label", scores=False).stored, model, features(some))
-
-    def test_the_values_of_a_categorical_are_declared(self):
-        known = ["Widowed", *FRAME["status"].dropna().unique()]
-        frame = FRAME.assign(status=FRAME["status"].astype(pd.CategoricalDtype(known)))
-        model = tb.NaiveBayes(unseen="smooth").fit(features(frame), frame["label"])
-        stored = train(frame, "label", ModelSpec(unseen="smooth"), scores=False).stored
+def test_tables_in_memory_are_rows_too():
+    known = ["Widowed", *FRAME["status"].dropna().unique()]
+    frame = FRAME.assign(status=FRAME["status"].astype(pd.CategoricalDtype(known)))
+    for calibration in (None, "temperature"):
+        made = {"unseen": "smooth", "calibration": calibration}
+        model = tb.NaiveBayes(**made).fit(features(frame, "mail"), frame["label"])
+        stored = trained(frame, ModelSpec(**made, drop=("mail",)))
+        assert_as_fitted(stored, model, features(frame, "mail"))
         assert "Widowed" in stored.fitted.tally.schema.declared["status"]
-        assert_as_fitted(stored, model, features(frame))
+    once = pa.Table.from_pandas(frame, preserve_index=False).to_reader(50)
+    assert trained(once, ModelSpec(unseen="smooth")).provenance.sources == ("a table",)
 
 
-class TestSeveralFiles:
-    def test_files_are_one_table(self, tmp_path):
-        for k, part in enumerate(np.array_split(np.arange(len(FRAME)), 3)):
-            write(FRAME.iloc[part], tmp_path / f"part{k}.csv")
-        model = tb.NaiveBayes().fit(features(FRAME), FRAME["label"])
-        paths = [str(tmp_path / f"part{k}.csv") for k in range(3)]
-        for data in (paths, str(tmp_path), str(tmp_path / "part*.csv")):
-            stored = train(data, "label", scores=False).stored
-            assert_as_fitted(stored, model, features(FRAME))
-        assert train(paths, "label", scores=False).stored.provenance.sources == (", ".join(paths),)
-
-    def test_whole_numbers_in_one_file_and_decimals_in_another_are_decimals(self, tmp_path):
-        whole = FRAME.head(60)
-        decimal = FRAME.tail(60).assign(age=lambda frame: frame["age"] + 0.5)
-        a = write(whole, tmp_path / "a.parquet")
-        b = write(decimal, tmp_path / "b.parquet")
-        both = pd.concat([whole, decimal])
-        model = tb.NaiveBayes().fit(features(both), both["label"])
-        trained = train([a, b], "label")
-        assert_as_fitted(trained.stored, model, features(both))
-        held = tb.NaiveBayes().cross_val(features(both), both["label"], folds="loo")
-        assert trained.scores.log_loss == pytest.approx(held.report().log_loss, rel=1e-9)
-        spec = ModelSpec(calibration="temperature")
-        model = tb.NaiveBayes(calibration="temperature").fit(features(both), both["label"])
-        assert_as_fitted(train([a, b], "label", spec).stored, model, features(both))
+def test_whole_numbers_and_decimals_go_together(tmp_path, small_blocks):
+    """In two files, and far behind the sample of one."""
+    some = FRAME[["income", "age", "label"]]
+    whole, decimal = some.head(60), some.tail(60).assign(age=lambda frame: frame["age"] + 0.5)
+    both = pd.concat([whole, decimal])
+    paths = [write(whole, tmp_path / "a.parquet"), write(decimal, tmp_path / "b.parquet")]
+    text = both.assign(age=[f"{x:g}" for x in both["age"]])
+    for data in (paths, write(text, tmp_path / "rows.csv")):
+        for calibration in (None, "temperature"):
+            model = tb.NaiveBayes(calibration=calibration).fit(features(both), both["label"])
+            found = train(data, "label", ModelSpec(calibration=calibration))
+            assert_as_fitted(found.stored, model, features(both))
+    assert trained(paths).provenance.sources == (", ".join(paths),)
 
 
 @pytest.mark.parametrize("unused", [{"drop": ("mail", "age")}, {"only": ("age", "status")}])
-def test_columns_that_were_left_out_stay_out_when_the_model_learns_on(tmp_path, unused):
-    stored = train(FRAME, "label", ModelSpec(**unused), weight="times", scores=False).stored
-    save(tmp_path / "model.tally", stored)
-    model = tb.load(tmp_path / "model.tally").partial_fit(features(FRAME), FRAME["label"])
+def test_columns_that_were_left_out_stay_out_when_the_model_learns_on(unused):
+    stored = trained(FRAME, ModelSpec(**unused), weight="times")
+    model = tb.load(dump_bytes(stored)).partial_fit(features(FRAME), FRAME["label"])
     assert model.schema_.names == stored.fitted.tally.schema.names
 
 
-class TestWhatIsSaid:
-    def test_provenance_says_what_was_read(self, files):
-        made = train(files["csv"], "label", scores=False).stored.provenance
-        assert made.sources == (files["csv"],)
-        assert (made.rows, made.skipped) == (len(FRAME), 0)
-        assert made.history == (f"fit {files['csv']}: {len(FRAME)} rows",)
+@pytest.mark.parametrize("each", FORMATS)
+def test_categories_and_classes_that_come_later_are_counted(tmp_path, small_blocks, each):
+    frame = FRAME.sort_values(["label", "status"])[["income", "status", "label"]]
+    path = write(frame, tmp_path / f"rows.{each}")
+    assert set(open_rows(path).sample.column("label").to_pylist()) == {"no"}
+    model = tb.NaiveBayes().fit(features(frame), frame["label"])
+    assert_same_tally(trained(path).fitted.tally, model.tally_)
 
-    def test_it_is_told_as_text_and_as_json(self, files):
-        trained = train(files["csv"], "label")
-        said = str(trained)
-        for name in features(FRAME).columns:
-            assert name in said
-        assert ["accuracy", f"{trained.scores.accuracy:.4f}"] in map(str.split, said.splitlines())
-        found = json.loads(json.dumps(trained.to_dict()))
-        assert found["leave_one_out"]["scores"]["accuracy"] == trained.scores.accuracy
-        assert found["rows"] == len(FRAME)
-        assert [each["name"] for each in found["columns"]] == list(features(FRAME).columns)
 
-    def test_without_scores_there_are_none(self, files):
-        trained = train(files["csv"], "label", scores=False)
-        assert trained.scores is None
-        assert trained.no_scores == ""
-        assert isinstance(trained.stored.fitted, Fitted)
-        assert "leave" not in str(trained)
+def test_edges_are_cut_where_the_labels_of_the_sample_say(tmp_path, small_blocks):
+    frame = FRAME.assign(income=FRAME["income"] + 200 * (FRAME["label"] == "so"))
+    path = write(frame, tmp_path / "rows.csv")
+    first = frame.head(len(open_rows(path).sample))
+    model = tb.NaiveBayes({"income": "bins"}).fit(first[["income"]], first["label"])
+    edges = model.schema_.edges["income"]
+    assert edges
+    found = trained(path, ModelSpec({"income": "bins"}, only=("income",))).fitted.tally
+    wanted = tb.NaiveBayes({"income": tb.Bins(edges)}).fit(frame[["income"]], frame["label"])
+    assert_same_tally(found, wanted.tally_)
+
+
+def test_rows_that_are_set_aside_leave_the_model_of_the_others(tmp_path, small_blocks):
+    frame = FRAME[["income", "age", "label"]].astype({"age": object}).assign(w=1.0)
+    frame.loc[[99, 321], "age"] = "old"
+    frame.loc[200, "label"], frame.loc[210, "w"] = None, -1.0
+    path = write(frame, tmp_path / "rows.csv")
+    good = frame.drop([99, 200, 210, 321]).astype({"age": int})
+    model = tb.NaiveBayes().fit(features(good, "w"), good["label"])
+    found = train(path, "label", weight="w", read=SKIP)
+    assert_same_tally(found.stored.fitted.tally, model.tally_)
+    assert found.rejected.count == found.stored.provenance.skipped == 4
+    assert [line.split(":")[0] for line in found.rejected.lines] == [
+        f"{path}, row 100, column 'age'", f"{path}, row 201", f"{path}, row 211",
+        f"{path}, row 322, column 'age'",
+    ]  # fmt: skip
+    held = tb.NaiveBayes().cross_val(features(good, "w"), good["label"], folds="loo").report()
+    assert found.scores.log_loss == pytest.approx(held.log_loss, rel=1e-9)
+
+
+def test_progress_hears_of_every_row_and_byte(tmp_path, small_blocks):
+    path = tmp_path / "rows.csv"
+    write(FRAME, path)
+    heard, begun, ended = [], [], []
+
+    class Ear:
+        def begin(self, what, total_bytes):
+            begun.append((what, total_bytes))
+
+        def advance(self, rows, bytes):  # noqa: A002
+            heard.append((rows, bytes))
+
+        def end(self):
+            ended.append(True)
+
+    with listening(Ear()):
+        trained(path, ModelSpec(drop=("mail",)))
+    size, header = path.stat().st_size, len(",".join(FRAME.columns)) + 1
+    assert (begun, ended) == ([("counting", size)], [True])
+    assert np.sum(heard, axis=0).tolist() == [len(FRAME), size - header]
+
+
+def test_what_was_understood_is_told(tmp_path, small_blocks):
+    gaps = FRAME.assign(size=FRAME["size"].mask(FRAME["rooms"] == 2))
+    path = write(gaps, tmp_path / "rows.csv")
+    found = train(path, "label", ModelSpec({"rooms": "best"}, text=("mail",)))
+    summary = ModelSummary(found.stored.fitted)
+    assert {each.name: each.missing for each in summary.columns()} == (
+        features(gaps).isna().sum().to_dict()
+    )
+    assert dict(summary.classes) == FRAME["label"].value_counts().to_dict()
+    why = {each.name: each.why for each in summary.columns()}
+    assert (why["income"], why["owner"], why["mail"]) == ("decimal numbers", "booleans", "declared")
+    assert found.stored.fitted.recipe.reasons["rooms"] in why["rooms"]
+    said = str(found).splitlines()
+    assert said[0].startswith("350 rows, to predict 'label': ")
+    assert said[1].split() == ["column", "family", "missing", "why"]
+    assert [line.split()[0] for line in said[2:13]] == list(NAMES)
+    scored = train(FRAME, "label")
+    assert ["accuracy", f"{scored.scores.accuracy:.4f}"] in map(str.split, str(scored).splitlines())
+    shown = json.loads(json.dumps(scored.to_dict()))
+    assert shown["leave_one_out"]["scores"]["accuracy"] == scored.scores.accuracy
+    assert [each["name"] for each in shown["columns"]] == list(NAMES)
+    wide = pd.DataFrame({f"x{k}": np.arange(40.0) for k in range(MOST_COLUMNS + 7)})
+    wide["label"] = [f"c{k % 12}" for k in range(40)]
+    assert str(ModelSummary(trained(wide).fitted)).endswith("\n... 7 more")
+
+
+def test_a_preview_looks_at_the_first_rows_only(tmp_path, small_blocks):
+    spec = ModelSpec(prior={"no": 0.5, "yes": 0.2, "so": 0.2, "later": 0.1}, positive="later")
+    path = write(FRAME, tmp_path / "rows.csv")
+    n = len(open_rows(path).sample)
+    looked = preview(path, "label", spec)
+    assert looked.first_rows == looked.to_dict()["first_rows"] == n < 60
+    assert str(looked).startswith(f"From the first {n} rows only\n{n} rows, to predict")
+    assert looked.stored.fitted.tally == trained(FRAME.head(n)).fitted.tally
+    few = preview(FRAME.head(15), "label")
+    assert (few.first_rows, few.scores) == (None, None)
+    assert few.stored.fitted.tally == trained(FRAME.head(15)).fitted.tally
+
+
+# what is pointed at
+
+
+@pytest.mark.parametrize(
+    ("columns", "match"),
+    [
+        ({"id": [f"customer {k}" for k in range(350)]}, r"'id' has \d+ different .*drop=\('id',\)"),
+        ({"id": np.arange(100, 450)}, r"column 'id' numbers the rows.*drop=\('id',\)"),
+        ({"id": [None] * 250 + ["so"] * 100}, "column 'id' is empty in the first .* rows"),
+        ({"label": "all"}, r"every row .*rows\.csv has the label 'all' in column 'label'"),
+    ],
+    ids=["names", "numbers", "empty", "one class"],
+)  # fmt: skip
+def test_what_tells_nothing_of_other_rows_is_pointed_at(tmp_path, small_blocks, columns, match):
+    frame = FRAME[["income", "label"]].assign(**columns)
+    path = write(frame, tmp_path / "rows.csv")
+    with pytest.warns(tb.TallyBayesWarning, match=match):
+        found = trained(path)
+    assert_same_tally(found.fitted.tally, tb.Tally.of(features(frame), frame["label"]))
+    if "id" in columns:  # unless the user has said what it is, or there are few rows
+        word = "gaussian" if isinstance(columns["id"], np.ndarray) else "categorical"
+        trained(path, ModelSpec({"id": word}))
+        trained(path, ModelSpec(drop=("id",)))
+        trained(frame.head(20))
+
+
+# what is refused
+
+BAD = {
+    "target": (FRAME, ModelSpec(), {"target": "lable"}, "rows.csv: .* 'lable' to predict; did you"),
+    "dropped": (FRAME, ModelSpec(drop=("label",)), {}, "rows.csv: 'label' is what is predicted"),
+    "weight": (FRAME, ModelSpec(), {"weight": "tims"}, "no column 'tims'; did you mean 'times'"),
+    "declared": (FRAME, ModelSpec({"ag": "bins"}), {}, "no column 'ag'; did you mean 'age'"),
+    "no rows": (FRAME.head(0), ModelSpec(), {}, "rows.csv has no rows; expected some"),
+    "decimals": (FRAME.assign(label=np.linspace(0, 1, 350)), ModelSpec(), {},
+                 r"'label' has \d+ different numbers .*name another target"),
+    "names": (FRAME.assign(label=[f"name {k}" for k in range(350)]), ModelSpec(), {},
+              r"'label' has \d+ different values .*name another target"),
+    "no labels": (FRAME.assign(label=None), ModelSpec(), {}, "'label' is empty in the first"),
+    "a word": (FRAME.replace({"rooms": {3: "three"}}), ModelSpec({"rooms": "gaussian"}), {},
+               r"rows.csv, row \d+, column 'rooms': 'three'"),
+    "words": (FRAME, ModelSpec({"status": "bins"}), {}, "rows.csv.* column 'status'.* '.*'"),
+    "alpha": (FRAME, ModelSpec(alpha=-1), {}, "alpha is -1"),
+    "unseen": (FRAME, ModelSpec(unseen="forget"), {}, "unseen is 'forget'"),
+    "family": (FRAME, ModelSpec({"age": "gausian"}), {}, "'gausian'; did you mean 'gaussian'"),
+    "guess": (FRAME, ModelSpec({"age": tb.Categorical(m=1, p=tb.ByClass({"no": 0.5}))}), {},
+              "p of column 'age'"),
+    "no prior": (FRAME, ModelSpec(prior={"no": 1.0}), {}, "no prior is stated for class 'so'"),
+}  # fmt: skip
+ONLY_COUNTED = {
+    "prior": (ModelSpec(prior={"no": 0.2, "yes": 0.3, "so": 0.4, "never": 0.1}),
+              "a prior is stated for the unknown class 'never'; known: 'no', 'so', 'yes'"),
+    "positive": (ModelSpec(positive="maybe"), "the unknown class 'maybe'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("calibration", [None, "temperature"], ids=["counted", "in memory"])
+def test_what_cannot_be_learnt_from_is_refused(tmp_path, name, calibration):
+    frame, spec, options, match = BAD[name]
+    path = write(frame, tmp_path / "rows.csv")
+    with pytest.raises(tb.TallyBayesError, match=match):
+        trained(path, replace(spec, calibration=calibration), **options)
+
+
+@pytest.mark.parametrize("name", ONLY_COUNTED)
+def test_a_class_that_is_unknown_is_refused(name):
+    spec, match = ONLY_COUNTED[name]
+    with pytest.raises(tb.TallyBayesError, match=match):
+        trained(FRAME, spec)
+
+
+def test_why_nothing_is_left_to_learn_from_is_told(tmp_path):
+    with pytest.raises(tb.TallyBayesError, match=r"no row to learn from: .* weigh 0"):
+        trained(FRAME.assign(w=0), weight="w")
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n1,a,b\n2,b,c\n")
+    for bad_rows in ("error", "skip"):
+        with pytest.raises(tb.TallyBayesError, match=r"rows\.csv, row 1: "):
+            trained(path, target="y", read=ReadOptions(bad_rows=bad_rows))

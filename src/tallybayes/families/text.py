@@ -21,7 +21,6 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse
@@ -146,9 +145,10 @@ class Text(Family, frozen=True):
         """What must have been counted: words."""
         return self.words
 
-    def bound(self, kind: Words) -> Text:
+    @classmethod
+    def for_kind(cls, kind: Words) -> Text:
         """Return the family as it suits a column that was counted so."""
-        return structs.replace(self, words=kind)
+        return cls(kind)
 
     @property
     def added(self) -> float:

@@ -7,16 +7,13 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "training": ("Previewed", "Trained", "preview", "train"),
+    "training": ("Trained", "preview", "train"),
     "prediction": ("Predicted", "predict"),
-    "evaluation": (
-        *("Compared", "Evaluated", "Tuned", "compare_models", "compare_specs"),
-        *("evaluate", "evaluate_model", "tune_spec"),
-    ),
+    "evaluation": ("Tuned", "compare", "evaluate", "tune_spec"),
     "changing": ("Changed", "forget", "learned", "merge", "merge_into", "update"),
     "records": ("explain", "inspect", "record_in", "record_of", "sample"),
     "reporting": ("Reported", "report"),
-    "warmup": ("Warmed", "warm_up"),
+    "warmup": ("warm_up",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

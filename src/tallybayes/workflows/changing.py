@@ -25,6 +25,7 @@ from tallybayes.rendering.words import count as number
 from tallybayes.rendering.words import counted, tallied
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
+from tallybayes.sources.arrow_files import refuse_lacking
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import sorted_labels
 from tallybayes.sources.row_stream import RejectedRows, Rows
@@ -34,7 +35,6 @@ from tallybayes.workflows.outcomes import Outcome
 from tallybayes.workflows.planning import (
     CATEGORIES,
     count,
-    require_columns,
     source_name,
     types_to_read,
 )
@@ -44,31 +44,28 @@ WEIGHT = Option("weight")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Changed(Outcome):
-    """What a change did to a model: how many rows came or went, and how many there are now."""
+    """What a change did to a model, and how many rows came or went."""
 
     what: str
     rows: int
-    total: int
     stored: Stored
-
-    @property
-    def classes(self) -> list[tuple[Any, int]]:
-        """The classes, and how many rows each of them has now."""
-        tally = self.stored.fitted.tally
-        return list(zip(tally.classes, tally.rows.tolist(), strict=True))
 
     def document(self) -> Iterator[Part]:
         """Say what came or went, and what there is now."""
-        now = f"{number(self.total)} now{': ' if self.classes else ''}{tallied(self.classes)}"
+        tally = self.stored.fitted.tally
+        classes = tallied(zip(tally.classes, tally.rows.tolist(), strict=True))
+        now = f"{number(tally.rows.sum())} now{': ' if classes else ''}{classes}"
         yield f"{self.what}: {counted(self.rows, 'row')}; the model has {now}"
 
     def facts(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
+        tally = self.stored.fitted.tally
+        classes = zip(tally.classes, tally.rows.tolist(), strict=True)
         return {
             "what": self.what,
             "rows": self.rows,
-            "total": self.total,
-            "classes": [{"label": label, "rows": rows} for label, rows in self.classes],
+            "total": int(tally.rows.sum()),
+            "classes": [{"label": label, "rows": rows} for label, rows in classes],
         }
 
 
@@ -96,9 +93,9 @@ def learned(
     >>> learned(stored, tally, 1).fitted.tally.rows.tolist()
     [2, 2]
     """
-    before, recipe, schema = stored.fitted.tally, stored.fitted.recipe, tally.schema
-    room = before.with_schema(schema)
-    total = room + tally if sign > 0 else room - tally
+    recipe, schema = stored.fitted.recipe, tally.schema
+    before = stored.fitted.tally.with_schema(schema)
+    total = before + tally if sign > 0 else before - tally
     fitted = Fitted(total, replace(recipe, families=applicable(recipe.families, schema)))
     n = int(tally.rows.sum())
     line = f"{'update' if sign > 0 else 'forget'} {source}: {n} rows"
@@ -127,24 +124,21 @@ def update(path: str | os.PathLike[str], data: Any, **options: Any) -> Changed:
         ``target``, the column of the data that holds the labels, if it is not called as in the
         model; ``weight`` and ``read``, as for `train`.
     """
-    return _change("updated", path, data, **options)
+    return _change("updated", 1, path, data, **options)
 
 
 def forget(path: str | os.PathLike[str], data: Any, **options: Any) -> Changed:
     """Uncount rows from a model file: the model becomes the one that never saw them.
 
     What cannot be right (rows that were never counted) is refused, and the file stays as it was.
-
-    Parameters
-    ----------
-    path, data, **options
-        As for `update`.
+    Parameters are those of `update`.
     """
-    return _change("forgot", path, data, **options)
+    return _change("forgot", -1, path, data, **options)
 
 
 def _change(
-    what: Literal["updated", "forgot"],
+    what: str,
+    sign: Literal[1, -1],
     path: str | os.PathLike[str],
     data: Any,
     *,
@@ -153,13 +147,9 @@ def _change(
     read: ReadOptions | None = None,
 ) -> Changed:
     start, read = time.perf_counter(), read or ReadOptions()
-    rows = open_rows(data, read)
-    before = load(path).fitted
-    known = before.tally.schema
-    require_columns(rows, known.names)
-    schema = _settled(rows, before.tally) if what == "updated" else known
-    plan = _plan_like(rows, before, schema, target or schema.target, weight)
-    if weight is None and not np.array_equal(before.tally.weight, before.tally.rows):
+    rows, before = open_rows(data, read), load(path).fitted.tally
+    plan = _plan_like(rows, before, target or before.schema.target, weight, settle=sign > 0)
+    if weight is None and not np.array_equal(before.weight, before.rows):
         warn(
             f"the rows in {os.fspath(path)} were counted with weights, and these are not; name "
             f"their column with {WEIGHT}",
@@ -168,50 +158,41 @@ def _change(
         )
     tally, _, rejected = count(rows, plan, read, settled=True)
     with changing(path) as change:
-        now = change.stored
-        if now.fitted.tally.schema not in (known, schema):
+        if change.stored.fitted.tally.schema not in (before.schema, plan.schema):
             raise TallyBayesError(f"{path} has other columns by now; do it again")
-        sign: Literal[1, -1] = 1 if what == "updated" else -1
-        stored = learned(now, tally, sign, source_name(data), rejected.count)
+        stored = learned(change.stored, tally, sign, source_name(data), rejected.count)
         change.save(stored)
-    n, total = int(tally.rows.sum()), int(stored.fitted.tally.rows.sum())
-    return Changed(rejected, time.perf_counter() - start, what, n, total, stored)
-
-
-def _settled(rows: Rows, tally: Tally) -> Schema:
-    """Settle what the columns are of which there was no value yet, if nobody has declared them."""
-    schema = tally.schema
-    undeclared = [
-        name
-        for name in tally.empty_columns()
-        if schema.kind(name).read_as == "category"
-        and name not in schema.declared
-        and schema.reason(name) != "declared"
-    ]
-    if not undeclared:
-        return schema
-    inferred = Schema.infer(source_of(rows.sample, undeclared), target=schema.target)
-    return schema.joined(inferred, overruled=undeclared)
+    n = int(tally.rows.sum())
+    return Changed(rejected, time.perf_counter() - start, what, n, stored)
 
 
 def _plan_like(
-    rows: Rows, fitted: Fitted, schema: Schema, target: str, weight: str | None
+    rows: Rows, before: Tally, target: str, weight: str | None, settle: bool
 ) -> CountPlan:
-    """Plan how rows are counted: as those before."""
-    others = [target] if weight is None else [target, weight]
-    require_columns(rows, others)
+    """Plan to count rows as those before; columns without a value yet may be settled now."""
+    schema, others = before.schema, [target] if weight is None else [target, weight]
+    refuse_lacking((*schema.names, *others), rows.names, rows.files[0])
     for name in others:
         if name in schema.names:
             raise TallyBayesError(
                 f"column {name!r} is one that the model predicts from; it cannot hold the labels "
                 "or weights too"
             )
-    types = column_types(fitted.tally)
-    # where no value is known, the type is that of the first rows
-    empty = source_of(rows.sample, fitted.tally.empty_columns())
-    types |= types_to_read(empty, schema, rows.types_guessed)
-    types[target] = type_of_labels(fitted.classes)
-    if not fitted.classes:
+    empty = before.empty_columns()
+    unsettled = [
+        name
+        for name in empty
+        if schema.kind(name).read_as == "category"
+        and name not in schema.declared
+        and schema.reason(name) != "declared"
+    ]
+    if settle and unsettled:
+        inferred = Schema.infer(source_of(rows.sample, unsettled), target=schema.target)
+        schema = schema.joined(inferred, overruled=unsettled)
+    types = column_types(before)
+    types |= types_to_read(source_of(rows.sample, empty), schema, rows.types_guessed)
+    types[target] = type_of_labels(before.classes)
+    if not before.classes:
         types[target] = type_to_read(ArrowColumn(target, rows.sample.column(target)), CATEGORIES)
     if weight is not None:
         types[weight] = "number"
@@ -232,18 +213,18 @@ def merge(models: Sequence[Stored], names: Sequence[str]) -> Changed:
         What they are called, for the history and in errors.
     """
     start, merged = time.perf_counter(), models[0]
-    n = total = int(merged.fitted.tally.rows.sum())
+    added = 0
     for other, name in zip(models[1:], names[1:], strict=True):
         try:
             fitted = _merged(merged.fitted, other.fitted)
         except TallyBayesError as error:
             raise TallyBayesError(f"{name} cannot be merged with {names[0]}: {error}") from None
         rows = int(other.fitted.tally.rows.sum())
-        line, total = f"merge {name}: {rows} rows", total + rows
-        provenance = merged.provenance.then(line, rows, other.provenance.skipped, name)
+        line, skipped, added = f"merge {name}: {rows} rows", other.provenance.skipped, added + rows
+        provenance = merged.provenance.then(line, rows, skipped, name)
         merged = replace(merged, fitted=fitted, provenance=provenance)
-    stored, seconds = _estimable(merged), time.perf_counter() - start
-    return Changed(RejectedRows(), seconds, "merged", total - n, total, stored)
+    stored = _estimable(merged)
+    return Changed(RejectedRows(), time.perf_counter() - start, "merged", added, stored)
 
 
 def merge_into(

@@ -20,20 +20,21 @@ from tallybayes.model.plans import CountPlan, ScorePlan
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering.words import counted as number_of
+from tallybayes.sources.arrow_files import refuse_lacking
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.row_stream import EXAMPLES, RejectedRows, Rows, map_rows
+from tallybayes.sources.row_stream import RejectedRows, Rows, map_rows
 from tallybayes.sources.rows import open_rows
-from tallybayes.validation.comparison import Comparison, compare, compare_predictions
+from tallybayes.tallies import Tally
+from tallybayes.validation import comparison
+from tallybayes.validation.comparison import Comparison
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.tuning import Tuned as Choice
 from tallybayes.validation.tuning import tune
 from tallybayes.workflows.outcomes import Found
 from tallybayes.workflows.planning import (
-    Counted,
     estimator_of,
     expecting,
     read_labelled,
-    require_columns,
     source_name,
     with_target,
 )
@@ -41,64 +42,42 @@ from tallybayes.workflows.planning import (
 ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 100.0)
 MOST_CELLS = 12_000_000  # of probabilities that are kept to be scored
 MOST_IN_MEMORY = 40_000_000  # of those of rows that are in memory
-NO_FORMULA = "the families have no closed form for it; use evaluate"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evaluated(Found):
-    """The scores of a model, or of a way to make one."""
-
-    result: ClassificationReport
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Compared(Found):
-    """Which of several models is better, and whether that may be chance."""
-
-    result: Comparison
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tuned(Found):
+class Tuned(Found[Choice]):
     """The parameters that were chosen, and the model that has them, to be saved."""
 
-    result: Choice
     stored: Stored
 
 
 def _notes(rejected: RejectedRows) -> tuple[str, ...]:
     """Say how many rows were set aside."""
-    n = rejected.count
-    return (f"{number_of(n, 'bad row')} {'was' if n == 1 else 'were'} set aside",) if n else ()
+    return (f"set aside: {number_of(rejected.count, 'bad row')}",) if rejected.count else ()
 
 
 def predict_labelled(
     stored: Stored,
     rows: Rows,
-    *,
-    target: str | None = None,
-    weight: str | None = None,
+    target: str | None,
+    weight: str | None,
     read: ReadOptions,
-    shown: Callable[[Any], None] | None = None,
+    shown: Callable[[Any], None] = lambda table: None,
 ) -> tuple[Predictions, RejectedRows]:
     """Let a stored model predict labelled rows, in a stream; `shown` is shown their tables."""
-    schema = stored.fitted.tally.schema
-    require_columns(rows, schema.names)
-    require_columns(rows, [target or schema.target], "for what is right")
-    require_columns(rows, [] if weight is None else [weight], "for the weights")
     plan = ScorePlan.of(stored.fitted, target, weight)
+    refuse_lacking((*plan.model.schema.names, *plan.types), rows.names, rows.files[0])
 
     def work(table: Any) -> Any:
-        return plan.predictions(table), table if shown is not None else None
+        return plan.predictions(table), table
 
     stream = map_rows(rows, plan.types, work, read, what="evaluating")
     parts = []
-    with expecting(rows, schema):
+    with expecting(rows, plan.model.schema):
         for result in stream:
             part, table = result.value
             parts.append(replace(part, rows=result.numbers))
-            if shown is not None:
-                shown(table)
+            shown(table)
     if not sum(map(len, parts)):
         raise TallyBayesError(f"{rows.files[0]} has no rows to score")
     rejected = stream.rejected
@@ -106,140 +85,82 @@ def predict_labelled(
     return found if rejected.count else replace(found, rows=None), rejected
 
 
-def evaluate_model(
-    stored: Stored,
-    data: Any,
-    *,
-    target: str | None = None,
-    weight: str | None = None,
-    read: ReadOptions | None = None,
-) -> Evaluated:
-    """Score a stored model on labelled rows that it has not seen.
-
-    Parameters
-    ----------
-    stored
-        The model.
-    data, weight, read
-        As for `train`.
-    target
-        The column of labels; the one that the model was trained on when not given.
-    """
-    start, read = time.perf_counter(), read or ReadOptions()
-    predictions, rejected = predict_labelled(
-        stored, open_rows(data, read), target=target, weight=weight, read=read
-    )
-    return Evaluated(rejected, time.perf_counter() - start, predictions.report())
-
-
 def evaluate(
+    model: Stored | ModelSpec,
     data: Any,
-    target: str,
-    spec: ModelSpec | None = None,
+    target: str | None = None,
     *,
     weight: str | None = None,
     read: ReadOptions | None = None,
     **held: Any,
-) -> Evaluated:
-    """Score a specification on rows that are held out in turn.
+) -> Found[ClassificationReport]:
+    """Score a model on labelled rows that it has not seen, or what `train` makes of other rows.
 
     Parameters
     ----------
-    data, target, spec, weight, read
-        As for `train`. All rows are read into memory.
+    model
+        A stored model; or a specification, for which rows are held out in turn.
+    data, target, weight, read
+        As for `train`; a stored model knows its target. Without one all rows are in memory.
     **held
         ``folds``, ``repeats`` and ``seed``, as for `tallybayes.validation.cross_val`.
     """
     start, read = time.perf_counter(), read or ReadOptions()
-    rows = read_labelled(open_rows(data, read), target, spec or ModelSpec(), weight, read)
-    found = estimator_of(rows.spec).cross_val(rows.X, rows.y, sample_weight=rows.weights, **held)
-    report = found.report(_notes(rows.rejected))
-    return Evaluated(rows.rejected, time.perf_counter() - start, report)
+    rows = open_rows(data, read)
+    if isinstance(model, Stored):
+        found, rejected = predict_labelled(model, rows, target, weight, read)
+    else:
+        X, y, weights, spec, rejected = read_labelled(rows, target, model, weight, read)
+        found = estimator_of(spec).cross_val(X, y, sample_weight=weights, **held)
+        found = replace(found, notes=(*found.notes, *_notes(rejected)))
+    return Found(rejected, time.perf_counter() - start, found.report())
 
 
-def compare_models(
-    models: Mapping[str, Stored],
+def compare(
+    models: Mapping[str, Stored] | Mapping[str, ModelSpec],
     data: Any,
-    *,
     target: str | None = None,
-    level: float = 0.05,
+    *,
+    weight: str | None = None,
     read: ReadOptions | None = None,
-) -> Compared:
-    """Compare stored models on labelled rows that none of them has seen, by McNemar's test.
+    level: float = 0.05,
+    **held: Any,
+) -> Found[Comparison]:
+    """Compare models on rows that none of them has seen, or specifications on held-out rows.
 
     Parameters
     ----------
     models
-        The models by name, two or more.
-    data, target, read
-        As for `evaluate_model`.
-    level
-        How small a p-value shows a difference.
-    """
-    start, read = time.perf_counter(), read or ReadOptions()
-    if len(models) < 2:
-        raise TallyBayesError("there is nothing to compare with; give two models or more")
-    # all rows that do not fit are named, to know whether they are the same for all
-    named = replace(read, bad_rows="report") if read.bad_rows == "skip" else read
-    rows = open_rows(data, read)  # once, so that what can be read only once says so
-    predictions, rejected = {}, {}
-    for name, stored in models.items():
-        predictions[name], rejected[name] = predict_labelled(
-            stored, rows, target=target, read=named
-        )
-    first, *others = rejected
-    for name in others:
-        if rejected[name].lines != rejected[first].lines:
-            raise TallyBayesError(
-                f"the models could not judge the same rows: {name!r} set others aside; correct the "
-                "rows that do not fit"
-            )
-    found, none_fit = compare_predictions(predictions, level=level), rejected[first]
-    if read.bad_rows == "skip":
-        none_fit = replace(none_fit, lines=none_fit.lines[:EXAMPLES])
-    return Compared(none_fit, time.perf_counter() - start, found)
-
-
-def compare_specs(
-    specs: Mapping[str, ModelSpec],
-    data: Any,
-    target: str,
-    *,
-    weight: str | None = None,
-    read: ReadOptions | None = None,
-    **options: Any,
-) -> Compared:
-    """Compare specifications on the same held-out rows.
-
-    Parameters
-    ----------
-    specs
-        The specifications by name, two or more; they must use the same columns.
+        Stored models by name, two or more; or specifications that use the same columns.
     data, target, weight, read
-        As for `train`. All rows are read into memory.
-    **options
-        ``folds``, ``repeats``, ``seed``, ``score`` and ``level``, as for
-        `tallybayes.validation.compare`.
+        As for `evaluate`.
+    level, **held
+        How small a p-value shows a difference; for specifications also ``folds``, ``repeats``,
+        ``seed`` and ``score``, as for `tallybayes.validation.compare`.
     """
     start, read = time.perf_counter(), read or ReadOptions()
-    if len({(spec.drop, spec.only) for spec in specs.values()}) > 1:
+    rows = open_rows(data, read)  # once, so that what can be read only once says so
+    specs = [model for model in models.values() if isinstance(model, ModelSpec)]
+    if not specs:
+        predictions = {}
+        for name, model in models.items():
+            stored: Any = model
+            predictions[name], rejected = predict_labelled(stored, rows, target, weight, read)
+        found = comparison.compare_predictions(predictions, level=level)
+        return Found(rejected, time.perf_counter() - start, found)
+    if len({(spec.drop, spec.only) for spec in specs}) > 1:
         raise TallyBayesError(
             "the specifications drop or use different columns, which only model files can: fit "
             "each on the same rows, then compare them on rows that none has seen"
         )
-    if len(specs) < 2:
-        raise TallyBayesError("there is nothing to compare with; give two specifications or more")
-    first, *others = specs.values()
-    rows = read_labelled(open_rows(data, read), target, first, weight, read, others)
-    labels = tuple(np.unique(rows.y).tolist())
-    found = compare(
-        {name: estimator_of(spec.for_labels(labels)) for name, spec in specs.items()},
-        rows.X,
-        rows.y,
-        sample_weight=rows.weights,
-        **options,
-    )
-    return Compared(rows.rejected, time.perf_counter() - start, found)
+    X, y, weights, _, rejected = read_labelled(rows, target, specs[0], weight, read, specs[1:])
+    labels = tuple(np.unique(y).tolist())
+    estimators = {
+        name: estimator_of(spec.for_labels(labels))
+        for name, spec in zip(models, specs, strict=True)
+    }
+    found = comparison.compare(estimators, X, y, sample_weight=weights, level=level, **held)
+    return Found(rejected, time.perf_counter() - start, found)
 
 
 def tune_spec(
@@ -269,87 +190,88 @@ def tune_spec(
     # what is tried for all columns leaves alone what is declared of some
     others = [spec.with_families(word) for word in values.get("columns", ())]
     if others:
-        values["columns"] = [each.declared for each in others]
-    rows = read_labelled(open_rows(data, read), target, spec, weight, read, others)
-    model, w = estimator_of(rows.spec), rows.weights
-    found = tune(model, rows.X, rows.y, values, sample_weight=w, **options)
-    name, n = source_name(data), len(rows.y)
-    provenance = Provenance.now(name, n, rows.rejected.count, f"tune {name}: {n} rows")
+        values["columns"] = [other.declared for other in others]
+    X, y, weights, spec, rejected = read_labelled(
+        open_rows(data, read), target, spec, weight, read, others
+    )
+    found = tune(estimator_of(spec), X, y, values, sample_weight=weights, **options)
+    name, n = source_name(data), len(y)
+    provenance = Provenance.now(name, n, rejected.count, f"tune {name}: {n} rows")
     stored = Stored(with_target(found.model, target), provenance)
-    return Tuned(rows.rejected, time.perf_counter() - start, found, stored)
+    return Tuned(rejected, time.perf_counter() - start, found, stored)
 
 
 def leave_out(
-    rows: Rows, plan: CountPlan, counted: Counted, recipe: Recipe, read: ReadOptions
+    rows: Rows,
+    plan: CountPlan,
+    tally: Tally,
+    tables: list[Any] | None,
+    recipe: Recipe,
+    read: ReadOptions,
 ) -> Predictions | str:
     """Predict every row by the model of all others, or say why that cannot be."""
     recipe = replace(recipe, calibration=None, declared_classes=())
-    tally, n_rows = counted.tally, int(counted.tally.rows.sum())
-    if len(tally.classes) < 2 or n_rows < 3:
+    n_rows, n_classes = int(tally.rows.sum()), len(tally.classes)
+    if n_classes < 2 or n_rows < 3:
         return "too few rows or classes to leave one out"
-    if counted.tables is not None:
-        if n_rows * len(tally.classes) > MOST_IN_MEMORY:
-            return f"{n_rows:,} rows of {len(tally.classes):,} classes take too much memory"
-        return _left_out_at_once(plan, counted, recipe)
-    if any(group.kind.read_as == "text" for group in plan.schema.groups):
-        return "the text is too long to be kept in memory; use evaluate with a test file"
-    if not rows.rereadable:
-        return "the rows can be read only once; save them to a file first"
+
+    def left_out(table: Any) -> Predictions:
+        data = plan.rows(table)  # a row that does not fit is an error of its own
+        try:
+            found = LeaveOneOut(data, tally, part=tables is None).predictions(recipe)
+        except TallyBayesError as error:  # it may be all that is known of a class that has a prior
+            raise _Stop(f"one of the rows cannot be left out: {error}") from error
+        if found is None:
+            raise _Stop("the families have no closed form for it; use evaluate")
+        return found
+
     try:
-        return _left_out_in_stream(rows, plan, counted, recipe, read)
-    except (TallyBayesError, OSError) as error:  # the model stands, whatever became of the file
-        return str(error)
+        if tables is None:
+            return _left_out_in_stream(rows, plan, tally, left_out, read)
+        if n_rows * n_classes > MOST_IN_MEMORY:
+            return f"{n_rows:,} rows of {n_classes:,} classes take too much memory"
+        import pyarrow
+
+        # one file may have whole numbers where another has decimals
+        return left_out(pyarrow.concat_tables(tables, promote_options="permissive"))
+    except _Stop as why:
+        return str(why)
 
 
-def _left_out_at_once(plan: CountPlan, counted: Counted, recipe: Recipe) -> Predictions | str:
-    """Leave out rows that are in memory."""
-    import pyarrow
-
-    # one file may have whole numbers where another has decimals
-    data = plan.rows(pyarrow.concat_tables(counted.tables, promote_options="permissive"))
-    try:
-        found = LeaveOneOut(data, counted.tally).predictions(recipe)
-    except TallyBayesError as error:  # it may be all that is known of a class that has a prior
-        return f"one of the rows cannot be left out: {error}"
-    return NO_FORMULA if found is None else found
+class _Stop(Exception):  # noqa: N818 - it says why there are no scores, and the model stands
+    """Why rows cannot be left out."""
 
 
 def _left_out_in_stream(
     rows: Rows,
     plan: CountPlan,
-    counted: Counted,
-    recipe: Recipe,
+    tally: Tally,
+    left_out: Callable[[Any], Predictions],
     read: ReadOptions,
 ) -> Predictions | str:
     """Leave out rows in a second pass over them."""
-    tally = counted.tally
-
-    def work(table: Any) -> Predictions | str:
-        data = plan.rows(table)
-        try:
-            part = LeaveOneOut(data, tally, part=True).predictions(recipe)
-        except TallyBayesError as error:  # the row itself is sound
-            return f"one of the rows cannot be left out: {error}"
-        return NO_FORMULA if part is None else part
-
+    if any(group.kind.read_as == "text" for group in plan.schema.groups):
+        return "the text is too long to be kept in memory; use evaluate with a test file"
+    if not rows.rereadable:
+        return "the rows can be read only once; save them to a file first"
     parts: list[Predictions] = []
     n = seen = 0
-    stream = map_rows(rows, plan.types, work, read, what="leaving out each row")
-    for result in stream:
-        if isinstance(result.value, str):
-            stream.close()
-            return result.value
-        parts.append(result.value)
-        n, seen = n + len(result.value), seen + result.n_rows
-        if n >= MOST_CELLS // len(tally.classes):
-            stream.close()
-            break
+    stream = map_rows(rows, plan.types, left_out, read, what="leaving out each row")
+    try:
+        for result in stream:
+            parts.append(result.value)
+            n, seen = n + len(result.value), seen + result.n_rows
+            if n >= MOST_CELLS // len(tally.classes):
+                stream.close()
+                break
+    except (TallyBayesError, OSError) as error:  # the model stands, whatever became of the file
+        return str(error)
+    if not n:
+        return "no row could be left out in a stream"
     total, notes = int(tally.rows.sum()), []
     if seen < total:
         notes.append(f"scores of the first {n:,} of {total:,} rows, each left out of all")
     if n < seen:
         notes.append(f"{seen - n:,} rows with extreme values could not be left out in a stream")
-    if not n:
-        return "no row could be left out in a stream"
     found = Predictions.joined(parts, folds=False)
     return replace(found, held_out="leave-one-out", notes=tuple(notes))

@@ -5,23 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from tallybayes.rendering import Part, Renderable
 from tallybayes.sources.row_stream import RejectedRows
 
+Result = TypeVar("Result", bound=Renderable)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome(Renderable):
-    """What was done.
-
-    Attributes
-    ----------
-    rejected
-        The rows that did not fit.
-    seconds
-        How long it took.
-    """
+    """What was done: which rows did not fit, and how long it took."""
 
     rejected: RejectedRows
     seconds: float
@@ -41,10 +35,10 @@ class Outcome(Renderable):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found(Outcome):
+class Found(Outcome, Generic[Result]):
     """What was found: it is shown as its `result`."""
 
-    result: Renderable
+    result: Result
 
     def document(self) -> Iterable[Part]:
         """Show the result."""

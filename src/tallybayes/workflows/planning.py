@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import encode_classes
-from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, did_you_mean, warn
+from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.kernels.choice import part_of
 from tallybayes.model import Fitted
 from tallybayes.model.plans import CountPlan, source_of, type_to_read
@@ -22,42 +22,46 @@ from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Table, arrow_memory
 from tallybayes.sources.csv_file import with_numbers
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import ColumnType, RejectedRows, Rows, map_rows
 from tallybayes.tallies import Tally
 from tallybayes.tallies.tally import PairwiseSum
 from tallybayes.tokenizer import expect_text
 
+Floats = NDArray[np.float64]
+
 FEW_ROWS = 20
 KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
 CATEGORIES = Categories()
 TARGET = Option("target")
+# what columns are read as to be all in memory: whole numbers may turn out to be decimals
+READ_AS: dict[str, ColumnType] = {
+    "integer": "number",
+    "float": "number",
+    "boolean": "boolean",
+    "categorical": "category",
+}
 
 
-class FirstRows(NamedTuple):
-    """The first rows that have a label and a weight, and what was said of the columns."""
-
-    columns: Table
-    labels: ArrowColumn
-    weights: NDArray[np.float64] | None
-    spec: ColumnSpec
-
-
-def first_rows(
+def _first_rows(
     rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
-) -> FirstRows:
-    """Look at the first rows, and refuse what cannot be learnt from."""
+) -> tuple[Table, ArrowColumn, Floats | None, ModelSpec, ColumnSpec]:
+    """Return the first rows that have a label and a weight; refuse what cannot be learnt from.
+
+    Beside them comes what was asked for, with labels of the right type, and its word on columns.
+    """
     names, table = spec.chosen(rows.names, target, weight), rows.sample
+    if not table.num_rows:
+        _refuse_empty(rows, read)
+    labels = ArrowColumn(target, table.column(target))
+    codes, classes = labels.codes(slice(0, len(labels)))
+    _check_target(labels, len(classes))
+    spec = spec.for_labels(classes)
     said = column_spec(spec.declared, names)
     names = tuple(said.kept(names))
     if rows.types_guessed:
-        numbers = [name for name in names if _may_be_numbers(said, name)]
+        numbers = [name for name in names if _said_of(said, name) in (None, "number")]
         table = with_numbers(table, [*numbers, *([weight] if weight else [])], read.decimal)
-    if not table.num_rows:
-        _refuse_empty(rows, read)
-    labels, weights = ArrowColumn(target, table.column(target)), None
-    _check_target(labels)
-    good = labels.codes(slice(0, len(labels))).codes >= 0
+    good, weights = codes >= 0, None
     if weight is not None:
         of_rows = ArrowColumn(weight, table.column(weight))
         weights = of_rows.numbers(slice(0, len(of_rows))).astype(np.float64)
@@ -69,22 +73,22 @@ def first_rows(
     for name, column in columns.columns.items():
         if said.of(name) is None:
             _warn_of(column, rows.complete)
-    return FirstRows(columns, ArrowColumn(target, table.column(target)), weights, said)
+    return columns, ArrowColumn(target, table.column(target)), weights, spec, said
 
 
 def plan_counting(
     rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
-) -> tuple[CountPlan, ColumnSpec]:
+) -> tuple[CountPlan, ModelSpec, ColumnSpec]:
     """Settle from the first rows what the columns are, and what they are read as."""
     with _about(rows):
-        columns, labels, weights, said = first_rows(rows, spec, target, weight, read)
+        columns, labels, weights, spec, said = _first_rows(rows, spec, target, weight, read)
         declared, said = resolve(said, columns, labels, weights)
         schema = Schema.infer(columns, declared, target=target)
     types = types_to_read(columns, schema, rows.types_guessed)
     types[target] = type_to_read(labels, CATEGORIES)
     if weight is not None:
         types[weight] = "number"
-    return CountPlan(schema, target, weight, types), said
+    return CountPlan(schema, target, weight, types), spec, said
 
 
 @contextmanager
@@ -117,42 +121,24 @@ def types_to_read(columns: Table, schema: Schema, guessed: bool) -> dict[str, Co
     return types
 
 
-def _may_be_numbers(said: ColumnSpec, name: str) -> bool:
-    """Tell whether nobody has said that a column is something else than numbers."""
+def _said_of(said: ColumnSpec, name: str) -> str | None:
+    """Return what a column is to be read as, if anybody has said what it is."""
     word = said.of(name)
-    return bool(getattr(getattr(word, "kind", word), "read_as", "number") == "number")
+    return None if word is None else getattr(getattr(word, "kind", word), "read_as", None)
 
 
-def labels_of(rows: Rows, target: str) -> tuple[Label, ...]:
-    """Return the labels that the first rows have."""
-    if target not in rows.names:
-        return ()
-    column = ArrowColumn(target, rows.sample.column(target))
-    return () if column.type == "empty" else column.codes(slice(0, len(column))).labels
-
-
-def require_columns(rows: Rows, names: Iterable[str], wanted: str = "") -> None:
-    """Refuse rows that lack a column."""
-    lacking = [name for name in names if name not in rows.names]
-    if lacking:
-        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
-        what = f"{rows.files[0]} has no column {lacking[0]!r}{more} {wanted}".rstrip()
-        raise TallyBayesError(f"{what}; {did_you_mean(lacking[0], rows.names)}")
-
-
-def _check_target(column: ArrowColumn) -> None:
+def _check_target(column: ArrowColumn, distinct: int) -> None:
     """Refuse to predict what is no class."""
-    n = len(column)
+    n, name = len(column), column.name
     if column.type == "empty":
         raise TallyBayesError(
-            f"column {column.name!r} is empty in the first {n} rows; expected a label in every row"
+            f"column {name!r} is empty in the first {n} rows; expected a label in every row"
         )
-    distinct = len(column.codes(slice(0, n)).labels)
     if n > FEW_ROWS and distinct > n / 2:
         what = "numbers" if column.type == "float" else "values"
         raise TallyBayesError(
-            f"column {column.name!r} has {distinct} different {what} in the first {n} rows, so it "
-            f"is no class to predict; name another {TARGET}, or sort its values into a few classes",
+            f"column {name!r} has {distinct} different {what} in the first {n} rows, so it is no "
+            f"class to predict; name another {TARGET}, or sort its values into a few classes",
             remedy=TARGET,
         )
 
@@ -162,30 +148,25 @@ def _warn_of(column: Column, complete: bool) -> None:
     n, name = len(column), column.name
     drop, text = Option("drop", (name,)), Option("text", (name,))
     declare = Option("columns", {name: "gaussian"})
+    what = ""
     if column.type == "empty" and not complete:
-        warn(
-            f"column {name!r} is empty in the first {n:,} rows, so it is read as text; if it holds "
-            f"numbers, declare it: {declare}",
-            TallyBayesWarning,
-            declare,
+        what = (
+            f"is empty in the first {n:,} rows, so it is read as text; if it holds numbers, "
+            f"declare it: {declare}"
         )
-    if n > FEW_ROWS and column.type == "integer":
+    elif n > FEW_ROWS and column.type == "integer":
         if (np.diff(column.numbers(slice(0, n)).astype(np.float64)) == 1.0).all():
-            warn(
-                f"column {name!r} numbers the rows, which says nothing of other rows; leave it out "
-                f"({drop})",
-                TallyBayesWarning,
-                drop,
-            )
+            what = f"numbers the rows, which says nothing of other rows; leave it out ({drop})"
     elif n > FEW_ROWS and column.type in ("text", "categorical"):
         distinct = len(column.codes(slice(0, n)).labels)
         if distinct > n / 2:
-            warn(
-                f"column {name!r} has {distinct} different values in {n} rows: as categories they "
-                f"say little of other rows. Leave it out ({drop}), or count its words ({text})",
-                TallyBayesWarning,
-                (drop, text),
+            what = (
+                f"has {distinct} different values in {n} rows: as categories they say little of "
+                f"other rows. Leave it out ({drop}), or count its words ({text})"
             )
+    if what:
+        remedies = [option for option in (drop, text, declare) if str(option) in what]
+        warn(f"column {name!r} {what}", TallyBayesWarning, remedies)
 
 
 @contextmanager
@@ -203,18 +184,13 @@ def expecting(rows: Rows, schema: Schema) -> Iterator[None]:
         yield
 
 
-class Counted(NamedTuple):
-    """What was counted; `tables` holds the rows themselves, if they are few enough."""
-
-    tally: Tally
-    tables: list[Any] | None
-    rejected: RejectedRows
-
-
 def count(
     rows: Rows, plan: CountPlan, read: ReadOptions, *, keep: bool = False, settled: bool = False
-) -> Counted:
-    """Count all rows, in one pass; what columns are may be `settled`, so that none is declared."""
+) -> tuple[Tally, list[Any] | None, RejectedRows]:
+    """Count all rows, in one pass, and `keep` them too if they are few enough.
+
+    What columns are may be `settled`, so that none is to be declared.
+    """
     pieces, tables = PairwiseSum(), []
     room = KEPT_BYTES if keep else 0
 
@@ -231,64 +207,53 @@ def count(
             pieces.add(tally)
             tables.append(table)
     kept = None if any(table is None for table in tables) else tables
-    return Counted(pieces.total() or Tally(plan.schema), kept, stream.rejected)
-
-
-class Labelled(NamedTuple):
-    """Rows in memory: the columns as an Arrow table, labels, weights if there are any.
-
-    `spec` is what was asked for, with labels of the right type.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    weights: NDArray[np.float64] | None
-    spec: ModelSpec
-    rejected: RejectedRows
+    return pieces.total() or Tally(plan.schema), kept, stream.rejected
 
 
 def read_labelled(
     rows: Rows,
-    target: str,
+    target: str | None,
     spec: ModelSpec,
     weight: str | None,
     read: ReadOptions,
     others: Iterable[ModelSpec] = (),
-) -> Labelled:
-    """Read all rows into memory, as they suit one specification and `others` on the same rows."""
+) -> tuple[Any, NDArray[Any], Floats | None, ModelSpec, RejectedRows]:
+    """Read all rows into memory, as they suit one specification and `others` on the same rows.
+
+    They are the columns as an Arrow table, labels and weights; what was asked for comes with labels
+    of the right type.
+    """
     import pyarrow
 
-    spec = spec.for_labels(labels_of(rows, target))
+    if target is None:
+        raise TallyBayesError(f"there is no column to predict; name one: {TARGET}", remedy=TARGET)
     with _about(rows):
-        first = first_rows(rows, spec, target, weight, read)
-    names = first.columns.names
+        columns, labels, _, spec, said = _first_rows(rows, spec, target, weight, read)
+    names = columns.names
     plan = CountPlan(Schema.of(names, [CATEGORIES] * len(names), target=target), target, weight)
-    said = [first.spec, *(column_spec(other.declared, rows.names) for other in others)]
-    types: dict[str, ColumnType] = {target: type_to_read(first.labels, CATEGORIES)}
-    for name, column in first.columns.columns.items():
-        # letters are values: what nobody takes for numbers is 007, not 7
-        letters = rows.types_guessed and not any(_may_be_numbers(each, name) for each in said)
-        types[name] = "category" if letters else type_to_read(column, CATEGORIES)
-        types[name] = "number" if types[name] == "integer" else types[name]
+    all_said = [said, *(column_spec(other.declared, rows.names) for other in others)]
+    types: dict[str, ColumnType] = {target: type_to_read(labels, CATEGORIES)}
+    for name, column in columns.columns.items():
+        words = {_said_of(one, name) for one in all_said}
+        types[name] = "number" if words == {"number"} else READ_AS.get(column.type, "text")
+        if rows.types_guessed and not words & {None, "number"}:
+            types[name] = "text"  # letters are values: what nobody takes for numbers is 007, not 7
     if weight is not None:
         types[weight] = "number"
-    for each in rows.sample.schema:  # what is read as codes declares its values
-        if types.get(each.name) == "category" and not pyarrow.types.is_dictionary(each.type):
-            types[each.name] = "text"
 
     def work(table: Any) -> Any:
         encode_classes(plan.labels(table), table.num_rows)  # a row without a label does not fit
         plan.weights(table)
         return table
 
-    undeclared = [name for name in names if first.spec.of(name) is None]
+    undeclared = [name for name in names if said.of(name) is None]
     stream = map_rows(rows, types, work, read, declarable=undeclared)
     tables = [result.value for result in stream]
     table = _as_sampled(pyarrow.concat_tables(tables, promote_options="permissive"), rows.sample)
     if not table.num_rows:
         _refuse_empty(rows, read)
-    labels = _labels(plan.labels(table))
-    return Labelled(table.select(list(names)), labels, plan.weights(table), spec, stream.rejected)
+    X, y = table.select(list(names)), _labels(plan.labels(table))
+    return X, y, plan.weights(table), spec, stream.rejected
 
 
 def _as_sampled(table: Any, sample: Any) -> Any:
@@ -336,10 +301,13 @@ def with_target(estimator: Any, target: str) -> Fitted:
     return replace(fitted, tally=fitted.tally.with_schema(schema), labels=None)
 
 
+def source_names(data: Any) -> tuple[str, ...]:
+    """Return what was read, as the user wrote it; a table has no name."""
+    several = data if isinstance(data, list | tuple) else [data]
+    named = all(isinstance(one, str | os.PathLike) for one in several)
+    return tuple(map(os.fspath, several)) if named else ()
+
+
 def source_name(data: Any) -> str:
-    """Return what was read, as the user wrote it."""
-    if isinstance(data, str | os.PathLike):
-        return os.fspath(data)
-    if isinstance(data, list | tuple) and all(isinstance(e, str | os.PathLike) for e in data):
-        return ", ".join(map(os.fspath, data))
-    return "a table"
+    """Return what was read, for the history."""
+    return ", ".join(source_names(data)) or "a table"

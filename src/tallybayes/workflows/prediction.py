@@ -13,14 +13,14 @@ from tallybayes.model.plans import PREDICTION, PredictPlan
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Part
 from tallybayes.rendering.words import counted, tallied
-from tallybayes.sources.arrow_files import types_of
+from tallybayes.sources.arrow_files import refuse_lacking, types_of
 from tallybayes.sources.formats import Format, ReadOptions
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import ColumnType, Rows, map_rows
 from tallybayes.sources.row_writers import format_for, row_writer, widened
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.outcomes import Outcome
-from tallybayes.workflows.planning import expecting, require_columns
+from tallybayes.workflows.planning import expecting
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +37,8 @@ class Predicted(Outcome):
 
     def facts(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
-        return {
-            "rows": self.rows,
-            "predicted": [{"label": label, "rows": n} for label, n in self.classes],
-            "columns": list(self.columns),
-        }
+        predicted = [{"label": label, "rows": n} for label, n in self.classes]
+        return {"rows": self.rows, "predicted": predicted, "columns": list(self.columns)}
 
 
 def predict(
@@ -76,9 +73,8 @@ def predict(
     path = os.fspath(out) if isinstance(out, str | os.PathLike) else None
     written = format_for(path, to)
     rows = open_rows(data, read)
-    require_columns(rows, stored.fitted.tally.schema.names)
-    require_columns(rows, keep or (), "to keep")
     plan = PredictPlan.of(stored.fitted, rows.names if keep is None else keep, proba)
+    refuse_lacking((*plan.model.schema.names, *plan.keep), rows.names, rows.files[0])
     passing = _types_kept(rows, plan.keep, written)
     often: Counter[Label] = Counter()
     n_rows, begun = 0, False

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from msgspec import ValidationError, convert
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.model.plans import column_types
 from tallybayes.model.specification import label_of
 from tallybayes.modelfile import Stored
-from tallybayes.rendering import Part, Renderable
+from tallybayes.rendering import Document, Renderable
 from tallybayes.sources.arrow_files import TYPE_NAMES
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import ColumnType, map_rows
 from tallybayes.sources.row_writers import row_writer
 from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.planning import require_columns
 
 if TYPE_CHECKING:
-    from tallybayes.explanations import Explanation
     from tallybayes.report.inspection import Inspection
 
-TRUTH = {"true": True, "false": False, "1": True, "0": False}
+TYPED = {"number": float, "integer": int, "boolean": bool}
 
 
 def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,18 +53,10 @@ def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _value(name: str, text: str, kind: ColumnType) -> Any:
     """Read a value as its column has it."""
-    if text == "":
-        return None
     try:
-        if kind == "number":
-            return float(text)
-        if kind == "integer":
-            return int(text)
-        if kind == "boolean":
-            return TRUTH[text.lower()]
-    except (ValueError, KeyError):
+        return None if text == "" else convert(text, TYPED.get(kind, str), strict=False)
+    except ValidationError:
         raise TallyBayesError(f"column {name!r}: {text!r} is not {TYPE_NAMES[kind]}") from None
-    return text
 
 
 def record_in(
@@ -76,7 +66,6 @@ def record_in(
     row, read = whole(row, "the row", 1), read or ReadOptions()
     rows = open_rows(data, read)
     types = column_types(stored.fitted.tally)
-    require_columns(rows, types)
     stream = map_rows(rows, types, lambda table: table, read)
     for result in stream:
         place = np.flatnonzero(result.numbers == row - 1)
@@ -87,25 +76,6 @@ def record_in(
     if row <= stream.rejected.of:
         raise TallyBayesError(f"row {row} of {rows.files[0]} is one of those set aside")
     raise TallyBayesError(f"{rows.files[0]} has {stream.rejected.of} rows; there is no row {row}")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Explained(Renderable):
-    """What each value says for one class against another, and all else in `to_dict`."""
-
-    explanation: Explanation
-    one: Label | None
-    other: Label | None
-
-    def document(self) -> Iterator[Part]:
-        """Show the evidence."""
-        shown = self.explanation
-        several = shown.runner_up is not None
-        yield from (shown.against(self.one, self.other) if several else shown).document()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
-        return self.explanation.to_dict(self.one, self.other)
 
 
 def explain(
@@ -143,21 +113,18 @@ def explain(
         return explanations.explain(stored.fitted, record, "working")
     if show == "counterfactuals":
         return explanations.counterfactuals(stored.fitted, record, meant(to), keep=keep)
-    return Explained(explanations.explain(stored.fitted, record), meant(one), meant(other))
+    found, classes = explanations.explain(stored.fitted, record), (meant(one), meant(other))
+    shown: Renderable = found if found.runner_up is None else found.against(*classes)
+    return Document(tuple(shown.document()), found.to_dict(*classes))
 
 
 def inspect(
-    stored: Stored,
-    path: str | None = None,
-    *,
-    columns: Sequence[str] = (),
-    words: int | None = None,
+    stored: Stored, path: str | None = None, *, columns: Sequence[str] = (), words: int = 10
 ) -> Inspection:
-    """Show what a model has counted and estimated: `tallybayes.report.inspection.inspect_model`."""
+    """Show what a model has counted and estimated: see `report.inspection.inspect_model`."""
     from tallybayes.report.inspection import inspect_model
 
-    more = {} if words is None else {"words": words}
-    return inspect_model(stored, path, columns=columns or None, **more)
+    return inspect_model(stored, path, columns=columns or None, words=words)
 
 
 def sample(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.model.plans import source_of
 from tallybayes.modelfile import Stored
@@ -18,17 +17,19 @@ from tallybayes.report.contents import MOST_ROWS, Sample
 from tallybayes.report.page import ModelReport, model_report
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.row_stream import IN_MEMORY, RejectedRows
+from tallybayes.sources.row_stream import RejectedRows
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.evaluation import predict_labelled
 from tallybayes.workflows.outcomes import Outcome
+from tallybayes.workflows.planning import source_names
 
 
 class Reservoir:
     """A uniform random sample of the rows of Arrow tables that pass by once.
 
     Every row draws a number, and those with the least numbers stay: any set of rows is as likely to
-    be kept as any other of that size.
+    be kept as any other of that size. `table` has them in their order, `numbers` says which of all
+    rows they are.
 
     Examples
     --------
@@ -36,43 +37,30 @@ class Reservoir:
     >>> kept = Reservoir(3)
     >>> for start in (0, 5):
     ...     kept.add(pyarrow.table({"n": range(start, start + 5)}))
-    >>> table, numbers = kept.rows()
-    >>> table.column("n").to_pylist() == numbers.tolist(), len(numbers)
+    >>> kept.table.column("n").to_pylist() == kept.numbers.tolist(), len(kept.numbers)
     (True, 3)
     """
 
     def __init__(self, size: int, seed: int = 0) -> None:
-        self._size = size
-        self._random = np.random.default_rng(seed)
-        self._seen = 0
-        self._tables: list[Any] = []
-        self._drawn = np.empty(0)
-        self._numbers = np.empty(0, np.int64)
+        self._size, self._random, self._seen = size, np.random.default_rng(seed), 0
+        self._drawn, self.numbers = np.empty(0), np.empty(0, np.int64)
+        self.table: Any = None
 
     def add(self, table: Any) -> None:
         """Let the rows of a table pass by."""
-        drawn = self._random.random(table.num_rows)
-        full = len(self._drawn) >= self._size
-        lucky = np.flatnonzero(drawn < (self._drawn.max() if full else 1.0))
-        if len(lucky):
-            self._tables.append(table.take(arrow_memory.from_numbers(lucky)))
-            self._drawn = np.concatenate([self._drawn, drawn[lucky]])
-            self._numbers = np.concatenate([self._numbers, lucky + self._seen])
-        self._seen += table.num_rows
-        if len(self._drawn) > 2 * self._size:
-            self.rows()
-
-    def rows(self) -> tuple[Any, NDArray[np.int64]]:
-        """Return the rows that stay, in their order, and their numbers among all rows."""
         import pyarrow
 
-        table = pyarrow.concat_tables(self._tables, promote_options="permissive")
-        if len(self._drawn) > self._size:
-            stay = np.sort(np.argpartition(self._drawn, self._size - 1)[: self._size])
-            table = table.take(arrow_memory.from_numbers(stay))
-            self._drawn, self._numbers = self._drawn[stay], self._numbers[stay]
-        self._tables = [table]
-        return table, self._numbers
+        n = table.num_rows
+        drawn = np.concatenate([self._drawn, self._random.random(n)])
+        numbers = np.concatenate([self.numbers, np.arange(self._seen, self._seen + n)])
+        both = (
+            table
+            if self.table is None
+            else pyarrow.concat_tables([self.table, table], promote_options="permissive")
+        )
+        stay = np.sort(np.argsort(drawn)[: self._size])
+        self._seen, self._drawn, self.numbers = self._seen + n, drawn[stay], numbers[stay]
+        self.table = both.take(arrow_memory.from_numbers(stay))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +88,6 @@ def report(
     read: ReadOptions | None = None,
     title: str | None = None,
     path: str | None = None,
-    names: Sequence[str] | None = None,
     options: Sequence[str] = (),
 ) -> Reported:
     """Write a report on a stored model: one page of HTML.
@@ -114,28 +101,26 @@ def report(
     data
         Labelled rows to judge the model by, as for `train`. Without them the report has no scores.
     target, weight, read
-        As for `evaluate_model`.
+        As for `evaluate`.
     title
         The title of the page.
     path
         The file of the model, to be named in the report.
-    names
-        What the data is called in the report; the names of its files when not given.
     options
         What is to be typed, word by word, so that data is read and judged the same way.
     """
     start, read, rejected = time.perf_counter(), read or ReadOptions(), RejectedRows()
     more: dict[str, Any] = {}
     if data is not None:
-        rows, kept = open_rows(data, read), Reservoir(MOST_ROWS)
+        kept = Reservoir(MOST_ROWS)
         more["predictions"], rejected = predict_labelled(
-            stored, rows, target=target, weight=weight, read=read, shown=kept.add
+            stored, open_rows(data, read), target, weight, read, kept.add
         )
-        table, places = kept.rows()
-        more["sample"] = Sample(source_of(table, stored.fitted.model.schema.names), places)
-        files = () if rows.files == IN_MEMORY else rows.files
-        more |= {"data": tuple(files if names is None else names), "options": list(options)}
-    page = model_report(stored.fitted, stored.provenance, title=title, path=path, **more)
+        columns = source_of(kept.table, stored.fitted.model.schema.names)
+        more |= {"sample": Sample(columns, kept.numbers), "data": source_names(data)}
+    page = model_report(
+        stored.fitted, stored.provenance, title=title, path=path, options=options, **more
+    )
     if out is not None:
         page.save(out)
     return Reported(rejected, time.perf_counter() - start, page)

@@ -7,11 +7,9 @@ data of a user would: for every family, tables that it can be counted from.
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,46 +22,24 @@ ROWS = 2_400
 LABELS = ["no", "yes"] * (ROWS // 2)
 ASCII = ("The lottery is yours: win today", "see you at dinner tonight", "buy now and get rich")
 WORLD = ("Überweisung für das Straßenfest", "ужин сегодня вечером", "चलो खाना खाते हैं", "夕食 ΟΔΟΣ")
-LOOPS = ("compiled", "compiled_text")
 
 
-@dataclass(frozen=True, slots=True)
-class Warmed:
-    """What was made ready, how many compiled loops that took, and in how many seconds."""
-
-    what: str
-    loops: int
-    seconds: float
-
-
-def warm_up() -> Iterator[Warmed]:
+def warm_up() -> Iterator[tuple[str, float]]:
     """Compile every kernel, or load it if it has been compiled on this machine, step by step.
+
+    Each step is what was made ready, and in how many seconds.
 
     Examples
     --------
     >>> steps = warm_up()  # nothing is done before the first step is asked for
     """
-    before = 0
     for what, work in STEPS.items():
         start = time.perf_counter()
         with warnings.catch_warnings(), part_of(LARGE):
             warnings.simplefilter("ignore")  # of made-up data
             warnings.filterwarnings("default", message=".*(NUMBA_CACHE_DIR|numba cannot be)")
             work()
-        ready = sum(versions().values())
-        yield Warmed(what, ready - before, time.perf_counter() - start)
-        before = ready
-
-
-def versions() -> dict[str, int]:
-    """Return for each compiled loop for how many types of data it is ready."""
-    found: dict[str, int] = {}
-    for name in LOOPS:
-        home = f"tallybayes.kernels.{name}"
-        for each in vars(sys.modules[home]).values() if home in sys.modules else ():
-            if hasattr(each, "signatures") and each.__module__ == home:
-                found[f"{name}.{each.__name__}"] = len(each.signatures)
-    return found
+        yield what, time.perf_counter() - start
 
 
 def _tables(read_as: str) -> Iterator[Mapping[str, Any]]:

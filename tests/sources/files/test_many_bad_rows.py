@@ -5,7 +5,7 @@ import pytest
 from sources.files.reading import message_of
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.workflows.evaluation import evaluate_model
+from tallybayes.workflows.evaluation import evaluate
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 
@@ -66,7 +66,7 @@ def test_thousands_of_rows_that_the_scoring_refuses_are_rejected(saved, bad, why
     spec = ModelSpec(drop=("w",), unseen="error")
     stored = train(saved(), "y", spec, scores=False).stored
     path = saved(**bad)
-    evaluated = evaluate_model(stored, path, weight="w", read=REPORT)
+    evaluated = evaluate(stored, path, weight="w", read=REPORT)
     aside = evaluated.rejected
     assert evaluated.result.confusion.counts.sum() == 2.0 * (N - N // 5)
     assert aside.lines[-1].startswith(f"{path}, row {N - 1:,}: {why}")

@@ -61,11 +61,11 @@ def evaluate(
             if len(files) < 2:
                 raise click.UsageError("Name the data to test the model on.")
             stored, data = load_model(files[0], files[1:]), list(files[1:])
-            found = evaluation.evaluate_model(stored, data, target=target, **how)
+            found = evaluation.evaluate(stored, data, target, **how)
         elif target is None:
             raise click.UsageError("Name a model file first, or say what to predict: --target.")
         else:
-            found = evaluation.evaluate(list(files), target, spec, **how, **held)
+            found = evaluation.evaluate(spec, list(files), target, **how, **held)
     session.show(found, **session.rejected(found, how["read"]))
 
 
@@ -126,12 +126,12 @@ def compare(
             refuse(
                 (IN_COLUMNS, IN_MODEL, IN_FOLDS, SPECS), "The models are made already: leave out"
             )
-            found = evaluation.compare_models(_loaded(names, data), data, target=target, **how)
+            found = evaluation.compare(_loaded(names, data), data, target, **how)
         elif target is None or not specs:
             raise click.UsageError("Name model files first, or give --target and --spec.")
         else:
             how |= {"score": score, "weight": weight, **held}
-            found = evaluation.compare_specs(_specs(specs, said), data, target, **how)
+            found = evaluation.compare(_specs(specs, said), data, target, **how)
     session.show(found, **session.rejected(found, how["read"]))
 
 
@@ -209,7 +209,7 @@ def report(
             if how[name] is not None:
                 raise click.UsageError(f"--{name} is a column of the data; name that with --data.")
     check_free(session, out, force, (model, *data), binary=False)
-    how |= {"data": list(data) or None, "names": data, "path": None if model == STANDARD else model}
+    how |= {"data": list(data) or None, "path": None if model == STANDARD else model}
     stored = load_model(model, data)
     how["options"] = _typed(how["target"], how["weight"], how["read"])
     with session.progress():

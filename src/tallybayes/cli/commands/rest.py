@@ -92,13 +92,12 @@ def warmup(session: Session) -> None:
     """
     from tallybayes.workflows.warmup import warm_up
 
-    done = []
-    for step in warm_up():
-        done.append(step)
-        session.say(f"{step.what}: {step.loops} loops in {step.seconds:.1f} s")
-    loops, seconds = sum(each.loops for each in done), sum(each.seconds for each in done)
-    said = f"{loops} compiled loops are ready after {seconds:.1f} s."
-    session.report(said, steps=done, loops=loops, seconds=seconds)
+    done = {}
+    for what, seconds in warm_up():
+        done[what] = seconds
+        session.say(f"{what}: {seconds:.1f} s")
+    took = sum(done.values())
+    session.report(f"All kernels are ready after {took:.1f} s.", steps=done, seconds=took)
 
 
 @command(

@@ -168,9 +168,9 @@ def _record(text: str) -> dict[str, Any]:
 """,
     options.MODEL,
     option("--column columns", ["NAME"], "Show this column, and others named so."),
-    option("--words", click.IntRange(min=1), "How many words of a text."),
+    option("--words", click.IntRange(min=1), "How many words of a text.", default=10),
 )
-def inspect(session: Session, model: str, columns: tuple[str, ...], words: int | None) -> None:
+def inspect(session: Session, model: str, columns: tuple[str, ...], words: int) -> None:
     """Show what a model has counted and estimated.
 
     Priors, tables of likelihoods as fractions and decimals, means and variances, the most
