@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import ipc
 
-from sources.files.reading import message_of, small_blocks
+from sources.files.reading import all_of, message_of, small_blocks
 from tallybayes.kernels.progress import listening
 from tallybayes.sources import text_blocks
 from tallybayes.sources.files import find_files
@@ -32,7 +32,8 @@ KEPT = """id,code,price,flag,note,y
 
 def read(path, types=None, **options):
     options = ReadOptions(**options)
-    stream = map_rows(open_rows(path, options), types, lambda table: table.to_pylist(), options)
+    rows = open_rows(path, options)
+    stream = map_rows(rows, types or all_of(rows), lambda table: table.to_pylist(), options)
     return [record for result in stream for record in result.value], stream.rejected
 
 
@@ -129,9 +130,9 @@ def test_a_file_that_was_changed_is_not_read_once_more(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("x,y\n1,a\n2,b\n")
     rows = open_rows(path)
-    assert len(list(rows.fragments())) == len(list(rows.fragments())) == 1
+    assert len(list(rows.fragments(all_of(rows)))) == len(list(rows.fragments(all_of(rows)))) == 1
     path.write_text("x,y\n1,a\n2,b\n3,c\n")
-    assert "was changed while it was read" in message_of(lambda: list(rows.fragments()))
+    assert "was changed while it was read" in message_of(lambda: list(rows.fragments(all_of(rows))))
 
 
 def test_a_file_that_was_changed_costs_the_scores_not_the_model(tmp_path, monkeypatch):

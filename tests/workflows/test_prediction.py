@@ -178,7 +178,7 @@ def test_files_with_whole_numbers_and_with_decimals_go_together(tmp_path, stored
         (NEW, {"keep": ("agee",)}, "no column 'agee'; did you mean 'age'"),
         (NEW.rename(columns={"income": "incom"}), {},
          r"new\.csv has no column 'income'; did you mean 'incom'"),
-        (NEW, {"to": "xlsx"}, "there is no output format 'xlsx'"),
+        (NEW, {"to": "xlsx"}, "there is no format 'xlsx'"),
     ],
     ids=["twice", "kept", "lacking", "format"],
 )  # fmt: skip

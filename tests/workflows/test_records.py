@@ -164,7 +164,7 @@ def test_what_is_given_is_kept_and_changes_the_rest_by_bayes_rule():
         ({"seed": -3}, "the seed is -3"),
         ({"given": {"label": "maybe"}}, "'maybe' is not a class"),
         ({"given": {"agee": "3"}}, "no column 'agee'; did you mean 'age'"),
-        ({"to": "xlsx"}, "no output format 'xlsx'"),
+        ({"to": "xlsx"}, "no format 'xlsx'"),
     ],
     ids=["number", "seed", "class", "column", "format"],
 )

@@ -12,7 +12,7 @@ from typing import IO, Any
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.model import Fitted
 from tallybayes.modelfile.manifest import Manifest, Provenance
-from tallybayes.sources.atomic_file import cannot, replace_file
+from tallybayes.sources.atomic_file import cannot, replacing
 from tallybayes.tallies.container import BEGINNING, pack, reading, unpack, version_of
 
 
@@ -68,7 +68,8 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
     ('fit loan.csv: 2 rows',)
     """
     parts = _parts(stored)
-    replace_file(path, lambda file: file.writelines(parts))
+    with replacing(path) as file:
+        file.writelines(parts)
 
 
 def dump_bytes(stored: Stored) -> bytes:

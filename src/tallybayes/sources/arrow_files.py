@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from tallybayes.errors import Option, TallyBayesError, did_you_mean
+from tallybayes.sources.columns import type_name
 from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import KEPT, ColumnType, ColumnTypes, DecodedRows, Fragment
+from tallybayes.sources.tables import check_lengths, columns_of
 
 ROWS = 32_768  # as many as are laid out for the kernels at once
 BUFFER = 1 << 20  # bytes of a Parquet column that are read at a time, not all of a row group
@@ -39,29 +41,25 @@ class ArrowFile:
         self._schema = reader.schema
         self._batches = _small(reader)
         self._head = []
-        rows = 0
         with explained_as("Arrow", name):
             self.names = checked_names(reader.schema.names, name)
             for batch in self._batches:
                 self._head.append(batch)
-                rows += batch.num_rows
-                if rows >= ROWS:
+                if sum(map(len, self._head)) >= ROWS:
                     break
             more = next(self._batches, None)
         self.sample = self._sound(pyarrow.Table.from_batches(self._head, self._schema))
         self.complete = more is None
         self._head += [] if more is None else [more]
 
-    def fragments(self, types: ColumnTypes | None, keep: ColumnTypes) -> Generator[Fragment]:
+    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Generator[Fragment]:
         """Go through the batches."""
         check_types(types, keep, self._schema, self._file)
         with explained_as("Arrow", self._file):
             for batch in chain(self._head, self._batches):
                 yield Fragment(self._file, batch.nbytes, partial(self._decoded, batch, types, keep))
 
-    def _decoded(
-        self, batch: Any, types: ColumnTypes | None, keep: ColumnTypes
-    ) -> Iterator[DecodedRows]:
+    def _decoded(self, batch: Any, types: ColumnTypes, keep: ColumnTypes) -> Iterator[DecodedRows]:
         import pyarrow
 
         table = pyarrow.Table.from_batches([batch], self._schema)
@@ -87,9 +85,8 @@ def open_arrow(ref: FileRef, options: ReadOptions) -> ArrowFile:
         if not is_file:
             return ArrowFile(ref.name, ipc.open_stream(stream))
         file = ipc.open_file(stream)
-        batches = (file.get_batch(number) for number in range(file.num_record_batches))
-        reader = pyarrow.RecordBatchReader.from_batches(file.schema, batches)
-        return ArrowFile(ref.name, reader)
+        batches = map(file.get_batch, range(file.num_record_batches))
+        return ArrowFile(ref.name, pyarrow.RecordBatchReader.from_batches(file.schema, batches))
 
 
 def _small(reader: Any) -> Iterator[Any]:
@@ -102,7 +99,7 @@ def _small(reader: Any) -> Iterator[Any]:
 class ParquetFile:
     """A Parquet file whose footer and first rows have been read."""
 
-    def __init__(self, ref: FileRef) -> None:
+    def __init__(self, ref: FileRef, options: ReadOptions) -> None:
         import pyarrow
 
         self._ref = ref
@@ -112,12 +109,10 @@ class ParquetFile:
         self._metadata, self._schema = file.metadata, file.schema_arrow
         self.names = checked_names(self._schema.names, ref.name)
         self.complete = self._metadata.num_rows <= ROWS
-        first = next(self._batches(file, use_threads=False), None)
-        self.sample = pyarrow.Table.from_batches([] if first is None else [first], self._schema)
-        try:
+        with explained_as("Parquet", ref.name):
+            first = list(islice(file.iter_batches(ROWS, use_threads=False), 1))
+            self.sample = pyarrow.Table.from_batches(first, self._schema)
             self.sample.validate(full=True)  # Arrow trusts that text is in UTF-8
-        except pyarrow.ArrowInvalid as error:
-            raise self._damaged(error) from None
 
     def _open(self, codes: list[str], metadata: Any = None) -> Any:
         from pyarrow import parquet
@@ -135,44 +130,29 @@ class ParquetFile:
                 buffer_size=BUFFER,
             )
 
-    def fragments(self, types: ColumnTypes | None, keep: ColumnTypes) -> Iterator[Fragment]:
+    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Iterator[Fragment]:
         """Go through the row groups."""
         check_types(types, keep, self._schema, self._ref.name)
-        size = self._ref.size or 0
-        for group in range(self._metadata.num_row_groups):
-            share = self._metadata.row_group(group).num_rows / max(self._metadata.num_rows, 1)
-            yield Fragment(
-                self._ref.name, int(size * share), partial(self._decoded, group, types, keep)
-            )
+        metadata = self._metadata
+        for group in range(metadata.num_row_groups):
+            share = metadata.row_group(group).num_rows / max(metadata.num_rows, 1)
+            n_bytes = int((self._ref.size or 0) * share)
+            yield Fragment(self._ref.name, n_bytes, partial(self._decoded, group, types, keep))
 
-    def _decoded(
-        self, group: int, types: ColumnTypes | None, keep: ColumnTypes
-    ) -> Iterator[DecodedRows]:
+    def _decoded(self, group: int, types: ColumnTypes, keep: ColumnTypes) -> Iterator[DecodedRows]:
         import pyarrow
 
-        names = None if types is None else list(dict.fromkeys([*types, *keep]))
-        codes = [name for name, type_ in (types or {}).items() if type_ == "category"]
-        alone = self._metadata.num_row_groups == 1
-        file = self._open(codes, self._metadata)
-        for batch in self._batches(file, row_groups=[group], columns=names, use_threads=alone):
-            table = selected(pyarrow.Table.from_batches([batch]), types, keep)
-            yield DecodedRows(table, batch.num_rows)
-
-    def _batches(self, file: Any, **how: Any) -> Iterator[Any]:
-        import pyarrow
-
-        try:
-            yield from file.iter_batches(ROWS, **how)
-        except (pyarrow.ArrowException, OSError) as error:
-            raise self._damaged(error) from None
-
-    def _damaged(self, error: Exception) -> TallyBayesError:
-        return TallyBayesError(f"{self._ref.name} is damaged: {first_line(error)}; write it anew")
-
-
-def open_parquet(ref: FileRef, options: ReadOptions) -> ParquetFile:
-    """Open a Parquet file."""
-    return ParquetFile(ref)
+        file = self._open([n for n, t in types.items() if t == "category"], self._metadata)
+        batches = file.iter_batches(
+            ROWS,
+            row_groups=[group],
+            columns=list(dict.fromkeys([*types, *keep])),
+            use_threads=self._metadata.num_row_groups == 1,
+        )
+        with explained_as("Parquet", self._ref.name):
+            for batch in batches:
+                table = selected(pyarrow.Table.from_batches([batch]), types, keep)
+                yield DecodedRows(table, batch.num_rows)
 
 
 def reader_of(data: Any) -> Any:
@@ -182,7 +162,7 @@ def reader_of(data: Any) -> Any:
     if isinstance(data, Mapping):
         data = _table({str(name): values for name, values in data.items()})
     elif isinstance(data, list | tuple):
-        data = _table(_columns(data))
+        data = _table(columns_of(data))
     elif hasattr(data, "collect") and not hasattr(data, "__arrow_c_stream__"):
         data = data.collect()  # polars' lazy frames
     elif hasattr(data, "iloc") and hasattr(data, "reset_index"):
@@ -198,18 +178,6 @@ def reader_of(data: Any) -> Any:
         raise TallyBayesError(f"the table cannot be read: {first_line(error)}") from None
 
 
-def _columns(records: Sequence[Any]) -> dict[str, list[Any]]:
-    """Turn records into columns; a record may lack some."""
-    for row, record in enumerate(records):
-        if not isinstance(record, Mapping):
-            raise TallyBayesError(
-                f"record {row + 1} is a {type(record).__name__}; expected a mapping of columns to "
-                "values"
-            )
-    names = dict.fromkeys(name for record in records for name in record)
-    return {str(name): [record.get(name) for record in records] for name in names}
-
-
 def _table(columns: Mapping[str, Any]) -> Any:
     import pyarrow
 
@@ -221,13 +189,7 @@ def _table(columns: Mapping[str, Any]) -> Any:
             arrays[name] = pyarrow.table({name: values}).column(0)
         except (TypeError, ValueError) as error:
             raise TallyBayesError(f"column {name!r} cannot be read: {first_line(error)}") from None
-    first = next(iter(arrays))
-    for name, array in arrays.items():
-        if len(array) != len(arrays[first]):
-            raise TallyBayesError(
-                f"column {name!r} has {len(array)} rows, but column {first!r} has "
-                f"{len(arrays[first])}; all columns must have the same number of rows"
-            )
+    check_lengths(arrays)
     return pyarrow.table(arrays)
 
 
@@ -243,46 +205,31 @@ def arrow_type(type_: ColumnType) -> Any:
 
 def type_of(found: Any) -> ColumnType | None:
     """Return what a type of Arrow's is here; None if it is nothing that can be counted."""
-    from pyarrow import types as is_
-
-    if is_.is_floating(found) or is_.is_decimal(found):
-        return "number"
-    if is_.is_integer(found):
-        return "integer"
-    if is_.is_boolean(found):
-        return "boolean"
-    text = is_.is_string(found) or is_.is_large_string(found) or is_.is_string_view(found)
-    return "text" if text else None
+    types: dict[str | None, ColumnType] = {"float": "number", "integer": "integer"}
+    types |= {"boolean": "boolean", "text": "text"}
+    return types.get(type_name(found))
 
 
 def plain_types(schema: Any) -> dict[str, ColumnType]:
     """Return the types of all columns of text, numbers, or true and false; nothing is text."""
     from pyarrow import types as is_
 
-    found = {each.name: "text" if is_.is_null(each.type) else type_of(each.type) for each in schema}
-    return {name: type_ for name, type_ in found.items() if type_ is not None}
-
-
-def types_of(table: Any) -> dict[str, ColumnType]:
-    """Return the types that all columns of a table can be read as; what is odd is text."""
-    return {each.name: type_of(each.type) or "text" for each in table.schema}
+    types = {each.name: "text" if is_.is_null(each.type) else type_of(each.type) for each in schema}
+    return {name: type_ for name, type_ in types.items() if type_ is not None}
 
 
 def with_booleans(types: ColumnTypes, schema: Any) -> ColumnTypes:
     """Read what is true or false as such where numbers are wanted: it counts as 1 or 0."""
-    found = plain_types(schema)
-    return {
-        name: "boolean" if type_ == "number" and found.get(name) == "boolean" else type_
-        for name, type_ in types.items()
-    }
+    booleans = {name for name, type_ in plain_types(schema).items() if type_ == "boolean"}
+    return {n: "boolean" if t == "number" and n in booleans else t for n, t in types.items()}
 
 
-def check_types(types: ColumnTypes | None, keep: ColumnTypes, schema: Any, file: str) -> None:
+def check_types(types: ColumnTypes, keep: ColumnTypes, schema: Any, file: str) -> None:
     """Refuse a file that lacks a column, or has no text where text is wanted, or the like."""
     import pyarrow
 
-    refuse_lacking([*(types or ()), *keep], schema.names, file)
-    for name, type_ in (types or {}).items():
+    refuse_lacking([*types, *keep], schema.names, file)
+    for name, type_ in types.items():
         found = schema.field(name).type
         coded = pyarrow.types.is_dictionary(found)
         what = type_of(found.value_type if coded else found)
@@ -296,13 +243,12 @@ def check_types(types: ColumnTypes | None, keep: ColumnTypes, schema: Any, file:
             )
 
 
-def selected(table: Any, types: ColumnTypes | None, keep: ColumnTypes) -> Any:
+def selected(table: Any, types: ColumnTypes, keep: ColumnTypes) -> Any:
     """Return the columns that have a type, and those to keep under names of their own."""
     import pyarrow
 
-    names = table.column_names if types is None else list(types)
-    columns = [table.column(name) for name in [*names, *keep]]
-    return pyarrow.Table.from_arrays(columns, [*names, *(KEPT + name for name in keep)])
+    columns = [table.column(name) for name in [*types, *keep]]
+    return pyarrow.Table.from_arrays(columns, [*types, *(KEPT + name for name in keep)])
 
 
 def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -30,22 +30,17 @@ _REASONS = {
 }
 
 
-def replace_file(path: str | os.PathLike[str], write: Callable[[IO[bytes]], None]) -> None:
-    """Write a file beside the old one, then put it in its place in a single step."""
-    with replacing(path) as file:
-        write(file)
-
-
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of the old one when the block is left without an error.
 
     One that is there keeps its permissions; a link stays a link, and what it leads to is replaced.
     """
-    name = str(Path(path))
+    name, old = str(Path(path)), None
     with writing(name):
         target = Path(os.path.realpath(path))
-        old = _status(Path(path))  # which a link to a pipe, /dev/stdout say, does not keep
+        with suppress(FileNotFoundError):
+            old = Path(path).stat()  # which a link to a pipe, /dev/stdout say, does not keep
     if old is not None and not stat.S_ISREG(old.st_mode):
         what = "a folder" if stat.S_ISDIR(old.st_mode) else "not an ordinary file"
         raise TallyBayesError(f"{name} cannot be written: it is {what}; name another")
@@ -54,8 +49,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         number = os.open(beside, flags, 0o666 if old is None else 0o600)
         with os.fdopen(number, "w+b") as file:
-            if old is not None:
-                _take_over(number, old)
+            if old is not None and hasattr(os, "fchown"):
+                with suppress(OSError):  # the owner, if that is allowed
+                    os.fchown(number, old.st_uid, old.st_gid)
+                os.fchmod(number, stat.S_IMODE(old.st_mode))
             yield file
             file.flush()
             os.fsync(number)
@@ -65,7 +62,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     finally:  # Ctrl-C, too, leaves nothing behind
         with suppress(OSError):
             beside.unlink()
-    _force_name(target.parent)
+    with suppress(OSError):  # the new name is forced to the disk, where the system can do that
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 @contextmanager
@@ -84,28 +86,3 @@ def cannot(what: str, name: str, error: OSError | ValueError) -> TallyBayesError
     known = _REASONS.get(getattr(error, "errno", None) or 0)
     said = getattr(error, "strerror", None) or str(error)
     return TallyBayesError(f"{name} cannot be {what}: {known or f'{said}; choose another place'}")
-
-
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
-
-
-def _take_over(number: int, old: os.stat_result) -> None:
-    """Give a file the owner, if that is allowed, and the permissions of the old one."""
-    if hasattr(os, "fchown"):
-        with suppress(OSError):
-            os.fchown(number, old.st_uid, old.st_gid)
-        os.fchmod(number, stat.S_IMODE(old.st_mode))
-
-
-def _force_name(folder: Path) -> None:
-    """Force the new name to the disk, where the system can do that."""
-    with suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)

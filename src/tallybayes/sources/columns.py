@@ -16,6 +16,8 @@ ColumnType = Literal["boolean", "integer", "float", "text", "categorical", "empt
 Array = NDArray[Any]
 
 MOST_SHOWN = 80  # letters of a type, which may be nested without end
+_TYPES: dict[str, ColumnType] = {"b": "boolean", "i": "integer", "u": "integer", "f": "float"}
+_LABEL_TYPES: dict[Any, ColumnType] = {bool: "boolean", int: "integer", float: "float"}
 
 
 class Column(Protocol):
@@ -65,6 +67,23 @@ def not_numbers(name: str, example: object, row: int) -> TallyBayesError:
     )
 
 
+def type_name(kind: Any) -> ColumnType | None:
+    """Return what a type of Arrow's is here; None if it is nothing that can be counted."""
+    from pyarrow import types as is_
+
+    if is_.is_dictionary(kind):
+        return "categorical"
+    if is_.is_boolean(kind):
+        return "boolean"
+    if is_.is_integer(kind):
+        return "integer"
+    if is_.is_floating(kind) or is_.is_decimal(kind):
+        return "float"
+    if is_.is_string(kind) or is_.is_large_string(kind) or is_.is_string_view(kind):
+        return "text"
+    return "empty" if is_.is_null(kind) else None
+
+
 class ArrayColumn:
     """A column in NumPy memory, or in a Python list."""
 
@@ -84,18 +103,10 @@ class ArrayColumn:
     @cached_property
     def type(self) -> ColumnType:
         """What the values are; a list is looked through."""
-        kind = self._values.dtype.kind
-        if kind == "b":
-            return "boolean"
-        if kind in "iu":
-            return "integer"
-        if kind == "f":
-            return "float"
+        if self._values.dtype.kind in _TYPES:
+            return _TYPES[self._values.dtype.kind]
         labels = self._encoded.labels
-        if not labels:
-            return "empty"
-        names: dict[Any, ColumnType] = {bool: "boolean", int: "integer", float: "float"}
-        return names.get(type(labels[0]), "text")
+        return _LABEL_TYPES.get(type(labels[0]), "text") if labels else "empty"
 
     @cached_property
     def _encoded(self) -> Encoded:
@@ -164,26 +175,15 @@ class ArrowColumn:
     @cached_property
     def type(self) -> ColumnType:
         """What the values are, by Arrow's type."""
-        is_ = self._arrow.types
-        kind = self._values.type
-        if is_.is_dictionary(kind):
-            return "categorical"
-        if is_.is_boolean(kind):
-            return "boolean"
-        if is_.is_integer(kind):
-            return "integer"
-        if is_.is_floating(kind) or is_.is_decimal(kind):
-            return "float"
-        if is_.is_string(kind) or is_.is_large_string(kind) or is_.is_string_view(kind):
-            return "text"
-        if is_.is_null(kind):
-            return "empty"
-        shown, drop = str(kind)[:MOST_SHOWN], Option("drop", (self.name,))
-        raise TallyBayesError(
-            f"column {self.name!r} holds {shown} values; convert it to numbers or text first, or "
-            f"leave it out ({drop})",
-            remedy=drop,
-        )
+        found = type_name(self._values.type)
+        if found is None:
+            drop = Option("drop", (self.name,))
+            raise TallyBayesError(
+                f"column {self.name!r} holds {str(self._values.type)[:MOST_SHOWN]} values; convert "
+                f"it to numbers or text first, or leave it out ({drop})",
+                remedy=drop,
+            )
+        return found
 
     @cached_property
     def declared(self) -> tuple[Label, ...]:
@@ -205,25 +205,17 @@ class ArrowColumn:
         if isinstance(whole, self._arrow.ChunkedArray):  # no chunks at all
             return Encoded(np.empty(0, np.int32), ())
         kind = whole.dictionary.type
-        odd = self._arrow.types.is_nested(kind) or isinstance(kind, self._arrow.BaseExtensionType)
-        if odd:  # pandas' intervals, for example
+        if type_name(kind) is None or self._arrow.types.is_decimal(kind):  # pandas' intervals, say
             raise TallyBayesError(
                 f"column {self.name!r} holds {kind} values; convert it to numbers or text first, "
                 "for example with .astype(str)"
             )
         # missing labels lose their code, equal ones share it; the last entry is for nulls
         kept: dict[Label, int] = {}
-        final = []
-        for label in whole.dictionary.to_pylist():
-            if is_missing(label):
-                final.append(-1)
-                continue
-            if not isinstance(label, str | bool | int | float):
-                raise TallyBayesError(
-                    f"column {self.name!r} holds a {type(label).__name__}; convert it to numbers "
-                    "or text first"
-                )
-            final.append(kept.setdefault(label, len(kept)))
+        final = [
+            -1 if is_missing(label) else kept.setdefault(label, len(kept))
+            for label in whole.dictionary.to_pylist()
+        ]
         codes = arrow_memory.codes(whole.indices, null=len(final))
         if not whole.null_count and final == list(range(len(final))):
             return Encoded(codes, tuple(kept))
@@ -237,9 +229,8 @@ class ArrowColumn:
                 if isinstance(value, str):
                     raise not_numbers(self.name, value, rows.start + row)
             part = part.cast(part.type.value_type) if self.type == "categorical" else part
-        is_ = self._arrow.types
-        if not (
-            is_.is_integer(part.type) or is_.is_floating(part.type) or is_.is_boolean(part.type)
+        if type_name(part.type) not in ("boolean", "integer") and not self._arrow.types.is_floating(
+            part.type
         ):
             part = part.cast("float64", safe=False)  # decimals, and text of which nothing is there
         return arrow_memory.numbers(part)
@@ -261,8 +252,7 @@ class ArrowColumn:
         kind = part.type
         if is_.is_null(kind):
             return np.full(len(part), None)
-        text = is_.is_string(kind) or is_.is_large_string(kind) or is_.is_string_view(kind)
         raw = is_.is_binary(kind) or is_.is_large_binary(kind) or is_.is_binary_view(kind)
-        if not text and not raw and not is_.is_fixed_size_binary(kind):
+        if type_name(kind) != "text" and not raw and not is_.is_fixed_size_binary(kind):
             raise not_text(self.name, f"{kind} values")
         return part

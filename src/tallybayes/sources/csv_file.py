@@ -9,24 +9,24 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
-from tallybayes.sources import arrow_memory
 from tallybayes.sources.arrow_files import (
     TYPE_NAMES,
     arrow_type,
     checked_names,
-    plain_types,
+    first_line,
     refuse_lacking,
     with_booleans,
 )
+from tallybayes.sources.arrow_memory import from_texts
 from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
@@ -38,15 +38,12 @@ from tallybayes.sources.row_stream import (
     Fragment,
     decoded_rows,
 )
-from tallybayes.sources.text_blocks import Quoting, blocks, wrong_encoding
+from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_encoding
 
 LINE_BREAKS = b"\r\n"
 DELIMITERS = ",;\t|"
 LOOKED_AT = 5  # records, to find the delimiter
 INDEX = "index"
-TRUE = ("true", "True", "TRUE", "1")
-FALSE = ("false", "False", "FALSE", "0")
-SHOWN = 40  # letters of a value in an error
 LIKE_A_NUMBER = r"^\s*[-+]?(\d|[.,]\d|(?i:inf|nan))[\d.,]*(?i:e[-+]?\d+|inity)?\s*$"
 NEARLY_ALL = 0.9  # of the values of a column, to take the others for what does not fit
 
@@ -62,15 +59,24 @@ class CsvFile:
         first = self._next()
         if not first:
             raise TallyBayesError(f"{ref.name} is empty; expected a line of names and some rows")
-        head = _head(first, replace(options, delimiter=delimiter), ref.name)
-        self._options = replace(options, delimiter=head.delimiter)
+        with _reading_head(ref.name):
+            delimiter = delimiter or _delimiter(first, options)
+            fields, size = next(_records(first, delimiter, options.quote), ([], len(first)))
+        self._options = replace(options, delimiter=delimiter)
+        if any("\0" in name for name in fields):
+            such = Option("encoding", "utf-16-le")
+            raise TallyBayesError(
+                f"{ref.name} has zero bytes in its first line, so it is no text in UTF-8; if it is "
+                f"in UTF-16, say so with {such}",
+                remedy=such,
+            )
         if options.header:
-            self.names = checked_names(_names(head.fields), ref.name)
-            first = first[head.size :]
+            self.names = checked_names(_names(fields), ref.name)
+            first = first[size:]
             if not first.lstrip(LINE_BREAKS):
                 first = self._next()
         else:
-            self.names = tuple(f"x{number}" for number in range(len(head.fields)))
+            self.names = tuple(f"x{number}" for number in range(len(fields)))
         second = next(self._blocks, None)
         self.complete = second is None
         self._first = [first] if second is None else [first, second]
@@ -80,10 +86,8 @@ class CsvFile:
         """Return the next block that holds something, or nothing."""
         return next((block for block in self._blocks if block.lstrip(LINE_BREAKS)), b"")
 
-    def fragments(self, types: ColumnTypes | None, keep: ColumnTypes) -> Generator[Fragment]:
+    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Generator[Fragment]:
         """Go through the file."""
-        if types is None:
-            types = plain_types(self.sample.schema)
         refuse_lacking([*types, *keep], self.names, self._file)
         types = with_booleans(types, self.sample.schema)
         with closing(self._blocks):
@@ -95,14 +99,17 @@ class CsvFile:
     ) -> Iterator[DecodedRows]:
         import pyarrow
 
-        if not keep:
-            try:
-                table = self._parsed(block, {name: arrow_type(t) for name, t in types.items()})
-                yield DecodedRows(table, table.num_rows)
-                return
-            except pyarrow.ArrowInvalid:
-                pass
-        yield self._from_text(block, types, keep)
+        try:
+            table = self._parsed(block, {name: arrow_type(t) for name, t in types.items()})
+            if keep:
+                passing = {name: arrow_type(t) for name, t in keep.items()}
+                kept = self._parsed(block, passing, as_written=True)
+                for name, column in zip(keep, kept.columns, strict=True):
+                    table = table.append_column(KEPT + name, _filled(column))
+            decoded = DecodedRows(table, table.num_rows)
+        except pyarrow.ArrowInvalid:
+            decoded = self._from_text(block, types, keep)
+        yield decoded
 
     def _parsed(
         self,
@@ -115,7 +122,8 @@ class CsvFile:
     ) -> Any:
         """Parse the columns of a block that have a type, or every column.
 
-        Rows with too few or too many fields are appended to the ragged ones, if there is a list.
+        Text that is `as_written` may be any, and is never null. Rows with too few or too many
+        fields are appended to the ragged ones, if there is a list.
         """
         import pyarrow
         from pyarrow import csv as arrow_csv
@@ -182,8 +190,9 @@ class CsvFile:
         except UnicodeDecodeError:
             raise wrong_encoding(self._file) from None
         except pyarrow.ArrowInvalid as error:
-            said = str(error).splitlines()[0]
-            raise TallyBayesError(f"{self._file} cannot be read as CSV: {said}") from None
+            raise TallyBayesError(
+                f"{self._file} cannot be read as CSV: {first_line(error)}"
+            ) from None
 
     def _from_text(self, block: bytes, types: ColumnTypes, keep: ColumnTypes) -> DecodedRows:
         """Read a block as text, convert it, and find the rows that do not fit."""
@@ -195,27 +204,34 @@ class CsvFile:
         table = self._without_ragged(block, texts, bad, as_written=True)
         n_rows = table.num_rows + len(bad)
         places = np.delete(np.arange(n_rows), [each.row for each in bad])
-        missing = arrow_memory.from_texts(self._options.missing)
+        missing = from_texts(self._options.missing)
         columns: dict[str, Any] = {}
-        for name, (source, type_) in _targets(types, keep).items():
-            column = table.column(source)
-            verbatim = name.startswith(KEPT) and type_ == "text"
-            absent = arrow_memory.from_texts([""]) if verbatim else missing
-            column = _without(column, compute.is_in(column, value_set=absent))
-            column, wrong = _fitted(column, type_, self._options.decimal)
-            columns[name] = column
-            bad += [
-                BadRow(int(places[row]), source, f"{_shown(text)!r} is not {TYPE_NAMES[type_]}")
-                for row, text in wrong
-            ]
+        for before, wanted in (("", types), (KEPT, keep)):
+            for name, type_ in wanted.items():
+                column = table.column(name)
+                if before and type_ == "text":
+                    column = _filled(column)
+                else:
+                    column = _without(column, compute.is_in(column, value_set=missing))
+                columns[before + name], wrong = _fitted(column, type_, self._options.decimal)
+                bad += [
+                    BadRow(
+                        int(places[row]), name, f"{shortened(text)!r} is not {TYPE_NAMES[type_]}"
+                    )
+                    for row, text in wrong
+                ]
         table = pyarrow.Table.from_arrays(list(columns.values()), list(columns))
         return decoded_rows(table, places, n_rows, bad)
 
 
-def _targets(types: ColumnTypes, keep: ColumnTypes) -> dict[str, tuple[str, ColumnType]]:
-    """Return the columns that are made, and of what; those to keep have names of their own."""
-    found = {name: (name, type_) for name, type_ in types.items()}
-    return {**found, **{KEPT + name: (name, type_) for name, type_ in keep.items()}}
+def _filled(column: Any) -> Any:
+    """Return a column of text with null where there is nothing."""
+    from pyarrow import compute
+    from pyarrow import types as is_
+
+    if not is_.is_string(column.type) or compute.min(compute.binary_length(column)).as_py() != 0:
+        return column
+    return _without(column, compute.is_in(column, value_set=from_texts([""])))
 
 
 def _fitted(column: Any, type_: ColumnType, decimal: str) -> tuple[Any, list[tuple[int, str]]]:
@@ -227,7 +243,7 @@ def _fitted(column: Any, type_: ColumnType, decimal: str) -> tuple[Any, list[tup
         return _converted(column, type_, decimal), []
     except pyarrow.ArrowInvalid:
         wrong = list(_wrong(column.unique().drop_null(), type_, decimal))
-        is_wrong = compute.is_in(column, value_set=arrow_memory.from_texts(wrong))
+        is_wrong = compute.is_in(column, value_set=from_texts(wrong))
         rows = compute.indices_nonzero(is_wrong).to_pylist()
         good = _converted(_without(column, is_wrong), type_, decimal)
         return good, [(row, column[row].as_py()) for row in rows]
@@ -243,15 +259,8 @@ def _without(column: Any, marked: Any) -> Any:
 
 def _converted(column: Any, type_: ColumnType, decimal: str) -> Any:
     """Convert text as Arrow's CSV reader does; what does not fit raises."""
-    import pyarrow
     from pyarrow import compute
 
-    if type_ == "boolean":
-        true = compute.is_in(column, value_set=arrow_memory.from_texts(TRUE))
-        known = compute.is_in(column, value_set=arrow_memory.from_texts(TRUE + FALSE))
-        if not compute.all(compute.or_(known, column.is_null()), min_count=0).as_py():
-            raise pyarrow.ArrowInvalid("neither true nor false")
-        return _without(true, compute.invert(known))
     if type_ in ("number", "integer"):
         column = compute.utf8_trim(column, " \t")
     if type_ == "number" and decimal == ",":
@@ -278,10 +287,6 @@ def _wrong(values: Any, type_: ColumnType, decimal: str) -> Iterator[str]:
         yield from _wrong(values[half:], type_, decimal)
 
 
-def _shown(text: str) -> str:
-    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
-
-
 def _names(fields: Sequence[str]) -> list[str]:
     """Return the names in the first line; pandas writes an index without one."""
     names = [name.strip() for name in fields]
@@ -290,34 +295,18 @@ def _names(fields: Sequence[str]) -> list[str]:
     return names
 
 
-class _Head(NamedTuple):
-    """The delimiter, the fields of the first record, and how many bytes that takes."""
-
-    delimiter: str
-    fields: list[str]
-    size: int
-
-
-def _head(block: bytes, options: ReadOptions, file: str) -> _Head:
-    """Read the first record of a file; empty lines before it are passed over."""
-    before = csv.field_size_limit(sys.maxsize)  # Python's own module refuses long fields
+@contextmanager
+def _reading_head(file: str) -> Iterator[None]:
+    """Let Python's own module read fields of any length, and name the file in its errors."""
+    before = csv.field_size_limit(sys.maxsize)
     try:
-        delimiter = options.delimiter or _delimiter(block, options)
-        fields, size = next(_records(block, delimiter, options.quote), ([], len(block)))
+        yield
     except UnicodeDecodeError:
         raise wrong_encoding(file) from None
     except csv.Error as error:
         raise TallyBayesError(f"{file} cannot be read as CSV: {error}") from None
     finally:
         csv.field_size_limit(before)
-    if any("\0" in field for field in fields):
-        such = Option("encoding", "utf-16-le")
-        raise TallyBayesError(
-            f"{file} has zero bytes in its first line, so it is no text in UTF-8; if it is in "
-            f"UTF-16, say so with {such}",
-            remedy=such,
-        )
-    return _Head(delimiter, fields, size)
 
 
 def _records(block: bytes, delimiter: str, quote: str) -> Iterator[tuple[list[str], int]]:

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -16,11 +16,11 @@ from typing import Any
 from urllib.parse import unquote
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources.formats import COMPRESSIONS, FORMATS, endings_of
+from tallybayes.sources.formats import COMPRESSED, FORMATS, Reader, ReadOptions
 
 OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "abfs", "abfss")
 _MARKS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
-_ENOUGH = 4  # bytes to tell a compression by
+ENOUGH = 4  # bytes to tell a compression by
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,7 @@ class FileRef:
     @property
     def n_bytes(self) -> int | None:
         """How much there will be to read, if the size tells that."""
-        endings = endings_of(self.name)
-        return None if endings and endings[-1] in COMPRESSIONS else self.size
+        return None if self.name.lower().endswith(COMPRESSED) else self.size
 
     def check_unchanged(self) -> None:
         """Refuse to read a file once more that is not the same by now."""
@@ -65,13 +64,16 @@ class FileRef:
         import pyarrow
 
         with explained(self.name):
-            raw = self._raw()
-            first = raw.peek(_ENOUGH)
-        for mark, name in _MARKS:
-            if first.startswith(mark):
-                packed = pyarrow.PythonFile(raw, mode="r")
-                return Peekable(pyarrow.CompressedInputStream(packed, name))
-        return raw
+            stream = self.stream
+            if stream is None:
+                stream = Peekable(self.raw() if self.filesystem else io.FileIO(self.path))
+            elif not isinstance(stream, Peekable):
+                stream = Peekable(stream, ours=False)
+            compression = _compression(stream.peek(ENOUGH))
+        if compression is None:
+            return stream
+        packed = pyarrow.PythonFile(stream, mode="r")
+        return Peekable(pyarrow.CompressedInputStream(packed, compression))
 
     def seekable(self) -> Any:
         """Open it for Arrow to read anywhere; what is compressed, or a pipe, is read at once."""
@@ -79,25 +81,33 @@ class FileRef:
 
         with explained(self.name):
             if self.rereadable:
-                file = self._for_arrow()
-                first = file.read(_ENOUGH)
+                file = self.raw()
+                compression = _compression(file.read(ENOUGH))
                 file.seek(0)
-                if not any(first.startswith(mark) for mark, _ in _MARKS):
+                if compression is None:
                     return file
-            stream = self.open()
-            try:
+            with closing(self.open()) as stream:
                 return pyarrow.BufferReader(stream.read())
-            finally:
+
+    def reader(self, options: ReadOptions) -> tuple[Reader, bool]:
+        """Open it by its format, and say whether types are guessed in that.
+
+        The first bytes tell the format where neither the options nor the name do.
+        """
+        ref, format_ = self, FORMATS.of_name(self.name)
+        if options.format is not None:
+            format_ = FORMATS[options.format]
+        if format_ is None:
+            stream = self.open()
+            format_ = FORMATS.of_bytes(stream.peek(256))
+            if self.rereadable:
                 stream.close()
+            else:
+                ref = replace(self, stream=stream)
+        return format_.open(ref, options), format_.types_guessed
 
-    def _raw(self) -> Peekable:
-        if isinstance(self.stream, Peekable):
-            return self.stream
-        if self.stream is not None:
-            return Peekable(self.stream, ours=False)
-        return Peekable(self._for_arrow() if self.filesystem else Path(self.path).open("rb"))
-
-    def _for_arrow(self) -> Any:
+    def raw(self) -> Any:
+        """Open it for Arrow as it is."""
         import pyarrow
 
         if self.filesystem is not None:
@@ -105,8 +115,15 @@ class FileRef:
         return pyarrow.OSFile(self.path)
 
 
-class Peekable(io.RawIOBase):
+def _compression(first: bytes) -> str | None:
+    """Return what the first bytes of a file say that it is compressed by."""
+    return next((name for mark, name in _MARKS if first.startswith(mark)), None)
+
+
+class Peekable:
     """A stream of bytes whose first ones can be looked at; it is closed only if it is ours."""
+
+    closed = False
 
     def __init__(self, raw: Any, *, ours: bool = True) -> None:
         self._raw, self._ours = raw, ours
@@ -129,21 +146,13 @@ class Peekable(io.RawIOBase):
         if size < 0:
             self._first = b""
             return first + bytes(self._raw.read())
-        if not first:
-            data: bytes = self._some(size)
-            return data
         self._first = first[size:]
-        return first[:size]
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
+        return first[:size] or self._some(size)
 
     def close(self) -> None:
         """Close the stream."""
-        if not self.closed and self._ours:
+        if self._ours:
             self._raw.close()
-        super().close()
 
 
 @contextmanager
@@ -202,7 +211,8 @@ def _local_files(name: str) -> list[FileRef]:
     if path.is_file():
         return [_local(path, name)]
     if path.is_dir():
-        inside = {each.relative_to(path).parts: _local(each) for each in _below(path)}
+        below = (each for each in path.rglob("*") if each.is_file())
+        inside = {each.relative_to(path).parts: _local(each, str(each)) for each in below}
         return _data_files(inside, f"the folder {name!r}")
     if path.exists():
         return [FileRef(name, name, once=True)]  # a pipe
@@ -215,13 +225,8 @@ def _local_files(name: str) -> list[FileRef]:
     return [with_partition(_local(Path(each), each), _parts(each[len(fixed) :])) for each in found]
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    return (each for each in folder.rglob("*") if each.is_file())
-
-
-def _local(path: Path, name: str | None = None) -> FileRef:
+def _local(path: Path, name: str) -> FileRef:
     status = path.stat()
-    name = str(path) if name is None else name
     return FileRef(name, str(path), size=status.st_size, changed=status.st_mtime_ns)
 
 
@@ -248,12 +253,10 @@ def _remote_files(address: str) -> list[FileRef]:
         raise TallyBayesError(f"{address} cannot be reached: {reason(error)}") from None
     if not wild:
         return _data_files(inside, f"the folder {address!r}")
-    found = [
-        with_partition(inside[each], each) for each in sorted(inside) if _matches(each, pattern)
-    ]
-    if not found:
-        raise TallyBayesError(f"no file is found at {address!r}; check the address")
-    return found
+    matching = [parts for parts in sorted(inside) if _matches(parts, pattern)]
+    if not matching:
+        raise TallyBayesError(f"no file matches {address!r}; check the address")
+    return [with_partition(inside[parts], parts) for parts in matching]
 
 
 def _data_files(inside: Mapping[tuple[str, ...], FileRef], where: str) -> list[FileRef]:

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
-from tallybayes.errors import Option, TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError, did_you_mean
 
 if TYPE_CHECKING:
     from tallybayes.sources.files import FileRef
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BadRows = Literal["error", "skip", "report"]
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?")
-COMPRESSIONS = {"gz": "gzip", "zst": "zstd", "bz2": "bz2"}
+COMPRESSED = (".gz", ".zst", ".bz2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,63 +65,46 @@ class ReadOptions:
     bad_rows: BadRows = "error"
 
     def __post_init__(self) -> None:
-        if self.format is not None and self.format not in FORMATS:
-            hint = did_you_mean(self.format, FORMATS)
-            raise TallyBayesError(f"the format is {self.format!r}; {hint}")
-        for what, mark in (("delimiter", self.delimiter), ("quote", self.quote or None)):
-            if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in "\r\n"):
+        if self.format is not None:
+            FORMATS.named(self.format)
+        for what, sign in (("delimiter", self.delimiter), ("quote", self.quote or None)):
+            if sign is not None and (len(sign) != 1 or not sign.isascii() or sign in "\r\n"):
                 raise TallyBayesError(
-                    f"the {what} is {mark!r}; it must be one ASCII character, such as ';'"
+                    f"the {what} is {sign!r}; it must be one ASCII character, such as ';'"
+                )
+        for what, sign in (("decimal mark", self.decimal), ("quote", self.quote)):
+            if sign == self.delimiter:
+                raise TallyBayesError(
+                    f"the {what} and the delimiter are both {sign!r}; give one of them another sign"
                 )
         if self.decimal not in (".", ","):
             raise TallyBayesError(f"the decimal mark is {self.decimal!r}; it must be '.' or ','")
-        if self.decimal == self.delimiter:
-            raise TallyBayesError(
-                f"the decimal mark and the delimiter are both {self.decimal!r}; files with decimal "
-                "commas mostly have ';' for a delimiter"
-            )
-        if self.quote and self.quote == self.delimiter:
-            none = Option("quote", "")
-            raise TallyBayesError(
-                f"the quote and the delimiter are both {self.quote!r}; give one of them another "
-                f"sign, or no quote ({none})",
-                remedy=none,
-            )
         missing: Any = self.missing
-        if isinstance(missing, str) or not all(isinstance(each, str) for each in missing):
+        if isinstance(missing, str):
             raise TallyBayesError(
-                f"missing is {self.missing!r}; give a tuple of texts, such as ('NA', '-')"
+                f"missing is {missing!r}; give a tuple of texts, such as ('NA', '-')"
             )
         if self.bad_rows not in ("error", "skip", "report"):
             raise TallyBayesError(
                 f"bad_rows is {self.bad_rows!r}; it must be 'error', 'skip' or 'report'"
             )
-        if self.encoding is not None:
-            try:
-                "a".encode(self.encoding)
-            except (LookupError, UnicodeError):
-                raise TallyBayesError(
-                    f"there is no encoding {self.encoding!r}; common ones are utf-8, latin-1, "
-                    "cp1252 and utf-16"
-                ) from None
+        try:
+            "a".encode(self.encoding or "utf-8")
+        except (LookupError, UnicodeError):
+            raise TallyBayesError(
+                f"there is no encoding {self.encoding!r}; common ones are utf-8, latin-1, cp1252 "
+                "and utf-16"
+            ) from None
 
 
 class Reader(Protocol):
     """One file that has been opened."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of its columns."""
+    names: tuple[str, ...]  # of its columns
+    sample: Any  # its first rows, as an Arrow table
+    complete: bool  # whether those are all rows
 
-    @property
-    def sample(self) -> Any:
-        """Its first rows, as an Arrow table."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether those are all rows."""
-
-    def fragments(self, types: ColumnTypes | None, keep: ColumnTypes) -> Iterator[Fragment]:
+    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Iterator[Fragment]:
         """Go through the file; only once. The first fragments hold the sample again."""
 
 
@@ -169,13 +152,17 @@ class Formats(dict[str, Format]):
         """Add a format, or put it in the place of the one that has its name."""
         self[format.name] = format
 
+    def named(self, name: str) -> Format:
+        """Return the format of a name; one that nobody registered is refused."""
+        if name not in self:
+            raise TallyBayesError(f"there is no format {name!r}; {did_you_mean(name, self)}")
+        return self[name]
+
     def of_name(self, name: str) -> Format | None:
         """Return the format that the name of a file tells."""
-        endings = endings_of(name)
-        if endings and endings[-1] in COMPRESSIONS:
-            endings.pop()
-        last = endings[-1] if endings else None
-        return next((each for each in self.values() if last in each.endings), None)
+        path = PurePath(name.lower())
+        ending = (path.with_suffix("") if path.suffix in COMPRESSED else path).suffix[1:]
+        return next((each for each in self.values() if ending in each.endings), None)
 
     def of_bytes(self, first: bytes) -> Format:
         """Return the format that the first bytes of a file tell."""
@@ -188,55 +175,35 @@ class Formats(dict[str, Format]):
         return ", ".join(f".{ending}" for each in self.values() for ending in each.endings)
 
 
-def endings_of(name: str) -> list[str]:
-    """Return the endings of a file's name, in small letters."""
-    return [each.lower() for each in PurePath(name).name.split(".")[1:]]
-
-
 def _later(module: str, name: str, **given: str) -> Callable[..., Any]:
     """Return what imports a class of this package only when it is called."""
 
     def called(*arguments: Any) -> Any:
-        found = import_module(f"tallybayes.sources.{module}")
-        return getattr(found, name)(*arguments, **given)
+        return getattr(import_module(f"tallybayes.sources.{module}"), name)(*arguments, **given)
 
     return called
 
 
-def _columnar(name: str, endings: tuple[str, ...], magic: bytes) -> Format:
+def _separated(name: str, endings: tuple[str, ...], delimiter: str) -> Format:
+    writer = _later("row_writers", "CsvWriter", delimiter=delimiter)
+    told = {} if delimiter == "," else {"delimiter": delimiter}
+    return Format(name, endings, _later("csv_file", "CsvFile", **told), writer, types_guessed=True)
+
+
+def _columnar(name: str, endings: tuple[str, ...], reader: str, magic: bytes) -> Format:
     writer = _later("row_writers", "ColumnWriter", to=name)
-    return Format(name, endings, _later("arrow_files", f"open_{name}"), writer, magic, binary=True)
+    return Format(name, endings, _later("arrow_files", reader), writer, magic, binary=True)
 
 
+_JSON = _later("json_file", "JsonFile"), _later("row_writers", "JsonWriter")
 FORMATS = Formats()
-FORMATS.register(
-    Format(
-        "csv",
-        ("csv", "txt"),
-        _later("csv_file", "CsvFile"),
-        _later("row_writers", "CsvWriter", delimiter=","),
-        types_guessed=True,
-    )
-)
-FORMATS.register(
-    Format(
-        "tsv",
-        ("tsv", "tab"),
-        _later("csv_file", "CsvFile", delimiter="\t"),
-        _later("row_writers", "CsvWriter", delimiter="\t"),
-        types_guessed=True,
-    )
-)
-FORMATS.register(_columnar("parquet", ("parquet", "pq"), rb"PAR1"))
-FORMATS.register(
-    _columnar("arrow", ("arrow", "arrows", "feather", "ipc"), rb"ARROW1|\xff\xff\xff\xff")
-)
-FORMATS.register(
-    Format(
-        "jsonl",
-        ("jsonl", "ndjson", "json"),
-        _later("json_file", "JsonFile"),
-        _later("row_writers", "JsonWriter"),
-        rb"(\xef\xbb\xbf)?\s*(\{|\[\s*\{)",
-    )
-)
+for _format in (
+    _separated("csv", ("csv", "txt"), ","),
+    _separated("tsv", ("tsv", "tab"), "\t"),
+    _columnar("parquet", ("parquet", "pq"), "ParquetFile", rb"PAR1"),
+    _columnar(
+        "arrow", ("arrow", "arrows", "feather", "ipc"), "open_arrow", rb"ARROW1|\xff\xff\xff\xff"
+    ),
+    Format("jsonl", ("jsonl", "ndjson", "json"), *_JSON, rb"(\xef\xbb\xbf)?\s*(\{|\[\s*\{)"),
+):
+    FORMATS.register(_format)

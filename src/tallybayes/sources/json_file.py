@@ -19,7 +19,6 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.sources.arrow_files import (
     TYPE_NAMES,
     arrow_type,
-    plain_types,
     selected,
     with_booleans,
 )
@@ -34,16 +33,14 @@ from tallybayes.sources.row_stream import (
     Fragment,
     decoded_rows,
 )
-from tallybayes.sources.text_blocks import Quoting, blocks, wrong_encoding
+from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_encoding
 
-SHOWN = 40  # letters of a value in an error
 DEEPEST = 200  # brackets within each other, which take Arrow time by their square
-_PYTHON: dict[ColumnType, tuple[type, ...]] = {
-    "number": (int, float),
-    "integer": (int,),
-    "boolean": (bool,),
-    "category": (str,),
-    "text": (str,),
+_TYPES: dict[type, ColumnType] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "text",
 }
 
 
@@ -71,10 +68,8 @@ class JsonFile:
             raise TallyBayesError(f"{self._file} is not valid JSON: {records}")
         return msgspec.json.Encoder().encode_lines(records)
 
-    def fragments(self, types: ColumnTypes | None, keep: ColumnTypes) -> Generator[Fragment]:
+    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Generator[Fragment]:
         """Go through the file."""
-        if types is None:
-            types = plain_types(self.sample.schema)
         types = with_booleans(types, self.sample.schema)
         with closing(self._blocks):
             for block in chain(self._first, self._blocks):
@@ -86,42 +81,42 @@ class JsonFile:
         import pyarrow
 
         wanted = {**keep, **types}
-        found, passing_types = _schema(wanted), _schema(keep)
-        own = {n: t for n, t in keep.items() if found.field(n) != passing_types.field(n)}
+        own = {n: t for n, t in keep.items() if _arrow_type(t) != _arrow_type(wanted[n])}
         try:
-            table = selected(self._parsed(block, found, "ignore"), types, keep)
-            passing: Any = self._parsed(block, _schema(own), "ignore") if own else table
+            table = selected(self._parsed(block, wanted), types, keep)
+            passing: Any = self._parsed(block, own) if own else table
             for name in own:  # what is kept has a type of its own
                 place = table.column_names.index(KEPT + name)
                 table = table.set_column(place, KEPT + name, passing.column(name))
-            yield DecodedRows(table, table.num_rows)
+            decoded = DecodedRows(table, table.num_rows)
         except pyarrow.ArrowInvalid:
             records, n_rows, bad = self._line_by_line(block, wanted)
-            table = pyarrow.Table.from_pylist(records, _schema(wanted))
+            table = selected(pyarrow.Table.from_pylist(records, _schema(wanted)), types, keep)
             places = np.delete(np.arange(n_rows), [each.row for each in bad])
-            yield decoded_rows(selected(table, types, keep), places, n_rows, bad)
+            decoded = decoded_rows(table, places, n_rows, bad)
+        yield decoded
 
-    def _parsed(self, block: bytes, schema: Any, unexpected: str) -> Any:
+    def _parsed(self, block: bytes, types: ColumnTypes, unexpected: str = "ignore") -> Any:
         import pyarrow
         from pyarrow import json as arrow_json
 
         if not block.strip():
-            return (schema or pyarrow.schema([])).empty_table()
-        if not block.isascii():  # Arrow takes any bytes for text
-            self._check_encoding(block)
+            return _schema(types).empty_table()
+        self._check_encoding(block)
         if _is_deep(block):
             raise pyarrow.ArrowInvalid("nested too deeply")
         return arrow_json.read_json(
             pyarrow.BufferReader(block),
             read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
             parse_options=arrow_json.ParseOptions(
-                explicit_schema=schema, unexpected_field_behavior=unexpected
+                explicit_schema=_schema(types), unexpected_field_behavior=unexpected
             ),
         )
 
     def _check_encoding(self, block: bytes) -> None:
+        """Refuse what is not in UTF-8; Arrow takes any bytes for text."""
         try:
-            block.decode()
+            block.isascii() or block.decode()
         except UnicodeDecodeError:
             raise wrong_encoding(self._file) from None
 
@@ -130,12 +125,12 @@ class JsonFile:
         import pyarrow
 
         try:
-            table = self._parsed(block, None, "infer")
-            dates = [each.name for each in table.schema if pyarrow.types.is_temporal(each.type)]
-            if not dates:
-                return table
-            texts = pyarrow.schema([(name, pyarrow.string()) for name in dates])
-            return self._parsed(block, texts, "infer").select(table.column_names)
+            table = self._parsed(block, {}, "infer")
+            is_date = pyarrow.types.is_temporal
+            dates: ColumnTypes = {f.name: "text" for f in table.schema if is_date(f.type)}
+            return (
+                self._parsed(block, dates, "infer").select(table.column_names) if dates else table
+            )
         except pyarrow.ArrowInvalid:
             return self._looked_through(block)
 
@@ -147,10 +142,12 @@ class JsonFile:
         for line in block.splitlines():
             record = _loaded(line)
             for name, value in record.items() if isinstance(record, dict) else ():
-                found = _type_of(value)
-                if found is not None and (types.get(name), found) != ("number", "integer"):
-                    widened = (types.get(name), found) == ("integer", "number")
-                    types[name] = found if widened else types.get(name, found)
+                type_ = _TYPES.get(type(value))
+                if type_ is not None and (types.setdefault(name, type_), type_) == (
+                    "integer",
+                    "number",
+                ):
+                    types[name] = "number"
         if not types:
             raise TallyBayesError(
                 f'{self._file} is not JSON lines; expected a record such as {{"age": 41}} in '
@@ -207,32 +204,22 @@ def _fault(record: Any, types: ColumnTypes) -> tuple[str | None, str]:
     for name, type_ in types.items():
         value = record.get(name)
         if value is not None and not _fits(value, type_):
-            shown = repr(value)
-            shown = shown if len(shown) <= SHOWN else shown[:SHOWN] + "..."
-            return name, f"{shown} is not {TYPE_NAMES[type_]}"
+            return name, f"{shortened(repr(value))} is not {TYPE_NAMES[type_]}"
     return None, ""
 
 
 def _fits(value: Any, type_: ColumnType) -> bool:
     """Tell whether a value is of a type, and whether Arrow can hold it."""
-    if not isinstance(value, _PYTHON[type_]) or (type_ == "boolean") != isinstance(value, bool):
-        return False
-    return not isinstance(value, int) or -(2**63) <= value < 2**63
+    if type(value) is int:
+        return type_ in ("integer", "number") and -(2**63) <= value < 2**63
+    return _TYPES.get(type(value)) == ("text" if type_ == "category" else type_)
 
 
 def _schema(types: ColumnTypes) -> Any:
     import pyarrow
 
-    text = pyarrow.string()
-    is_text = ("category", "text")
-    return pyarrow.schema([(n, text if t in is_text else arrow_type(t)) for n, t in types.items()])
+    return pyarrow.schema([(name, _arrow_type(type_)) for name, type_ in types.items()])
 
 
-def _type_of(value: Any) -> ColumnType | None:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    return "text" if isinstance(value, str) else None
+def _arrow_type(type_: ColumnType) -> Any:
+    return arrow_type("text" if type_ == "category" else type_)

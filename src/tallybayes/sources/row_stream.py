@@ -6,6 +6,7 @@ or it is rejected and counted, and the others are worked on without it.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import Option, TallyBayesError
-from tallybayes.kernels.progress import Listener, listener
+from tallybayes.kernels.progress import listener
 from tallybayes.kernels.threads import alone, available
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.formats import ReadOptions
@@ -89,17 +90,16 @@ class Rows(Protocol):
     n_bytes: int | None  # how much there is to read, if that is known
     files: tuple[str, ...]  # where the rows come from
     types_guessed: bool  # whether types were only guessed: CSV has none
+    most: int | None  # after how many rows to stop
 
-    def fragments(
-        self, types: ColumnTypes | None = None, keep: ColumnTypes = NOTHING
-    ) -> Generator[Fragment]:
+    def fragments(self, types: ColumnTypes, keep: ColumnTypes = NOTHING) -> Generator[Fragment]:
         """Go through all rows, of which only the columns that have a type here are decoded.
 
         Those to `keep` are decoded once more, as they pass through, under names of their own.
         """
 
     def head(self) -> Rows:
-        """Return the rows of the sample alone, read as all rows would be."""
+        """Return the first rows alone, as many as in the sample, read as all rows would be."""
 
 
 @dataclass(slots=True)
@@ -157,10 +157,9 @@ class RowStream(Generic[Value]):
 
 def map_rows(
     rows: Rows,
-    types: ColumnTypes | None,
+    types: ColumnTypes,
     work: Callable[[Any], Value],
     read: ReadOptions | None = None,
-    progress: Listener | None = None,
     *,
     what: str = "reading",
     declarable: Collection[str] = (),
@@ -175,15 +174,13 @@ def map_rows(
     rows
         The rows, as `open_rows` returns them.
     types
-        The types that columns are read as; None for all columns, as they are.
+        The types that columns are read as; the others are not read.
     work
         What is done with a table. An error of its that holds `rows` is about these only.
     read
         What is done with rows that do not fit: they are an error, or are rejected.
-    progress
-        What is told how far the work has come.
     what
-        What is done, for `progress`.
+        What is done, for those who are told how far it has come.
     declarable
         Columns that might be declared as something else, which the error says then.
     keep
@@ -197,48 +194,40 @@ def map_rows(
     >>> [result.n_rows for result in stream], stream.rejected.count
     ([2], 0)
     """
-    read, progress, rejected = read or ReadOptions(), progress or listener(), RejectedRows()
-    fragments = rows.fragments(types, keep)
+    read, progress, rejected = read or ReadOptions(), listener(), RejectedRows()
+    fragments, stop = rows.fragments(types, keep), Event()
+    most = math.inf if rows.most is None else rows.most
+
+    def parts_of(fragment: Fragment) -> list[_Part]:
+        return _parts(fragment, work, stop, most)
+
+    def results() -> Generator[Result[Value]]:
+        file, before = "", 0  # rows before these in the file
+        try:
+            with closing(fragments), closing(_side_by_side(fragments, parts_of, stop)) as done:
+                for fragment, parts in done:
+                    if fragment.file != file:
+                        file, before = fragment.file, 0
+                    for part in parts:
+                        if part.bad and read.bad_rows == "error":
+                            raise _refused(part.bad[0], file, before, declarable)
+                        if part.error is not None:
+                            raise _named(part.error, file)
+                        rejected.count += len(part.bad)
+                        room = None if read.bad_rows == "report" else EXAMPLES - len(rejected.lines)
+                        rejected.lines += [_line(bad, file, before) for bad in part.bad[:room]]
+                        first, rejected.of = rejected.of, rejected.of + part.n_rows
+                        before += part.n_rows
+                        if part.result is not None:
+                            yield part.result._replace(first=first)
+                        if rejected.of >= most:
+                            return
+                    progress.advance(sum(part.n_rows for part in parts), fragment.n_bytes)
+        finally:
+            progress.end()
+
     progress.begin(what, rows.n_bytes)
-    return RowStream(_results(fragments, work, read, progress, declarable, rejected), rejected)
-
-
-def _results(
-    fragments: Generator[Fragment],
-    work: Callable[[Any], Any],
-    read: ReadOptions,
-    progress: Listener,
-    declarable: Collection[str],
-    rejected: RejectedRows,
-) -> Generator[Result[Any]]:
-    stop = Event()
-    file, before = "", 0  # rows before these in the file
-    try:
-        with (
-            closing(fragments),
-            closing(_side_by_side(fragments, lambda each: _parts(each, work, stop), stop)) as done,
-        ):
-            for fragment, parts in done:
-                if fragment.file != file:
-                    file, before = fragment.file, 0
-                n_rows = 0
-                for part in parts:
-                    if part.bad and read.bad_rows == "error":
-                        raise _refused(part.bad[0], file, before, declarable)
-                    if part.error is not None:
-                        raise _named(part.error, file)
-                    for bad in part.bad:
-                        rejected.count += 1
-                        if read.bad_rows == "report" or len(rejected.lines) < EXAMPLES:
-                            rejected.lines.append(_line(bad, file, before))
-                    first, rejected.of = rejected.of, rejected.of + part.n_rows
-                    before += part.n_rows
-                    n_rows += part.n_rows
-                    if part.result is not None:
-                        yield part.result._replace(first=first)
-                progress.advance(n_rows, fragment.n_bytes)
-    finally:
-        progress.end()
+    return RowStream(results(), rejected)
 
 
 def _side_by_side(
@@ -269,14 +258,14 @@ def _side_by_side(
                 future.cancel()
 
 
-def _parts(fragment: Fragment, work: Callable[[Any], Any], stop: Event) -> list[_Part]:
-    """Decode a fragment and work on it, up to the first error, or until nobody needs it."""
-    parts = []
+def _parts(fragment: Fragment, work: Callable[[Any], Any], stop: Event, most: float) -> list[_Part]:
+    """Decode a fragment and work on it, up to the first error, or until nobody needs more."""
+    parts: list[_Part] = []
     try:
         for decoded in fragment.decode():
-            if stop.is_set():
-                break
             parts.append(_worked_on(decoded, work))
+            if stop.is_set() or sum(part.n_rows for part in parts) >= most:
+                break
     except Exception as error:
         parts.append(_Part(None, 0, (), error))
     return parts

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import reduce
 from typing import IO, Any, Protocol
 
-from tallybayes.errors import Option, TallyBayesError, did_you_mean
-from tallybayes.sources import arrow_memory
+from tallybayes.errors import Option, TallyBayesError
+from tallybayes.sources.arrow_memory import from_texts
 from tallybayes.sources.atomic_file import replacing
-from tallybayes.sources.formats import COMPRESSIONS, FORMATS, Format, endings_of
+from tallybayes.sources.formats import COMPRESSED, FORMATS, Format
 
 
 class Writer(Protocol):
@@ -24,9 +25,6 @@ class Writer(Protocol):
 
     def close(self) -> None:
         """Write what comes at the end."""
-
-    def abandon(self) -> None:
-        """Write nothing more, as not all is there."""
 
 
 @contextmanager
@@ -49,37 +47,43 @@ def row_writer(out: str | os.PathLike[str] | IO[bytes], to: str | None = None) -
     >>> file.getvalue()
     b'age,buys\n41,yes\n25,\n'
     """
-    if isinstance(out, str | os.PathLike):
-        format_ = format_for(os.fspath(out), to)
-        with replacing(out) as file, _whole(format_.writer(file)) as writer:
+    path = os.fspath(out) if isinstance(out, str | os.PathLike) else None
+    format_ = format_for(path, to)
+    opened: Any = nullcontext(out) if path is None else replacing(path)
+    with opened as file:
+        valve: Any = _Valve(file)
+        writer = format_.writer(valve)
+        try:
             yield writer
-    else:
-        with _whole(format_for(None, to).writer(out)) as writer:
-            yield writer
-        out.flush()
+        except BaseException:
+            valve.shut = True  # a footer would say that all is well
+            raise
+        finally:
+            writer.close()
+        file.flush()
 
 
-@contextmanager
-def _whole(writer: Writer) -> Iterator[Writer]:
-    """Close a writer if all went well; otherwise abandon it."""
-    try:
-        yield writer
-    except BaseException:
-        writer.abandon()
-        raise
-    writer.close()
+class _Valve:
+    """A file that is written into until it is shut."""
+
+    closed = False
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.shut = False
+
+    def write(self, data: Any) -> int:
+        return len(data) if self.shut else self._file.write(data)
+
+    def flush(self) -> None:
+        """Leave that to the end."""
 
 
 def format_for(path: str | None, to: str | None) -> Format:
     """Return the format of an output: the one that is named, or that of its ending, or CSV."""
-    if to is not None:
-        if to not in FORMATS:
-            raise TallyBayesError(f"there is no output format {to!r}; {did_you_mean(to, FORMATS)}")
-        return FORMATS[to]
-    if path is None:
-        return FORMATS["csv"]
-    endings = endings_of(path)
-    found = None if endings and endings[-1] in COMPRESSIONS else FORMATS.of_name(path)
+    if to is not None or path is None:
+        return FORMATS.named(to or "csv")
+    found = None if path.lower().endswith(COMPRESSED) else FORMATS.of_name(path)
     if found is None:
         name_it = Option("to")
         raise TallyBayesError(
@@ -96,14 +100,12 @@ class _TextWriter:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
-    def write(self, encoded: bytes) -> None:
+    def write(self, encoded: Any) -> None:
         """Write some lines."""
         self._file.write(encoded)
 
     def close(self) -> None:
         """Write nothing more."""
-
-    abandon = close
 
 
 class CsvWriter(_TextWriter):
@@ -111,68 +113,72 @@ class CsvWriter(_TextWriter):
 
     def __init__(self, file: IO[bytes], delimiter: str) -> None:
         super().__init__(file)
-        self._delimiter = delimiter
-        self._odd = f'["\r\n{delimiter}]|^$'
-        marks = arrow_memory.from_texts([delimiter, "\n", '"', ""])
+        self._special = (delimiter, '"', "\r", "\n")
         # (Arrow imports pandas where it makes scalars itself)
-        self._between, self._end, self._quote, self._nothing = marks
+        self._between, self._end, self._quote, self._nothing = from_texts(
+            [delimiter, "\n", '"', ""]
+        )
         self._begun = False
 
     def encode(self, table: Any) -> tuple[list[str], bytes]:
         """Return the names of the columns, and the lines."""
         from pyarrow import compute
 
-        columns = [
-            self._cells(name, column)
-            for name, column in zip(table.column_names, plain(table).columns, strict=True)
-        ]
+        cells = map(self._cells, table.column_names, plain(table).columns)
         lines = compute.binary_join_element_wise(
-            *columns, self._between, null_handling="replace", null_replacement=""
+            *cells, self._between, null_handling="replace", null_replacement=""
         )
         ended = compute.binary_join_element_wise(lines, self._end, self._nothing)
-        return table.column_names, b"".join(map(_letters, ended.chunks))
+        return table.column_names, _letters(ended)
 
     def _cells(self, name: str, column: Any) -> Any:
         """Return a column as it stands in the file."""
         import pyarrow
         from pyarrow import compute
 
-        kind = column.type
         try:
             texts = column.cast(pyarrow.string())
         except pyarrow.ArrowException:
             raise TallyBayesError(
-                f"column {name!r} holds {kind} values, which CSV cannot hold; leave it out, or "
-                "write JSON lines, Parquet or Arrow"
+                f"column {name!r} holds {column.type} values, which CSV cannot hold; "
+                "leave it out, or write JSON lines, Parquet or Arrow"
             ) from None
-        if pyarrow.types.is_primitive(kind):
+        if pyarrow.types.is_primitive(column.type):
             return texts
-        odd = compute.match_substring_regex(texts, self._odd)
-        if not compute.any(odd).as_py():
+        letters = _letters(texts)
+        special = [sign for sign in self._special if sign.encode() in letters]
+        odd = [compute.match_substring(texts, sign) for sign in special]
+        if compute.min(compute.binary_length(texts)).as_py() == 0:
+            odd.append(compute.equal(texts, self._nothing))
+        if not odd:
             return texts
-        doubled = compute.replace_substring(texts, '"', '""')
+        doubled = compute.replace_substring(texts, '"', '""') if '"' in special else texts
         quoted = compute.binary_join_element_wise(self._quote, doubled, self._quote, self._nothing)
-        return compute.if_else(odd, quoted, texts)
+        return compute.if_else(reduce(compute.or_, odd), quoted, texts)
 
     def write(self, encoded: Any) -> None:
         """Write some lines, after the names if they are the first."""
+        import pyarrow
+
         names, lines = encoded
         if not self._begun:
-            header = self._cells("", arrow_memory.from_texts(names))
-            self._file.write(f"{self._delimiter.join(header.to_pylist())}\n".encode())
+            header = self._cells("", pyarrow.chunked_array([from_texts(names)]))
+            self._file.write(f"{self._special[0].join(header.to_pylist())}\n".encode())
         self._begun = True
         self._file.write(lines)
 
 
-def _letters(texts: Any) -> Any:
-    """Return the bytes of an Arrow array of texts, one after the other."""
+def _letters(texts: Any) -> bytes:
+    """Return the bytes of an Arrow column of texts, one after the other."""
     import numpy as np
 
-    _, edges, letters = texts.buffers()
-    if not len(texts) or letters is None:
-        return b""
-    ends = np.frombuffer(edges, np.int32)
-    return memoryview(letters)[ends[texts.offset] : ends[texts.offset + len(texts)]]
+    parts = []
+    for chunk in texts.chunks:
+        _, edges, letters = chunk.buffers()
+        if len(chunk) and letters is not None:
+            ends = np.frombuffer(edges, np.int32)
+            parts.append(memoryview(letters)[ends[chunk.offset] : ends[chunk.offset + len(chunk)]])
+    return b"".join(parts)
 
 
 class JsonWriter(_TextWriter):
@@ -189,7 +195,7 @@ class ColumnWriter:
     """Parquet and Arrow, which are written column by column."""
 
     def __init__(self, file: IO[bytes], to: str) -> None:
-        self._file, self._to = _Valve(file), to
+        self._file, self._to = file, to
         self._writer: Any = None
         self._schema: Any = None
 
@@ -205,8 +211,12 @@ class ColumnWriter:
             kind = parquet.ParquetWriter if self._to == "parquet" else ipc.new_file
             self._schema = encoded.schema
             self._writer = kind(self._file, self._schema)
-        if encoded.schema != self._schema:
-            raise _unlike(encoded.schema, self._schema)
+        for found, known in zip(encoded.schema, self._schema, strict=True):
+            if found.type != known.type:
+                raise TallyBayesError(
+                    f"column {found.name!r} is {found.type} in some files and {known.type} in "
+                    "others; keep it not, give it one type, or write CSV or JSON lines"
+                )
         self._writer.write_table(encoded)
 
     def close(self) -> None:
@@ -214,36 +224,14 @@ class ColumnWriter:
         if self._writer is not None:
             self._writer.close()
 
-    def abandon(self) -> None:
-        """Write no footer, which would say that all is well."""
-        self._file.shut = True
-        self.close()
-
-
-class _Valve:
-    """A file that Arrow writes into until it is shut."""
-
-    closed = False
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.shut = False
-
-    def write(self, data: Any) -> int:
-        return len(data) if self.shut else self._file.write(data)
-
-    def flush(self) -> None:
-        if not self.shut:
-            self._file.flush()
-
 
 def plain(table: Any) -> Any:
     """Turn codes back into text."""
-    for place, each in enumerate(table.schema):
-        kind = _plain_type(each.type)
-        if kind != each.type:
-            table = table.set_column(place, each.name, table.column(place).cast(kind))
-    return table
+    import pyarrow
+
+    return table.cast(
+        pyarrow.schema([(each.name, _plain_type(each.type)) for each in table.schema])
+    )
 
 
 def _plain_type(kind: Any) -> Any:
@@ -256,30 +244,12 @@ def widened(table: Any, known: Any) -> Any:
     """Give columns the types of a schema that holds theirs: decimals where these are whole."""
     import pyarrow
 
-    table = plain(table)
-    for place, each in enumerate(table.schema):
-        if each.name not in known.names:
-            continue
-        wide = _plain_type(known.field(each.name).type)
-        if each.type != wide:
-            both = [pyarrow.schema([(each.name, kind)]) for kind in (each.type, wide)]
-            try:
-                joined = pyarrow.unify_schemas(both, promote_options="permissive")
-            except pyarrow.ArrowTypeError:
-                continue
-            if joined.field(0).type == wide:
-                table = table.set_column(place, each.name, table.column(place).cast(wide))
-    return table
-
-
-def _unlike(found: Any, before: Any) -> TallyBayesError:
-    """Say which column has another type than in the rows before."""
-    name, kind, known = next(
-        (each.name, each.type, before.field(each.name).type)
-        for each in found
-        if each.type != before.field(each.name).type
-    )
-    return TallyBayesError(
-        f"column {name!r} is {kind} in some files and {known} in others; keep it not, give it one "
-        "type, or write CSV or JSON lines"
-    )
+    types = {each.name: _plain_type(each.type) for each in known}
+    wide = []
+    for name, kind in ((each.name, _plain_type(each.type)) for each in table.schema):
+        both = [pyarrow.schema([(name, each)]) for each in (kind, types.get(name, kind))]
+        try:
+            wide += pyarrow.unify_schemas(both, promote_options="permissive")
+        except pyarrow.ArrowTypeError:  # which is said when it is written
+            wide.append(pyarrow.field(name, kind))
+    return table.cast(pyarrow.schema(wide))

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import io
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from tallybayes.errors import Option, TallyBayesError
 from tallybayes.sources.arrow_files import ArrowFile, arrow_type, reader_of
 from tallybayes.sources.files import FileRef, find_files
-from tallybayes.sources.formats import FORMATS, Reader, ReadOptions
+from tallybayes.sources.formats import Reader, ReadOptions
 from tallybayes.sources.row_stream import (
     IN_MEMORY,
     KEPT,
@@ -49,188 +46,108 @@ def open_rows(data: Any, options: ReadOptions | None = None) -> Rows:
     >>> rows.names, rows.complete
     (('age', 'buys'), True)
     """
-    options = options or ReadOptions()
     if hasattr(data, "fragments"):
         return data  # type: ignore[no-any-return]
-    listed = isinstance(data, list | tuple) and all(
-        isinstance(each, str | os.PathLike) for each in data
-    )
-    if isinstance(data, str | os.PathLike) or (listed and data):
-        return FileRows(find_files(data), options)
+    options = options or ReadOptions()
+    paths = [data] if isinstance(data, str | os.PathLike) else data
+    listed = isinstance(paths, list | tuple) and len(paths) > 0
+    if listed and all(isinstance(path, str | os.PathLike) for path in paths):
+        return OpenedRows(find_files(data), options)
     if hasattr(data, "read"):
         name = str(getattr(data, "name", "the stream"))
         if isinstance(data, io.TextIOBase):
             raise TallyBayesError(f"{name} is open for text; open it for bytes, with mode 'rb'")
-        return FileRows([FileRef(name, stream=data)], options)
-    return TableRows(data)
+        return OpenedRows([FileRef(name, stream=data)], options)
+    return OpenedRows([_TableRef(data)], options)
 
 
-class _Rows(ABC):
-    """What rows of files and of tables share."""
+@dataclass(frozen=True, slots=True)
+class _TableRef:
+    """A table that is in memory, or a reader of record batches."""
 
-    names: tuple[str, ...]
-    sample: Any
-    complete: bool
-    rereadable: bool
-    files: tuple[str, ...]
+    data: Any
+    name: str = IN_MEMORY[0]
+    size: int | None = None
     n_bytes: int | None = None
-    types_guessed = False
+    partition: Mapping[str, str | None] = field(default_factory=dict)
 
-    @abstractmethod
-    def fragments(
-        self, types: ColumnTypes | None = None, keep: ColumnTypes = NOTHING
-    ) -> Generator[Fragment]:
-        """Go through all rows, of which only the columns that have a type are decoded."""
-
-    def head(self) -> Rows:
-        """Return the rows of the sample alone, read as all rows would be."""
-        return self if self.complete else HeadRows(self)
-
-
-class TableRows(_Rows):
-    """The rows of a table that is in memory, or of a reader of record batches."""
-
-    def __init__(self, data: Any) -> None:
+    @property
+    def rereadable(self) -> bool:
         import pyarrow
 
-        self._data = data
-        self.rereadable = not isinstance(data, pyarrow.RecordBatchReader)
-        self.files = IN_MEMORY
-        self._opened: ArrowFile | None = self._open()
-        self.sample, self.complete = self._opened.sample, self._opened.complete
-        self.names = self._opened.names
+        return not isinstance(self.data, pyarrow.RecordBatchReader)
 
-    def _open(self) -> ArrowFile:
-        return ArrowFile(self.files[0], reader_of(self._data), checked=True)
+    def check_unchanged(self) -> None:
+        pass
 
-    def fragments(
-        self, types: ColumnTypes | None = None, keep: ColumnTypes = NOTHING
-    ) -> Generator[Fragment]:
-        """Go through all rows, of which only the columns that have a type are decoded."""
-        opened, self._opened = self._opened, None
-        if opened is None and not self.rereadable:
-            raise TallyBayesError(f"{self.files[0]} can be read only once; read it into a table")
-        return (opened or self._open()).fragments(types, keep)
+    def reader(self, options: ReadOptions) -> tuple[Reader, bool]:
+        return ArrowFile(self.name, reader_of(self.data), checked=True), False
 
 
-class FileRows(_Rows):
-    """The rows of files, one after the other."""
+class OpenedRows:
+    """The rows of files, one after the other, or of a table."""
 
-    def __init__(self, found: list[FileRef], options: ReadOptions) -> None:
+    def __init__(self, refs: Sequence[FileRef | _TableRef], options: ReadOptions) -> None:
         # among several, those that were left empty say nothing
-        self._refs = [ref for ref in found if ref.size != 0] or found[:1]
+        self._refs = [ref for ref in refs if ref.size != 0] or refs[:1]
         self._options = options
+        self.most: int | None = None
         self.files = tuple(ref.name for ref in self._refs)
         self.rereadable = all(ref.rereadable for ref in self._refs)
         sizes = [ref.n_bytes for ref in self._refs]
         self.n_bytes = None if None in sizes else sum(size or 0 for size in sizes)
         self._opened: list[Reader] = []
+        self.types_guessed = False
         samples: list[Any] = []
         for ref in self._refs[:MOST_SAMPLED]:
-            reader, guessed = _open(ref, options)
+            reader, guessed = ref.reader(options)
             self.types_guessed = guessed if not samples else self.types_guessed
             self._opened.append(reader)
-            samples.append(_with_partition(reader.sample, ref, None))
+            told = _told(ref, reader, dict.fromkeys(ref.partition, "text"))
+            samples.append(_with_columns(reader.sample, told))
             if sum(map(len, samples)) >= SAMPLE_ROWS:
                 break
         all_seen = len(self._opened) == len(self._refs)
-        self.complete = all_seen and all(each.complete for each in self._opened)
+        self.complete = all_seen and all(reader.complete for reader in self._opened)
         self.sample = _joined(samples)
         self.names = tuple(self.sample.column_names)
 
-    def fragments(
-        self, types: ColumnTypes | None = None, keep: ColumnTypes = NOTHING
-    ) -> Generator[Fragment]:
+    def head(self) -> Rows:
+        """Return the first rows alone, as many as in the sample, read as all rows would be.
+
+        Examples
+        --------
+        >>> from tallybayes.sources.row_stream import map_rows
+        >>> rows = open_rows({"age": list(range(100_000))}).head()
+        >>> sum(result.n_rows for result in map_rows(rows, {"age": "number"}, len))
+        32768
+        """
+        head = copy(self)
+        if not self.complete:
+            head.most, head.n_bytes = self.sample.num_rows, self.sample.nbytes
+        return head
+
+    def fragments(self, types: ColumnTypes, keep: ColumnTypes = NOTHING) -> Generator[Fragment]:
         """Go through all rows, of which only the columns that have a type are decoded."""
-        opened, self._opened = self._opened, []
+        opened = list(self._opened)
+        self._opened.clear()  # those of a head, too
         if not opened and not self.rereadable:
-            raise TallyBayesError(f"{self.files[0]} can be read only once; save it to a file first")
+            raise TallyBayesError(
+                f"{self.files[0]} can be read only once; save it to a file, or as a table, first"
+            )
         for number, ref in enumerate(self._refs):
             if number < len(opened):
                 reader = opened[number]
             else:
                 ref.check_unchanged()
-                reader, _ = _open(ref, self._options)
-            outside = set(ref.partition).difference(reader.names)
-            inside = None if types is None else _except(types, outside)
-            for fragment in reader.fragments(inside, _except(keep, outside)):
-                if outside:
-                    decode = partial(_placed, fragment, ref, types, keep)
-                    fragment = replace(fragment, decode=decode)
+                reader, _ = ref.reader(self._options)
+            told = {**_told(ref, reader, types), **_told(ref, reader, keep, KEPT)}
+            inside = {name: type_ for name, type_ in types.items() if name not in told}
+            kept = {name: type_ for name, type_ in keep.items() if KEPT + name not in told}
+            for fragment in reader.fragments(inside, kept):
+                if told:
+                    fragment = replace(fragment, decode=partial(_placed, fragment, told))
                 yield fragment
-
-
-class HeadRows(_Rows):
-    """Rows that end where the sample of others ends; those are not read any further.
-
-    Examples
-    --------
-    >>> rows = open_rows({"age": list(range(100_000))}).head()
-    >>> sum(each.n_rows for fragment in rows.fragments() for each in fragment.decode())
-    32768
-    """
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-        self.names, self.sample, self.complete = rows.names, rows.sample, rows.complete
-        self.rereadable, self.files = rows.rereadable, rows.files
-        self.types_guessed, self.n_bytes = rows.types_guessed, rows.sample.nbytes
-
-    def head(self) -> Rows:
-        """Return the same."""
-        return self
-
-    def fragments(
-        self, types: ColumnTypes | None = None, keep: ColumnTypes = NOTHING
-    ) -> Generator[Fragment]:
-        """Go through the rows of the sample."""
-        left = self.sample.num_rows
-        with closing(self._rows.fragments(types, keep)) as fragments:
-            for fragment in fragments:
-                decoded: list[DecodedRows] = []
-                error: Exception | None = None
-                try:
-                    for part in fragment.decode():
-                        decoded.append(_first(part, left))
-                        left -= part.n_rows
-                        if left <= 0:
-                            break
-                except Exception as found:  # whoever decodes the fragment knows what to do with it
-                    error = found
-                yield replace(fragment, decode=partial(_again, decoded, error))
-                if left <= 0 or error is not None:
-                    return
-
-
-def _again(decoded: Sequence[DecodedRows], error: Exception | None) -> Iterator[DecodedRows]:
-    """Go through what was decoded, up to what went wrong."""
-    yield from decoded
-    if error is not None:
-        raise error
-
-
-def _first(part: DecodedRows, n: int) -> DecodedRows:
-    """Return the first rows of a part, some of which may not fit."""
-    if part.n_rows <= n:
-        return part
-    if part.kept is None:
-        return DecodedRows(part.table.slice(0, n), n)
-    good = int(np.searchsorted(part.kept, n))
-    bad = tuple(each for each in part.bad if each.row < n)
-    return DecodedRows(part.table.slice(0, good), n, bad, part.kept[:good])
-
-
-def _open(ref: FileRef, options: ReadOptions) -> tuple[Reader, bool]:
-    """Open a file by its format; the first bytes tell it where the name does not."""
-    format_ = FORMATS[options.format] if options.format else FORMATS.of_name(ref.name)
-    if format_ is None:
-        stream = ref.open()
-        format_ = FORMATS.of_bytes(stream.peek(256))
-        if ref.rereadable:
-            stream.close()
-        else:
-            ref = replace(ref, stream=stream)
-    return format_.open(ref, options), format_.types_guessed
 
 
 def _joined(samples: Sequence[Any]) -> Any:
@@ -241,66 +158,52 @@ def _joined(samples: Sequence[Any]) -> Any:
     """
     import pyarrow
 
-    if len(samples) == 1:
-        return samples[0]
-    types: dict[str, Any] = {}
+    schema, fitting = samples[0].schema, []
     for sample in samples:
         for each in sample.schema:
-            known = types.get(each.name, each.type)
-            types[each.name] = _common(known, each.type) or known
-    fitting = [
-        sample.select([each.name for each in sample.schema if _common(types[each.name], each.type)])
-        for sample in samples
-    ]
-    empty = pyarrow.schema(list(types.items())).empty_table()
-    return pyarrow.concat_tables([empty, *fitting], promote_options="permissive")
+            both = [schema, pyarrow.schema([each])]
+            try:
+                schema = pyarrow.unify_schemas(both, promote_options="permissive")
+            except pyarrow.ArrowTypeError:
+                sample = sample.drop_columns([each.name])
+        fitting.append(sample)
+    return pyarrow.concat_tables(fitting, promote_options="permissive")
 
 
-def _common(known: Any, found: Any) -> Any:
-    """Return the type that holds the values of both; None if there is none."""
+def _told(
+    ref: FileRef | _TableRef, reader: Reader, types: ColumnTypes, before: str = ""
+) -> dict[str, Any]:
+    """Return the columns that only the folders' names say, as they are to be read."""
     import pyarrow
 
-    both = [pyarrow.schema([("column", each)]) for each in (known, found)]
-    try:
-        return pyarrow.unify_schemas(both, promote_options="permissive").field(0).type
-    except pyarrow.ArrowException:
-        return None
+    told = {}
+    for name, value in ref.partition.items():
+        if name in types and name not in reader.names:
+            scalar = pyarrow.scalar(value, pyarrow.string())
+            if types[name] not in ("text", "category"):
+                try:
+                    scalar = scalar.cast(arrow_type(types[name]))
+                except pyarrow.ArrowInvalid:
+                    declare = Option("columns", {name: "categorical"})
+                    raise TallyBayesError(
+                        f"{ref.name}: the folder {name}={value} has no number for its name; "
+                        f"declare the column ({declare})",
+                        remedy=declare,
+                    ) from None
+            told[before + name] = scalar
+    return told
 
 
-def _except(types: ColumnTypes, names: set[str]) -> ColumnTypes:
-    return {name: type_ for name, type_ in types.items() if name not in names}
+def _with_columns(table: Any, told: Mapping[str, Any]) -> Any:
+    """Add columns of one value each."""
+    import pyarrow
+
+    for name, scalar in told.items():
+        table = table.append_column(name, pyarrow.repeat(scalar, table.num_rows))
+    return table
 
 
-def _placed(
-    fragment: Fragment, ref: FileRef, types: ColumnTypes | None, keep: ColumnTypes
-) -> Iterator[DecodedRows]:
+def _placed(fragment: Fragment, told: Mapping[str, Any]) -> Iterator[DecodedRows]:
     """Decode a fragment and add the columns that the folders' names say."""
     for part in fragment.decode():
-        table = _with_partition(part.table, ref, types)
-        table = _with_partition(table, ref, keep, KEPT)
-        if types is not None:
-            table = table.select([*types, *(KEPT + name for name in keep)])
-        yield part._replace(table=table)
-
-
-def _with_partition(table: Any, ref: FileRef, types: ColumnTypes | None, before: str = "") -> Any:
-    """Add the columns that the folders' names say, as they are to be read."""
-    import pyarrow
-
-    for name, value in ref.partition.items():
-        if before + name in table.column_names or (types is not None and name not in types):
-            continue
-        column = pyarrow.repeat(pyarrow.scalar(value, pyarrow.string()), table.num_rows)
-        type_ = "text" if types is None else types[name]
-        if type_ not in ("text", "category"):
-            try:
-                column = column.cast(arrow_type(type_))
-            except pyarrow.ArrowInvalid:
-                declare = Option("columns", {name: "categorical"})
-                raise TallyBayesError(
-                    f"{ref.name}: the folder {name}={value} has no number for its name; declare "
-                    f"the column ({declare})",
-                    remedy=declare,
-                ) from None
-        table = table.append_column(before + name, column)
-    return table
+        yield part._replace(table=_with_columns(part.table, told))

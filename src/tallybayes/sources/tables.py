@@ -66,25 +66,8 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
-    """A two-dimensional NumPy array of booleans, integers or floats."""
-
-    values: Array
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The columns' names: x0, x1, ..."""
-        return NumberedNames(self.values.shape[1])
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(self.values)
-
-
-@dataclass(frozen=True, slots=True)
-class SparseMatrix:
-    """A SciPy matrix in compressed sparse rows."""
+class _Numbered:
+    """Values whose columns have numbers for names."""
 
     values: Any
 
@@ -97,6 +80,16 @@ class SparseMatrix:
     def n_rows(self) -> int:
         """The number of rows."""
         return int(self.values.shape[0])
+
+
+class Matrix(_Numbered):
+    """A two-dimensional NumPy array of booleans, integers or floats."""
+
+    values: Array
+
+
+class SparseMatrix(_Numbered):
+    """A SciPy matrix in compressed sparse rows."""
 
 
 Source = Table | Matrix | SparseMatrix
@@ -143,10 +136,8 @@ def as_source(data: Any) -> Source:
         pairs = zip(table.column_names, table.columns, strict=True)
         return _table((name, ArrowColumn(name, column)) for name, column in pairs)
     if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
-        rows = [{str(name): value for name, value in row.items()} for row in data]
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        table = _table((n, ArrayColumn(n, [row.get(n) for row in rows])) for n in names)
-        return Table(table.columns, len(rows), of_records=True)
+        table = _table((n, ArrayColumn(n, values)) for n, values in columns_of(data).items())
+        return Table(table.columns, len(data), of_records=True)
     return _matrix(data)
 
 
@@ -236,15 +227,33 @@ def _table(pairs: Iterator[tuple[str, Column]]) -> Table:
         if name in columns:
             raise TallyBayesError(f"two columns are named {name!r}; rename one of them")
         columns[name] = column
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        first = next(iter(lengths))
-        other = next(name for name in lengths if lengths[name] != lengths[first])
-        raise TallyBayesError(
-            f"column {other!r} has {lengths[other]} rows, but column {first!r} has "
-            f"{lengths[first]}; all columns must have the same number of rows"
-        )
-    return Table(columns, next(iter(lengths.values()), 0))
+    check_lengths(columns)
+    return Table(columns, max(map(len, columns.values()), default=0))
+
+
+def check_lengths(columns: Mapping[str, Any]) -> None:
+    """Refuse columns that differ in length."""
+    first = next(iter(columns), "")
+    for name, column in columns.items():
+        if len(column) != len(columns[first]):
+            raise TallyBayesError(
+                f"column {name!r} has {len(column)} rows, but column {first!r} has "
+                f"{len(columns[first])}; all columns must have the same number of rows"
+            )
+
+
+def columns_of(records: Sequence[Any]) -> dict[str, list[Any]]:
+    """Turn records into columns; a record may lack some."""
+    rows = []
+    for row, record in enumerate(records):
+        if not isinstance(record, Mapping):
+            raise TallyBayesError(
+                f"record {row + 1} is a {type(record).__name__}; expected a mapping of columns to "
+                "values"
+            )
+        rows.append({str(name): value for name, value in record.items()})
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _matrix(data: Any) -> Source:

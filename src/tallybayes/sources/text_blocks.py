@@ -22,7 +22,7 @@ BLOCK = 4 << 20
 LONGEST = 256 << 20  # bytes of a line
 LONGEST_QUOTED = 16 << 20  # bytes between quotes, if line breaks are among them
 SEGMENT = 64 << 10  # bytes whose quotes are counted at once
-SHOWN = 40  # letters of a line in an error
+SHOWN = 40  # letters of a line or a value in an error
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -51,6 +51,11 @@ def blocks(ref: FileRef, encoding: str | None, quoting: Quoting) -> Generator[by
             yield from _whole_records(parts, ref.name, quoting)
         finally:
             stream.close()
+
+
+def shortened(text: str) -> str:
+    """Return as much of a text as there is room for in an error."""
+    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
 
 
 def wrong_encoding(file: str) -> TallyBayesError:
@@ -151,11 +156,10 @@ def _check_length(rest: bytes, file: str, quoting: Quoting) -> None:
 
 def _unclosed(rest: bytes, file: str, quoting: Quoting) -> TallyBayesError:
     """Build the error about a quote that swallows all lines after it."""
-    line = rest.split(b"\n", 1)[0].decode("utf-8", "replace")
-    shown, none = line if len(line) <= SHOWN else line[:SHOWN] + "...", Option("quote", "")
+    line, none = rest.split(b"\n", 1)[0].decode("utf-8", "replace"), Option("quote", "")
     return TallyBayesError(
         f"{file}: a quote ({quoting.mark.decode()}) is opened and never closed, in the line "
-        f"{shown!r}; close it, or read quotes as letters with {none}",
+        f"{shortened(line)!r}; close it, or read quotes as letters with {none}",
         remedy=none,
     )
 

@@ -20,6 +20,7 @@ from tallybayes.model.plans import CountPlan, source_of, type_to_read
 from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Table, arrow_memory
+from tallybayes.sources.arrow_files import plain_types
 from tallybayes.sources.csv_file import with_numbers
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import ColumnType, RejectedRows, Rows, map_rows
@@ -104,7 +105,7 @@ def _about(rows: Rows) -> Iterator[None]:
 
 def _refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
     """Say that there are no rows, and why none fits if there are some."""
-    stream = map_rows(rows.head(), None, lambda table: None, read)
+    stream = map_rows(rows.head(), plain_types(rows.sample.schema), lambda table: None, read)
     for _ in stream:
         pass
     lines = stream.rejected.lines

@@ -12,6 +12,7 @@ import tallybayes as tb
 from limited import limited_to
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import text_blocks
+from tallybayes.sources.arrow_files import plain_types
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.training import train
@@ -70,10 +71,15 @@ def small_blocks(size, threads=4):
         yield
 
 
+def all_of(rows):
+    """Return the types of all columns, as the first rows have them."""
+    return plain_types(rows.sample.schema)
+
+
 def rows_of(data, wanted=None, **options):
     """Return all rows of a source as records."""
     rows = open_rows(data, ReadOptions(**options))
-    pieces = [piece for chunk in rows.fragments(wanted) for piece in chunk.decode()]
+    pieces = [piece for chunk in rows.fragments(wanted or all_of(rows)) for piece in chunk.decode()]
     assert sum(piece.table.num_rows + len(piece.bad) for piece in pieces) == sum(
         piece.n_rows for piece in pieces
     )

@@ -17,6 +17,7 @@ from pyarrow import feather, ipc, parquet
 from sources.files.reading import (
     RECORDS,
     TABLE,
+    all_of,
     message_of,
     rows_of,
     small_blocks,
@@ -194,9 +195,9 @@ def test_a_file_that_disappears(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(written(TABLE))
     rows = open_rows(path)
-    list(rows.fragments())
+    list(rows.fragments(all_of(rows)))
     path.unlink()
-    said = message_of(lambda: list(rows.fragments()))
+    said = message_of(lambda: list(rows.fragments(all_of(rows))))
     assert said == f"{path} cannot be read: no such file or directory"
 
 

@@ -12,14 +12,17 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sources.files.reading import RECORDS, TABLE, message_of, rows_of, small_blocks, written
+from sources.files.reading import RECORDS, TABLE, all_of, message_of, rows_of, small_blocks, written
 from tallybayes.sources.rows import open_rows
 
 FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 READ = """
 import json, sys
+from tallybayes.sources.arrow_files import plain_types
 from tallybayes.sources.rows import open_rows
-pieces = [piece for chunk in open_rows(sys.argv[1]).fragments() for piece in chunk.decode()]
+rows = open_rows(sys.argv[1])
+fragments = rows.fragments(plain_types(rows.sample.schema))
+pieces = [piece for fragment in fragments for piece in fragment.decode()]
 json.dump([record for piece in pieces for record in piece.table.to_pylist()], sys.stdout)
 """
 
@@ -72,10 +75,15 @@ def test_a_named_pipe_is_read_once(tmp_path, data):
     writer.start()
     rows = open_rows(path)
     assert not rows.rereadable
-    records = [r for c in rows.fragments() for piece in c.decode() for r in piece.table.to_pylist()]
+    records = [
+        r
+        for c in rows.fragments(all_of(rows))
+        for piece in c.decode()
+        for r in piece.table.to_pylist()
+    ]
     writer.join()
     assert records == RECORDS
-    assert "can be read only once" in message_of(lambda: list(rows.fragments()))
+    assert "can be read only once" in message_of(lambda: list(rows.fragments(all_of(rows))))
 
 
 @FIFO

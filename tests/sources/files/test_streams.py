@@ -13,6 +13,7 @@ import tallybayes as tb
 from limited import limited_to
 from sources.files.reading import message_of, small_blocks, tally_of
 from tallybayes.errors import Option
+from tallybayes.kernels.progress import listening
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import map_rows
 from tallybayes.sources.rows import open_rows
@@ -247,7 +248,8 @@ def test_progress_is_told_of_all_rows_and_bytes(path):
     size = path.stat().st_size
     with small_blocks(500):
         rows = open_rows(path, read)
-        list(map_rows(rows, WANTED, numbers, read, told, what="trying"))
+        with listening(told):
+            list(map_rows(rows, WANTED, numbers, read, what="trying"))
     assert told.calls == [("begin", "trying", size), "end"]
     assert told.rows == N + 1
     assert told.bytes == size - len("x,y\n")
@@ -255,8 +257,8 @@ def test_progress_is_told_of_all_rows_and_bytes(path):
 
 def test_progress_ends_though_the_work_fails(path):
     told = Told()
-    with pytest.raises(ZeroDivisionError):
-        list(map_rows(open_rows(path), WANTED, lambda table: 1 / 0, None, told))
+    with listening(told), pytest.raises(ZeroDivisionError):
+        list(map_rows(open_rows(path), WANTED, lambda table: 1 / 0))
     assert told.calls[-1] == "end"
 
 
