@@ -203,9 +203,9 @@ def _ends(X: Array, mean: Floats, rows: Integers) -> tuple[Floats, Floats]:
     They are those of all classes: what the model tells apart may become what it is elsewhere.
     """
     step = max(1, X.size // CELLS_LOOKED_AT)
-    some = np.ascontiguousarray(X[::step])
-    low = np.fmin.reduce(some, axis=0, initial=np.inf).astype(np.float64)
-    high = np.fmax.reduce(some, axis=0, initial=-np.inf).astype(np.float64)
+    some = np.ascontiguousarray(X[::step].T)  # NumPy is ten times as fast along rows
+    low = np.fmin.reduce(some, axis=1, initial=np.inf).astype(np.float64)
+    high = np.fmax.reduce(some, axis=1, initial=-np.inf).astype(np.float64)
     if step > 1:  # a mean is between the ends, and may be beyond those of the rows looked at
         low, high = np.minimum(low, mean), np.maximum(high, mean)
     return np.where(rows > 0, low, 0.0), np.where(rows > 0, high, 0.0)
