@@ -42,4 +42,4 @@ def no_figure_stays_open():
 def words_only(monkeypatch):
     """Write empty pictures: drawing them is most of what a report takes."""
     empty = '<svg width="1pt" height="1pt" viewBox="0 0 1 1"></svg>'
-    monkeypatch.setattr("tallybayes.plots.svg._drawn", lambda figure: empty)
+    monkeypatch.setattr("tallybayes.plots.svg._drawn", lambda figure, salt: empty)

@@ -87,7 +87,8 @@ def test_many_rows_are_drawn_with_few_points_near_the_curve():
     assert len(both.recall) <= 1000
     assert np.diff(both.recall) @ both.precision[1:] == pytest.approx(both.area, abs=5e-3)
     steps = ThresholdDisplay.from_predictions(y, p)
-    for line, name in zip(steps.ax_.lines[::2], ("precision", "recall", "flagged"), strict=False):
+    lines = [line for line in steps.ax_.lines if len(line.get_xdata()) > 2]
+    for line, name in zip(lines, ("precision", "recall", "flagged"), strict=True):
         x, values = line.get_xydata()[1:-1:97].T
         assert values == pytest.approx([steps.at(t)[name] for t in x], nan_ok=True)
 
@@ -99,7 +100,7 @@ def test_each_of_many_classes_is_drawn_against_the_rest():
     assert roc.roc_auc == pytest.approx(expected, abs=1e-12)
     shares = [curve.share for curve in roc.curves]
     assert shares == pytest.approx(sorted(((y == label).mean() for label in labels), reverse=True))
-    assert [f"{c.area:.4f}  {c.label}" for c in roc.curves] == legend(roc)[:4]
+    assert [f"{roc.areas[c.label]:.4f}  {c.label}" for c in roc.curves] == legend(roc)[:4]
     assert f"{expected:.4f}  mean of 4 classes" in legend(roc)
     assert len({str(line._unscaled_dash_pattern) for line in roc.ax_.lines[:8:2]}) == 4
     both = PrecisionRecallDisplay.from_predictions(y, proba, classes=labels)
@@ -135,9 +136,7 @@ def test_the_models_own_decisions_are_marked(rows):
         (marker,) = (line for line in display.ax_.lines if len(line.get_xdata()) == 1)
         assert marker.get_xydata()[0] == pytest.approx(point)
         assert f"{point[1]:.1%}".replace("%", " %") in display.alt_text
-    given = RocCurveDisplay.from_predictions(
-        ["a", "a", "b", "b"], [0.1, 0.6, 0.4, 0.9], predicted=[*"baab"]
-    )
+    given = RocCurveDisplay.from_predictions([*"aabb"], [0.1, 0.6, 0.4, 0.9], predicted=[*"baab"])
     assert (given.curves[0].decided["fpr"], given.curves[0].decided["recall"]) == (0.5, 0.5)
 
 
@@ -199,17 +198,16 @@ def test_a_threshold_brings_what_counting_by_hand_gives(found, threshold):
 
 def test_the_chosen_threshold_is_marked_on_every_curve():
     display = ThresholdDisplay.from_predictions(*two_classes(80), threshold=0.33)
-    for mark, name in zip(
-        display.ax_.lines[1::2], ("precision", "recall", "flagged"), strict=False
-    ):
-        assert mark.get_xydata()[0] == pytest.approx([0.33, display.at(0.33)[name]])
-        assert f"{display.at(0.33)[name]:.1%}".replace("%", " %") in display.alt_text
+    marks = [line for line in display.ax_.lines if line.get_marker() != "None"]
+    for mark, share in zip(marks, display.at(0.33).values(), strict=True):
+        assert mark.get_xydata()[0] == pytest.approx([0.33, share])
+        assert f"{share:.1%}".replace("%", " %") in display.alt_text
     assert "at threshold 0.33" in texts(display)
 
 
 def test_one_of_many_classes_must_be_named():
     y, proba, labels = many_classes(3)
-    with pytest.raises(TallyBayesError, match="say which one is positive"):
+    with pytest.raises(TallyBayesError, match="for one of 3 classes"):
         ThresholdDisplay.from_predictions(y, proba, classes=labels)
     display = ThresholdDisplay.from_predictions(y, proba, classes=labels, positive=labels[1])
     expected = by_hand(y == labels[1], proba[:, 1], 0.4, np.ones(len(y)))
@@ -315,10 +313,7 @@ def test_each_cell_says_its_count_and_its_share_of_the_true_class():
     }
     names = [text.get_text() for text in display.ax_.get_xticklabels()]
     assert names == ["yes\n4 rows", "no\n1,200 rows", "never\n0 rows"]
-    assert (
-        "Most often no is taken for yes: 50 rows, 4.2 % of no; then yes for no: 1 row, 25.0 %"
-        in (display.alt_text)
-    )
+    assert display.alt_text.endswith("Most often no is taken for yes: 50 rows, 4.2 % of no.")
 
 
 def test_of_many_classes_the_most_frequent_are_drawn():
@@ -332,8 +327,6 @@ def test_of_many_classes_the_most_frequent_are_drawn():
     whole = sk.confusion_matrix(y, said, labels=labels).T
     assert np.array_equal(display.confusion.counts, whole)
     assert all(text[0] != "0" for text in cells(display).values())
-    with pytest.raises(TallyBayesError, match="most is 1"):
-        ConfusionMatrixDisplay.from_predictions(y, said, most=1)
 
 
 # what all have in common

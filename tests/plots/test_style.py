@@ -1,5 +1,7 @@
 """What all pictures share."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,15 +19,11 @@ def grey(colour):
     return np.dot([0.2126, 0.7152, 0.0722], linear)
 
 
-def test_forty_classes_look_different_without_colours():
+def test_forty_classes_and_all_neighbours_look_different_without_colours():
     styles = [style.style_of(k) for k in range(40)]
     assert len({(str(each.line), each.marker) for each in styles}) == 40
     assert len({(each.hatch, each.marker) for each in styles}) == 40
-
-
-def test_neighbours_differ_in_line_hatch_marker_and_the_first_two_in_grey():
-    for k in range(40):
-        one, other = style.style_of(k), style.style_of(k + 1)
+    for one, other in pairwise(styles):
         assert one.line != other.line
         assert one.hatch != other.hatch
         assert one.marker != other.marker

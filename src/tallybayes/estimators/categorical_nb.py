@@ -18,7 +18,7 @@ from tallybayes.estimators.drop_in import Smoothed
 from tallybayes.families import Categorical, Family
 from tallybayes.families.categorical import CategoricalParameters, Unseen
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
-from tallybayes.families.left_out_counts import TablesLeftOut, by_place
+from tallybayes.families.left_out_counts import TablesLeftOut
 from tallybayes.families.parameters import ColumnInfo
 from tallybayes.model import Fitted
 from tallybayes.schema import Categories, Schema
@@ -211,11 +211,11 @@ def _whole(X: Array, names: Sequence[str]) -> Any:
 @left_out.register
 def _leave_out(family: ScikitLearnCategorical, task: LeaveOneOutTask) -> LeftOut:
     """Leave a row out; the only row of the greatest category takes that with it."""
-    counted, places = family.completed(task.counted), by_place(task.block, task.parameters)
+    counted, places = family.completed(task.counted), task.parameters.places(task.block)
     rows = counted.rows.sum(axis=0)
     last = np.zeros(places.shape, bool)
     for j, here in enumerate(counted.columns()):
         width = here.stop - here.start
         if width > family.at_least[j] and rows[here.stop - 1] == 1:
             last[:, j] = places[:, j] == width - 1
-    return TablesLeftOut(task, family, unsure=last)
+    return TablesLeftOut(task, unsure=last)

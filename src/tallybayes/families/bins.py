@@ -28,13 +28,12 @@ import numpy as np
 from msgspec import structs
 
 from tallybayes.batches import Coded
-from tallybayes.families.categorical import Categorical, CategoricalParameters
+from tallybayes.families.categorical import Categorical, CategoricalParameters, Layout
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import Alpha, alpha_of_each
 from tallybayes.families.terms import Steps, UnitTerm
 from tallybayes.schema import Intervals
-from tallybayes.sources.labels import Label
 from tallybayes.tallies import Codes
 
 LARGEST = np.finfo(np.float64).max
@@ -108,18 +107,6 @@ class Bins(Family, frozen=True):
         return BinsParameters(**vars(tables), edges=edges)
 
 
-def interval(edges: Sequence[float], k: int) -> str:
-    """Write interval number k of those that meet at the edges.
-
-    Examples
-    --------
-    >>> [interval((18.0, 65.5), k) for k in range(3)]
-    ['(-inf, 18]', '(18, 65.5]', '(65.5, inf)']
-    """
-    low = f"{edges[k - 1]:.10g}" if k else "-inf"
-    return f"({low}, {edges[k]:.10g}]" if k < len(edges) else f"({low}, inf)"
-
-
 @dataclass(frozen=True, eq=False)
 class BinsParameters(CategoricalParameters):
     """Log probabilities by class (down) and interval (across, the columns side by side)."""
@@ -130,23 +117,22 @@ class BinsParameters(CategoricalParameters):
 
     def term(self, unit: int) -> UnitTerm:
         """Return what scores one plain value of a column."""
-        logs = self.log_probabilities[:, self._here(unit)].T.tolist()
+        logs = self.log_probabilities[:, self.here(unit)].T.tolist()
         return Steps(self.edges[unit], tuple(map(tuple, logs)))
 
-    def place(self, unit: int, value: Any) -> int | None:
+    def place(self, unit: int, value: Any) -> int:
         """Return the place of the interval of a number."""
         return int(np.searchsorted(self.edges[unit], float(value), side="left"))
 
     def detail(self, unit: int, value: Any) -> str:
         """Say in which interval a number lies."""
-        return f"in {interval(self.edges[unit], self.place(unit, value) or 0)}"
+        return f"in {self._values(unit)[self.place(unit, value)]}"
 
-    def _values(self, unit: int) -> Sequence[Label]:
+    def _values(self, unit: int) -> Sequence[str]:
         """Return what the intervals of a column are called."""
-        edges = self.edges[unit]
-        return [interval(edges, k) for k in range(len(edges) + 1)]
+        return [*map(Intervals(self.edges[unit]).named, self.labels[unit])]
 
-    def _lookup(self, block: Coded) -> tuple[Array, Array, Array, Array, Array, Floats]:
+    def _lookup(self, block: Coded) -> tuple[Array, *Layout]:
         """Return the codes of a block, and the tables laid out by them.
 
         Intervals have the same numbers in every block, so one layout serves all; -1 is no interval,
@@ -163,28 +149,19 @@ class BinsParameters(CategoricalParameters):
         """
         numbers = super().sample(rng, classes)
         drawn: list[Array] = []
-        for number, edges in zip(numbers, self.edges, strict=True):
-            if not edges:
+        for number, edges in zip(numbers, map(np.array, self.edges), strict=True):
+            if not len(edges):
                 drawn.append(np.full(len(classes), np.nan))
                 continue
-            ends = _ends(edges)
-            low, high = ends[number], ends[number + 1]
-            u = rng.random(len(classes))
-            inside = u * low + (1.0 - u) * high
+            with np.errstate(over="ignore"):
+                widths = np.diff(edges) if len(edges) > 1 else np.ones(1)
+                first = min(edges[0] - widths[0], np.nextafter(edges[0], -np.inf))
+                last = max(edges[-1] + widths[-1], np.nextafter(edges[-1], np.inf))
+            ends = np.clip(np.array([first, *edges, last]), -LARGEST, LARGEST)
+            low, high, u = ends[number], ends[number + 1], rng.random(len(classes))
             # rounding must not carry a number over the edge on its left
-            drawn.append(np.clip(inside, np.nextafter(low, np.inf), high))
+            drawn.append(np.clip(u * low + (1.0 - u) * high, np.nextafter(low, np.inf), high))
         return drawn
-
-
-def _ends(edges: Sequence[float]) -> Floats:
-    """Return the edges between two outer ends that samples keep to."""
-    inner = np.array(edges)
-    with np.errstate(over="ignore"):
-        widths = np.diff(inner) if len(inner) > 1 else np.ones(1)
-        low = min(inner[0] - widths[0], np.nextafter(inner[0], -np.inf))
-        high = max(inner[-1] + widths[-1], np.nextafter(inner[-1], np.inf))
-    ends: Floats = np.clip(np.array([low, *inner, high]), -LARGEST, LARGEST)
-    return ends
 
 
 def entropy_edges(
@@ -235,15 +212,14 @@ def _runs(x: Array, y: Array) -> Array:
 
 def _cut(counts: Floats) -> list[int]:
     """Return the runs before which a cut pays; counts are of classes (down) in runs (across)."""
-    found: list[int] = []
+    cuts: list[int] = []
     waiting = [(0, counts.shape[1])]
     while waiting:
         start, stop = waiting.pop()
-        at = _best(counts[:, start:stop])
-        if at:
-            found.append(start + at)
+        if at := _best(counts[:, start:stop]):
+            cuts.append(start + at)
             waiting += [(start, start + at), (start + at, stop)]
-    return found
+    return cuts
 
 
 def _best(counts: Floats) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Coded, coded_by_value
 from tallybayes.errors import TallyBayesError, did_you_mean, number
@@ -30,7 +31,6 @@ from tallybayes.families.smoothing import (
     PriorGuess,
     Ratios,
     alpha_of_each,
-    guess_for_unseen,
     guesses,
 )
 from tallybayes.families.terms import Lookup, UnitTerm
@@ -41,6 +41,9 @@ from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Codes
 
 Unseen = Literal["ignore", "smooth", "error"]
+Layout = tuple[Array, Array, Array, Array, Floats]
+
+ANY_OTHER = "any other value"  # what a p by value does not know, where unseen ones are smoothed
 NARROW = 65_536  # places in a table of integers that are always affordable
 
 
@@ -63,6 +66,7 @@ class Categorical(Family, frozen=True):
     """
 
     label: ClassVar[str] = "categories"
+    kind: ClassVar[Categories] = Categories()
 
     alpha: Alpha | None = None
     m: float | None = None
@@ -82,11 +86,6 @@ class Categorical(Family, frozen=True):
                 f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
             )
 
-    @property
-    def kind(self) -> Categories:
-        """What must have been counted: values."""
-        return Categories()
-
     def suits(self, values: Floats) -> bool:
         """Tell whether it may be the best family of a column of numbers: of few whole ones."""
         there = values[np.isfinite(values)]
@@ -104,49 +103,33 @@ class Categorical(Family, frozen=True):
         counted = counted.with_labels(labels)
         alphas = alpha_of_each(self.alpha, info.names)
         unseen = np.zeros((counted.n_classes, len(labels)))
-        fractions = []
+        parts = [[np.zeros((counted.n_classes, 0))] * 4]
         for j, here in enumerate(counted.columns()):
             n, known = counted.weight[:, here], labels[j]
-            added, added_total = alphas[j], alphas[j] * len(known)
+            total, added, more = n.sum(axis=1, keepdims=True), alphas[j], alphas[j] * len(known)
             if self.m is not None:
-                added = self.m * guesses(self.p, info.classes, known, info.names[j])
-                added_total = self.m
-            fractions.append(Ratios(n, added, n.sum(axis=1, keepdims=True), added_total))
+                added, more = self.m * guesses(self.p, info.classes, known, info.names[j]), self.m
+            parts.append([*np.broadcast_arrays(n, added, total, more)])
             if self.unseen == "smooth" and known:
-                total = n.sum(axis=1) + added_total
-                more = self.added_to_unseen(info, j, known)
-                unseen[:, j] = safe_log(more / np.where(total > 0.0, total, 1.0))
-        none = np.zeros((counted.n_classes, 0))
-        logs = safe_log(np.concatenate([none, *(each.p for each in fractions)], axis=1))
-        how = self.unseen or "ignore"
-        return CategoricalParameters(tuple(info.names), labels, logs, unseen, how, tuple(fractions))
+                below, share = total[:, 0] + more, self.added_to_unseen(info, j, known)
+                unseen[:, j] = safe_log(share / np.where(below > 0.0, below, 1.0))
+        fractions = Ratios(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+        how, logs = self.unseen or "ignore", safe_log(fractions.p)
+        return CategoricalParameters(tuple(info.names), labels, logs, unseen, how, fractions)
 
     def added_to_unseen(self, info: ColumnInfo, unit: int, labels: Sequence[Label]) -> Floats:
         """Return what a value counts that is not among the labels of a column, by class."""
         if self.m is None:
             return np.full(len(info.classes), alpha_of_each(self.alpha, info.names)[unit])
-        return self.m * guess_for_unseen(self.p, info.classes, labels, info.names[unit])
-
-
-class Layout(NamedTuple):
-    """Tables laid out by the codes of some rows: code x of column j is at offset + x - base.
-
-    Codes outside base <= x < base + width are at `other`. Place 0 of the table is for missing
-    values, and place 1 + j for a value of column j that was not seen.
-    """
-
-    base: Array
-    width: Array
-    offset: Array
-    other: Array
-    table: Floats
+        p = 1.0 / max(len(labels), 1) if self.p is None else self.p
+        return self.m * guesses(p, info.classes, (ANY_OTHER,), info.names[unit])[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
 class CategoricalParameters(Parameters):
     """Log probabilities by class (down) and value (across, the columns side by side).
 
-    `fractions` are what they come from, for each column; None if they were stated.
+    `fractions` are what they come from; None if they were stated.
     """
 
     names: tuple[str, ...]
@@ -154,7 +137,7 @@ class CategoricalParameters(Parameters):
     log_probabilities: Floats
     log_unseen: Floats
     unseen: Unseen = "ignore"
-    fractions: tuple[Ratios, ...] | None = None
+    fractions: Ratios | None = None
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -162,32 +145,53 @@ class CategoricalParameters(Parameters):
         entries, known = self.log_probabilities.size, sum(map(bool, self.labels))
         return entries - len(self.log_probabilities) * known, entries
 
-    def _lookup(self, block: Coded) -> tuple[Array, Array, Array, Array, Array, Floats]:
+    def _lookup(self, block: Coded) -> tuple[Array, *Layout]:
         """Return the codes of a block, and the tables laid out by them."""
         layout = self._by_integer if block.labels is None else None
         if layout is None:
-            if block.labels is None:
-                block = coded_by_value(block.codes, self.names)
-            assert block.labels is not None
-            for name, known, given in zip(self.names, self.labels, block.labels, strict=True):
-                _check_types(name, known, given)
+            block = self._by_label(block)
             nowhere = np.zeros(len(self.labels), np.int64)
-            layout = self._laid_out(block.labels, nowhere, nowhere)
+            layout = self._laid_out(block.labels or (), nowhere, nowhere)
         if self.unseen == "error":
-            self._refuse_unseen(block)
+            self._refuse_unseen(self._by_label(block))
         return block.codes, *layout
+
+    def _by_label(self, block: Coded) -> Coded:
+        """Return a block whose codes are places among labels; labels of another type are refused.
+
+        Text where numbers were counted, or the other way round, would match nothing.
+        """
+        if block.labels is None:
+            block = coded_by_value(block.codes, self.names)
+        for name, known, given in zip(self.names, self.labels, block.labels or (), strict=True):
+            if known and given and isinstance(known[0], str) != isinstance(given[0], str):
+                here, there = "text", "numbers"
+                if not isinstance(given[0], str):
+                    here, there = there, here
+                raise TallyBayesError(
+                    f"column {name!r} holds {here} ({given[0]!r}), but {there} ({known[0]!r}) when "
+                    "it was counted; convert it"
+                )
+        return block
 
     @cached_property
     def _by_integer(self) -> Layout | None:
         """The tables by integers that stand for themselves, unless these lie too far apart."""
-        if not _in_narrow_ranges(self.labels):
+        if not all(type(label) is int for each in self.labels for label in each):
             return None
         edges = [(int(each[0]), int(each[-1]) + 1) if each else (0, 0) for each in self.labels]
+        width = sum(stop - start for start, stop in edges)
+        if width > max(4 * self.log_probabilities.shape[1], NARROW):
+            return None
         base = np.array([first for first, _ in edges], np.int64)
         return self._laid_out([range(*edge) for edge in edges], base, 1 + np.arange(len(edges)))
 
     def _laid_out(self, meanings: Sequence[Sequence[Label]], base: Array, other: Array) -> Layout:
-        """Lay the tables out for codes that mean these values."""
+        """Lay the tables out for codes that mean these values: base, width, offset, other, table.
+
+        Code x of column j is at offset + x - base if base <= x < base + width, and at `other` if
+        not. Place 0 of the table is for missing values, 1 + j for values of column j never seen.
+        """
         n_columns = len(self.labels)
         places = [*range(1 + n_columns)]
         for j, (known, start) in enumerate(zip(self.labels, self._starts.tolist(), strict=False)):
@@ -196,26 +200,22 @@ class CategoricalParameters(Parameters):
         missing = np.zeros((len(self.log_probabilities), 1))
         full = np.concatenate([missing, self.log_unseen, self.log_probabilities], axis=1)
         width = np.array([len(each) for each in meanings], np.int64)
-        return Layout(base, width, 1 + n_columns + offsets_of(width), other, full[:, places])
+        return base, width, 1 + n_columns + offsets_of(width), other, full[:, places]
 
     def _refuse_unseen(self, block: Coded) -> None:
         """Raise an error that names a value that was neither counted nor declared."""
-        for j, (name, known) in enumerate(zip(self.names, self.labels, strict=True)):
-            codes = block.codes[:, j]
-            given = {code: code for code in np.unique(codes).tolist()}
-            if block.labels is not None:
-                given = {code: block.labels[j][code] for code in given if code >= 0}
-            seen = set(known)
-            unseen = {code: value for code, value in given.items() if value not in seen}
-            if unseen:
-                rows = np.flatnonzero(np.isin(codes, list(unseen))).tolist()
-                reasons = {
-                    row: f"column {name!r} holds {unseen[int(codes[row])]!r}, which was never "
-                    "counted or declared"
-                    for row in rows
-                }
-                hint = did_you_mean(unseen[int(codes[rows[0]])], known)
-                raise TallyBayesError(f"{reasons[rows[0]]}; {hint}", reasons)
+        for codes, name, known, given in zip(
+            block.codes.T, self.names, map(set, self.labels), block.labels or (), strict=True
+        ):
+            unseen = [code for code, value in enumerate(given) if value not in known]
+            reasons = {
+                row: f"column {name!r} holds {given[codes[row]]!r}, which was never counted or "
+                "declared"
+                for row in np.flatnonzero(np.isin(codes, unseen)).tolist()
+            }
+            for row, reason in reasons.items():
+                hint = did_you_mean(given[codes[row]], sorted(known))
+                raise TallyBayesError(f"{reason}; {hint}", reasons)
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
@@ -236,7 +236,7 @@ class CategoricalParameters(Parameters):
             if not labels:
                 drawn.append(np.full(len(classes), None, dtype=object))
                 continue
-            edges = np.cumsum(np.exp(self.log_probabilities[:, self._here(unit)]), axis=1)
+            edges = np.cumsum(np.exp(self.log_probabilities[:, self.here(unit)]), axis=1)
             u = rng.random(len(classes)) * edges[classes, -1]
             choice = (u[:, None] >= edges[classes]).sum(axis=1)
             drawn.append(np.array(labels)[np.minimum(choice, len(labels) - 1)])
@@ -253,22 +253,22 @@ class CategoricalParameters(Parameters):
         """Where the values of each column begin, and where the last ends."""
         return np.cumsum([0, *map(len, self.labels)])
 
-    def _here(self, unit: int) -> slice:
+    def here(self, unit: int) -> slice:
+        """Return where the values of a column stand."""
         return slice(int(self._starts[unit]), int(self._starts[unit + 1]))
 
     def select(self, units: Sequence[int]) -> Self:
         """Return the parameters of some columns."""
-        some = list(units)
-        parts = {each.name: getattr(self, each.name) for each in fields(self)}
-        parts = {k: tuple(v[j] for j in some) for k, v in parts.items() if isinstance(v, tuple)}
-        none = np.zeros((len(self.log_probabilities), 0))
-        logs = [none, *(self.log_probabilities[:, self._here(j)] for j in some)]
-        parts["log_probabilities"] = np.concatenate(logs, axis=1)
-        return replace(self, log_unseen=self.log_unseen[:, some], **parts)
+        names = [each.name for each in fields(self) if isinstance(getattr(self, each.name), tuple)]
+        parts: dict[str, Any] = {k: tuple(getattr(self, k)[j] for j in units) for k in names}
+        values = [k for j in units for k in range(self._starts[j], self._starts[j + 1])]
+        parts["log_probabilities"] = self.log_probabilities[:, values]
+        parts["fractions"] = None if self.fractions is None else self.fractions[:, values]
+        return replace(self, log_unseen=self.log_unseen[:, list(units)], **parts)
 
     def term(self, unit: int) -> UnitTerm:
         """Return what scores one plain value of a column."""
-        logs = map(tuple, self.log_probabilities[:, self._here(unit)].T.tolist())
+        logs = map(tuple, self.log_probabilities[:, self.here(unit)].T.tolist())
         rows = dict(zip(self.labels[unit], logs, strict=True))
         unseen = None if self.unseen == "error" else tuple(self.log_unseen[:, unit].tolist())
         return Lookup(rows, len(self.log_probabilities), unseen)
@@ -281,6 +281,17 @@ class CategoricalParameters(Parameters):
         """Say why the factor of a value that is there is left out, if it is."""
         ignored = self.unseen == "ignore" and self.place(unit, value) is None
         return self.silence(unit) or (NEVER_SEEN if ignored else None)
+
+    def places(self, block: Block) -> NDArray[np.int64]:
+        """Return the places of values among those of their columns; -1 where missing or unseen."""
+        assert isinstance(block, Coded)
+        block = self._by_label(block)
+        places = np.empty(block.codes.shape, np.int64)
+        for j, (known, given) in enumerate(zip(self.labels, block.labels or (), strict=True)):
+            place = {label: k for k, label in enumerate(known)}
+            # the last is for missing values
+            places[:, j] = np.array([*(place.get(v, -1) for v in given), -1])[block.codes[:, j]]
+        return places
 
     def place(self, unit: int, value: Any) -> int | None:
         """Return the place of a value among those of its column; None if no row has it."""
@@ -295,12 +306,8 @@ class CategoricalParameters(Parameters):
         """Return the values of all columns."""
         units = np.repeat(np.arange(len(self.labels)), np.diff(self._starts))
         values = [value for unit in range(len(self.labels)) for value in self._values(unit)]
-        counts = np.full(self.log_probabilities.shape, np.nan)
-        if self.fractions:
-            counts = np.concatenate([each.count for each in self.fractions], axis=1)
-        logs = np.ascontiguousarray(self.log_probabilities.T)
-        places = np.arange(len(units)) - np.asarray(self._starts)[units]
-        return Entries(units, values, logs, np.ascontiguousarray(counts.T), places)
+        places = np.arange(len(units)) - self._starts[units]
+        return Entries.of(units, values, self.log_probabilities, self.fractions, places)
 
     def _values(self, unit: int) -> Sequence[Label]:
         """Return what the values of a column are called."""
@@ -308,24 +315,4 @@ class CategoricalParameters(Parameters):
 
     def ratios(self, unit: int) -> Ratios | None:
         """Return the fractions behind the probabilities of a column's values."""
-        return None if self.fractions is None else self.fractions[unit]
-
-
-def _in_narrow_ranges(labels: tuple[tuple[Label, ...], ...]) -> bool:
-    """Tell whether integers can be looked up in a table from the least to the greatest."""
-    if not all(type(label) is int for each in labels for label in each):
-        return False
-    width = sum(int(each[-1]) - int(each[0]) + 1 for each in labels if each)
-    return width <= max(4 * sum(map(len, labels)), NARROW)
-
-
-def _check_types(name: str, known: Sequence[Label], given: Sequence[Label]) -> None:
-    """Refuse text where numbers were counted, and the other way round: nothing would match."""
-    if not known or not given or isinstance(given, range):
-        return
-    if isinstance(known[0], str) != isinstance(given[0], str):
-        here, there = ("text", "numbers") if isinstance(given[0], str) else ("numbers", "text")
-        raise TallyBayesError(
-            f"column {name!r} holds {here} ({given[0]!r}), but {there} ({known[0]!r}) when it was "
-            "counted; convert it"
-        )
+        return None if self.fractions is None else self.fractions[:, self.here(unit)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -74,8 +74,7 @@ class Multinomial(CountFamily, frozen=True):
     def estimate(self, counted: Counts, info: ColumnInfo) -> MultinomialParameters:
         """Turn sums into shares of the total."""
         shares = self.shares(counted, info)
-        weight = np.broadcast_to(counted.weight, counted.sums.shape)
-        return MultinomialParameters(shares.log(), weight, shares)
+        return MultinomialParameters.of(shares.log(), counted, shares)
 
 
 @register("complement")
@@ -117,42 +116,48 @@ class Complement(CountFamily, frozen=True, kw_only=True):
         if self.norm:  # a single word has a share of one and a sum of zero: it says nothing
             sums = logs.sum(axis=1, keepdims=True)
             weights = np.divide(logs, sums, out=np.zeros(logs.shape), where=sums != 0.0)
-        weight = np.broadcast_to(counted.weight, counted.sums.shape)
-        return MultinomialParameters(weights, weight, shares, complement=True)
+        return MultinomialParameters.of(weights, counted, shares, complement=True)
 
 
 @dataclass(frozen=True, eq=False)
-class MultinomialParameters(Parameters):
-    """What a word adds to the score, by class (down) and word (across).
+class CountParameters(Parameters):
+    """What counts add to the score: base + x weight, by class (down) and column (across).
 
-    The `fractions` are the shares of words, of the whole bag even if only some words are here, and
-    `weight` is that of the rows with a value. The weights of a `complement` are no
-    logarithms of probabilities in the class itself.
+    A row is expected to count `scale` times the `fractions`: NaN in a column without any values.
     """
 
-    of_counts: ClassVar[bool] = True
-
     weights: Floats
-    weight: Floats
+    base: Floats
+    scale: Floats
     fractions: Ratios
-    complement: bool = False
+
+    @property
+    def rate(self) -> Floats:
+        """What a row is expected to count."""
+        return self.scale * self.fractions.p
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """A probability for every class and word; those of a class sum to one."""
-        n_classes, words = self.weights.shape
-        return n_classes * max(words - 1, 0), n_classes * words
+        """A rate for every class and column that has values."""
+        return (int((~np.isnan(self.scale)).sum()),) * 2
 
     @cached_property
     def by_column(self) -> Floats:
-        """The weights with a row for each word, as sparse rows are scored."""
+        """The weights with a row for each column, as sparse rows are scored."""
         return np.ascontiguousarray(self.weights.T)
 
+    @cached_property
+    def _empty(self) -> Floats:
+        """What a row scores that counts nothing."""
+        empty: Floats = self.base.sum(axis=1)
+        return empty
+
     def log_prob(self, block: Block) -> Floats:
-        """Return x log P(word | class) for each row, word and class."""
+        """Return base + x weight for each row, column and class: 0 where a factor is left out."""
         x = dense(block)[:, :, None]
         with np.errstate(invalid="ignore"):
-            return np.where(x > 0.0, x * self.weights.T, 0.0)
+            terms = np.where(x > 0.0, x * self.weights.T, 0.0) + self.base.T
+        return np.where(np.isnan(x), 0.0, terms)
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
@@ -160,29 +165,66 @@ class MultinomialParameters(Parameters):
             self.add_sparse(block, out)
             return
         assert isinstance(block, np.ndarray)
-        scoring.dense_counts(block, self.weights, np.zeros(self.weights.shape), out)
+        scoring.dense_counts(block, self.weights, self.base, out)
 
     def add_sparse(self, block: Sparse, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns of sparse rows."""
         scoring.sparse_counts(*block[:3], None, self.by_column, out)
+        out += self._empty
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
-        """Draw a value of every column for each row, whose classes are given as codes.
+        """Draw a Poisson number of every column for each row, whose classes are given as codes.
 
-        A row's total is Poisson around the mean total of its class, and its words are drawn by
-        their shares: that is a Poisson number for every word.
+        In a bag this is a total around the mean total of the class, spread by the shares.
         """
-        rows = self.weight.max(axis=1, keepdims=True)
-        rates = self.fractions.total / np.where(rows > 0.0, rows, np.inf) * self.fractions.p
-        return list(_poisson(rng, rates[classes]).T)
+        rate = self.rate
+        unknown = np.isnan(rate)
+        rate = np.where(unknown, 0.0, rate)[classes]
+        large = rate > LARGEST_RATE
+        drawn: Array = rng.poisson(np.where(large, 0.0, rate))
+        if large.any():  # there the bell curve that they approach
+            drawn = np.where(large, np.rint(rng.normal(rate, np.sqrt(rate))), drawn)
+        return list((np.where(unknown[classes], np.nan, drawn) if unknown.any() else drawn).T)
 
-    def powered(self, exponents: Floats) -> MultinomialParameters:
-        """Return what scores as P(bag | class) to a power."""
-        return replace(self, weights=times(self.weights, exponents))
+    def powered(self, exponents: Floats) -> Self:
+        """Return what scores as P(x | class) to a power: one a column, or one for all."""
+        weights, base = times(self.weights, exponents), times(self.base, exponents)
+        return replace(self, weights=weights, base=base)
 
     def term(self, unit: int) -> Linear:
-        """Return what scores one plain value of a word."""
-        return Linear(self.weights[:, unit].tolist(), [0.0] * len(self.weights))
+        """Return what scores one plain value of a column."""
+        return Linear(self.weights[:, unit].tolist(), self.base[:, unit].tolist())
+
+    def occurrences(self, unit: int, value: Any) -> float:
+        """Return the value, which says how often something occurs."""
+        return float(value)
+
+
+@dataclass(frozen=True, eq=False)
+class MultinomialParameters(CountParameters):
+    """What a word adds to the score, by class (down) and word (across).
+
+    The `fractions` are the shares of words, of the whole bag even if only some words are here. The
+    weights of a `complement` are no logarithms of probabilities in the class itself.
+    """
+
+    complement: bool = False
+
+    @classmethod
+    def of(
+        cls, weights: Floats, counted: Counts, shares: Ratios, complement: bool = False
+    ) -> MultinomialParameters:
+        """Add to the weights how many words a row has."""
+        rows = counted.weight.max(axis=1, keepdims=True, initial=0.0)
+        lengths = shares.total / np.where(rows > 0.0, rows, np.inf)
+        scale = np.broadcast_to(lengths, weights.shape)
+        return cls(weights, np.zeros(weights.shape), scale, shares, complement)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """A probability for every class and word; those of a class sum to one."""
+        n_classes, words = self.weights.shape
+        return n_classes * max(words - 1, 0), n_classes * words
 
     def entries(self) -> Entries:
         """Return one occurrence of each word.
@@ -230,94 +272,47 @@ class Poisson(CountFamily, frozen=True):
         own, everywhere = n > 0.0, n.sum(axis=0)
         sums = np.where(own, counted.sums, counted.sums.sum(axis=0))
         events = Ratios(sums, alpha, np.where(own, n, everywhere), 0.0)
-        return PoissonParameters(np.where(everywhere > 0.0, events.p, np.nan), fractions=events)
+        used = np.broadcast_to(everywhere > 0.0, n.shape)
+        rate, scale = np.where(used, events.p, 1.0), np.where(used, 1.0, np.nan)
+        return PoissonParameters(safe_log(rate), np.where(used, -rate, 0.0), scale, events)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PoissonParameters(Parameters):
-    """Events a row by class (down) and column (across); NaN in a column without any values.
+class PoissonParameters(CountParameters):
+    """Events a row by class (down) and column (across); x! is the same in all classes."""
 
-    The `fractions` are those behind the rates.
-    """
-
-    of_counts: ClassVar[bool] = True
-    shows: ClassVar[tuple[str, str]] = "column", "events a row"
-
-    rate: Floats
-    exponents: Floats | None = None
-    fractions: Ratios | None = None
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """A rate for every class and column that has values."""
-        return (int((~np.isnan(self.rate)).sum()),) * 2
-
-    def line(self) -> tuple[Floats, Floats]:
-        """Return weights and base: log P(x) = base + x weight - log x!; 0 if there is no rate."""
-        there = ~np.isnan(self.rate)
-        weights, base = np.where(there, safe_log(self.rate), 0.0), np.where(there, -self.rate, 0.0)
-        if self.exponents is not None:
-            weights, base = times(weights, self.exponents), base * self.exponents
-        return weights, base
+    shows = "column", "events a row"
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, column and class: 0 where a factor is left out."""
-        weights, base = self.line()
         x = dense(block)[:, :, None]
-        with np.errstate(invalid="ignore"):
-            terms = np.where(x > 0.0, x * weights.T, 0.0) + base.T
-        out = terms - np.where(np.isnan(self.rate).T, 0.0, _log_factorial(x))
-        return np.where(np.isnan(x), 0.0, out)
+        return super().log_prob(block) - np.where(self.used[:, None], _log_factorial(x), 0.0)
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
-        weights, base = self.line()
-        with_rate = ~np.isnan(self.rate[0])
+        block = without_duplicates(block) if isinstance(block, Sparse) else block
+        super().add_log_likelihood(block, out)
         if isinstance(block, Sparse):
-            block = without_duplicates(block)
-            scoring.sparse_counts(*block[:3], None, np.ascontiguousarray(weights.T), out)
-            out += base.sum(axis=1)
             logs = block.as_matrix()
             logs.data = _log_factorial(logs.data)
-            out -= (logs @ with_rate.astype(np.float64))[:, None]
-            return
-        assert isinstance(block, np.ndarray)
-        scoring.dense_counts(block, weights, base, out)
-        out -= np.nansum(_log_factorial(block[:, with_rate]), axis=1, keepdims=True)
+            out -= (logs @ self.used.astype(np.float64))[:, None]
+        elif isinstance(block, np.ndarray):
+            out -= _log_factorial(block[:, self.used]).sum(axis=1, keepdims=True)
 
-    def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
-        """Draw a value of every column for each row, whose classes are given as codes."""
-        there = ~np.isnan(self.rate)
-        drawn = _poisson(rng, np.where(there, self.rate, 0.0)[classes])
-        return list(np.where(there[classes], drawn, np.nan if not there.all() else 0).T)
-
-    def powered(self, exponents: Floats) -> PoissonParameters:
-        """Return what scores as P(x | class) to a power, but for x!: one a column, or for all."""
-        return replace(self, exponents=np.broadcast_to(exponents, self.rate.shape[1:]))
-
-    def term(self, unit: int) -> Linear:
-        """Return what scores one plain value of a column, but for x!, which all classes have."""
-        weights, base = self.select([unit]).line()
-        return Linear(weights[:, 0].tolist(), base[:, 0].tolist())
+    @property
+    def used(self) -> Mask:
+        """Mark the columns that have values."""
+        return np.asarray(~np.isnan(self.scale).any(axis=0))
 
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""
-        return NEVER_COUNTED if np.isnan(self.rate[:, unit]).any() else None
-
-
-def _poisson(rng: np.random.Generator, rates: Floats) -> Array:
-    """Draw Poisson numbers; around the largest rates from the bell curve that they approach."""
-    large = rates > LARGEST_RATE
-    drawn = rng.poisson(np.where(large, 0.0, rates))
-    if not large.any():
-        return drawn
-    return np.where(large, np.rint(rng.normal(rates, np.sqrt(rates))), drawn)
+        return None if self.used[unit] else NEVER_COUNTED
 
 
 def _log_factorial(x: Array) -> Floats:
+    """Return log x!, 0 where x is missing."""
     from scipy.special import gammaln
 
-    logs: Floats = gammaln(np.asarray(x, np.float64) + 1.0)
+    logs: Floats = gammaln(np.nan_to_num(np.asarray(x, np.float64)) + 1.0)
     return logs
 
 
@@ -392,10 +387,7 @@ class BernoulliParameters(Parameters):
         scoring.binary(block, self.threshold, self.log_absent, self.log_present, out)
 
     def add_sparse(self, block: Sparse, out: Floats) -> None:
-        """Add the sum of `log_prob` over the columns of sparse rows, each cell stored once.
-
-        Where nothing is smoothed and all rows of a class are "on", "off" is impossible there.
-        """
+        """Add the same of sparse rows, each cell stored once; "off" may be impossible."""
         scoring.sparse_counts(*block[:3], self.threshold, self.by_column, out)
         base, required = self.all_off
         out += base

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import singledispatch
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from tallybayes.families.counts import (
     PoissonParameters,
 )
 from tallybayes.families.gaussian import NormalParameters
-from tallybayes.families.parameters import NEVER_SEEN, ColumnInfo, Parameters, safe_log
+from tallybayes.families.parameters import NEVER_SEEN, ColumnInfo, Parameters
 from tallybayes.families.smoothing import Ratios
 from tallybayes.families.text import TextParameters
 from tallybayes.rendering.formula import (
@@ -137,73 +136,52 @@ class _Estimate(NamedTuple):
     """A probability or rate with its working."""
 
     working: Formula
-    value: float
+    log: float
 
     @property
     def factor(self) -> Formula:
         """The estimate as it stands in a product: counted out, but not reduced."""
         if self.working.op != "/":
             return self.working
-        above, below = self.working.parts
-        if above.exact is None or below.exact is None:
+        above, below = (part.exact for part in self.working.parts)
+        if above is None or below is None:
             return in_product(self.log)
-        if below.exact == 1:
-            return number(above.exact)
-        return _written(above.exact) / _written(below.exact)
-
-    @property
-    def log(self) -> float:
-        """The logarithm of the value."""
-        return math.log(self.value) if self.value > 0.0 else -math.inf
+        return number(above) if below == 1 else number(above) / number(below)
 
     def shown(self, what: Formula) -> Formula:
         """Return the equation from what is estimated to its value."""
-        if self.working.exact is None:
-            return equation(what, self.working, log=self.log)
-        return equation(what, self.working, self.factor)
+        counted_out = () if self.working.exact is None else (self.factor,)
+        return equation(what, self.working, *counted_out, log=self.log)
 
 
-def _written(exact: Fraction) -> Formula:
-    """Write an exact number as a decimal if that is short."""
-    short = f"{float(exact):.6g}"
-    few = "e" not in short and Fraction(short) == exact
-    return number(float(exact)) if few else number(exact)
-
-
-def _estimates(ratios: Ratios, k: int = 0, m: float = 0.0) -> list[_Estimate]:
+def _estimates(ratios: Ratios, m: float = 0.0) -> list[_Estimate]:
     """Return one for each class: (count + added)/(total + added_total), added being m p."""
-    pooled = ratios.pooled()[:, k]
-    found = []
-    for count, added, total, more, p in zip(
-        pooled.count, pooled.added, pooled.total, pooled.added_total, ratios.p[:, k], strict=True
-    ):
-        above, below = number(float(count)), number(float(total))
+    pooled, estimates = ratios.pooled()[:, 0], []
+    parts = pooled.count, pooled.added, pooled.total, pooled.added_total, ratios.p[:, 0]
+    for count, added, total, more, p in zip(*(part.tolist() for part in parts), strict=True):
+        above, below = number(count), number(total)
         if added or more:
-            above += number(m) * number(added / m) if m and added else number(float(added))
-        below = below + number(float(more)) if more else below
-        found.append(_Estimate(above / below if total + more > 0.0 else _meant(p), float(p)))
-    return found
+            above += number(m) * number(added / m) if m and added else number(added)
+        below = below + number(more) if more else below
+        working = above / below if total + more > 0.0 else number(p)
+        estimates.append(_Estimate(working, math.log(p) if p > 0.0 else -math.inf))
+    return estimates
 
 
 def estimated(ratios: Ratios, place: int) -> tuple[Formula, ...]:
     """Return an estimate of each class with its working: (0 + 1)/(3 + 3) = 1/6 = 0.1667."""
-    found = []
-    for each in _estimates(ratios, place):
+    formulas = []
+    for each in _estimates(ratios[:, [place]]):
         _, *steps = equation("", each.working, log=each.log).parts
-        found.append(replace(chain(*steps), exact=each.working.exact))
-    return tuple(found)
+        formulas.append(replace(chain(*steps), exact=each.working.exact))
+    return tuple(formulas)
 
 
-def _stated(logs: Floats) -> list[_Estimate]:
-    """Return probabilities that were stated."""
-    return [_Estimate(_meant(p), p) for p in np.exp(logs).tolist()]
-
-
-def _meant(p: float) -> Formula:
+def _stated(log: float) -> _Estimate:
     """Return a stated number; being kept as a logarithm cost it its last digits."""
+    p, rounding = math.exp(log), 3e-16 * (1.0 + abs(log))
     short = float(f"{p:.6g}")
-    rounding = 3e-16 * (1.0 + abs(math.log(p))) * p if p > 0.0 else 0.0
-    return number(short if abs(short - p) <= rounding else float(p))
+    return _Estimate(number(short if abs(short - p) <= rounding * p else p), log)
 
 
 def _of_estimates(
@@ -221,7 +199,9 @@ def _of_estimates(
     given = [f"all but {each}" if elsewhere else each for each in (*asked.classes, asked.any_class)]
     factors = [*(each.factor for each in estimates), of("P", what, given[-1])]
     if elsewhere:
-        factors = [_inverse(each) for each in factors]
+        factors = [
+            each.parts[1] / each.parts[0] if each.op == "/" else 1 / each for each in factors
+        ]
     *raised, general = (powered(each, asked.weight, asked.exponent) for each in factors)
     lines = tuple(
         (each.shown(of("P", what, label)),) for label, each in zip(given, estimates, strict=False)
@@ -229,9 +209,26 @@ def _of_estimates(
     return Derivation(title, how, general, lines, tuple(raised))
 
 
-def _inverse(factor: Formula) -> Formula:
-    """Return one over a number."""
-    return factor.parts[1] / factor.parts[0] if factor.op == "/" else 1 / factor
+def _of_value(
+    asked: Question,
+    where: str,
+    ratios: Ratios | None,
+    logs: Floats,
+    to: str,
+    m: float | None = None,
+) -> Derivation:
+    """Derive the probability of a value, or of what it is taken for."""
+    title = f"{asked.what}, {asked.detail}" if asked.detail else asked.what
+    known = asked.detail and not asked.detail.startswith(NEVER_SEEN)
+    what = f"{asked.column} {asked.detail}" if known else asked.what
+    if ratios is None:
+        return _of_estimates(asked, title, STATED, what, list(map(_stated, logs.tolist())))
+    how = f"the class's rows {where}, over all its rows with a value"
+    if m is None:
+        how += _smoothing(ratios, to)
+    else:
+        how += f"; the m-estimate adds m p above and m = {m:.6g} below"
+    return _of_estimates(asked, title, how, what, _estimates(ratios, m or 0.0))
 
 
 def _smoothing(ratios: Ratios, to: str) -> str:
@@ -246,43 +243,29 @@ def _smoothing(ratios: Ratios, to: str) -> str:
 @derivation.register
 def _(tables: CategoricalParameters, asked: Question) -> Derivation:
     """Derive the probability of a category, or of the interval of a number."""
-    title = f"{asked.what}, {asked.detail}" if asked.detail else asked.what
-    known = asked.detail and not asked.detail.startswith(NEVER_SEEN)
-    what = f"{asked.column} {asked.detail}" if known else asked.what
-    ratios, labels = tables.ratios(asked.unit), tables.labels[asked.unit]
-    place = tables.place(asked.unit, asked.raw)
-    if ratios is None:
-        logs = tables.log_unseen[:, asked.unit]
-        if place is not None:
-            logs = tables.select([asked.unit]).log_probabilities[:, place]
-        return _of_estimates(asked, title, STATED, what, _stated(logs))
-    m = getattr(asked.family, "m", None)
-    if place is None:
-        more = asked.family.added_to_unseen(asked.info, asked.unit, labels)[:, None]
-        first = ratios[:, :1]
-        ratios, place = replace(first, count=np.zeros(more.shape), added=more), 0
-    one = tables.shows[0]
-    how = f"the class's rows {'in' if known else 'with'} the {one}, over all its rows with a value"
-    if m is None:
-        how += _smoothing(ratios, f"each of {len(labels)} {one}s")
+    place, one = tables.place(asked.unit, asked.raw), tables.select([asked.unit])
+    ratios, labels, kind = one.fractions, one.labels[0], tables.shows[0]
+    if place is not None:
+        logs = one.log_probabilities[:, place]
+        ratios = None if ratios is None else ratios[:, [place]]
     else:
-        how += f"; the m-estimate adds m p above and m = {m:.6g} below"
-    return _of_estimates(asked, title, how, what, _estimates(ratios, place, m or 0.0))
+        logs = one.log_unseen[:, 0]
+        if ratios is not None:
+            more = asked.family.added_to_unseen(asked.info, asked.unit, labels)[:, None]
+            ratios = replace(ratios[:, :1], count=np.zeros(more.shape), added=more)
+    where = f"{'in' if kind == 'interval' else 'with'} the {kind}"
+    m = getattr(asked.family, "m", None)
+    return _of_value(asked, where, ratios, logs, f"each of {len(labels)} {kind}s", m)
 
 
 @derivation.register
 def _(switches: BernoulliParameters, asked: Question) -> Derivation:
     """Derive the probability of a column that is on or off."""
-    ratios, on = switches.ratios(asked.unit), asked.detail == "on"
-    title, what = f"{asked.what}, {asked.detail}", f"{asked.column} {asked.detail}"
-    if ratios is None:
-        logs = switches.log_present if on else switches.log_absent
-        return _of_estimates(asked, title, STATED, what, _stated(logs[:, asked.unit]))
-    side = f"{'above' if on else 'not above'} {switches.threshold:.6g} ({asked.detail})"
-    how = f"the class's rows {side}, over all its rows with a value"
-    how += _smoothing(ratios, "both outcomes")
-    estimates = _estimates(ratios if on else ratios.opposite())
-    return _of_estimates(asked, title, how, what, estimates)
+    ratios, logs, side = switches.ratios(asked.unit), switches.log_present, "above"
+    if asked.detail == "off":
+        ratios, logs, side = ratios and ratios.opposite(), switches.log_absent, "not above"
+    where = f"{side} {switches.threshold:.6g} ({asked.detail})"
+    return _of_value(asked, where, ratios, logs[:, asked.unit], "both outcomes")
 
 
 @derivation.register
@@ -292,7 +275,7 @@ def _(bag: MultinomialParameters, asked: Question) -> Derivation:
 
 
 def _of_share(
-    bag: MultinomialParameters, asked: Question, words: str, before: str = ""
+    bag: MultinomialParameters, asked: Question, words: str, once: str = ""
 ) -> Derivation:
     """Derive a word's factor; `words` are what there are many of."""
     if bag.complement and getattr(asked.family, "norm", False):
@@ -300,37 +283,30 @@ def _of_share(
     how = "the class's count of the word, over its count of all words"
     if bag.complement:
         how = f"{ELSEWHERE}a share is the count of the word, over that of all words"
-    totals = np.broadcast_to(bag.fractions.total, (len(asked.classes), 1))[:, 0]
     if len(asked.classes) <= FEW_CLASSES:
+        totals = np.broadcast_to(bag.fractions.total, (len(asked.classes), 1))[:, 0]
         has = (f"{label} has {n:.6g}" for label, n in zip(asked.classes, totals, strict=True))
         how += f" ({', '.join(has)})"
     how += _smoothing(bag.fractions, f"each of {bag.weights.shape[1]} {words}")
     estimates = _estimates(bag.ratios(asked.unit))
-    return _of_estimates(
-        asked, asked.often, before + how, asked.column, estimates, elsewhere=bag.complement
-    )
+    return _of_estimates(asked, asked.often, once + how, asked.column, estimates, bag.complement)
 
 
 @derivation.register
 def _(rates: PoissonParameters, asked: Question) -> Derivation:
     """Derive the probability of so many events."""
-    ratios, x = rates.ratios(asked.unit), asked.count
-    how, estimates = STATED, _stated(safe_log(rates.rate[:, asked.unit]))
-    if ratios is not None:
-        how = "P(x) = rate^x exp(-rate)/x!, where the rate is the class's events over its rows"
-        how += "" if np.all(asked.counted.weight > 0.0) else POOLED
-        estimates = _estimates(ratios)
-    steps = []
-    for each in estimates:
+    x, estimates = asked.count, _estimates(rates.fractions[:, [asked.unit]])
+    how = "P(x) = rate^x exp(-rate)/x!, where the rate is the class's events over its rows"
+    how += "" if np.all(asked.counted.weight > 0.0) else POOLED
+    before, steps = [], []
+    for label, each in zip(asked.classes, estimates, strict=True):
+        before.append((each.shown(of("rate", asked.column, label)),))
         shown = powered(each.factor, x) * exp(-each.factor) if x else exp(-each.factor)
-        below = factorial(number(x))
         if asked.exponent != 1.0:  # to which x! is not raised
-            shown = 1 / below * powered(shown, asked.exponent)
+            shown = 1 / factorial(number(x)) * powered(shown, asked.exponent)
         elif x > 1.0 or not x.is_integer():
-            shown = shown / below
+            shown = shown / factorial(number(x))
         steps.append(shown)
-    lines = zip(asked.classes, estimates, strict=True)
-    before = [(each.shown(of("rate", asked.column, label)),) for label, each in lines]
     return _of_curves(replace(asked, value=f"{x:.10g}"), "P", how, before, steps)
 
 
@@ -341,11 +317,10 @@ def _(normals: NormalParameters, asked: Question) -> Derivation:
     point, of_logs, column = x, "", asked.column
     if normals.log:
         point, of_logs, column = log(x), " of the logarithm", f"log {asked.column}"
-    how = [f"a bell curve with the mean and the variance{of_logs} of the class's values"]
-    remarks, ddof = ("",) * len(asked.classes), 0.0
     if counted is None:
-        how = ["a bell curve with a stated mean and variance"]
+        how, remarks, ddof = ["a bell curve with a stated mean and variance"], None, 0.0
     else:
+        how = [f"a bell curve with the mean and the variance{of_logs} of the class's values"]
         remarks, ddof = asked.family.remarks(counted, normals, unit), asked.family.ddof
         how += [f"the variance divides by n - {ddof:g}"] if ddof else []
     before, steps = [], []
@@ -353,15 +328,15 @@ def _(normals: NormalParameters, asked: Question) -> Derivation:
         mean, variance = float(normals.mean[c, unit]), float(normals.variance[c, unit])
         centre, spread = number(mean, digits := _digits(mean, variance)), number(variance)
         means, variances = [of("mean", column, label)], [of("variance", column, label)]
-        how += [f"{label}: {remarks[c]}"] if remarks[c] else []
-        if counted is not None and not remarks[c]:
+        if remarks and remarks[c]:
+            how.append(f"{label}: {remarks[c]}")
+        elif remarks:
             n = float(counted.weight[c, unit])
             below = number(n) - number(ddof) if ddof else number(n)
             means.append(number(mean * n, digits) / number(n))
             variances.append(number(float(counted.m2[c, unit])) / below)
         before.append((chain(*means, centre), chain(*variances, spread)))
-        bell = exp(-((point - centre) ** 2 / (2 * spread)))
-        root = sqrt(2 * PI * spread)
+        bell, root = exp(-((point - centre) ** 2 / (2 * spread))), sqrt(2 * PI * spread)
         if normals.log and asked.exponent == 1.0:
             steps.append(1 / (x * root) * bell)
         else:
@@ -394,9 +369,9 @@ def _(text: TextParameters, asked: Question) -> Derivation:
     factors = list(map(in_product, asked.logs))
     if len(asked.raw) <= MOST_ABSENT:
         absent = bag.fractions[:, asked.raw].opposite()
-        by_word = zip(*(_estimates(absent, k) for k in range(len(asked.raw))), strict=True)
-        for c, each in enumerate(by_word):
-            exact = product([estimate.factor for estimate in each]).exact
+        words = (_estimates(absent[:, [k]]) for k in range(len(asked.raw)))
+        for c, by_word in enumerate(zip(*words, strict=True)):
+            exact = product([each.factor for each in by_word]).exact
             if exact is not None and len(str(exact)) <= LONGEST:
                 factors[c] = powered(number(exact), asked.exponent)
     *heads, general = (

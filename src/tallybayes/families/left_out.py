@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +72,6 @@ class LeftOut(ABC):
     """The terms of every row without it; `inexact` marks the rows for which they are not that."""
 
     inexact: Mask
-    joint: ClassVar[bool] = False  # whether there is one term for all units
 
     @abstractmethod
     def scores(self) -> Floats:
@@ -86,8 +85,6 @@ class LeftOut(ABC):
 @dataclass(frozen=True)
 class JointLeftOut(LeftOut):
     """The terms of every row without it, of units that stand for one: a bag, a text."""
-
-    joint: ClassVar[bool] = True
 
     made: Callable[[], Floats]
     inexact: Mask
@@ -142,11 +139,6 @@ class UnitsLeftOut(LeftOut):
         heaviest = float(task.weights.max(initial=0.0))
         self.apart = task.family.classes_apart(task.counted, task.info, heaviest)
 
-    @property
-    def parameters(self) -> Any:
-        """What scores the classes that rows do not belong to, in the units that stand apart."""
-        return self.task.parameters
-
     def _family(self, unit: int, rows: Array) -> Family:
         """Return the family that estimates a unit without each of some rows."""
         return self.task.family.repeated(unit, len(rows))
@@ -199,10 +191,8 @@ class UnitsLeftOut(LeftOut):
         task, units = self.task, np.flatnonzero(self.apart).tolist()
         out = np.zeros((len(task.of.y), task.n_classes))
         if units:
-            every = len(units) == len(self.apart)
-            parameters = self.parameters if every else self.parameters.select(units)
-            block = task.block if every else take_columns(task.block, units)
-            parameters.add_log_likelihood(block, out)
+            block = task.block if self.apart.all() else take_columns(task.block, units)
+            task.parameters.select(units).add_log_likelihood(block, out)
             out[np.arange(len(out)), task.of.y], unsure = self._own_sum(units)
             if len(unsure):
                 out[unsure] = sum(self.unit(unit, unsure) for unit in units)
@@ -213,7 +203,7 @@ class UnitsLeftOut(LeftOut):
     def terms(self) -> Floats:
         """Return the terms by row, unit and class."""
         y = self.task.of.y
-        terms: Floats = self.parameters.log_prob(self.task.block)
+        terms: Floats = self.task.parameters.log_prob(self.task.block)
         for unit, apart in enumerate(self.apart.tolist()):
             rows = np.arange(len(y))
             if apart:
@@ -271,7 +261,7 @@ class NormalsLeftOut(UnitsLeftOut):
             np.where(used, -0.5 * np.log(2.0 * np.pi * m2 / freedom), 0.0),
             MOST,
         )
-        if self.parameters.log:  # the density of x is that of log x divided by x
+        if self.task.parameters.log:  # the density of x is that of log x divided by x
             total -= np.where(used & ~np.isnan(block), block, 0.0).sum(axis=1)
         return total, unsure
 
@@ -286,17 +276,15 @@ class WidestLeftOut(NormalsLeftOut):
     def __init__(self, task: LeaveOneOutTask, family: Gaussian) -> None:
         everything, n = all_rows(task.counted), len(task.of.y)
         self._largest = np.zeros(n)  # variance without each row; NaN where that is not known
-        together, of = (
-            everything.each(lambda part: part[None]),
-            task.of._replace(y=np.zeros(n, int)),
-        )
+        together = everything.each(lambda part: part[None])
+        of = task.of._replace(y=np.zeros(n, int))
         for unit in range(len(task.info.names)):
             left = together.without_each(task.block, of, unit, task.kind, own=True)
             np.maximum(self._largest, variances(left)[0], out=self._largest)
         largest = variances(everything).max(initial=0.0)
         super().__init__(replace(task, family=self._with(family, float(largest))))
         moved = family.floor.fraction * np.abs(self._largest - largest).max(initial=0.0)
-        self.apart &= moved <= SETTLED * self.parameters.variance.min(axis=0, initial=np.inf)
+        self.apart &= moved <= SETTLED * self.task.parameters.variance.min(axis=0, initial=np.inf)
 
     def _with(self, family: Any, largest: Any) -> Gaussian:
         """Return the family with a floor that is a fraction of this variance."""

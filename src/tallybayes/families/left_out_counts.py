@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tallybayes.batches import Block, Coded, Sparse, coded_by_value, dense, without_duplicates
+from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical, CategoricalParameters
 from tallybayes.families.counts import Bernoulli, Complement, CountFamily, Multinomial
@@ -33,11 +32,11 @@ from tallybayes.families.left_out import (
     left_out,
 )
 from tallybayes.families.parameters import Array, Floats, Mask, safe_log
-from tallybayes.families.smoothing import Ratios, alpha_of_each
+from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.families.text import Text
 from tallybayes.kernels import scoring
 from tallybayes.kernels.scoring import row_sums
-from tallybayes.tallies import Codes, WordCounts
+from tallybayes.tallies import WordCounts
 from tallybayes.tallies.word_counts import DOCUMENTS
 from tallybayes.tokenizer import Bagged, Buckets
 
@@ -47,16 +46,14 @@ HELD = 1e5  # times what other rows have
 @left_out.register
 def _categorical(family: Categorical, task: LeaveOneOutTask) -> LeftOut:
     declared = task.info.declared or ((),) * len(task.info.names)
-    settled = [
-        np.array([label in stated for label in known], bool)
-        for known, stated in zip(task.parameters.labels, declared, strict=True)
-    ]
-    return TablesLeftOut(task, family, settled)
+    pairs = zip(task.parameters.labels, declared, strict=True)
+    settled = [np.array([label in stated for label in known], bool) for known, stated in pairs]
+    return TablesLeftOut(task, settled)
 
 
 @left_out.register
 def _bins(family: Bins, task: LeaveOneOutTask) -> LeftOut:
-    return TablesLeftOut(task, Categorical(family.alpha))
+    return TablesLeftOut(task)
 
 
 class TablesLeftOut(UnitsLeftOut):
@@ -69,94 +66,73 @@ class TablesLeftOut(UnitsLeftOut):
     def __init__(
         self,
         task: LeaveOneOutTask,
-        family: Categorical,
         settled: Sequence[Mask] | None = None,
         unsure: Mask | None = None,
     ) -> None:
-        self.task = task
-        self.inexact = np.zeros(len(task.of.y), bool)
-        tables: CategoricalParameters = task.parameters
-        counted: Codes = task.counted.with_labels(tables.labels)
-        places, y, w = by_place(task.block, tables), task.of.y, task.weights
-        assert tables.fractions is not None
-        self._own = np.zeros(places.shape)
-        self._all: list[tuple[int, Array, Floats]] = []  # column, rows, their terms in all classes
-        for j, here in enumerate(counted.columns()):
-            there = places[:, j] >= 0
-            if not there.any():
-                continue
-            n, rows, of = counted.weight[:, here], counted.rows[:, here], tables.fractions[j]
-            extra, at = np.broadcast_to(of.added, n.shape), np.where(there, places[:, j], 0)
-            count = np.where(rows[y, at] > 1, n[y, at] - w, 0.0) + extra[y, at]
-            # a class without any value of the column has nothing but what is added
-            rest = np.where(rows.sum(axis=1)[y] > 1, n.sum(axis=1)[y] - w, 0.0) + of.added_total
-            share = np.where(there, count / np.where(rest > 0.0, rest, 1.0), 1.0)
-            self._own[:, j] = safe_log(np.maximum(share, 0.0))
-            # if nothing is added, such a class takes what all classes together say
-            emptied = of.added_total <= 0.0 and (rows.sum(axis=1) == 0).any()
-            asked = there & (emptied | (rest <= 0.0))
-            if unsure is not None:
-                asked |= unsure[:, j]
-            if settled is not None:
-                only = there & ((rows.sum(axis=0) == 1) & ~settled[j])[at] & ~asked
-                if family.unseen == "smooth" and len(tables.labels[j]) > 1:
-                    self._put(j, only, _one_more(family, task, j, only), places)
-                else:
-                    self._put(j, only, np.zeros((int(only.sum()), len(n))), places)
-                    self.inexact |= only & (family.unseen in ("smooth", "error"))
-            self._put(j, asked, self.unit(j, np.flatnonzero(asked)), places)
-        self._tables, self._block = tables, Coded(places, tables.labels)
+        self.task, self.inexact = task, np.zeros(len(task.of.y), bool)
+        self._settled, self._unsure = settled, unsure
+        self._tables: CategoricalParameters = task.parameters
+        self._places = self._tables.places(task.block)
+        self._rows: Array = task.counted.with_labels(self._tables.labels).rows
 
-    def _put(self, j: int, rows: Mask, terms: Floats, places: Array) -> None:
-        """Have some rows the terms in a column, instead of those of their value."""
-        if rows.any():
-            places[rows, j] = -1  # leaves the factor out
-            self._own[rows, j] = 0.0
-            self._all.append((j, np.flatnonzero(rows), terms))
+    def _unit_terms(self, unit: int) -> Floats:
+        """Return the terms of one column, by row and class."""
+        task, tables = self.task, self._tables
+        of, here = tables.ratios(unit), tables.here(unit)
+        some, which = self._alike(self._places[:, unit], here.stop - here.start)
+        y, w, places = task.of.y[some], task.weights[some], self._places[some, unit]
+        rows = self._rows[:, here]
+        there = places >= 0
+        # the last is for missing values, which have the place -1
+        terms: Floats = np.vstack([tables.log_probabilities[:, here].T, np.zeros(len(rows))])[
+            places
+        ]
+        if of is None or not there.any():
+            return terms[which]
+        at = y, np.where(there, places, 0)
+        count = np.where(rows[at] > 1, of.count[at] - w, 0.0) + of.added[at]
+        # a class without any value of the column has nothing but what is added
+        rest = np.where(rows.sum(axis=1)[y] > 1, of.total[at] - w, 0.0) + of.added_total[at]
+        share = np.where(there, count / np.where(rest > 0.0, rest, 1.0), 1.0)
+        terms[np.arange(len(y)), y] = safe_log(np.maximum(share, 0.0))
+        # if nothing is added, such a class takes what all classes together say
+        asked = there & ((rest <= 0.0) | (of.total + of.added_total <= 0.0).any())
+        asked |= False if self._unsure is None else self._unsure[some, unit]
+        if self._settled is not None:
+            only = there & ((rows.sum(axis=0) == 1) & ~self._settled[unit])[at[1]] & ~asked
+            terms[only] = self._without_value(unit, some[only])
+        terms[asked] = self.unit(unit, some[asked])
+        return terms[which]
+
+    def _alike(self, places: Array, n: int) -> tuple[Array, Array]:
+        """Return a row of each class and value, and which of them each row is like."""
+        rows, of = np.arange(len(places)), self.task.of
+        if of.w is not None:
+            return rows, rows
+        keys, one = of.y * (n + 1) + places + 1, np.full(len(of.rows) * (n + 1), -1)
+        one[keys] = rows
+        return one[one >= 0], (np.cumsum(one >= 0) - 1)[keys]
+
+    def _without_value(self, unit: int, rows: Array) -> Floats | float:
+        """Return the terms of rows whose value is unknown without them."""
+        unseen = getattr(self.task.family, "unseen", None)
+        self.inexact[rows] |= unseen == "error"
+        if unseen != "smooth":
+            return 0.0
+        keys = np.stack([self.task.of.y, self.task.weights])[:, rows]  # which is all that matters
+        _, some, which = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        return self.unit(unit, rows[some])[which.ravel()]
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
-        y = self.task.of.y
-        out = np.zeros((len(y), self.task.n_classes))
-        self._tables.add_log_likelihood(self._block, out)
-        out[np.arange(len(y)), y] = self._own.sum(axis=1)
-        for _, rows, terms in self._all:
-            out[rows] += terms
+        out = np.zeros((len(self._places), self.task.n_classes))
+        for unit in range(self._places.shape[1]):
+            out += self._unit_terms(unit)
         return out
 
     def terms(self) -> Floats:
         """Return the terms by row, unit and class."""
-        y = self.task.of.y
-        out = self._tables.log_prob(self._block)
-        out[np.arange(len(y)), :, y] = self._own
-        for j, rows, terms in self._all:
-            out[rows, j] += terms
-        return out
-
-
-def _one_more(family: Categorical, task: LeaveOneOutTask, j: int, only: Mask) -> Floats:
-    """Return the terms of values that are seen once, and unknown without their row."""
-    of: Ratios = task.parameters.fractions[j]
-    labels = task.parameters.labels[j][1:]  # one value less, whichever it is
-    more = family.added_to_unseen(task.info, j, labels)
-    total = of.total.T + (more * len(labels) if family.m is None else family.m)
-    total = np.repeat(total, int(only.sum()), axis=0)
-    total[np.arange(len(total)), task.of.y[only]] -= task.weights[only]
-    return safe_log(more / np.where(total > 0.0, total, 1.0))
-
-
-def by_place(block: object, tables: CategoricalParameters) -> NDArray[np.int64]:
-    """Return the codes as places in each column's labels, -1 where missing."""
-    assert isinstance(block, Coded)
-    if block.labels is None:
-        block = coded_by_value(block.codes, tables.names)
-    assert block.labels is not None
-    places = np.empty(block.codes.shape, np.int64)
-    for j, (known, given) in enumerate(zip(tables.labels, block.labels, strict=True)):
-        number_of = {label: k for k, label in enumerate(known)}
-        place = np.array([*(number_of.get(label, -1) for label in given), -1], np.int64)
-        places[:, j] = place[block.codes[:, j]]  # the last is for missing values
-    return places
+        return np.stack([*map(self._unit_terms, range(self._places.shape[1]))], axis=1)
 
 
 @left_out.register(Multinomial)

@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, n_rows, take_rows
+from tallybayes.batches import Block, take_rows
 from tallybayes.families.smoothing import Ratios, checked_alpha
 from tallybayes.schema import Kind, Numeric
 from tallybayes.sources.labels import Label
@@ -64,18 +64,10 @@ class Entries:
     places: NDArray[np.int64] | None = None  # of each among the `ratios` of its unit; None: 0
 
     @classmethod
-    def of(
-        cls,
-        units: Array,
-        values: Sequence[Label],
-        log_p: Floats,
-        of: Ratios | None,
-        places: Array | None = None,
-    ) -> Entries:
+    def of(cls, units: Array, values: Any, log_p: Floats, of: Ratios | None, *more: Any) -> Entries:
         """Turn what stands by class (down) and value (across)."""
         counts = np.full(log_p.shape, np.nan) if of is None else of.count
-        turned = np.ascontiguousarray(log_p.T), np.ascontiguousarray(counts.T)
-        return cls(units, values, *turned, places)
+        return cls(units, values, *map(np.ascontiguousarray, (log_p.T, counts.T)), *more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +108,17 @@ class Parameters(ABC):
 
     __slots__ = ()
 
-    of_counts: ClassVar[bool] = False  # whether values say how often something occurs
-
     @abstractmethod
     def log_prob(self, block: Block) -> Floats:
         """Return log P(x | class) for each row, unit and class: 0 where a factor is left out."""
 
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the units to `out`, of rows and classes."""
-        rows = n_rows(block)
         step = max(1, CELLS_AT_ONCE // max(self.sizes[1], 1))
-        if rows <= step:
-            out += self.log_prob(block).sum(axis=1)
-            return
-        for start in range(0, rows, step):
-            some = np.arange(start, min(start + step, rows))
-            out[some] += self.log_prob(take_rows(block, some)).sum(axis=1)
+        for start in range(0, len(out), step):
+            some = np.arange(start, min(start + step, len(out)))
+            part = block if len(some) == len(out) else take_rows(block, some)
+            out[some] += self.log_prob(part).sum(axis=1)
 
     def select(self, units: Sequence[int]) -> Self:
         """Return the parameters of some units."""
@@ -181,7 +168,7 @@ class Parameters(ABC):
 
     def occurrences(self, unit: int, value: Any) -> float:
         """Return how often a value counts what it stands for: once, unless values are counts."""
-        return float(value) if self.of_counts else 1.0
+        return 1.0
 
     def pieces(self, unit: int, value: Any) -> list[Piece] | None:
         """Return the parts of a value that are evidence of their own: the words of a text."""
@@ -265,11 +252,6 @@ class Family(Value, frozen=True):
     def estimate(self, counted: Any, info: ColumnInfo) -> Parameters:
         """Turn a block of the tally into parameters."""
 
-    @classmethod
-    def for_kind(cls, kind: Any) -> Family:
-        """Return the family as it suits columns that were counted so, without other options."""
-        return cls().bound(kind)
-
     def remarks(self, counted: Any, parameters: Any, unit: int) -> tuple[str, ...]:
         """Say for each class what is unusual about a unit's parameters; empty if nothing is."""
         return ("",) * int(counted.n_classes)
@@ -295,13 +277,13 @@ class Family(Value, frozen=True):
     def suits(self, values: Floats) -> bool:
         """Tell whether it may be the best family of a column of numbers, NaN where missing.
 
-        That is so, unless a family says otherwise, if it is for decimal numbers, of which none may
-        be infinite, and none without a logarithm where logarithms are counted.
+        By default it is for decimal numbers if it is for any: finite, and with a logarithm where
+        logarithms are counted.
         """
-        kind = self.kind
-        there = values[~np.isnan(values)]
-        least = 0.0 if isinstance(kind, Numeric) and kind.log else -np.inf
-        return isinstance(kind, Numeric) and bool(((there > least) & (there < np.inf)).all())
+        if not isinstance(self.kind, Numeric):
+            return False
+        there, least = values[~np.isnan(values)], 0.0 if self.kind.log else -np.inf
+        return bool(((there > least) & (there < np.inf)).all())
 
     def needs_labels(self) -> bool:
         """Tell whether it has to see values and labels before it knows what to count."""
@@ -314,9 +296,7 @@ class Family(Value, frozen=True):
     def repeated(self, unit: int, n: int) -> Family:
         """Return the family that estimates n units that are all like one."""
         alpha: Any = getattr(self, "alpha", None)
-        if not isinstance(alpha, tuple):
-            return self
-        return structs.replace(self, alpha=(alpha[unit],) * n)
+        return structs.replace(self, alpha=(alpha[unit],) * n) if isinstance(alpha, tuple) else self
 
     def classes_apart(self, counted: Any, info: ColumnInfo, heaviest: float) -> Mask:
         """Mark the units in which a row changes nothing but the parameters of its own class.

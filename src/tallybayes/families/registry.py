@@ -56,7 +56,7 @@ def default_family(kind: Kind) -> Family:
     for this in (kind, type(kind)):
         for wanted, family in _defaults:
             if wanted == this:
-                return family.for_kind(kind)
+                return family().bound(kind)
     raise TallyBayesError(
         f"no family is registered for columns of {kind!r}; name one for each column, "
         "columns={name: family}, or register one with default_for"

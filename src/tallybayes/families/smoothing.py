@@ -69,35 +69,15 @@ def guesses(
     p: PriorGuess | None, classes: Sequence[Label], labels: Sequence[Label], name: str
 ) -> Floats:
     """Return the prior guess for each class (down) and value (across); 1 / K when not stated."""
-    if p is None:
-        p = 1.0 / len(labels) if labels else 1.0
-    out = np.empty((len(classes), len(labels)))
-    for c, label in enumerate(classes):
-        for_class: Any = p
-        if isinstance(p, ByClass):
-            for_class = _look_up(p.p, label, "class", name)
+    out = np.full((len(classes), len(labels)), 1.0 / max(len(labels), 1))
+    for c, label in enumerate(classes if p is not None else ()):
+        for_class = _look_up(p.p, label, "class", name) if isinstance(p, ByClass) else p
         for k, value in enumerate(labels):
             guess = for_class
             if isinstance(for_class, ByValue):
                 guess = _look_up(for_class.p, value, "value", name)
             out[c, k] = number(guess, f"p of column {name!r}", least=0.0)
     return out
-
-
-def guess_for_unseen(
-    p: PriorGuess | None, classes: Sequence[Label], labels: Sequence[Label], name: str
-) -> Floats:
-    """Return the prior guess for a value that is not among the labels, one a class."""
-    if isinstance(p, ByValue) or (
-        isinstance(p, ByClass) and any(isinstance(each, ByValue) for each in p.p.values())
-    ):
-        raise TallyBayesError(
-            f"column {name!r}: unseen='smooth' needs a p that does not depend on the value; use "
-            "unseen='ignore', or state p by class"
-        )
-    if p is None:
-        p = 1.0 / len(labels) if labels else 1.0
-    return guesses(p, classes, ("any",), name)[:, 0]
 
 
 def _look_up(stated: Mapping[Any, Any], key: Label, what: str, name: str) -> Any:

@@ -21,6 +21,7 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, Sparse
@@ -145,10 +146,9 @@ class Text(Family, frozen=True):
         """What must have been counted: words."""
         return self.words
 
-    @classmethod
-    def for_kind(cls, kind: Words) -> Text:
+    def bound(self, kind: Words) -> Text:
         """Return the family as it suits a column that was counted so."""
-        return cls(kind)
+        return structs.replace(self, words=kind)
 
     @property
     def added(self) -> float:

@@ -2,7 +2,7 @@
 
 Numbers are drawn as densities, f(x | c), other values as bars of their probabilities, P(x | c).
 These are the distributions themselves: a calibration's exponents, which say how much a column
-counts, come on top of them. Of a column of a bag a bar is the factor of one occurrence.
+counts, come on top of them.
 
 The normal Q-Q picture shows whether a column is as Gaussian as the model believes. In each class
 z = (x - mean)/sd, with the mean and standard deviation of the model, is put in order and drawn
@@ -13,7 +13,6 @@ on the line y = x. Of a log-normal column, x is the logarithm.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -24,28 +23,13 @@ from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations.explanation import model_of, plain_value
 from tallybayes.model import Model
-from tallybayes.model.column import ModelColumn
-from tallybayes.plots.style import (
-    BESIDE,
-    FAINT,
-    INK,
-    NOTE,
-    QUIET,
-    TURNED,
-    Display,
-    add_legend,
-    not_drawn,
-    readable,
-    record_of,
-    say_instead,
-    style_of,
-    tidy,
-    written,
-)
+from tallybayes.plots import style
+from tallybayes.plots.style import BESIDE, INK, NOTE, Display, not_drawn, readable, style_of, tidy
 from tallybayes.rendering.words import label, listed, number
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
 from tallybayes.sources.weights import weights_of
+from tallybayes.tallies.blocks import Support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,8 +45,6 @@ TALLEST = 8.0  # a curve is cut if it is so many times as high as the middle one
 GROUP = 0.82  # the width of a group of bars, of the distance between two
 MOST_POINTS = 300  # of a class in a Q-Q picture: of more, as many at even places, and both ends
 NO_VALUES = "nobody knows which values it may have"
-ONE_OCCURRENCE = "factor of one occurrence"
-FAR_OUT = "value far out", "values far out"
 
 
 @dataclass(eq=False)
@@ -80,8 +62,6 @@ class ColumnDisplay(Display):
 
     Attributes
     ----------
-    what
-        What is drawn: "density", "probability" or "factor of one occurrence".
     places, names
         The values, with their names; of a curve the numbers along it, without names.
     likelihood
@@ -89,11 +69,9 @@ class ColumnDisplay(Display):
     value_likelihood, value_place
         That of the record's value in each class, None if the model leaves it out; and which of the
         values it is.
-    data, data_edges
+    data, data_edges, beyond
         The same of the data: the share of each class's rows that has each value, or the density in
-        bins between the edges. None without data.
-    beyond
-        How many values of the data are outside of those bins.
+        bins between the edges, and how many are outside of those. None without data.
     drawn
         The places of the classes that are drawn: the most probable ones.
     note
@@ -123,28 +101,15 @@ class ColumnDisplay(Display):
     ) -> Self:  # fmt: skip
         """Draw a column of a model.
 
-        Parameters
-        ----------
-        estimator
-            A fitted estimator, or a model.
-        column
-            The name of the column.
-        X, y
-            Rows and their labels, to show what the data has beside what the model believes.
-        record
-            A record, to show where it is.
-        ax
-            Axes to draw on; a new figure when not given.
-        sample_weight
-            How often each row of `X` counts; once when not given.
-        most
-            How many values are drawn as bars: the most probable ones.
+        With rows it shows what the data has beside what the model believes, with a record where
+        that is; `most` is that of the class, and the others are those of every `Display`.
         """
         if (X is None) != (y is None):
             raise TallyBayesError("the data's histogram by class needs both X and y; give both")
-        value = None if record is None else plain_value(record_of(estimator, record).get(column))
+        given = {} if record is None else style.record_of(estimator, record)
+        value = plain_value(given.get(column))
         display = cls(model_of(estimator), column, value, whole(most, "most", 1))
-        if X is not None and display.places and display.what != ONE_OCCURRENCE:
+        if X is not None and display.places:
             source, y, weights = _rows(estimator, X, y, sample_weight)
             cells = display.column.rows_of(source).columns[column]
             (display._count if display.names else display._bin)(cells, y, weights)
@@ -153,17 +118,14 @@ class ColumnDisplay(Display):
     def __post_init__(self) -> None:
         self.column = of = self.model.column(self.name)
         self.classes, support = self.model.classes, of.shown
-        if support.text:
+        if support.text or getattr(of.factor.family, "joint", False):
             raise TallyBayesError(
-                f"column {self.name!r} is text, which has too many values for a picture of them; "
-                "InformativeDisplay shows its words"
+                f"column {self.name!r} is a text, or one of the counts of a bag, too many for a "
+                "picture of each; InformativeDisplay shows what tells most"
             )
         self.what, self.places, self.names = "probability", support.values, support.names
-        if getattr(of.factor.family, "joint", False) and of.silence is None:
-            self.what, self.places, self.names = ONE_OCCURRENCE, (1,), ("one occurrence",)
-            self.value = None
-        elif support.density:
-            self.what, self.places = "density", _curve(of)
+        if support.density:
+            self.what, self.places = "density", _curve(support)
         elif support.span is not None:  # of counts
             self.places = tuple(map(int, support.grid(POINTS)))
             self.names = tuple(map(str, self.places)) if len(self.places) <= MOST_BARS else ()
@@ -172,28 +134,24 @@ class ColumnDisplay(Display):
         self.data: Floats | None = None
         self.data_edges: Floats | None = None
         self.beyond = 0
-        self._place = {self._taken_for(value): k for k, value in enumerate(self.places)}
+        # a column may take several values for the same
+        self._place = {of.detail(value) or value: k for k, value in enumerate(self.places)}
         self.value_likelihood: Floats | None = None
         self.value_place: int | None = None
         order = self.model.prior
         if self.value is not None and of.left_out(self.value) is None:
             order = self.value_likelihood = np.exp(of.log_prob([self.value])[0])
-            self.value_place = self._place.get(self._taken_for(self.value))
-        first = np.argsort(-order, kind="stable")[:MOST_CLASSES]
-        self.drawn: tuple[int, ...] = tuple(sorted(first.tolist()))
-
-    def _taken_for(self, value: Any) -> Any:
-        """Return what tells values apart that the column does not take for the same."""
-        return self.column.detail(value) or value
+            self.value_place = self._place.get(of.detail(self.value) or self.value)
+        self.drawn: list[int] = sorted(np.argsort(-order, kind="stable")[:MOST_CLASSES].tolist())
 
     def _count(self, cells: Any, y: NDArray[Any], weights: Floats) -> None:
         """Take in the share of each class's rows that has each value."""
-        found, n, last = cells.codes(slice(0, len(y))), len(self.classes), len(self.places)
-        place = [self._place.get(self._taken_for(value), last) for value in found.labels]
-        codes = np.array([*place, -1])[found.codes]
+        coded, last = cells.codes(slice(0, len(y))), len(self.places)
+        place = [self._place.get(self.column.detail(x) or x, last) for x in coded.labels]
+        codes = np.array([*place, -1])[coded.codes]
         there = (codes >= 0) & (y >= 0)
-        pairs = y[there] * (last + 1) + codes[there]
-        table = np.bincount(pairs, weights[there], n * (last + 1)).reshape(n, last + 1)
+        table = np.zeros((len(self.classes), last + 1))
+        np.add.at(table, (y[there], codes[there]), weights[there])
         self.data = table[:, :last] / _or_nan(table.sum(axis=1, keepdims=True))
 
     def _bin(self, cells: Any, y: NDArray[Any], weights: Floats) -> None:
@@ -205,10 +163,9 @@ class ColumnDisplay(Display):
         inside = x[(x >= min(ends)) & (x <= max(ends))]
         if not len(inside) or inside.min() == inside.max():
             return
-        low, high = inside.min(), inside.max()
         bins = min(max(math.ceil(3.0 * (len(x) / n) ** (1 / 3)), FEWEST_BINS), MOST_BINS)
-        edges = (np.geomspace if log else np.linspace)(low, high, bins + 1)
-        edges[[0, -1]] = low, high  # rounding must not push one out
+        edges = (np.geomspace if log else np.linspace)(inside.min(), inside.max(), bins + 1)
+        edges[[0, -1]] = inside.min(), inside.max()  # rounding must not push one out
         sums = [np.histogram(x[y == c], edges, weights=weights[y == c])[0] for c in range(n)]
         total = _or_nan(np.bincount(y, weights, n)[:, None])
         self.data, self.data_edges = np.array(sums) / (total * np.diff(edges)), edges
@@ -216,7 +173,7 @@ class ColumnDisplay(Display):
 
     def _limits(self) -> tuple[float, float]:
         """Return from where to where the curves that are drawn can be seen."""
-        f, x = self.likelihood[list(self.drawn)], np.array(self.places)
+        f, x = self.likelihood[self.drawn], np.array(self.places)
         visible = x[(f > 0.01 * f.max(axis=1, keepdims=True)).any(axis=0)]
         return float(visible.min()), float(visible.max())
 
@@ -225,34 +182,34 @@ class ColumnDisplay(Display):
         if self.note:
             tidy(ax, None, title)
             ax.set_axis_off()
-            say_instead(ax, readable(f"{self.name}: {self.note}", 70))
+            style.say_instead(ax, readable(f"{self.name}: {self.note}", 70))
             return
         about = [readable(self.name), not_drawn(len(self.classes) - len(self.drawn))]
         if self.value is not None:
             left_out = ", left out" if self.value_likelihood is None else ""
-            about[0] += f" (the record: {readable(written(self.value), 20)}{left_out})"
+            about[0] += f" (the record: {readable(style.written(self.value), 20)}{left_out})"
         tidy(ax, "y", title, "; ".join(filter(None, about)), self.what)
-        remarks = self._bars(ax) if self.names else self._curves(ax)
+        remark = self._bars(ax) if self.names else self._curves(ax)
         look: Any = {"ha": "right", "va": "top", "transform": ax.transAxes, "fontsize": NOTE}
-        ax.text(0.995, 0.99, "\n".join(filter(None, remarks)), **look)
-        add_legend(ax)
+        ax.text(0.995, 0.99, remark, **look)
+        style.add_legend(ax)
 
     def _named(self, c: int) -> str:
         """Return the name of a class, with the likelihood of the record's value."""
         name, found = readable(self.classes[c], 24), self.value_likelihood
         return name if found is None else f"{name}: {number(float(found[c]))}"
 
-    def _curves(self, ax: Axes) -> Sequence[str]:
+    def _curves(self, ax: Axes) -> str:
         """Draw curves, the data's histograms behind them; return what is to be said."""
         tops, ends = [], list(self._limits())
         for c in self.drawn:
-            style, f = style_of(c), self.likelihood[c]
+            line, f = style_of(c).of_line, self.likelihood[c]
             tops.append(float(f.max()))
-            ax.plot(self.places, f, label=self._named(c), zorder=3, **style.of_line)
+            ax.plot(self.places, f, label=self._named(c), zorder=3, **line)
             if self.data is not None:
                 steps = np.nan_to_num(self.data[c])
                 tops.append(float(steps.max()))
-                look: Any = style.of_line | {"linewidth": 0.8, "alpha": 0.6, "zorder": 1.5}
+                look: Any = line | {"linewidth": 0.8, "alpha": 0.6, "zorder": 1.5}
                 ax.stairs(steps, self.data_edges, **look)
         top = min(max(tops), TALLEST * float(np.median(tops)))
         if self.data_edges is not None:
@@ -260,19 +217,22 @@ class ColumnDisplay(Display):
         if self.value is not None:
             ends.append(at := float(self.value))
             ax.axvline(at, color=INK, linewidth=1.0, linestyle=(0, (2, 2)), zorder=2)
-            points = () if self.value_likelihood is None else enumerate(self.value_likelihood)
-            for c, f in points:
-                if c in self.drawn:
+            if self.value_likelihood is not None:
+                for c, f in zip(self.drawn, self.value_likelihood[self.drawn], strict=True):
                     look = style_of(c).of_point | {"markersize": 6, "clip_on": bool(f > top)}
                     ax.plot([at], [f], zorder=4, **look)
         margin = 0.02 * (max(ends) - min(ends)) or 1.0
         ax.set(xlim=(min(ends) - margin, max(ends) + margin), ylim=(0.0, 1.06 * top))
         cut = f"the highest reaches {number(max(tops))}" if max(tops) > top else ""
-        return cut, not_drawn(self.beyond, *FAR_OUT)
+        return "\n".join(filter(None, [cut, self._far_out]))
 
-    def _bars(self, ax: Axes) -> Sequence[str]:
+    @property
+    def _far_out(self) -> str:
+        return not_drawn(self.beyond, "value far out", "values far out")
+
+    def _bars(self, ax: Axes) -> str:
         """Draw a group of bars for each value, the data's shares on them as dots."""
-        n, likely = len(self.drawn), self.likelihood[list(self.drawn)].max(axis=0)
+        n, likely = len(self.drawn), self.likelihood[self.drawn].max(axis=0)
         order = sorted(range(len(likely)), key=lambda k: (k != self.value_place, -likely[k]))
         shown = sorted(order[: self.most])
         at = np.arange(len(shown), dtype=np.float64)
@@ -283,19 +243,18 @@ class ColumnDisplay(Display):
             if self.data is not None:
                 look = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": INK}
                 look["label"] = "the data's share" if c == self.drawn[-1] else None
-                heights = self.data[c, shown]
-                ax.plot(x, heights, "D", zorder=4, clip_on=False, gid=BESIDE, **look)
+                ax.plot(x, self.data[c, shown], "D", zorder=4, clip_on=False, gid=BESIDE, **look)
         if self.value_place is not None:
             band = shown.index(self.value_place)
-            look = {"color": FAINT, "alpha": 0.45, "linewidth": 0, "zorder": 0, "gid": BESIDE}
-            ax.axvspan(band - 0.5, band + 0.5, label="the record", **look)
+            look = {"color": style.FAINT, "alpha": 0.45, "linewidth": 0, "zorder": 0}
+            ax.axvspan(band - 0.5, band + 0.5, label="the record", gid=BESIDE, **look)
         names = [readable(self.names[k], 20) for k in shown]
         crowded = max(map(len, names)) > 68 / len(names)
-        ax.set_xticks(at, names, **(TURNED if crowded else {}))
+        ax.set_xticks(at, names, **(style.TURNED if crowded else {}))
         ax.tick_params(axis="x", length=0)
         ax.set(xlim=(-0.6, len(names) - 0.4), ylim=(0.0, None))
         ax.margins(y=0.08)
-        return (not_drawn(len(self.places) - len(shown), "more value", "more values"),)
+        return not_drawn(len(self.places) - len(shown), "more value", "more values")
 
     @property
     def alt_text(self) -> str:
@@ -305,24 +264,22 @@ class ColumnDisplay(Display):
             return f"{column}: {self.note}."
         said = f"{'Bars' if self.names else 'Curves'} of the {self.what} of {column} for "
         said += listed(drawn)
-        beside = [not_drawn(len(self.classes) - len(drawn))]
         if self.data is not None:
-            data = "shares on them" if self.names else "histograms behind them"
-            said += f", with the data's {data}"
-            beside.insert(0, not_drawn(self.beyond, *FAR_OUT))
-        said += f" ({'; '.join(filter(None, beside))})." if any(beside) else "."
+            said += f", with the data's {'shares' if self.names else 'histograms'}"
+        beside = filter(None, [self._far_out, not_drawn(len(self.classes) - len(drawn))])
+        said = f"{said} ({'; '.join(beside)}).".replace(" ().", ".")
         if not self.names:
-            tops = [self.places[k] for k in self.likelihood[list(self.drawn)].argmax(axis=1)]
-            each = [f"{name} at {number(top)}" for name, top in zip(drawn, tops, strict=True)]
-            said += f" The curves are highest for {', '.join(each)}."
+            tops = [self.places[k] for k in self.likelihood[self.drawn].argmax(axis=1)]
+            highest = [f"{name} at {number(top)}" for name, top in zip(drawn, tops, strict=True)]
+            said += f" The curves are highest for {', '.join(highest)}."
         if self.value is None:
             return said
-        record = f"The record has {column} = {label(written(self.value))}"
+        record = f"The record has {column} = {label(style.written(self.value))}"
         if self.value_likelihood is None:
             return f"{said} {record}, which the model leaves out."
-        found = self.value_likelihood[list(self.drawn)].tolist()
-        each = [f"{number(f)} in {name}" for f, name in zip(found, drawn, strict=True)]
-        return f"{said} {record}: {', '.join(each)}."
+        found = self.value_likelihood[self.drawn].tolist()
+        likely = [f"{number(f)} in {name}" for f, name in zip(found, drawn, strict=True)]
+        return f"{said} {record}: {', '.join(likely)}."
 
 
 @dataclass(eq=False)
@@ -398,18 +355,16 @@ class NormalQQDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         title = f"Is {'log ' if self.log else ''}{readable(self.column)} Gaussian?"
         tidy(ax, "both", title, "expected of a normal (z)", "found in the data (z)")
-        every = np.concatenate([[-1.0, 1.0], *(self.expected[each] for each in self.drawn)])
-        ends = every.min(), every.max()
-        line: Any = {"color": QUIET, "linewidth": 1.0, "gid": BESIDE}
-        ax.plot(ends, ends, label="the line y = x", zorder=1, **line)
+        ax.axline((0.0, 0.0), slope=1.0, label="the line y = x", color=style.QUIET, linewidth=1.0,
+                  gid=BESIDE, zorder=1)  # fmt: skip
         for name in self.drawn:
-            style = style_of(self.classes.index(name))
-            look: Any = {"color": style.color, "markersize": 4.5, "markerfacecolor": "none"}
+            look = style_of(self.classes.index(name))
             points = self.expected[name], self.observed[name]
-            ax.plot(*points, style.marker, label=readable(name, 24), zorder=2, **look)
+            hollow: Any = {"color": look.color, "markersize": 4.5, "markerfacecolor": "none"}
+            ax.plot(*points, look.marker, label=readable(name, 24), zorder=2, **hollow)
         if hidden := not_drawn(len(self.observed) - len(self.drawn)):
             ax.plot([], [], " ", label=hidden, gid=BESIDE)
-        add_legend(ax)
+        style.add_legend(ax)
 
     @property
     def alt_text(self) -> str:
@@ -417,26 +372,25 @@ class NormalQQDisplay(Display):
         hidden = not_drawn(len(self.observed) - len(self.drawn))
         said = f"Normal Q-Q picture of {'log ' if self.log else ''}{label(self.column)} for "
         said += listed(self.drawn) + (f" ({hidden})." if hidden else ".")
-        each = []
+        farthest = []
         for name in self.drawn:
             off = self.observed[name] - self.expected[name]
             worst = int(np.abs(off).argmax())
             at = number(float(self.observed[name][worst]))
-            each.append(f"{label(name)} {number(float(off[worst]))} (at z = {at})")
-        return f"{said} Farthest from the line, in standard deviations: {', '.join(each)}."
+            farthest.append(f"{label(name)} {number(float(off[worst]))} (at z = {at})")
+        return f"{said} Farthest from the line, in standard deviations: {', '.join(farthest)}."
 
 
-def _curve(of: ModelColumn) -> tuple[float, ...]:
+def _curve(support: Support) -> tuple[float, ...]:
     """Return numbers close enough to see every curve: an even grid, and more about each centre."""
-    support = of.support
     assert support.span is not None
     low, high = np.log(support.span) if support.log else support.span
     margin = support.spread / 4.0
-    x = np.linspace(low - margin, high + margin, POINTS)
     near = support.spread * np.geomspace(1e-7, 1.0, POINTS // 4)
     centres = np.log(support.centres) if support.log else np.array(support.centres)
-    about = [centres, *(centre + side * near for centre in centres for side in (-1.0, 1.0))]
-    x = np.unique(np.concatenate([x, *about]).clip(low - margin, high + margin))
+    about = np.add.outer(centres, [*-near, 0.0, *near]).ravel()
+    x = np.append(np.linspace(low - margin, high + margin, POINTS), about)
+    x = np.unique(x.clip(low - margin, high + margin))
     return tuple((np.exp(x) if support.log else x).tolist())
 
 
@@ -450,8 +404,8 @@ def _rows(
     """Return rows as the model reads them, the place of each label (-1: none), and weights."""
     source = estimator.source_of(X) if hasattr(estimator, "source_of") else as_source(X)
     codes, labels = encode_classes(y, source.n_rows)
-    place = {each: k for k, each in enumerate(model_of(estimator).classes)}
-    of_class = np.array([*(place.get(each, -1) for each in labels), -1])[codes]
+    place = {name: k for k, name in enumerate(model_of(estimator).classes)}
+    of_class = np.array([*(place.get(name, -1) for name in labels), -1])[codes]
     weights = weights_of(1.0 if sample_weight is None else sample_weight, source.n_rows)
     assert weights is not None
     return source, np.where(weights > 0.0, of_class, -1), weights

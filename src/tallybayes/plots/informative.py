@@ -104,15 +104,15 @@ class InformativeDisplay:
             unused.set_axis_off()
         for ax, (name, several) in zip(self.axes_, drawn, strict=True):
             tidy(ax, "x", readable(name, 24), "bits")
-            style = style_of(self.classes.index(name))
-            for y, (_, bits) in enumerate(several):
-                end = min(bits, 1.15 * longest)
-                ax.barh(y, end, height=0.66, zorder=2, **style.of_bar)
-                if math.isinf(bits):  # it rules all other classes out
-                    ax.plot([end], [y], ">", color=style.color, markersize=8, zorder=3)
-                else:
-                    place: Any = {"xytext": (4.0, 0.0), "textcoords": "offset points"}
-                    ax.annotate(number(bits, 2), (end, y), va="center", fontsize=NOTE, **place)
+            look, bits = style_of(self.classes.index(name)), [weight for _, weight in several]
+            ends = [min(weight, 1.15 * longest) for weight in bits]
+            bars = ax.barh(range(len(bits)), ends, height=0.66, zorder=2, **look.of_bar)
+            # an arrow rules all other classes out
+            texts = ["" if math.isinf(weight) else number(weight, 2) for weight in bits]
+            ax.bar_label(bars, texts, padding=4.0, fontsize=NOTE)
+            endless = [k for k, weight in enumerate(bits) if math.isinf(weight)]
+            arrows: Any = {"color": look.color, "markersize": 8, "zorder": 3}
+            ax.plot([ends[k] for k in endless], endless, ">", **arrows)
             names = [readable(word, 18 if self.words else 26) for word, _ in several]
             ax.set_yticks(range(len(names)), names)
             ax.tick_params(axis="y", length=0)

@@ -15,7 +15,7 @@ which is what `predict_proba` returns.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -23,23 +23,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean, whole
+from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations import Explanation, explain
-from tallybayes.explanations.explanation import MISSING, Term, model_of
+from tallybayes.explanations.explanation import MISSING, Term, class_place, model_of
 from tallybayes.model import Model, most_informative
 from tallybayes.model.column import ModelColumn
-from tallybayes.plots.style import (
-    FAINT,
-    INK,
-    NOTE,
-    PALETTE,
-    QUIET,
-    TITLE,
-    new_figure,
-    readable,
-    record_of,
-    written,
-)
+from tallybayes.plots import style
+from tallybayes.plots.style import FAINT, INK, NOTE, QUIET, readable, record_of, written
 from tallybayes.rendering.words import counted, label, listed, number, probability
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
@@ -58,9 +48,10 @@ GRID, ZOOMS = 400, 6  # numbers that are looked at, and how often closer
 MOST_PANELS = 4
 EDGE = 105.0  # where an arrow stands for what is beyond
 LEFT, RIGHT = -8.0, 108.0
-MARK = PALETTE[4]
+MARK = style.PALETTE[4]
 UP, DOWN = 2, 3  # matplotlib's markers of ticks to one side
 CHANCES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.3, 0.7, 0.2, 0.8, 0.05, 0.95, 0.4, 0.6)
+ENDLESS = "an arrow marks values that rule a class out"
 BENDS = "names above a line go with rising points, those below with falling ones"
 CUT = "numbers that say more than 400 : 1 are not on their line"
 
@@ -115,10 +106,7 @@ class Mark(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a record reads on a panel, row by row.
-
-    `others` are the points of everything that has no row of its own, of which nothing is nothing.
-    """
+    """What a record reads on a panel, row by row; `others` are the points of what has no row."""
 
     marks: tuple[Mark, ...]
     others: float
@@ -149,7 +137,7 @@ class Panel:
     @cached_property
     def constant(self) -> float:
         """The log-odds of 0 points: the prior, and the least of every row."""
-        return self.log_prior + math.fsum(row.lowest for row in self.rows)
+        return self.log_prior + sum(row.lowest for row in self.rows)
 
     def points(self, row: Row, log_ratio: float) -> float:
         """Return the points of a log ratio in a row."""
@@ -166,29 +154,29 @@ class Panel:
     @property
     def ends(self) -> tuple[float, float]:
         """The totals at the ends of the lower rulers: all there are, or the unsure part."""
-        high = max(self.scale * math.fsum(row.strength[1] for row in self.rows), 1.0)
-        if not math.isfinite(self.constant):
-            return 0.0, high
-        unsure = self.total(-SURE), self.total(SURE)
-        inner = max(0.0, unsure[0]), min(high, unsure[1])
-        return inner if inner[0] < inner[1] else unsure
+        low, high = 0.0, max(self.scale * sum(row.strength[1] for row in self.rows), 1.0)
+        if math.isfinite(self.constant):
+            unsure = self.total(-SURE), self.total(SURE)
+            low, high = max(low, unsure[0]), min(high, unsure[1])
+            return (low, high) if low < high else unsure
+        return low, high
 
     def read(self, explanation: Explanation) -> Reading:
         """Read a record: find its value in each row, and add up."""
-        given = {each.column: each for each in explanation.terms}
-        marks = tuple(self._mark(row, given[row.column]) for row in self.rows)
-        rest = {name: [self._ratio(each)] for name, each in given.items()}
-        for row, mark in zip(self.rows, marks, strict=True):
+        terms = {term.column: term for term in explanation.terms}
+        marks = tuple(self._mark(row, terms[row.column]) for row in self.rows)
+        of_words = [mark for row, mark in zip(self.rows, marks, strict=True) if row.word]
+        for row in self.rows:
             if row.word is None:
-                del rest[row.column]
-            else:
-                rest[row.column].append(-mark.log_ratio)
-        others = self.scale * _sum(map(_sum, rest.values()))
-        total = _sum([*(mark.points for mark in marks), others])
+                del terms[row.column]
+        rest = sum(self._ratio(term) for term in terms.values())
+        others = self.scale * (rest - sum(mark.log_ratio for mark in of_words))
+        total = sum(mark.points for mark in marks) + others
         return Reading(marks, others, total, self.log_odds(total))
 
     def _ratio(self, term: Term) -> float:
-        return _ratios(np.array([term.log_likelihood]), self.places).item()
+        one, other = (term.log_likelihood[place] for place in self.places)
+        return one - other
 
     def _mark(self, row: Row, term: Term) -> Mark:
         """Find the value of a record in a row."""
@@ -200,10 +188,10 @@ class Panel:
             text += " (left out)" if term.left_out else ""
         else:
             text, ratio = "absent", row.ticks[0].log_ratio
-            for each in term.words:
-                if each.value == row.word and each.left_out is None:
-                    text = "in" if each.count == 1.0 else f"{each.count:g} times"
-                    ratio = self._ratio(each)
+            for word in term.words:
+                if word.value == row.word and word.left_out is None:
+                    text = "in" if word.count == 1.0 else f"{word.count:g} times"
+                    ratio = self._ratio(word)
         points = self.points(row, ratio)
         beyond = f": {number(points)}" if points != _held(points) else ""
         return Mark(text + beyond, ratio, points)
@@ -211,7 +199,8 @@ class Panel:
     @property
     def remarks(self) -> list[str]:
         """What a reader of the rulers should know."""
-        said = [BENDS] if any(row.bends for row in self.rows) else []
+        said = [ENDLESS] if any(row.strength[0] for row in self.rows) else []
+        said += [BENDS] if any(row.bends for row in self.rows) else []
         said += [CUT] if any(row.cut for row in self.rows) else []
         verb = "has" if self.unshown == 1 else "have"
         return said + [f"{counted(self.unshown, 'column')} {verb} no line"] * bool(self.unshown)
@@ -263,30 +252,26 @@ class NomogramDisplay:
     @classmethod
     def from_estimator(
         cls, estimator: Any, one: Label | None = None, other: Label | None = None,
-        record: Any = None, most: int = 12, ax: Any = None,
+        record: Any = None, most: int = 12,
     ) -> Self:  # fmt: skip
         """Draw the nomogram of a model.
 
         Parameters
         ----------
-        estimator
-            A fitted estimator, or a model.
+        estimator, record
+            As for every `Display`; the values of the record are marked.
         one
             The class whose probability is read; when not given, the model's answer for the record,
             or its positive class, or the last class.
         other
             The class that it is read against; every other class, in a panel each, if not given.
-        record
-            A record, whose values are marked.
         most
             How many rows: the columns and words that tell most. All others are gathered in one row
             if there is a record, and otherwise left out as if they were missing. Of a text the
             words of the record are rows, or without a record those that tell most.
-        ax
-            Axes to draw on, if there is only one panel; a new figure when not given.
         """
         model = model_of(estimator)
-        classes = list(model.classes)
+        classes = model.classes
         whole(most, "most", 1)
         if len(classes) < 2:
             raise TallyBayesError("there is only one class, so there is nothing to read off")
@@ -294,44 +279,33 @@ class NomogramDisplay:
         if one is None:
             last = classes[-1] if model.positive is None else model.positive
             one = last if found is None else found.decision
-        for each in (one, one if other is None else other):
-            if each not in classes:
-                raise TallyBayesError(f"{each!r} is not a class; {did_you_mean(each, classes)}")
         if one == other:
             raise TallyBayesError(
                 f"a nomogram is of one class against another; both are {one!r}: give two classes"
             )
-        others = [each for each in classes if each != one] if other is None else [other]
-        chance = dict(zip(classes, model.prior if found is None else found.posterior, strict=True))
-        first = sorted(others, key=lambda each: -chance[each])[:MOST_PANELS]
+        place = class_place(classes, one)
+        others = [name for name in classes if name != one] if other is None else [other]
+        pairs = {name: (place, class_place(classes, name)) for name in others}
+        chance = model.prior if found is None else found.posterior
+        first = sorted(others, key=lambda name: -chance[pairs[name][1]])[:MOST_PANELS]
         columns = [_Options.of(column) for column in model.columns()]
+        prior = model.log_prior.tolist()
         panels = {}
-        for each in others:
-            pair = classes.index(one), classes.index(each)
-            rows = _rows(model, columns, pair, most, found) if each in first else ()
+        for name, pair in pairs.items():
+            rows = _rows(model, columns, pair, most, found) if name in first else ()
             unshown = len(columns) - len({row.column for row in rows})
-            prior = _ratios(model.log_prior[None], pair).item()
-            panels[each] = Panel(one, each, pair, prior, rows, unshown)
-        return cls(model, one, panels, tuple(filter(first.__contains__, others)), found).plot(ax)
+            panels[name] = Panel(one, name, pair, prior[place] - prior[pair[1]], rows, unshown)
+        return cls(model, one, panels, tuple(filter(first.__contains__, others)), found).plot()
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw it, one panel under the other; on `ax` if it is given and there is only one."""
-        panels = [self.panels[each] for each in self.drawn]
-        if ax is not None and len(panels) > 1:
-            raise TallyBayesError(
-                f"there are {len(self.panels)} panels, one against each other class, which do not "
-                "fit on one axes; name the `other` class, or leave ax out"
-            )
-        if ax is None:
-            heights = [0.5 * sum(map(_height, panel.rows)) + 3.5 for panel in panels]
-            figure, of = new_figure((8.8, sum(heights))), {"height_ratios": heights}
-            self.axes_ = [*figure.subplots(len(heights), 1, squeeze=False, gridspec_kw=of).flat]
-        else:
-            self.axes_ = [ax]
-        self.figure_ = self.axes_[0].figure  # type: ignore[assignment]
-        for axes, panel in zip(self.axes_, panels, strict=True):
+    def plot(self) -> Self:
+        """Draw it on a new figure, one panel under the other."""
+        panels = [self.panels[name] for name in self.drawn]
+        heights = [0.5 * sum(map(_height, panel.rows)) + 3.5 for panel in panels]
+        self.figure_, of = style.new_figure((8.8, sum(heights))), {"height_ratios": heights}
+        self.axes_ = [*self.figure_.subplots(len(heights), 1, squeeze=False, gridspec_kw=of).flat]
+        for ax, panel in zip(self.axes_, panels, strict=True):
             found = self.explanation
-            _Drawing(axes, panel).draw(None if found is None else panel.read(found))
+            _Drawing(ax, panel).draw(None if found is None else panel.read(found))
         return self
 
     def read(self, record: Any = None) -> dict[Label, Reading]:
@@ -344,21 +318,16 @@ class NomogramDisplay:
         return {other: panel.read(found) for other, panel in self.panels.items()}
 
     def probability(self, record: Any = None) -> float:
-        """Return the probability of the class, read off the rulers: see the formula above.
+        """Return the probability of the class for a record, read off the rulers.
 
-        It equals `predict_proba`; if only some classes have panels, it is the probability of the
-        class among those.
-
-        Parameters
-        ----------
-        record
-            A record; that of the picture when not given.
+        By the formula above it equals `predict_proba`; if only some classes have panels, it is the
+        probability of the class among those. The record is that of the picture if none is given.
         """
-        against = np.array([0.0, *(-each.log_odds for each in self.read(record).values())])
+        against = np.array([0.0, *(-read.log_odds for read in self.read(record).values())])
         if np.isposinf(against).any():
             return 0.0
         if np.isnan(against).any():  # no class allows the record: the prior decides
-            places = [self.model.classes.index(each) for each in (self.one, *self.panels)]
+            places = [self.model.classes.index(name) for name in (self.one, *self.panels)]
             prior = self.model.prior[places]
             return float(prior[0] / prior.sum())
         return float(np.exp(-np.logaddexp.reduce(against)))
@@ -368,24 +337,17 @@ class NomogramDisplay:
         """What the picture shows, in words and numbers."""
         one, first = label(self.one), self.panels[self.drawn[0]]
         said = [f"Nomogram of {one} against {listed(self.panels)}."]
-        if first.rows:
-            reach = [
-                f"{label(row.name)} (up to {number(first.points(row, row.highest))} points)"
-                for row in first.rows[:3]
-            ]
-            against = f" against {label(first.other)}" if len(self.panels) > 1 else ""
-            said.append(f"What tells most{against}: {', '.join(reach)}.")
-        endless = [row.name for row in first.rows if row.strength[0]]
-        if endless:
-            said.append(f"An arrow marks values that rule a class out: {listed(endless)}.")
+        reach = [f"{label(row.name)} (up to {number(first.points(row, row.highest))} points)"
+                 for row in first.rows[:3]]  # fmt: skip
+        if reach:
+            said.append(f"What tells most against {label(first.other)}: {', '.join(reach)}.")
         said += [f"{remark[0].upper()}{remark[1:]}." for remark in first.remarks]
         if len(self.drawn) < len(self.panels):
             said.append(f"{len(self.panels) - len(self.drawn)} more panels are not drawn.")
         if self.explanation is not None:
-            reading = first.read(self.explanation)
-            points = f"{number(reading.total, 4)} points against {label(first.other)}"
-            points += f", log-odds {number(reading.log_odds)}"
-            if math.isnan(reading.total):
+            total = first.read(self.explanation).total
+            points = f"{number(total, 4)} points against {label(first.other)}"
+            if math.isnan(total):
                 points = f"what neither {one} nor {label(first.other)} allows"
             chance = f"the probability of {one} is {probability(self.probability())}"
             said.append(f"The record has {points}; {chance}.")
@@ -409,10 +371,11 @@ class _Options(NamedTuple):
 
     def strength(self, pair: Pair) -> tuple[bool, float]:
         """Return about that of its row."""
-        ratios, is_number = _ratios(self.evidence, pair), self.support.span is not None
-        finite = ratios[np.isfinite(ratios)].clip(*(-DECISIVE, DECISIVE) if is_number else ())
-        endless = bool(np.isinf(ratios).any()) and not is_number
-        return endless, float(np.ptp(finite)) if len(finite) else 0.0
+        ratios = _ratios(self.evidence, pair)
+        if self.support.span is not None:
+            ratios = ratios.clip(-DECISIVE, DECISIVE)
+        finite = ratios[np.isfinite(ratios)]
+        return bool(np.isinf(ratios).any()), float(np.ptp(finite)) if len(finite) else 0.0
 
     def row(self, pair: Pair) -> Row:
         """Return its row; that of a number goes as far as it does not decide alone."""
@@ -454,27 +417,26 @@ def _rows(
     for column in (options.column for options in columns if options.support.text):
         if found is None:
             between = model.classes[pair[0]], model.classes[pair[1]]
-            telling = most_informative(model, most, between, column.name)
-            words = [str(each.value) for several in telling.values() for each in several]
+            informative = most_informative(model, most, between, column.name).values()
+            words = [str(word.value) for several in informative for word in several]
         else:
-            (given,) = (each for each in found.terms if each.column == column.name)
-            words = [str(each.value) for each in given.words if each.left_out is None]
+            terms = (term for term in found.terms if term.column == column.name)
+            words = [str(word.value) for term in terms for word in term.words if not word.left_out]
         rows += filter(None, (_word_row(column, word, pair) for word in words))
     return tuple(sorted(rows, key=lambda row: row.strength, reverse=True)[:most])
 
 
 def _word_row(column: ModelColumn, word: str, pair: Pair) -> Row | None:
     """Return the row of a word, which is absent, or there once; None if it is several words."""
-    silence = column.evidence([""])[0]
+    silence, alone = column.evidence(["", word])
     pieces = column.scored.pieces(0, word) or []
     there = [piece for piece in pieces if piece.left_out is None and not piece.absent]
-    own = [piece for piece in there if piece.value == word]
+    own = [np.array(piece.logs) for piece in there if piece.value == word]
     if not own or (len(there) > 1 and silence.any()):
         return None
-    logs, alone = np.array(own[0].logs), column.evidence([word])[0]
     with np.errstate(invalid="ignore"):  # where words that are not there count, its absence does
-        absent = logs - (alone - silence) if silence.any() else np.zeros(len(logs))
-    ratios = _ratios(np.array([absent, logs]), pair).tolist()
+        absent = own[0] - (alone - silence) if silence.any() else np.zeros(len(alone))
+    ratios = _ratios(np.array([absent, own[0]]), pair).tolist()
     if not all(map(math.isfinite, ratios)) or ratios[0] == ratios[1]:
         return None
     ticks = Tick("absent", False, ratios[0]), Tick("in", True, ratios[1])
@@ -498,44 +460,41 @@ class _Drawing:
     def draw(self, reading: Reading | None) -> None:
         """Draw everything."""
         panel, ax, y = self.panel, self.ax, 0.0
-        self._ruler(y, "points", {float(x): f"{x}" for x in range(0, 101, 10)}, 7.0)
+        self._line(y, "points", [(x, f"{x}", "|", (7.0,)) for x in range(0, 101, 10)])
         texts = {row.column for row in panel.rows if row.word is not None}
         for k, row in enumerate(panel.rows):
             y -= _height(row)
             name = f"“{row.word}”" if row.word is not None and len(texts) == 1 else row.name
-            self._row(y, row, readable(name, 30))
+            points, middle, ticks = panel.points, (row.lowest + row.highest) / 2.0, []
+            for tick in sorted(row.ticks, key=lambda tick: -abs(tick.log_ratio - middle)):
+                kind: Any = "|" if not row.bends else DOWN if tick.falls else UP
+                levels = (4.0,) if kind == UP else (-5.0, -14.0)
+                ticks.append((points(row, tick.log_ratio), readable(tick.label, 18), kind, levels))
+            self._line(y, readable(name, 30), ticks, points(row, row.highest))
             if reading is not None:
-                self._mark(y, reading.marks[k], 14.0 if row.bends else 5.0)
+                mark = reading.marks[k]
+                self._mark(y, mark.points, mark.text, 14.0 if row.bends else 5.0)
         if reading is not None and (panel.unshown or texts or reading.others):
             y -= 1.0
             others = round(reading.others, 9)
-            ends = (0.0, 0.0 if math.isnan(others) else _held(others))
-            self._line(y, "everything else", ends, color=QUIET, linestyle=":")
-            self._mark(y, Mark(number(others), 0.0, others))
+            end = 0.0 if math.isnan(others) else _held(others)
+            self._line(y, "everything else", (), end, color=QUIET, linestyle=":")
+            self._mark(y, others, number(others))
         ax.vlines(range(0, 101, 10), y - 0.4, 0.0, color=FAINT, linewidth=0.6, zorder=0)
         y -= 1.5
-        self._totals(y, reading)
+        one, other = readable(panel.one, 16), readable(panel.other, 16)
+        self._totals(y, f"P({one}),\nagainst {other}", reading)
         said = "\n".join(panel.remarks)
         ax.annotate(said, (0.0, y - 1.7), fontsize=NOTE, color=QUIET, va="top")
-        one, other = readable(panel.one, 16), readable(panel.other, 16)
-        ax.set_title(f"How much speaks for {one} against {other}", loc="left", fontsize=TITLE)
+        title = f"How much speaks for {one} against {other}"
+        ax.set_title(title, loc="left", fontsize=style.TITLE)
         lowest = y - 1.8 - 0.35 * len(panel.remarks)
         ax.set(xlim=(LEFT, RIGHT), ylim=(lowest, 0.7), xticks=[])
         ax.set_yticks(list(self.names), list(self.names.values()))
         ax.tick_params(axis="y", length=0, labelsize=NOTE)
         ax.spines[:].set_visible(False)
 
-    def _row(self, y: float, row: Row, name: str) -> None:
-        """Draw a row with its ticks, those at its ends first."""
-        points, middle = self.panel.points, (row.lowest + row.highest) / 2.0
-        ticks = []
-        for tick in sorted(row.ticks, key=lambda tick: -abs(tick.log_ratio - middle)):
-            kind: Any = "|" if not row.bends else DOWN if tick.falls else UP
-            levels = (4.0,) if kind == UP else (-5.0, -14.0)
-            ticks.append((points(row, tick.log_ratio), readable(tick.label, 18), kind, levels))
-        self._line(y, name, (0.0, points(row, row.highest)), ticks)
-
-    def _totals(self, y: float, reading: Reading | None) -> None:
+    def _totals(self, y: float, name: str, reading: Reading | None) -> None:
         """Draw the rulers of total and probability, and the record on both."""
         panel, (low, high) = self.panel, self.panel.ends
 
@@ -543,38 +502,31 @@ class _Drawing:
             return 100.0 * (total - low) / (high - low) if math.isfinite(total) else total
 
         totals = _round_numbers(low, high, 9, Support())
-        self._ruler(y, "total points", {across(each): number(each, 6) for each in totals}, 7.0)
-        chances = {across(panel.total(math.log(p / (1.0 - p)))): f"{p:g}" for p in CHANCES}
-        chances = {x: p for x, p in chances.items() if -1e-9 <= x <= 100.0 + 1e-9}
-        one, other = readable(panel.one, 16), readable(panel.other, 16)
-        self._ruler(y - 1.0, f"P({one}),\nagainst {other}", chances, -7.0)
+        at = [(across(total), number(total, 6), "|", (7.0,)) for total in totals]
+        self._line(y, "total points", at)
+        chances = [(across(panel.total(math.log(p / (1.0 - p)))), f"{p:g}") for p in CHANCES]
+        within = [chance for chance in chances if -1e-9 <= chance[0] <= 100.0 + 1e-9]
+        self._line(y - 1.0, name, [(*chance, "|", (-7.0,)) for chance in within])
         if reading is not None and not math.isnan(reading.total):
             x = across(reading.total)
             chance = probability(0.5 + 0.5 * math.tanh(reading.log_odds / 2.0))
             self.ax.plot([_held(x)] * 2, [y, y - 1.0], color=MARK, linewidth=1.0, linestyle=":")
-            self._mark(y, Mark(number(reading.total, 4), 0.0, x), -6.0)
-            self._mark(y - 1.0, Mark(chance, 0.0, x), 6.0)
+            self._mark(y, x, number(reading.total, 4), -6.0)
+            self._mark(y - 1.0, x, chance, 6.0)
 
-    def _ruler(self, y: float, name: str, ticks: dict[float, str], up: float) -> None:
-        """Draw a ruler over the whole width."""
-        self._line(y, name, (0.0, 100.0), [(x, text, "|", (up,)) for x, text in ticks.items()])
-
-    def _line(
-        self, y: float, name: str, ends: tuple[float, float], ticks: Any = (), **look: Any
-    ) -> None:
+    def _line(self, y: float, name: str, ticks: Any, end: float = 100.0, **look: Any) -> None:
         """Draw a line with its ticks: place, text, marker, and the heights that the text may have.
 
         Texts that would run into others are left out.
         """
         self.names[y] = name
         look = {"color": INK, "linewidth": 1.2, "solid_capstyle": "butt", **look}
-        self.ax.plot(ends, [y, y], **look)
+        self.ax.plot([0.0, end], [y, y], **look)
         taken: dict[float, list[tuple[float, float]]] = {}
         for points, text, kind, levels in ticks:
             if math.isnan(points):
                 continue
-            self._point(y, points, kind, INK, 7.0)
-            x, half = _held(points), (len(text) + 1.5) * self.letter / 2.0
+            x, half = self._point(y, points, kind), (len(text) + 1.5) * self.letter / 2.0
             for level in levels:
                 there = taken.setdefault(level, [])
                 if all(abs(x - other) >= half + room for other, room in there):
@@ -588,23 +540,20 @@ class _Drawing:
         place: Any = {"xytext": (0.0, up), "textcoords": "offset points", "fontsize": NOTE}
         self.ax.annotate(text, (x, y), **place, **look)
 
-    def _mark(self, y: float, mark: Mark, up: float = 5.0) -> None:
+    def _mark(self, y: float, points: float, text: str, up: float = 5.0) -> None:
         """Mark where the record is, and say what it has there."""
-        if math.isnan(mark.points):
-            return
-        x = _held(mark.points)
-        self._point(y, mark.points, "o", MARK, 7.0 if x == mark.points else 9.0, zorder=5)
-        side = "center" if 8.0 < x < 92.0 else "left" if x < 50.0 else "right"
-        self._write(x, y, mark.text, up, ha=side, color=MARK, fontweight="bold", zorder=6)
+        if not math.isnan(points):
+            x = self._point(y, points, "o", color=MARK, zorder=5)
+            side = "center" if 8.0 < x < 92.0 else "left" if x < 50.0 else "right"
+            self._write(x, y, text, up, ha=side, color=MARK, fontweight="bold", zorder=6)
 
-    def _point(
-        self, y: float, points: float, kind: Any, color: str, size: float, zorder: float = 4
-    ) -> None:
-        """Draw a marker; at the edge, an arrow for what is beyond."""
+    def _point(self, y: float, points: float, kind: Any, **look: Any) -> float:
+        """Draw a marker; at the edge, an arrow for what is beyond. Return where it is."""
         x = _held(points)
         kind = kind if x == points else "<" if points < 0.0 else ">"
-        look: Any = {"marker": kind, "color": color, "markersize": size, "zorder": zorder}
-        self.ax.plot([x], [y], clip_on=False, **look)
+        look = {"color": INK, "markersize": 7.0, "zorder": 4, **look}
+        self.ax.plot([x], [y], marker=kind, clip_on=False, **look)
+        return x
 
 
 def _height(row: Row) -> float:
@@ -614,12 +563,6 @@ def _height(row: Row) -> float:
 def _held(points: float) -> float:
     """Return where points are drawn: at the edge if they are beyond."""
     return min(max(points, 100.0 - EDGE), EDGE)
-
-
-def _sum(values: Iterable[float]) -> float:
-    """Add up; infinities of both signs make NaN."""
-    every = list(values)
-    return math.fsum(every) if all(map(math.isfinite, every)) else float(sum(every))
 
 
 def _ratios(logs: Floats, pair: Pair) -> Floats:

@@ -16,38 +16,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, number, whole
+from tallybayes.errors import TallyBayesError, number
 from tallybayes.explanations.explanation import model_of
 from tallybayes.metrics import Confusion, Predictions, Reliability
 from tallybayes.metrics.intervals import wilson
 from tallybayes.metrics.predictions import codes_of
 from tallybayes.metrics.scores import BINS
 from tallybayes.model import Fitted
-from tallybayes.plots.style import (
-    FAINT,
-    INK,
-    LABEL,
-    NOTE,
-    PALETTE,
-    QUIET,
-    TURNED,
-    Display,
-    add_legend,
-    readable,
-    say_instead,
-    style_of,
-    tidy,
-)
+from tallybayes.plots import style
+from tallybayes.plots.style import FAINT, INK, LABEL, NOTE, QUIET, Display, readable, style_of, tidy
 from tallybayes.rendering.words import count, counted, label, percent, score
-from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label
-from tallybayes.sources.weights import weights_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,31 +50,19 @@ ONE_CLASS = "the rows are all of one class, or none is of the class"
 
 @dataclass(eq=False)
 class PredictionsDisplay(Display):
-    """A picture of predictions; `name` is what it calls the model."""
+    """A picture of `rows`: predictions, which should have had no part in fitting."""
 
     rows: Predictions
-    name: str | None = None
     size: ClassVar[tuple[float, float]] = (7.8, 5.4)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None,
-        **options: Any,
+        **options: Any
     ) -> Self:  # fmt: skip
-        """Draw what a fitted classifier says of labelled rows.
+        """Draw what a fitted classifier, ours or another, says of labelled rows.
 
-        Parameters
-        ----------
-        estimator
-            An estimator or a model of tallybayes, or another classifier.
-        X, y
-            Rows and their labels.
-        sample_weight
-            How often each row counts.
-        ax
-            Axes to draw on; a new figure when not given.
-        options
-            Parameters of the class, such as `name`.
+        The parameters are those of every `Display`; `options` are those of the class.
         """
         return cls(_asked(estimator, X, y, sample_weight), **options).plot(ax)
 
@@ -104,10 +77,9 @@ class PredictionsDisplay(Display):
         ----------
         y_true
             `Predictions`, such as `cross_val` returns; or the true label of each row.
-        proba, predicted, classes
-            As for `Predictions.of`: the probabilities, the label decided for in each row, and the
-            classes in the order of the columns.
-        positive, sample_weight, ax, options
+        proba, predicted, classes, positive, sample_weight
+            As for `Predictions.of`.
+        ax, options
             As for `from_estimator`.
         """
         rows = y_true
@@ -121,10 +93,6 @@ class PredictionsDisplay(Display):
         if not self.rows.weight.any():
             raise TallyBayesError("the weights are all 0; a picture needs at least one row")
 
-    def _titled(self, title: str) -> str:
-        """Return a title with the name of the model."""
-        return title if self.name is None else f"{title} ({readable(self.name, 22)})"
-
 
 class Curve(NamedTuple):
     """What flagging rows as one class brings, as the threshold falls.
@@ -132,46 +100,32 @@ class Curve(NamedTuple):
     `thresholds` are the distinct probabilities of the class, from high to low, after infinity,
     which flags none. The `rates` at each are the shares flagged of the rest ("fpr"), of the class
     ("recall") and of all rows ("flagged"), and the share of the flagged that is of the class
-    ("precision"); NaN where undefined. `decided` has those of the model's own decisions, and `area`
-    is what is under one of the two curves.
+    ("precision"); NaN where undefined. `decided` has those of the model's own decisions.
     """
 
     label: Label
-    place: int
     thresholds: Floats
     rates: dict[str, Floats]
     decided: dict[str, float]
-    area: float
 
     @classmethod
-    def of(cls, rows: Predictions, place: int, measure: str | None = None) -> Curve:
-        """Rank rows by the probability of the class of this place."""
-        sure = rows.proba[:, place]
-        one = replace(  # the class, True, against all others
-            rows,
-            classes=(False, True),
-            positive=True,
-            true=(rows.true == place).astype(np.intp),
-            predicted=(rows.predicted == place).astype(np.intp),
-            proba=np.stack([1.0 - sure, sure], axis=1),
-        )
-        order, own = one.ranked(), one.confusion.of_class(True)
-        hits, others = order.hits.sum(), order.others.sum()
-        found = np.concatenate([[0.0], order.found, [own["true_positives"]]])
-        false = np.concatenate([[0.0], order.false, [own["false_positives"]]])
+    def of(cls, rows: Predictions, of: Label) -> Curve:
+        """Rank rows by the probability of a class."""
+        ranked, of_class = rows.ranked(of), rows.true == rows.place(of)
+        decided = rows.weight * (rows.predicted == rows.place(of))
+        found = np.concatenate([[0.0], ranked.found, [decided[of_class].sum()]])
+        false = np.concatenate([[0.0], ranked.false, [decided[~of_class].sum()]])
         rates = {
-            "fpr": _ratio(false, others),
-            "recall": _ratio(found, hits),
+            "fpr": _ratio(false, ranked.others.sum()),
+            "recall": _ratio(found, ranked.hits.sum()),
             "precision": _ratio(found, found + false),
-            "flagged": _ratio(found + false, hits + others),
+            "flagged": _ratio(found + false, rows.weight.sum()),
         }
         return cls(
-            rows.classes[place],
-            place,
-            np.concatenate([[np.inf], order.thresholds]),
+            of,
+            np.concatenate([[np.inf], ranked.thresholds]),
             {name: values[:-1] for name, values in rates.items()},
             {name: float(values[-1]) for name, values in rates.items()},
-            math.nan if measure is None else one.score(measure),
         )
 
     @property
@@ -184,6 +138,7 @@ class Curve(NamedTuple):
 class CurvesDisplay(PredictionsDisplay):
     """Curves of ranked rows: what the ROC and the precision-recall picture share."""
 
+    name: str | None = None
     positive: Label | None = None
     plot_chance_level: bool = True
     title: ClassVar[str]
@@ -194,19 +149,25 @@ class CurvesDisplay(PredictionsDisplay):
     @cached_property
     def curves(self) -> tuple[Curve, ...]:
         """One curve for each class that is drawn, the most frequent class first."""
-        places = _drawn_classes(self.rows, self.positive)
-        curves = [Curve.of(self.rows, place, self.measure) for place in places]
+        curves = [Curve.of(self.rows, each) for each in _drawn_classes(self.rows, self.positive)]
         return tuple(sorted(curves, key=lambda curve: -curve.share))
+
+    @cached_property
+    def areas(self) -> dict[Label, float]:
+        """The area under the curve of each class that has one."""
+        parts = list(self.rows.folds()) or [self.rows]
+        areas = {}
+        for name in (curve.label for curve in self.curves):
+            of_parts = [getattr(part.ranked(name), self.measure) for part in parts]
+            defined = [area for area in of_parts if not math.isnan(area)]
+            if defined and self.rows.held_out != "leave-one-out":
+                areas[name] = fmean(defined)
+        return areas
 
     @property
     def area(self) -> float:
         """The area under the curve; of several classes the mean of those that have one."""
-        areas = [curve.area for curve in self._defined]
-        return math.fsum(areas) / len(areas) if areas else math.nan
-
-    @property
-    def _defined(self) -> list[Curve]:
-        return [curve for curve in self.curves if not math.isnan(curve.area)]
+        return fmean(self.areas.values()) if self.areas else math.nan
 
     @property
     def x(self) -> Floats:
@@ -227,26 +188,30 @@ class CurvesDisplay(PredictionsDisplay):
 
     def chance(self, curve: Curve) -> tuple[float, float]:
         """Return how high the line of chance begins and ends."""
-        return curve.share, curve.share
+        return (0.0, 1.0) if "fpr" in self.rates else (curve.share, curve.share)
 
     def _draw(self, ax: Axes) -> None:
-        alone, drawn = len(self.curves) == 1, self._defined[:MOST_CURVES]
-        own = f": {readable(self.curves[0].label, 24)}"
-        title = f"{self.title} curve{own if alone else 's, each class against the rest'}"
-        names = [f"{name}: {what}" for name, what in self.rates.values()]
-        tidy(ax, "both", title, *names)
+        alone, of = len(self.curves) == 1, readable(self.curves[0].label, 24)
+        title = f"{self.title} curve{f': {of}' if alone else 's, each class against the rest'}"
+        tidy(ax, "both", title, *(f"{name}: {what}" for name, what in self.rates.values()))
         ticks = np.linspace(0.0, 1.0, 6)
-        ax.set(xticks=ticks, yticks=ticks)
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        ax.set(xticks=ticks, yticks=ticks, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         ax.set_aspect("equal", adjustable="box", anchor="W")
-        if not drawn:
-            say_instead(ax, f"no curve: {self._reason}")
+        if not self.areas:
+            style.say_instead(ax, f"no curve: {self._reason}")
             return
         before = [name for name in ax.get_legend_handles_labels()[1] if CHANCE not in name]
-        few = not alone and len(self.curves) <= len(PALETTE)
+        drawn = [curve for curve in self.curves if curve.label in self.areas][:MOST_CURVES]
+        few = 1 < len(self.curves) <= len(style.PALETTE)  # these look as in other pictures
         for rank, curve in enumerate(drawn):
-            # one of a few classes looks as in other pictures, and no two curves look alike
-            self._draw_curve(ax, curve, curve.place if few else len(before) + rank)
+            place = self.rows.place(curve.label) if few else rank
+            look = style_of(place + len(before))
+            ax.plot(*self.points(curve), **look.of_line, drawstyle=self.drawstyle)
+            named = [] if self.name is None else [label(self.name, 20 if alone else 10)]
+            named += [] if alone and named else [label(curve.label, 10 if named else 20)]
+            name: Any = f"{score(self.areas[curve.label])}  {readable(', '.join(named))}"
+            point = [[curve.decided[rate]] for rate in self.rates]
+            ax.plot(*point, **look.of_line, **look.of_point, label=name, zorder=4, clip_on=False)
         if not alone:
             ax.plot([], [], " ", label=f"{score(self.area)}  {self._among}".replace(", ", "\n"))
         if self.plot_chance_level and not before:
@@ -254,23 +219,12 @@ class CurvesDisplay(PredictionsDisplay):
                 ax.plot([0.0, 1.0], ends, **DOTTED)
             area = f"{score(sum(self.chance(drawn[0])) / 2.0)}  " if alone else ""
             ax.plot([], [], **DOTTED, label=f"{area}{CHANCE}")
-        add_legend(ax, title="area under the curve\n(markers: the model's decisions)")
-
-    def _draw_curve(self, ax: Axes, curve: Curve, k: int) -> None:
-        """Draw a curve, and the decisions as a marker, which stands for both in the legend."""
-        style = style_of(k)
-        ax.plot(*self.points(curve), **style.of_line, drawstyle=self.drawstyle)
-        name: object = self.name or curve.label
-        if self.name is not None and len(self.curves) > 1:
-            name = f"{label(self.name, 12)}, {label(curve.label, 12)}"
-        look: Any = {"label": f"{score(curve.area)}  {readable(name, 26)}", "zorder": 4}
-        point = [[curve.decided[rate]] for rate in self.rates]
-        ax.plot(*point, **style.of_line, **style.of_point, **look, clip_on=False)
+        style.add_legend(ax, title="area under the curve\n(markers: the model's decisions)")
 
     @property
     def _among(self) -> str:
         """Say of which classes the mean area is, and what is not drawn."""
-        some = len(self._defined)
+        some = len(self.areas)
         said = f"mean of {counted(some, 'class', 'classes')}"
         for n, why in ((some - MOST_CURVES, "not drawn"), (len(self.curves) - some, "undefined")):
             said += f", {n} {why}" if n > 0 else ""
@@ -283,20 +237,16 @@ class CurvesDisplay(PredictionsDisplay):
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        if not self._defined:
+        if not self.areas:
             return f"{self.title} curve: there is none; {self._reason}."
-        first = self.curves[0]
-        of = f" for {label(first.label)}" if len(self.curves) == 1 else "s"
-        text = f"{self.title} curve{of}: {self.measure.replace('_', ' ')} {score(self.area)}"
+        first, measure = self.curves[0], self.measure.replace("_", " ")
         if len(self.curves) > 1:
-            each = [f"{label(c.label, 24)} {score(c.area)}" for c in self._defined[:MOST_CURVES]]
-            return f"{text}, the {self._among} ({', '.join(each)})."
+            areas = [f"{label(name, 24)} {score(area)}" for name, area in self.areas.items()]
+            text = f"{self.title} curves: {measure} {score(self.area)}, the {self._among}"
+            return f"{text} ({', '.join(areas[:MOST_CURVES])})."
         said = [f"{name} {_share(first.decided[rate])}" for rate, (name, _) in self.rates.items()]
-        chance = score(sum(self.chance(first)) / 2.0)
-        return (
-            f"{text}, where chance gives {chance}. The model's own decisions have "
-            f"{' and '.join(said)}."
-        )
+        text = f"{self.title} curve for {label(first.label)}: {measure} {score(self.area)}."
+        return f"{text} The model's own decisions have {' and '.join(said)}."
 
 
 @dataclass(eq=False)
@@ -337,10 +287,6 @@ class RocCurveDisplay(CurvesDisplay):
         "recall": ("true positive rate", "share of the class that is flagged"),
     }
 
-    def chance(self, curve: Curve) -> tuple[float, float]:
-        """Return how high the line of chance begins and ends."""
-        return 0.0, 1.0
-
     roc_auc, fpr, tpr = CurvesDisplay.area, CurvesDisplay.x, CurvesDisplay.y
 
 
@@ -378,8 +324,6 @@ class ThresholdDisplay(PredictionsDisplay):
     ----------
     rows : Predictions
         The predictions.
-    name
-        What the title calls the model.
     positive
         The class to flag; of two classes the positive one, or the last one, when not given.
     threshold
@@ -399,21 +343,15 @@ class ThresholdDisplay(PredictionsDisplay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        first, *others = _drawn_classes(self.rows, self.positive)
+        if others:
+            n = len(self.rows.classes)
+            raise TallyBayesError(f"a threshold is for one of {n} classes; name it with positive=")
+        self.curve = Curve.of(self.rows, first)
         if self.threshold is not None:
             self.threshold = number(self.threshold, "threshold")
         elif len(self.rows.classes) == 2:
             self.threshold = 0.5
-
-    @cached_property
-    def curve(self) -> Curve:
-        """What each threshold brings."""
-        places = _drawn_classes(self.rows, self.positive)
-        if len(places) > 1:
-            raise TallyBayesError(
-                f"a threshold is for one class, and there are {len(places)}; say which one is "
-                "positive"
-            )
-        return Curve.of(self.rows, places[0])
 
     def at(self, threshold: float) -> dict[str, float]:
         """Return precision, recall and share flagged, NaN where undefined.
@@ -423,33 +361,30 @@ class ThresholdDisplay(PredictionsDisplay):
         threshold
             Rows are flagged whose probability is at least this.
         """
-        found = self._at(np.array([number(threshold, "threshold")]))
-        return {rate: float(values[0]) for rate, values in found.items()}
+        rates = self._at(np.array([number(threshold, "threshold")]))
+        return {rate: float(values[0]) for rate, values in rates.items()}
 
     def _at(self, thresholds: Floats) -> dict[str, Floats]:
-        place = np.searchsorted(-self.curve.thresholds, -thresholds, "right") - 1
-        return {rate: self.curve.rates[rate][place] for rate in FLAGGED}
+        places = np.searchsorted(-self.curve.thresholds, -thresholds, "right") - 1
+        return {rate: self.curve.rates[rate][places] for rate in FLAGGED}
 
     def _draw(self, ax: Axes) -> None:
         own, chosen = readable(self.curve.label, 24), self.threshold
         about = f"threshold: flagged if the probability of {own} is at least this"
-        tidy(ax, "y", self._titled(f"What a threshold brings: {own}"), about, "share")
-        grid = self.curve.thresholds[1:]
-        if len(grid) > MOST_POINTS:
-            grid = np.linspace(0.0, 1.0, MOST_POINTS)
-        x = np.unique(np.concatenate([[0.0], grid, [1.0]]))
-        for k, (rate, values) in enumerate(self._at(x).items()):
-            style, name = style_of(k), FLAGGED[rate]
-            ax.plot(x, values, drawstyle="steps-pre", **style.of_line)
-            mark: Any = style.of_line
-            at = [] if chosen is None else [(chosen, self.at(chosen)[rate])]
-            if at:
-                mark, name = mark | style.of_point, f"{_share(at[0][1])}  {name}"
-            ax.plot(*np.reshape(at, (-1, 2)).T, **mark, label=name, zorder=4)
+        tidy(ax, "y", f"What a threshold brings: {own}", about, "share")
+        x = np.append(self.curve.thresholds[1:], [0.0, 1.0])
+        x = np.unique(x) if len(x) <= MOST_POINTS else np.linspace(0.0, 1.0, MOST_POINTS)
+        for k, (rate, y) in enumerate(self._at(x).items()):
+            name, look = FLAGGED[rate], style_of(k)
+            if chosen is not None:
+                share = self.at(chosen)[rate]
+                name = f"{_share(share)}  {name}"
+                ax.plot([chosen], [share], **look.of_point, zorder=4)
+            ax.plot(x, y, drawstyle="steps-pre", **look.of_line, label=name)
         if chosen is not None:
             ax.axvline(chosen, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        add_legend(ax, title=None if chosen is None else f"at threshold {chosen:.4g}")
+        style.add_legend(ax, title=None if chosen is None else f"at threshold {chosen:.4g}")
 
     @property
     def alt_text(self) -> str:
@@ -458,10 +393,10 @@ class ThresholdDisplay(PredictionsDisplay):
             f"Precision, recall and share flagged for {label(self.curve.label)}, which is "
             f"{_share(self.curve.share)} of the rows, by the threshold of its probability."
         )
-        chosen = [] if self.threshold is None else [self.threshold]
-        for each in sorted({0.25, 0.5, 0.75, *chosen}):
-            said = [f"{FLAGGED[rate]} {_share(value)}" for rate, value in self.at(each).items()]
-            text += f" At {each:.4g}{' (chosen)' if each in chosen else ''}: {', '.join(said)}."
+        for threshold in sorted({0.25, 0.5, 0.75, self.threshold or 0.5}):
+            rates = self.at(threshold).items()
+            said = ", ".join(f"{FLAGGED[rate]} {_share(value)}" for rate, value in rates)
+            text += f" At {threshold:.4g}: {said}."
         return text
 
 
@@ -472,9 +407,7 @@ class ReliabilityDisplay(PredictionsDisplay):
     Parameters
     ----------
     rows : Predictions
-        The predictions, which should have had no part in fitting.
-    name
-        What the title calls the model.
+        The predictions.
     positive
         The class whose probability is drawn; that of the winning class when not given.
     before : Predictions
@@ -530,30 +463,25 @@ class ReliabilityDisplay(PredictionsDisplay):
     def _draw(self, ax: Axes) -> None:
         what = "the winning class" if self.positive is None else readable(self.positive, 24)
         words = f"probability of {what}", "share for which it is right"
-        tidy(ax, "both", self._titled(f"Reliability: {what}"), *words)
+        tidy(ax, "both", f"Reliability: {what}", *words)
         # where no winner can be, there is nothing to see
-        low = 1.0 / len(self.rows.classes) if self.positive is None else 0.0
+        low = 1.0 / max(len(self.rows.classes), 2) if self.positive is None else 0.0
         ax.set_xticks(np.linspace(0.0, 1.0, 11))
         ax.set(xlim=(low - 0.02, 1.02), ylim=(-0.02, 1.02))
         ax.plot([0.0, 1.0], [0.0, 1.0], **DOTTED)
-        bars = ax.twinx()  # the rows in each bin, in the lowest fifth of the picture
+        most = float(max(table.rows.max() for table in self._series.values()))
         for k, (title, table) in enumerate(self._series.items()):
-            style, filled = style_of(k), table.rows > 0.0
+            look, filled = style_of(k), table.rows > 0.0
             x, y = table.confidence[filled], table.right[filled]
-            look: Any = style.of_line | {"marker": style.marker, "markersize": 7}
-            ax.plot(x, y, **look, label=f"{title}\n(mean distance {score(table.error)})")
-            if k:  # an outline, and no intervals, so that both can be seen
-                bars.stairs(table.rows, table.edges, **style.of_line | {"linewidth": 1.0})
-            else:
-                reach = abs(self.limits[:, filled] - y)
-                ax.errorbar(x, y, reach, fmt="none", ecolor=style.color, elinewidth=1.2, capsize=3)
-                bars.stairs(table.rows, table.edges, fill=True, color=FAINT)
-        most = max(table.rows.max() for table in self._series.values())
-        bars.set_ylim(0.0, 5.0 * most)
-        bars.set_axis_off()
-        bars.set_zorder(ax.get_zorder() - 1)
-        ax.patch.set_visible(False)
-        add_legend(ax, title=f"bars: rows, at most {count(float(most))} in a bin")
+            named: Any = {"label": f"{title}\n(mean distance {score(table.error)})"}
+            ax.plot(x, y, **look.of_line, marker=look.marker, markersize=7, **named)
+            bars: Any = look.of_line | {"linewidth": 1.0}
+            if not k:  # the other is an outline, without intervals, so that both can be seen
+                reach, bars = abs(self.limits[:, filled] - y), {"fill": True, "color": FAINT}
+                ax.errorbar(x, y, reach, fmt="none", ecolor=look.color, elinewidth=1.2, capsize=3)
+            # the rows in each bin, in the lowest fifth of the picture
+            ax.stairs(0.2 * table.rows / most, table.edges, zorder=0.5, **bars)
+        style.add_legend(ax, title=f"bars: rows, at most {count(most)} in a bin")
 
     @property
     def alt_text(self) -> str:
@@ -575,16 +503,8 @@ class ConfusionMatrixDisplay(PredictionsDisplay):
     """A confusion matrix; make it with `from_estimator` or `from_predictions`.
 
     Each cell has its count and the share that it is of its column, the rows of one true class. It
-    is blue where predictions are right and orange where they are wrong.
-
-    Parameters
-    ----------
-    rows : Predictions
-        The predictions.
-    name
-        What the title calls the model.
-    most
-        How many classes are drawn at most: the most frequent ones.
+    is blue where predictions are right and orange where they are wrong. Of many classes the most
+    frequent ones are drawn.
 
     Examples
     --------
@@ -594,10 +514,8 @@ class ConfusionMatrixDisplay(PredictionsDisplay):
     [[1, 1], [1, 2]]
     >>> print(display.alt_text)
     Confusion matrix of 5 rows and 2 classes: 3 (60.0 %) are right. Most often Yes is taken for \
-No: 1 row, 33.3 % of Yes; then No for Yes: 1 row, 50.0 % of No.
+No: 1 row, 33.3 % of Yes.
     """
-
-    most: int = MOST_CLASSES
 
     @classmethod
     def from_predictions(  # type: ignore[override]  # labels, where others take probabilities
@@ -606,81 +524,62 @@ No: 1 row, 33.3 % of Yes; then No for Yes: 1 row, 50.0 % of No.
     ) -> Self:  # fmt: skip
         """Draw the confusion matrix of predictions, or of true and predicted labels.
 
-        Parameters
-        ----------
-        y_true
-            `Predictions`, such as `cross_val` returns; or the true label of each row.
-        y_pred
-            The predicted label of each row.
-        labels
-            The classes in order; those that occur, sorted, when not given.
-        sample_weight, ax, options
-            As for `from_estimator`.
+        The classes are `labels`, in this order, or those that occur, sorted; the other parameters
+        are those of other pictures of predictions.
         """
-        if isinstance(y_true, Predictions):
-            return cls(y_true, **options).plot(ax)
-        classes = Confusion.of(y_true, y_pred, labels).classes
-        certain = np.eye(len(classes))[codes_of(y_pred, classes, "y_pred")]
-        given = {"classes": classes, "sample_weight": sample_weight}
-        return cls(Predictions.of(y_true, certain, y_pred, **given), **options).plot(ax)
+        certain = classes = None
+        if not isinstance(y_true, Predictions):
+            classes = Confusion.of(y_true, y_pred, labels).classes
+            certain = np.eye(len(classes))[codes_of(y_pred, classes, "y_pred")]
+        options |= {"classes": classes, "sample_weight": sample_weight, "ax": ax}
+        return super().from_predictions(y_true, certain, **options)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self.most, "most", 2)
+        self.confusion = self.rows.confusion
+        often = np.argsort(-self.confusion.counts.sum(0), kind="stable")
+        self.drawn: list[int] = sorted(often[:MOST_CLASSES].tolist())
 
     def _inches(self) -> tuple[float, float]:
         cells = 0.62 * len(self.drawn)
         return min(9.6, 4.2 + cells), min(9.0, 3.6 + cells)
-
-    @cached_property
-    def confusion(self) -> Confusion:
-        """The whole matrix."""
-        return self.rows.confusion
 
     @property
     def shares(self) -> Floats:
         """What share of its column, the rows of one true class, each cell is."""
         return _ratio(self.confusion.counts, self.confusion.counts.sum(0))
 
-    @property
-    def drawn(self) -> list[int]:
-        """The places of the classes that are drawn."""
-        often = np.argsort(-self.confusion.counts.sum(0), kind="stable")
-        return sorted(often[: self.most].tolist())
-
     def _draw(self, ax: Axes) -> None:
-        drawn, classes = self.drawn, self.confusion.classes
-        n = len(drawn)
+        n, classes = len(self.drawn), self.confusion.classes
         few = f" ({n} most frequent of {len(classes)} classes)" if n < len(classes) else ""
-        tidy(ax, None, self._titled(f"Confusion matrix{few}"), "true class", "predicted class")
-        counts = self.confusion.counts[np.ix_(drawn, drawn)].tolist()
-        shares = self.shares[np.ix_(drawn, drawn)]
+        tidy(ax, None, f"Confusion matrix{few}", "true class", "predicted class")
+        counts = self.confusion.counts[np.ix_(self.drawn, self.drawn)].tolist()
+        shares = self.shares[np.ix_(self.drawn, self.drawn)]
         wrong = ~np.eye(n, dtype=np.bool_)
         for hidden, colours in ((wrong, "Blues"), (~wrong, "Oranges")):
             shade = np.ma.masked_array(shares, hidden | ~(shares > 0.0))
             ax.imshow(shade, cmap=colours, vmin=0.0, vmax=1.0)
         size = LABEL if n <= 4 else NOTE if n <= 8 else "x-small"
-        for row, column in np.ndindex(n, n):
+        for (row, column), share in np.ndenumerate(shares):
             if n <= 6 or counts[row][column]:  # many zeros would hide the rest
-                share = float(shares[row, column])
                 text = count(counts[row][column])
                 text += "" if math.isnan(share) else f"\n{percent(share)}"
                 look: Any = {"fontsize": size, "color": "white" if share > 0.7 else INK}
                 ax.text(column, row, text, ha="center", va="center", **look)
-        names = [readable(classes[k], 18 if n <= 6 else 14) for k in drawn]
+        names = [readable(classes[k], 18 if n <= 6 else 14) for k in self.drawn]
         slanted = n > 4 and max(map(len, names)) > 40 // n
         ax.set_yticks(range(n), names)
         if n <= 6:
-            rows = self.confusion.counts.sum(0)[drawn].tolist()
+            rows = self.confusion.counts.sum(0)[self.drawn].tolist()
             names = [f"{name}\n{counted(k, 'row')}" for name, k in zip(names, rows, strict=True)]
-        ax.set_xticks(range(n), names, **(TURNED if slanted else {}))
+        ax.set_xticks(range(n), names, **(style.TURNED if slanted else {}))
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
-        table, shares = self.confusion, self.shares
+        table = self.confusion
         total, right = float(table.counts.sum()), float(table.true_positives.sum())
         text = (
             f"Confusion matrix of {counted(total, 'row')} and {len(table.classes)} classes: "
@@ -689,16 +588,12 @@ No: 1 row, 33.3 % of Yes; then No for Yes: 1 row, 50.0 % of No.
         if len(self.drawn) < len(table.classes):
             text += f" The {len(self.drawn)} most frequent classes are drawn."
         wrong = table.counts - np.diag(table.true_positives)
-        worst: list[str] = []
-        for cell in np.argsort(-wrong, axis=None, kind="stable")[:3].tolist():
-            row, column = divmod(cell, len(wrong))
-            if wrong[row, column]:
-                said, true = label(table.classes[row], 24), label(table.classes[column], 24)
-                rows = counted(wrong[row, column].item(), "row")
-                share = percent(float(shares[row, column]))
-                verb = "" if worst else "is taken "
-                worst.append(f"{true} {verb}for {said}: {rows}, {share} of {true}")
-        return f"{text} Most often {'; then '.join(worst)}." if worst else text
+        row, column = np.unravel_index(wrong.argmax(), wrong.shape)
+        if wrong[row, column]:
+            said, true = (label(table.classes[place], 24) for place in (row, column))
+            rows, share = counted(wrong[row, column], "row"), percent(self.shares[row, column])
+            text += f" Most often {true} is taken for {said}: {rows}, {share} of {true}."
+        return text
 
 
 def _asked(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Predictions:
@@ -706,18 +601,18 @@ def _asked(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Predictions:
     if hasattr(estimator, "classes_"):
         return Predictions.from_estimator(estimator, X, y, sample_weight=sample_weight)
     model = model_of(estimator)
-    proba, winners = model.judged(as_source(X))
-    true = codes_of(y, model.classes, "y")
-    weights = weights_of(sample_weight, len(true))
-    return Predictions(model.classes, true, winners, proba, weights, positive=model.positive)
+    proba, winners = model.judged(X)
+    said = np.array(model.classes, object)[winners]
+    given: Any = {"classes": model.classes, "positive": model.positive}
+    return Predictions.of(y, proba, said, sample_weight=sample_weight, **given)
 
 
-def _drawn_classes(rows: Predictions, positive: Label | None) -> list[int]:
-    """Return the places of the classes to draw."""
+def _drawn_classes(rows: Predictions, positive: Label | None) -> tuple[Label, ...]:
+    """Return the classes to draw."""
     if positive is not None:
-        return [rows.place(positive)]
+        return (positive,)
     one = rows.positive is not None or len(rows.classes) == 2
-    return [rows.positive_place] if one else list(range(len(rows.classes)))
+    return (rows.classes[rows.positive_place],) if one else rows.classes
 
 
 def _ratio(part: Any, whole: Any) -> Floats:

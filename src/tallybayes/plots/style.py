@@ -101,7 +101,12 @@ def new_figure(size: tuple[float, float]) -> Figure:
 
 @dataclass(eq=False)
 class Display(ABC):
-    """A picture on one pair of axes: `figure_` and `ax_` hold it once it is drawn."""
+    """A picture on one pair of axes: `figure_` and `ax_` hold it once it is drawn.
+
+    What displays are made from: an `estimator` that was fitted, or a model; rows `X` with their
+    labels `y` and their `sample_weight`, how often each counts; a `record`, a value for each
+    column, and those that it does not have are missing. They draw on `ax`, or on a new figure.
+    """
 
     figure_: Figure = field(init=False, repr=False)
     ax_: Axes = field(init=False, repr=False)
@@ -115,12 +120,10 @@ class Display(ABC):
         return self
 
     def _inches(self) -> tuple[float, float]:
-        """Return the size of a figure of its own."""
         return self.size
 
     @abstractmethod
-    def _draw(self, ax: Axes) -> None:
-        """Draw on axes."""
+    def _draw(self, ax: Axes) -> None: ...
 
     @property
     @abstractmethod

@@ -56,11 +56,11 @@ def svg_of(display_or_figure: Any, alt: str | None = None) -> str:
             f"{type(display_or_figure).__name__}"
         )
     said = str(getattr(display_or_figure, "alt_text", "") if alt is None else alt)
-    svg = _drawn(figure)
-    mark = "p" + sha256(f"{svg}{said}".encode()).hexdigest()[:10]
+    mark = "p" + sha256(said.encode()).hexdigest()[:10]
+    svg = _drawn(figure, mark)
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
     # only inside of tags: what people wrote stays as it is
-    svg = re.sub(r"<[^>]*>", lambda tag: _own(tag.group(), mark, used), svg)
+    svg = re.sub(r"<[^>]*>", lambda tag: _own(tag.group(), used), svg)
     head, _, body = svg.partition(">")
     width, height, box = re.findall(r'(?:width|height|viewBox)="([^"]+)"', head)
     # 96 pixels of the page make an inch, as 72 points do
@@ -74,13 +74,13 @@ def svg_of(display_or_figure: Any, alt: str | None = None) -> str:
     )
 
 
-def _drawn(figure: Figure) -> str:
+def _drawn(figure: Figure, salt: str) -> str:
     """Return what matplotlib writes, without date, version and a style sheet for the whole page."""
     from matplotlib import rc_context
 
     out = StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "tallybayes"}
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": salt}
     with DRAWING, rc_context(settings), warnings.catch_warnings():
         # a letter that matplotlib's font lacks is drawn by the reader's browser
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
@@ -90,12 +90,10 @@ def _drawn(figure: Figure) -> str:
     return re.sub(unwanted, "", text[text.index("<svg") :].strip(), flags=re.DOTALL)
 
 
-def _own(tag: str, mark: str, used: set[str]) -> str:
-    """Return a tag with names of this picture only, if they are used, and no font of its own."""
+def _own(tag: str, used: set[str]) -> str:
+    """Return a tag without a name that nothing refers to, and without a font of its own."""
     tag = re.sub(r'\sid="([^"]+)"', lambda name: name.group() if name[1] in used else "", tag)
-    tag = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{mark}-", tag)
-    tag = re.sub(r"font-family:[^;\"]*;?\s*", "", tag)
-    return re.sub(r"(font:[^;\"']*px )'[^;\"]*", rf"\1{FONT}", tag)  # as matplotlib wrote before
+    return re.sub(r"font-family:[^;\"]*;?\s*", "", tag)
 
 
 def _text(words: str) -> str:

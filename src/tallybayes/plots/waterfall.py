@@ -18,17 +18,8 @@ import numpy as np
 from tallybayes.errors import whole
 from tallybayes.explanations import Explanation, explain
 from tallybayes.explanations.explanation import Contrast, Evidence, model_of
-from tallybayes.plots.style import (
-    INK,
-    NOTE,
-    QUIET,
-    Display,
-    readable,
-    record_of,
-    style_of,
-    tidy,
-    written,
-)
+from tallybayes.plots import style
+from tallybayes.plots.style import INK, NOTE, QUIET, Display, readable, style_of, tidy
 from tallybayes.rendering import words
 from tallybayes.rendering.words import label, probability
 from tallybayes.sources.labels import Label
@@ -78,22 +69,12 @@ class WaterfallDisplay(Display):
         cls, estimator: Any, record: Any, one: Label | None = None, other: Label | None = None,
         most: int = 12, ax: Any = None,
     ) -> Self:  # fmt: skip
-        """Draw the evidence in a record.
+        """Draw the evidence in a record, for `one` class against an `other`.
 
-        Parameters
-        ----------
-        estimator
-            A fitted estimator, or a model.
-        record
-            A value for each column; columns that it does not have are missing.
-        one, other
-            The classes; the model's answer and the most probable other class when not given.
-        most
-            How many values are shown: the strongest ones. The rest is one step together.
-        ax
-            Axes to draw on; a new figure when not given.
+        They are the model's answer and the most probable other class when not given; `most` is that
+        of the class, and the others are those of every `Display`.
         """
-        explanation = explain(model_of(estimator), record_of(estimator, record))
+        explanation = explain(model_of(estimator), style.record_of(estimator, record))
         return cls.from_explanation(explanation, one, other, most, ax)
 
     @classmethod
@@ -146,26 +127,25 @@ class WaterfallDisplay(Display):
         return 7.6, 2.1 + 0.36 * len(self.steps) + 0.2 * bool(self.left_out)
 
     def _draw(self, ax: Axes) -> None:
-        n, (one, other) = len(self.steps), (readable(each, 20) for each in self._pair)
+        n, (one, other) = len(self.steps), (readable(name, 20) for name in self._pair)
         lines = wrap(label(f"left out: {'; '.join(self.left_out)}", 5 * LINE), LINE)
         below = [readable(line, LINE) for line in lines] if self.left_out else []
         about = "\n".join([f"bits for {one} (right) against {other} (left)", *below])
         tidy(ax, "x", self._title(), about)
         finite = [0.0, *filter(math.isfinite, self.ends)]
         width = max(max(finite) - min(finite), 1.0)
-        room = [0.35 if sign * math.inf in [step.bits for step in self.steps] else 0.04
-                for sign in (-1.0, 1.0)]  # fmt: skip
-        low, high = min(finite) - room[0] * width, max(finite) + (room[1] + 0.4) * width
+        arrows = {step.bits for step in self.steps}
+        low = min(finite) - (0.35 if -math.inf in arrows else 0.04) * width
+        high = max(finite) + (0.75 if math.inf in arrows else 0.44) * width
         edge = 0.02 * (high - low)
-        ends = np.clip(np.array([*self.ends, self.total]), low + edge, high - edge)
-        before = 0.0
-        for k, (step, end) in enumerate(zip(self.steps, ends, strict=False)):
-            after = before if math.isnan(end) else float(end)
-            self._bar(ax, k, before, after, step.bits)
-            ax.plot([after, after], [k, k + 1], color=QUIET, linewidth=0.8, zorder=1)
-            before = after
+        ends = np.clip([0.0, *self.ends], low + edge, high - edge).tolist()
+        for k, step in enumerate(self.steps):
+            if math.isnan(ends[k + 1]):  # one class was ruled out before, and now the other
+                ends[k + 1] = ends[k]
+            self._bar(ax, k, ends[k], ends[k + 1], step.bits)
+            ax.plot([ends[k + 1]] * 2, [k, k + 1], color=QUIET, linewidth=0.8, zorder=1)
         if not math.isnan(self.total):
-            self._bar(ax, n, 0.0, float(ends[-1]), self.total)
+            self._bar(ax, n, 0.0, ends[-1], self.total)
         ax.set_yticks(range(n + 1), [*(readable(step.name, 38) for step in self.steps), "total"])
         ax.tick_params(axis="y", length=0)
         ax.set(xlim=(low, high), ylim=(n + 0.55, -0.7))
@@ -184,17 +164,17 @@ class WaterfallDisplay(Display):
         """Draw a step and say what it is; one without end has an arrow."""
         total = k == len(self.steps)
         if not math.isnan(bits):
-            style = style_of(self.contrast.explanation.classes.index(self._pair[bits < 0.0]))
-            look = style.of_bar | {"linewidth": 2.0 if total else 1.0}
-            ax.barh(k, end - start, left=start, height=0.62, zorder=2, **look)
+            look = style_of(self.contrast.explanation.classes.index(self._pair[bits < 0.0]))
+            bar = look.of_bar | {"linewidth": 2.0 if total else 1.0}
+            ax.barh(k, end - start, left=start, height=0.62, zorder=2, **bar)
             if math.isinf(bits):
                 side = ">" if bits > 0.0 else "<"
-                ax.plot([end], [k], side, color=style.color, markersize=11, zorder=3)
-        said = _said(bits, *(readable(each, 20) for each in self._pair))
+                ax.plot([end], [k], side, color=look.color, markersize=11, zorder=3)
+        said = _said(bits, *(readable(name, 20) for name in self._pair))
         place: Any = {"xytext": (6.0, 0.0), "textcoords": "offset points", "va": "center"}
-        behind = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.0}
-        look = {"bbox": behind, "fontsize": NOTE, "fontweight": "bold" if total else "normal"}
-        ax.annotate(said, (max(start, end), k), zorder=4, **place, **look)
+        place["bbox"] = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.0}
+        weight = "bold" if total else "normal"
+        ax.annotate(said, (max(start, end), k), zorder=4, fontsize=NOTE, fontweight=weight, **place)
 
     def _title(self) -> str:
         one, other = (readable(each, 14) for each in self._pair)
@@ -208,10 +188,10 @@ class WaterfallDisplay(Display):
         """What the picture shows, in words and numbers."""
         one, other = map(label, self._pair)
         strongest = sorted(self.steps, key=lambda step: -abs(step.bits))[:4]
-        each = [f"{label(step.name)} {_said(step.bits, one, other)}" for step in strongest]
-        text = f"Waterfall of the evidence for {one} against {other}, in bits: {', '.join(each)}"
-        hidden = len(self.steps) - len(each)
-        text += f" and smaller ones ({hidden})." if hidden > 0 else "."
+        said = [f"{label(step.name)} {_said(step.bits, one, other)}" for step in strongest]
+        text = f"Waterfall of the evidence for {one} against {other}, in bits: {', '.join(said)}"
+        hidden = len(self.steps) - len(said)
+        text += f" and smaller ones ({hidden})." if hidden else "."
         together = f"Together {_said(self.total, one, other)}."
         if math.isnan(self.total):
             together = "Both classes are impossible for this record."
@@ -228,7 +208,7 @@ def _name(evidence: Evidence) -> str:
         return f"“{piece.value}”" + (f", {piece.count:g} times" if piece.count > 1.0 else "")
     if piece.value is None:
         return piece.column
-    return f"{piece.column} = {label(written(piece.value), 40)}"
+    return f"{piece.column} = {label(style.written(piece.value), 40)}"
 
 
 def _said(bits: float, one: str, other: str) -> str:
