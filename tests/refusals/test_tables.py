@@ -325,7 +325,7 @@ IN_THE_PREDICTION = {
     "text for a number of a record": (lambda: model().posterior_of({"income": "x"}), "column 'income' holds 'x'"),
     "infinite number of a record": (lambda: model().posterior_of({"income": np.inf}), "column 'income' holds infinity"),
     "a list in a record": (lambda: model().posterior_of({"status": ["x"]}), "column 'status' holds a list"),
-    "loss of an unknown class": (lambda: model().decide(FINE, {"go": {"a": 1, "bb": 2}}), "losses of 'go': no class 'bb'"),
+    "loss of an unknown class": (lambda: model().decide(FINE, {"go": {"a": 1, "bb": 2}}), "losses of 'go': 'bb' is not a class; did you mean 'b'"),
     "loss missing": (lambda: model().decide(FINE, {"go": {"a": 1}}), "losses of 'go': the loss in class 'b' is None"),
     "loss as text": (lambda: model().decide(FINE, {"go": {"a": "x", "b": 1}}), "losses of 'go': the loss in class 'a'"),
     "loss as None": (lambda: model().decide(FINE, {"go": {"a": None, "b": 1}}), "losses of 'go': the loss in class 'a'"),

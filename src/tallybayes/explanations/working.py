@@ -315,7 +315,8 @@ def _has_factor(term: Term) -> bool:
 
 def _derived(model: Model, term: Term, names: tuple[str, ...], several: bool) -> Derivation:
     """Ask the parameters how a term is worked out; words of several texts say where they are."""
-    factor, unit = model.place(term.column)
+    of_term = model.column(term.column)
+    factor, unit = of_term.factor, of_term.unit
     column, raw, value = _line(term.column), term.value, _line(term.value)
     if term.is_word:
         where = f" in {column}" if several else ""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Block, batches, encoded
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Kind, Schema
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 DRAWS = 2000  # by which columns of which nothing was counted show what they may be
 MOST_LISTED = 20
+GRID = 513  # numbers among which values are drawn where a family says no more than log_prob
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +126,20 @@ class ModelColumn:
         if not len(values):
             return np.zeros((0, len(self.classes)))
         return parameters.log_prob(self.encode(values))[:, 0, :] + 0.0  # no -0.0
+
+    def sample(self, rng: np.random.Generator, classes: NDArray[np.int64]) -> NDArray[Any]:
+        """Draw among the values that were counted, by their probabilities."""
+        values = () if self.factor.counted is None else self.support.grid(GRID)
+        if not len(values):
+            raise CannotDrawError(
+                f"column {self.name!r} cannot be drawn: {type(self.parameters).__name__} has no "
+                "sample(), and the counts do not tell which values there are"
+            )
+        logs = self.log_prob(values).T[classes]
+        ends = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+        at = (ends < rng.random((len(classes), 1)) * ends[:, -1:]).sum(axis=1)
+        chosen: NDArray[Any] = np.array(values)[at]
+        return chosen
 
     @cached_property
     def shown(self) -> Support:

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean, whole
-from tallybayes.families.parameters import Entries, safe_log
+from tallybayes.errors import TallyBayesError, whole
+from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp
 from tallybayes.model.factors import Factor
-from tallybayes.model.model import Model
+from tallybayes.model.model import Model, place_of_class
 from tallybayes.model.recipe import Fitted
 from tallybayes.sources.labels import Label
 from tallybayes.tokenizer import Words
@@ -75,78 +75,55 @@ def most_informative(
     whole(n, "n", 1)
     fitted: Model | Fitted = model.fitted_ if hasattr(type(model), "fitted_") else model
     of = fitted.model if isinstance(fitted, Fitted) else fitted
-    asked = _asked(of, column)
-    words = any(isinstance(factor.kind, Words) for factor, _ in asked)
-    return _most(of, asked, n, _places(list(of.classes), between, "word" if words else "value"))
-
-
-def informative_values(model: Model, n: int) -> dict[Label, list[InformativeValue]]:
-    """Return for each class up to n values of any column, words among them, that speak most."""
-    return _most(model, _with_entries(model.factors), n, list(range(len(model.classes))))
-
-
-def _with_entries(factors: Iterable[Factor]) -> list[tuple[Factor, Entries]]:
-    """Return the factors of which single values can speak for a class."""
-    every = [(factor, factor.parameters.entries()) for factor in factors]
-    return [(factor, entries) for factor, entries in every if entries is not None]
-
-
-def _places(classes: list[Label], between: tuple[Label, Label] | None, what: str) -> list[int]:
-    """Return which classes are told from each other."""
-    if between is None:
-        if len(classes) < 2:
-            raise TallyBayesError(f"there is only one class, so no {what} tells anything")
-        return list(range(len(classes)))
-    pair = isinstance(between, tuple | list) and len(between) == 2
-    if not pair or between[0] == between[1]:
-        raise TallyBayesError(f"between is {between!r}; give two different classes")
-    for label in between:
-        if label not in classes:
-            hint = did_you_mean(label, classes)
-            raise TallyBayesError(f"between: {label!r} is not a class; {hint}")
-    return [classes.index(label) for label in between]
-
-
-def _asked(model: Model, column: str | None) -> list[tuple[Factor, Entries]]:
-    """Return the factors whose values are meant: a text, a column, or all that have values."""
     if column is not None:
-        model.schema.place_of(column)  # refuses what is no column
-    factors = [f for f in model.factors if column is None or column in map(str, f.names)]
+        of.schema.place_of(column)  # refuses what is no column
+    factors = [f for f in of.factors if column is None or column in map(str, f.names)]
     texts = [factor for factor in factors if isinstance(factor.kind, Words)]
     if len(texts) > 1:
         names = sorted(str(factor.names[0]) for factor in texts)
         raise TallyBayesError(f"say which column of text: {', '.join(map(repr, names))}")
-    asked = _with_entries(texts or factors)
-    if not asked:
+    places = list(range(len(of.classes)))
+    if between is not None:
+        if not isinstance(between, tuple | list) or len({*between}) != 2 or len(between) != 2:
+            raise TallyBayesError(f"between is {between!r}; give two different classes")
+        places = [place_of_class(label, of.classes, "between:") for label in between]
+    elif len(places) < 2:
+        what = "word" if texts else "value"
+        raise TallyBayesError(f"there is only one class, so no {what} tells anything")
+    most = _most(of, texts or factors, n, places, column)
+    if most is None:
         what = f"{column!r} holds numbers" if column else "the model has columns of numbers only"
         raise TallyBayesError(f"{what}, {NO_SINGLE_VALUE}")
-    if column is None:
-        return asked
-    ((factor, entries),) = asked
-    some = np.flatnonzero(entries.units == list(map(str, factor.names)).index(column))
-    values = [entries.values[k] for k in some.tolist()]
-    return [
-        (factor, Entries(entries.units[some], values, entries.log_p[some], entries.counts[some]))
-    ]
+    return most
+
+
+def informative_values(model: Model, n: int) -> dict[Label, list[InformativeValue]]:
+    """Return for each class up to n values of any column, words among them, that speak most."""
+    return _most(model, model.factors, n, list(range(len(model.classes)))) or {}
 
 
 def _most(
-    of: Model, asked: list[tuple[Factor, Entries]], n: int, places: list[int]
-) -> dict[Label, list[InformativeValue]]:
-    """Return the values that tell most of those that are asked for."""
+    of: Model, factors: Iterable[Factor], n: int, places: list[int], column: str | None = None
+) -> dict[Label, list[InformativeValue]] | None:
+    """Return the values that tell most; None if of no factor a single value can tell anything."""
     order = {str(name): number for number, name in enumerate(of.schema.names)}
     log_prior = safe_log(of.prior)[places]
-    found: dict[Label, list[InformativeValue]] = {of.classes[place]: [] for place in places}
-    for factor, entries in asked:
+    most: dict[Label, list[InformativeValue]] = {of.classes[place]: [] for place in places}
+    of_factors = [(factor, factor.parameters.entries()) for factor in factors]
+    for factor, entries in of_factors:
+        if entries is None:
+            continue
+        names = [str(name) for name in factor.names]
+        asked = column is None or entries.units == names.index(column)
         logs, counts = entries.log_p[:, places], entries.counts[:, places]
         for k, place in enumerate(places):
             others = [j for j in range(len(places)) if j != k]
             ratio = _against(logs, log_prior, k, others)
             here, elsewhere = counts[:, k], counts[:, others].sum(axis=1)
-            telling = np.flatnonzero((ratio > 0.0) & ((here > 0.0) | np.isnan(here)))
+            telling = np.flatnonzero((ratio > 0.0) & ((here > 0.0) | np.isnan(here)) & asked)
             best = telling[np.lexsort((-here[telling], -ratio[telling]))][:n]
-            found[of.classes[place]] += [
-                InformativeValue(str(factor.names[entries.units[e]]), entries.values[e], *numbers)
+            most[of.classes[place]] += [
+                InformativeValue(names[entries.units[e]], entries.values[e], *numbers)
                 for e, *numbers in zip(
                     best.tolist(),
                     *(x[best].tolist() for x in (ratio, here, elsewhere)),
@@ -157,7 +134,9 @@ def _most(
     def rank(value: InformativeValue) -> tuple[float, ...]:
         return -value.log_ratio, -np.nan_to_num(value.here), order.get(value.column, len(order))
 
-    return {label: sorted(values, key=rank)[:n] for label, values in found.items()}
+    if all(entries is None for _, entries in of_factors):
+        return None
+    return {label: sorted(values, key=rank)[:n] for label, values in most.items()}
 
 
 def _against(logs: Floats, log_prior: Floats, k: int, others: list[int]) -> Floats:

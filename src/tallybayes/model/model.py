@@ -7,7 +7,7 @@ classes it is the posterior. All of it is computed with logarithms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -15,14 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Batch, Block, batches, cells_of
-from tallybayes.errors import (
-    CannotDrawError,
-    TallyBayesError,
-    TallyBayesWarning,
-    did_you_mean,
-    number,
-    warn,
-)
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn, whole
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.scoring import log_sum_exp, shares
@@ -31,7 +24,7 @@ from tallybayes.model.calibration import Calibration
 from tallybayes.model.column import ModelColumn
 from tallybayes.model.factors import Factor
 from tallybayes.model.payload import MOST_WORDS, payload_of
-from tallybayes.model.records import RecordScorer
+from tallybayes.model.records import RecordScorer, record_scorer
 from tallybayes.priors import Fractions, Prior
 from tallybayes.schema import Schema, no_column
 from tallybayes.sources import Source, as_source
@@ -41,7 +34,6 @@ Floats = NDArray[np.float64]
 Array = NDArray[Any]
 
 STATED = "The prior is stated: the model comes without its counts."
-GRID = 513  # numbers among which values are drawn where a family says no more than log_prob
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +45,11 @@ class ClassCounts:
     weight: Floats
 
 
+@dataclass(eq=False, repr=False)
 class Model:
     """A naive Bayes model, estimated from a tally or stated by hand.
 
-    Attributes
+    Parameters
     ----------
     schema : Schema
         The columns.
@@ -82,34 +75,21 @@ class Model:
     ['No', 'Yes']
     """
 
-    def __init__(
-        self,
-        schema: Schema,
-        classes: tuple[Label, ...],
-        prior: Floats,
-        factors: tuple[Factor, ...],
-        positive: Label | None = None,
-        calibration: Calibration | None = None,
-        counted: ClassCounts | None = None,
-    ) -> None:
-        if positive is not None and positive not in classes:
-            hint = did_you_mean(positive, classes)
-            raise TallyBayesError(f"the positive class {positive!r} is not a class; {hint}")
-        self.schema = schema
-        self.classes = classes
-        self.prior = prior
-        self.factors = factors
-        self.positive = positive
-        self.calibration = calibration
-        self.counted = counted
+    schema: Schema
+    classes: tuple[Label, ...]
+    prior: Floats
+    factors: tuple[Factor, ...]
+    positive: Label | None = None
+    calibration: Calibration | None = None
+    counted: ClassCounts | None = None
+
+    def __post_init__(self) -> None:
+        if self.positive is not None:
+            place_of_class(self.positive, self.classes, "the positive class")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is written for single records: it cannot be pickled, and is made anew."""
-        return {
-            name: value
-            for name, value in vars(self).items()
-            if name not in ("_record_scorer", "_places")
-        }
+        """Leave out what is worked out from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self.classes[:6])) + (", ..." if len(self.classes) > 6 else "")
@@ -218,12 +198,12 @@ class Model:
         Columns that the record does not have are missing: their factors are left out. The target
         may be in the record and is not looked at.
         """
-        found = self._record_scorer(record) if self.schema.takes_plain_values else None
-        if found is not None:
-            return found
-        # something is unusual: the careful path knows all the rules and has all the errors
-        row = self.posterior(self.table_of(record))[0]
-        return dict(zip(self.classes, row.tolist(), strict=True))
+        posterior = None if self._record_scorer is None else self._record_scorer(record)
+        if posterior is None:
+            # something is unusual: the careful path knows all the rules and has all the errors
+            row = self.posterior(self.table_of(record))[0]
+            posterior = dict(zip(self.classes, row.tolist(), strict=True))
+        return posterior
 
     def table_of(self, record: Mapping[str, Any]) -> dict[str, list[Any]]:
         """Return a record as a table of one row; columns that it does not have are missing."""
@@ -249,8 +229,8 @@ class Model:
         return logs
 
     @cached_property
-    def _record_scorer(self) -> RecordScorer:
-        return RecordScorer(self.schema, self.classes, self.log_prior, self.factors)
+    def _record_scorer(self) -> RecordScorer | None:
+        return record_scorer(self.schema, self.classes, self.log_prior, self.factors)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row.
@@ -299,9 +279,7 @@ class Model:
         table = np.empty((len(self.classes), len(losses)))
         for k, (decision, row) in enumerate(losses.items()):
             for label in row:
-                if label not in self.classes:
-                    hint = did_you_mean(label, self.classes)
-                    raise TallyBayesError(f"losses of {decision!r}: no class {label!r}; {hint}")
+                place_of_class(label, self.classes, f"losses of {decision!r}:")
             for c, label in enumerate(self.classes):
                 what = f"losses of {decision!r}: the loss in class {label!r}"
                 table[c, k] = number(row.get(label), what)
@@ -310,27 +288,23 @@ class Model:
         return chosen
 
     @cached_property
-    def _places(self) -> dict[str, tuple[Factor, int]]:
+    def units(self) -> dict[str, ModelColumn]:
+        """The columns, and what is counted beside them, by name."""
         return {
-            str(name): (factor, unit)
+            str(name): ModelColumn(self.schema, self.classes, factor, unit)
             for factor in self.factors
             for unit, name in enumerate(factor.names)
         }
 
-    def place(self, name: str) -> tuple[Factor, int]:
-        """Return the factor of a column and its place in it; an unknown name is refused."""
-        if str(name) not in self._places:
-            raise no_column(str(name), self.schema.names)
-        return self._places[str(name)]
-
     def column(self, name: str) -> ModelColumn:
         """Return one column on its own: its distributions, and the values it may have."""
-        return ModelColumn(self.schema, self.classes, *self.place(name))
+        if str(name) not in self.units:
+            raise no_column(str(name), self.schema.names)
+        return self.units[str(name)]
 
     def columns(self) -> Iterator[ModelColumn]:
         """Go through the columns, in the order of the table."""
-        for name in self.schema.names:
-            yield self.column(name)
+        return map(self.column, self.schema.names)
 
     def payload(self, most_words: int = MOST_WORDS) -> dict[str, Any]:
         """Return all that is needed to compute posteriors elsewhere, as plain data for JSON.
@@ -353,21 +327,6 @@ class Model:
         """
         return payload_of(self, most_words)
 
-    def _drawn(self, factor: Factor, unit: int, rng: np.random.Generator, classes: Array) -> Array:
-        """Draw values of a unit among those that its counts know of, by their probabilities."""
-        column = ModelColumn(self.schema, self.classes, factor, unit)
-        values = () if factor.counted is None else column.support.grid(GRID)
-        if not len(values):
-            raise CannotDrawError(
-                f"column {column.name!r} cannot be drawn: {type(factor.parameters).__name__} has "
-                "no sample(), and the counts do not tell which values there are"
-            )
-        logs = column.log_prob(values).T[classes]
-        ends = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
-        at = (ends < rng.random((len(classes), 1)) * ends[:, -1:]).sum(axis=1)
-        chosen: Array = np.array(values)[at]
-        return chosen
-
     def sample(
         self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
     ) -> dict[str, Array]:
@@ -388,44 +347,41 @@ class Model:
         dict
             An array for every column, and for the target.
         """
-        if not isinstance(n, int | np.integer) or n < 0:
-            raise TallyBayesError(f"n is {n!r}; the number of records must be 0 or more")
+        whole(n, "n", 0)
         if not isinstance(given, Mapping | None):
             raise TallyBayesError(
                 f"given is {given!r}; give a mapping: {{{self.schema.target!r}: label}}"
             )
-        fixed = dict(given or {})
-        rng = np.random.default_rng(seed)
+        fixed, rng = dict(given or {}), np.random.default_rng(seed)
         label = fixed.pop(self.schema.target, None)
-        columns = set(self.schema.names)
         for name in fixed:
-            if name not in columns:
-                known = [*self.schema.names, self.schema.target]
-                raise TallyBayesError(
-                    f"given: there is no column {name!r}; {did_you_mean(name, known)}"
-                )
-        if label is None:
+            if name not in self.schema.places:
+                raise no_column(name, [*self.schema.names, self.schema.target])
+        if label is not None:
+            classes = np.full(n, place_of_class(label, self.classes, "given:"))
+        else:
             p = np.array(list(self.posterior_of(fixed).values())) if fixed else self.prior
             classes = rng.choice(len(p), size=n, p=p / p.sum())
-        elif label in self.classes:
-            classes = np.full(n, self.classes.index(label))
-        else:
-            hint = did_you_mean(label, self.classes)
-            raise TallyBayesError(f"given: {label!r} is not a class; {hint}")
         drawn: dict[str, Array] = {}
         for factor in self.factors:
             if factor.group < len(self.schema.groups) - len(self.schema.extra):
                 values = factor.parameters.sample(rng, classes)
                 if values is None:
-                    values = [
-                        self._drawn(factor, j, rng, classes) for j in range(len(factor.names))
-                    ]
+                    values = [self.column(name).sample(rng, classes) for name in factor.names]
                 drawn.update(zip(factor.names, values, strict=True))
         records = {
             name: np.full(n, fixed[name]) if name in fixed else drawn[name]
             for name in self.schema.names
         }
         return {**records, self.schema.target: np.array(self.classes)[classes]}
+
+
+def place_of_class(label: Any, classes: Sequence[Label], what: str) -> int:
+    """Return the place of a class; `what` is said of a label that is none."""
+    if label not in classes:
+        hint = did_you_mean(label, classes)
+        raise TallyBayesError(f"{what} {label!r} is not a class; {hint}")
+    return list(classes).index(label)
 
 
 def winners_of(

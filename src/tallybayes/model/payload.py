@@ -26,11 +26,7 @@ MOST_WORDS = 5_000
 def payload_of(model: Model, most_words: int) -> dict[str, Any]:
     """Return what `Model.payload` returns."""
     whole(most_words, "most_words", 1)
-    columns = [
-        _column(ModelColumn(model.schema, model.classes, factor, unit), most_words)
-        for factor in model.factors
-        for unit in range(len(factor.names))
-    ]
+    columns = [_column(column, most_words) for column in model.units.values()]
     payload = {
         "version": VERSION,
         "target": model.schema.target,

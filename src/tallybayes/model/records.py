@@ -23,60 +23,52 @@ Floats = NDArray[np.float64]
 Posterior = dict[Label, float]
 Scores = Sequence[float]
 
+RecordScorer = Callable[[Mapping[str, Any]], Posterior | None]
+
 WIDE = 64  # units from which the numbers of a factor are scored together
+UNUSUAL = TypeError, ValueError, LookupError, OverflowError, AttributeError, RuntimeError
 
 
-class RecordScorer:
-    """Scores single records; None means that the careful path must look at the record."""
-
-    def __init__(
-        self,
-        schema: Schema,
-        classes: tuple[Label, ...],
-        log_prior: Floats,
-        factors: tuple[Factor, ...],
-    ) -> None:
-        self._known = frozenset((*schema.names, schema.target))
-        self._classes, self._start = classes, tuple(log_prior.tolist())
-        self._terms: list[tuple[str, Callable[[Any], Scores]]] = []
-        self._rows: list[Callable[[Mapping[str, Any]], Scores]] = []
-        self._ready = True
-        for factor in factors:
-            if len(factor.names) >= WIDE and isinstance(factor.kind, Numeric | Binary | Count):
-                self._rows.append(_row_scorer(factor, len(classes)))
-                continue
-            for j, name in enumerate(factor.names):
-                term = factor.scored.term(j)
-                if term is None:
-                    self._ready = False
-                    return
-                self._terms.append((str(name), term.function()))
-
-    def __call__(self, record: Mapping[str, Any]) -> Posterior | None:
-        """Return the posterior, or None."""
-        if not self._ready:
+def record_scorer(
+    schema: Schema, classes: tuple[Label, ...], log_prior: Floats, factors: tuple[Factor, ...]
+) -> RecordScorer | None:
+    """Return the function that scores a record; None, here or there, asks for the careful path."""
+    known, start = frozenset((*schema.names, schema.target)), tuple(log_prior.tolist())
+    terms: list[tuple[str, Callable[[Any], Scores]]] = []
+    wide: list[Callable[[Mapping[str, Any]], Scores]] = []
+    for factor in factors if schema.takes_plain_values else ():
+        if len(factor.names) >= WIDE and isinstance(factor.kind, Numeric | Binary | Count):
+            wide.append(_row_scorer(factor, len(classes)))
+            continue
+        of_units = [factor.scored.term(j) for j in range(len(factor.names))]
+        if None in of_units:
             return None
-        try:
-            return self._score(record)
-        except (TypeError, ValueError, LookupError, OverflowError, AttributeError, RuntimeError):
-            return None
+        terms += [(str(n), t.function()) for n, t in zip(factor.names, of_units, strict=True) if t]
 
-    def _score(self, record: Mapping[str, Any]) -> Posterior | None:
-        if not record.keys() <= self._known:
+    def posterior(record: Mapping[str, Any]) -> Posterior | None:
+        if not record.keys() <= known:
             return None
         get = record.get
-        terms = [score(get(name)) for name, score in self._terms]
-        if self._rows:
-            terms += [score(record) for score in self._rows]
-        sums = list(map(sum, zip(self._start, *terms)))  # noqa: B905  (strict takes a microsecond)
+        scores = [score(get(name)) for name, score in terms]
+        if wide:
+            scores += [score(record) for score in wide]
+        sums = list(map(sum, zip(start, *scores)))  # noqa: B905  (strict takes a microsecond)
         top = max(sums)
         if not -math.inf < top < math.inf:
             return None
-        shares = [math.exp(each - top) for each in sums]
+        shares = [math.exp(score - top) for score in sums]
         total = sum(shares)
         if total != total:
             return None
-        return dict(zip(self._classes, [each / total for each in shares]))  # noqa: B905
+        return dict(zip(classes, [share / total for share in shares]))  # noqa: B905
+
+    def scorer(record: Mapping[str, Any]) -> Posterior | None:
+        try:
+            return posterior(record)
+        except UNUSUAL:
+            return None
+
+    return scorer if schema.takes_plain_values else None
 
 
 def _row_scorer(factor: Factor, n_classes: int) -> Callable[[Mapping[str, Any]], Scores]:

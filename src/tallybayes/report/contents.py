@@ -315,10 +315,9 @@ class Contents:
         """
         told = {name: place for place, name in enumerate(self.telling)}
         names: tuple[list[str], list[str]] = ([], [])
-        for name in map(str, self.model.schema.names):
-            factor, unit = self.model.place(name)
-            if not factor.family.joint:
-                names[bool(factor.parameters.silence(unit))].append(name)
+        for column in self.model.columns():
+            if not column.factor.family.joint:
+                names[bool(column.silence)].append(column.name)
         names[0].sort(key=lambda name: told.get(name, len(told)))
         return names
 

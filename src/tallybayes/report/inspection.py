@@ -176,7 +176,8 @@ class Inspection(Renderable):
         """Describe the columns that are looked into."""
         schema, described = self.fitted.tally.schema, []
         for name in self.names:
-            factor, unit = self.fitted.model.place(name)
+            column = self.fitted.model.column(name)
+            factor, unit = column.factor, column.unit
             present = np.broadcast_to(factor.counted.present, (len(self.rows), len(factor.names)))
             missing = (self.rows - present[:, unit]).tolist()
             described.append(
