@@ -290,7 +290,7 @@ IN_THE_CHOICE = {
     "threshold NaN": (lambda: tb.Binary(np.nan), "threshold is nan; it must be a finite number"),
     "threshold text": (lambda: tb.Binary("x"), "threshold is 'x'; it must be a finite number"),
     "threshold text in a family": (lambda: tally([1, 2, 3, 4], kind=tb.Bernoulli(threshold="x")), "threshold is 'x'; it must be a finite number"),
-    "prior as text": (lambda: tb.estimate(tb.Tally.of(FINE, Y), prior="uniform"), "prior.*Uniform"),
+    "prior as text": (lambda: tb.estimate(tb.Tally.of(FINE, Y), prior="uniformly"), "prior is .*uniform"),
     "prior alpha text": (lambda: tb.Empirical("x"), "alpha is x|alpha is 'x'"),
     "fixed prior as a list": (lambda: tb.Fixed([0.5, 0.5]), "prior"),
     "positive class": (lambda: tb.estimate(tb.Tally.of(FINE, Y), positive="c"), "positive class 'c' is not a class; known: 'a', 'b'"),

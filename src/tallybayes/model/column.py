@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, batches, encoded
+from tallybayes.batches import Block, encoded
 from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
 from tallybayes.model.factors import Factor
@@ -96,18 +96,13 @@ class ModelColumn:
         """The schema of what it reads."""
         return Schema(self.reads, tuple(self.schema.kind(name) for name in self.reads))
 
-    def encode(self, values: Sequence[Any]) -> Block:
-        """Return values as the parameters read them."""
-        (batch,) = batches(as_source({self._alone.names[0]: list(values)}), self._alone)
-        return batch.blocks[0]
-
     def rows_of(self, source: Source) -> Table:
         """Return a table of only the columns that it reads."""
         known = source.names if isinstance(source, Table) else self.schema.names
-        for name in self._alone.names:
+        for name in self.reads:
             if name not in known:
                 raise TallyBayesError(f"X has no column {name!r}; {did_you_mean(name, known)}")
-        return selected(source, self.schema.names, self._alone.names)
+        return selected(source, self.schema.names, self.reads)
 
     def encoded(self, source: Source) -> Block:
         """Return the column of some rows as the parameters read it."""
@@ -125,7 +120,8 @@ class ModelColumn:
     def _asked(self, parameters: Parameters, values: Sequence[Any]) -> Floats:
         if not len(values):
             return np.zeros((0, len(self.classes)))
-        return parameters.log_prob(self.encode(values))[:, 0, :] + 0.0  # no -0.0
+        (block,) = encoded(as_source({self.reads[0]: list(values)}), self._alone)
+        return parameters.log_prob(block)[:, 0, :] + 0.0  # no -0.0
 
     def sample(self, rng: np.random.Generator, classes: NDArray[np.int64]) -> NDArray[Any]:
         """Draw among the values that were counted, by their probabilities."""
@@ -161,16 +157,14 @@ class ModelColumn:
         drawn = self.parameters.sample(np.random.default_rng(0), classes)
         if drawn is None:
             return Support()
-        values = np.unique(drawn[0])
-        if len(values) <= MOST_LISTED or values.dtype.kind not in "iuf":
-            drawn_values = tuple(values.tolist())
-            return Support(drawn_values, tuple(self.detail(x) or str(x) for x in drawn_values))
-        centres = tuple(float(drawn[0][classes == c].mean()) for c in range(len(self.classes)))
-        whole = bool((values == np.round(values)).all())
+        values, whole = np.unique(drawn[0]), bool((drawn[0] == np.round(drawn[0])).all())
+        if len(values) <= MOST_LISTED:
+            listed = tuple(values.tolist())
+            return Support(listed, tuple(self.detail(x) or str(x) for x in listed))
         return Support(
             span=(float(values[0]), float(values[-1])),
             whole=whole,
             density=not whole,
             spread=float(np.std(drawn[0])),
-            centres=centres,
+            centres=tuple(float(drawn[0][classes == c].mean()) for c in range(len(self.classes))),
         )

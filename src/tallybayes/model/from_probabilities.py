@@ -15,7 +15,7 @@ from tallybayes.families.gaussian import NormalParameters
 from tallybayes.families.parameters import ColumnInfo, safe_log
 from tallybayes.families.registry import default_family
 from tallybayes.model.factors import Factor, FactorPlan
-from tallybayes.model.model import Model
+from tallybayes.model.model import ClassCounts, Model
 from tallybayes.priors import Fixed
 from tallybayes.schema import Binary, Categories, Kind, Numeric, Schema
 from tallybayes.sources.labels import Label, sorted_labels
@@ -67,21 +67,20 @@ def stated(
     if target in columns:
         raise TallyBayesError(f"the target {target!r} is also a column; rename one of them")
     classes = sorted_labels(prior, "the classes of the prior")
-    kinds: list[Kind] = []
-    parts: list[Any] = []
-    for name, by_class in columns.items():
-        kind, parameters = _column(name, _by_class(name, by_class, classes))
-        kinds.append(kind)
-        parts.append(parameters)
-    schema = Schema.of(tuple(map(str, columns)), kinds, target=target)
+    of_columns = {
+        str(name): _column(name, _by_class(name, by_class, classes))
+        for name, by_class in columns.items()
+    }
+    schema = Schema.of(tuple(of_columns), [kind for kind, _ in of_columns.values()], target=target)
     factors = []
-    for name, parameters in zip(columns, parts, strict=True):
-        group, place = schema.place_of(str(name))
-        kind, info = schema.groups[group].kind, ColumnInfo(classes, (str(name),))
-        plan = FactorPlan(group, (place,), kind, info, default_family(kind), None)
+    for name, (_, parameters) in of_columns.items():
+        number, place = schema.place_of(name)
+        kind, info = schema.groups[number].kind, ColumnInfo(classes, (name,))
+        plan = FactorPlan(number, (place,), kind, info, default_family(kind), None)
         factors.append(Factor.of(plan, parameters))
-    probabilities = Fixed(prior).probabilities(classes, np.ones(len(classes)))
-    return Model(schema, classes, probabilities, tuple(factors), positive)
+    none = np.zeros(len(classes), np.int64)
+    counts = ClassCounts(Fixed(prior), none, none.astype(float))
+    return Model(schema, classes, tuple(factors), counts, positive)
 
 
 def _by_class(name: str, stated: Any, classes: tuple[Label, ...]) -> list[Any]:
@@ -99,20 +98,15 @@ def _by_class(name: str, stated: Any, classes: tuple[Label, ...]) -> list[Any]:
 def _column(name: str, by_class: list[Any]) -> tuple[Kind, Any]:
     """Turn what is stated of one column into its kind and parameters."""
     if all(isinstance(each, Normal) for each in by_class):
-        mean = np.array([[each.mean] for each in by_class])
-        return Numeric(), NormalParameters(
-            mean, np.array([[each.variance] for each in by_class]), np.array([True])
-        )
+        mean, variance = np.array([[(each.mean, each.variance)] for each in by_class]).T
+        return Numeric(), NormalParameters(mean.T, variance.T, np.array([True]))
     if all(isinstance(each, Mapping) for each in by_class):
-        labels = sorted_labels((v for each in by_class for v in each), f"column {name!r}")
-        what = f"column {name!r}: a probability"
-        p = np.array(
-            [[number(each.get(v, 0.0), what, least=0.0) for v in labels] for each in by_class]
-        )
+        where = f"column {name!r}"
+        labels = sorted_labels((v for each in by_class for v in each), where)
+        rows = [[each.get(value, 0.0) for value in labels] for each in by_class]
+        p = np.array([[number(x, f"{where}: a probability", least=0.0) for x in r] for r in rows])
         if not np.allclose(p.sum(axis=1), 1.0, atol=1e-6):
-            raise TallyBayesError(
-                f"column {name!r}: the probabilities of each class must add up to 1"
-            )
+            raise TallyBayesError(f"{where}: the probabilities of each class must add up to 1")
         unseen = np.zeros((len(by_class), 1))
         return Categories(labels), CategoricalParameters((name,), (labels,), safe_log(p), unseen)
     if all(isinstance(each, int | float) and 0.0 <= each <= 1.0 for each in by_class):

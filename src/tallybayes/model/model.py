@@ -7,7 +7,7 @@ classes it is the posterior. All of it is computed with logarithms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -33,12 +33,10 @@ from tallybayes.sources.labels import Label
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
 
-STATED = "The prior is stated: the model comes without its counts."
-
 
 @dataclass(frozen=True, slots=True)
 class ClassCounts:
-    """The rows of each class and their weights, and the prior that was made of them."""
+    """The rows of each class and their weights, and the prior that is made of them."""
 
     prior: Prior
     rows: NDArray[np.int64]
@@ -55,16 +53,19 @@ class Model:
         The columns.
     classes : tuple
         The classes, sorted: the order of the columns of every array that the model returns.
-    prior : array
-        The prior probability of each class.
     factors : tuple of Factor
         The parameters of the columns.
+    counted : ClassCounts
+        The rows of each class, and the prior.
     positive : label or None
         The class that wins only when its score is strictly greater than all others.
     calibration : Calibration or None
         What corrects over-confidence, if it was fitted.
-    counted : ClassCounts or None
-        The rows of each class, and what the prior makes of them; None if it was stated.
+
+    Attributes
+    ----------
+    prior : array
+        The prior probability of each class.
 
     Examples
     --------
@@ -77,13 +78,14 @@ class Model:
 
     schema: Schema
     classes: tuple[Label, ...]
-    prior: Floats
     factors: tuple[Factor, ...]
+    counted: ClassCounts
     positive: Label | None = None
     calibration: Calibration | None = None
-    counted: ClassCounts | None = None
+    prior: Floats = field(init=False)
 
     def __post_init__(self) -> None:
+        self.prior = self.counted.prior.probabilities(self.classes, self.counted.weight)
         if self.positive is not None:
             place_of_class(self.positive, self.classes, "the positive class")
 
@@ -103,13 +105,11 @@ class Model:
     @property
     def prior_fractions(self) -> Fractions:
         """What the prior of each class comes from, if it comes from counts."""
-        return None if self.counted is None else self.counted.prior.fractions(self.counted.weight)
+        return self.counted.prior.fractions(self.counted.weight)
 
     @property
     def prior_how(self) -> str:
         """How the prior comes about, in words."""
-        if self.counted is None:
-            return STATED
         return self.counted.prior.how(int(self.counted.rows.sum()), self.counted.weight)
 
     @property

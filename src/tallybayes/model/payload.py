@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.errors import TallyBayesError, whole
-from tallybayes.families.terms import Lookup, UnitTerm
+from tallybayes.families.terms import Lookup
 from tallybayes.model.column import ModelColumn
 from tallybayes.rendering.words import plain
 from tallybayes.tallies.blocks import Support
@@ -35,7 +35,7 @@ def payload_of(model: Model, most_words: int) -> dict[str, Any]:
         "prior": model.prior,
         "log_prior": model.log_prior,
         "columns": columns,
-        "notes": [note for column in columns if (note := _note(column))],
+        "notes": [_note(column) for column in columns if column["term"].get("left_out")],
     }
     as_json: dict[str, Any] = plain(payload)
     return as_json
@@ -43,30 +43,24 @@ def payload_of(model: Model, most_words: int) -> dict[str, Any]:
 
 def _column(column: ModelColumn, most_words: int) -> dict[str, Any]:
     """Return the term of a unit, the column that it reads, and what that can be."""
-    if len(column.reads) > 1 or not column.factor.kind.takes_plain_values:
-        raise _unknown(column, f"{column.factor.kind!r} makes something else of the values")
-    support, default = column.support, Support()
-    said = {each.name: getattr(support, each.name) for each in fields(Support)}
+    support, default, kind = column.support, Support(), column.factor.kind
+    if len(column.reads) > 1 or not kind.takes_plain_values:
+        raise _unknown(column, f"{kind!r} makes something else of the values")
+    term = column.factor.parameters.term(column.unit)
+    if term is None:  # its family does not say it: a table of the known values
+        if not support.values or support.intervals:
+            family = type(column.factor.family).__name__
+            raise _unknown(column, f"{family} is only known by the log_prob of its parameters")
+        rows = column.log_prob(support.values).tolist()
+        term = Lookup(dict(zip(support.values, rows, strict=True)), len(column.classes))
+    told = {each.name: getattr(support, each.name) for each in fields(Support)}
     return {
         "name": column.name,
         "reads": column.reads[0],
         "exponent": column.exponent,
-        "support": {k: v for k, v in said.items() if v != getattr(default, k)},
-        "term": _term(column).payload(most_words),
+        "support": {k: v for k, v in told.items() if v != getattr(default, k)},
+        "term": term.payload(most_words),
     }
-
-
-def _term(column: ModelColumn) -> UnitTerm:
-    """Return what scores a value; of a family that does not say it, a table of the known values."""
-    term = column.factor.parameters.term(column.unit)
-    if term is not None:
-        return term
-    values = column.support.values
-    if not values or column.support.intervals:
-        family = type(column.factor.family).__name__
-        raise _unknown(column, f"{family} is only known by the log_prob of its parameters")
-    rows = dict(zip(values, column.log_prob(values).tolist(), strict=True))
-    return Lookup(rows, len(column.classes))
 
 
 def _unknown(column: ModelColumn, why: str) -> TallyBayesError:
@@ -78,12 +72,9 @@ def _unknown(column: ModelColumn, why: str) -> TallyBayesError:
 
 
 def _note(column: dict[str, Any]) -> str:
-    """Say so if words were left out."""
-    term = column["term"]
-    if not term.get("left_out"):
-        return ""
-    known = len(term["words"])
+    """Say that words were left out."""
+    left_out, known = column["term"]["left_out"], len(column["term"]["words"])
     return (
-        f"{column['name']}: only the {known:,} most informative of {known + term['left_out']:,} "
-        "words are here, so that posteriors of texts with other words differ"
+        f"{column['name']}: only the {known:,} most informative of {known + left_out:,} words are "
+        "here, so that posteriors of texts with other words differ"
     )

@@ -66,10 +66,6 @@ class CountPlan:
         """The columns of which nobody has said what they are."""
         return tuple(name for name, _, reason in self.schema if reason != "declared")
 
-    def source(self, table: Any) -> Table:
-        """Return the columns of a table that the schema names."""
-        return source_of(table, self.schema.names)
-
     def labels(self, table: Any) -> ArrowColumn:
         """Return the column of labels."""
         return ArrowColumn(self.target, table.column(self.target))
@@ -80,13 +76,13 @@ class CountPlan:
 
     def tally(self, table: Any) -> Tally:
         """Count the rows of a table."""
-        labels, weights = self.labels(table), self.weights(table)
-        return Tally.of(self.source(table), labels, weights, schema=self.schema)
+        source = source_of(table, self.schema.names)
+        return Tally.of(source, self.labels(table), self.weights(table), schema=self.schema)
 
     def rows(self, table: Any) -> LabelledRows:
         """Encode the rows of a table, to go through them several times."""
-        labels, weights = self.labels(table), self.weights(table)
-        return LabelledRows.of(self.source(table), self.schema, labels, weights)
+        source = source_of(table, self.schema.names)
+        return LabelledRows.of(source, self.schema, self.labels(table), self.weights(table))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,13 +183,11 @@ class ScorePlan:
 
     def predictions(self, table: Any) -> Predictions:
         """Return what the model says of the rows of a table, beside the truth."""
-        model = self.model
-        true = _places(ArrowColumn(self.target, table.column(self.target)), model.classes)
+        classes, positive = self.model.classes, self.model.positive
+        true = _places(ArrowColumn(self.target, table.column(self.target)), classes)
         weights = _weights(table, self.weight)
-        posterior, winners = model.judged(source_of(table, model.schema.names))
-        return Predictions(
-            model.classes, true, winners, posterior, weights, positive=model.positive
-        )
+        posterior, winners = self.model.judged(source_of(table, self.model.schema.names))
+        return Predictions(classes, true, winners, posterior, weights, positive=positive)
 
 
 def source_of(table: Any, names: Iterable[str]) -> Table:
@@ -247,15 +241,13 @@ def _places(labels: ArrowColumn, classes: tuple[Label, ...]) -> NDArray[np.intp]
     """Return the places of labels among the classes; those that are missing or unknown raise."""
     codes, names = labels.codes(slice(0, len(labels)))
     place = {label: k for k, label in enumerate(classes)}
-    places = np.array([*(place.get(name, -2) for name in names), -1], np.intp)
-    true: NDArray[np.intp] = places[codes]
+    true: NDArray[np.intp] = np.array([*(place.get(n, -1) for n in names), -1], np.intp)[codes]
     bad = np.flatnonzero(true < 0).tolist()
     if bad:
-        known = {name: did_you_mean(name, classes) for name in names if name not in place}
-        whys = [f"the class {n!r} is unknown to the model; {known.get(n)}" for n in names]
+        hints = {n: did_you_mean(n, classes) for n in names if n not in place}
+        whys = [f"the class {n!r} is unknown to the model; {hints.get(n)}" for n in names]
         whys.append("the label is missing; drop the row or label it")
-        reasons = {row: whys[codes[row]] for row in bad}
-        raise TallyBayesError(reasons[bad[0]], reasons)
+        raise TallyBayesError(whys[codes[bad[0]]], {row: whys[codes[row]] for row in bad})
     return true
 
 
@@ -263,9 +255,9 @@ def _as_arrow(classes: tuple[Label, ...]) -> Any:
     """Return the classes as an Arrow array."""
     import pyarrow
 
-    if all(isinstance(label, str) for label in classes):
+    if isinstance(classes[0], str):
         return arrow_memory.from_texts([str(label) for label in classes])
-    if all(type(label) is float for label in classes):
+    if isinstance(classes[0], float):
         return arrow_memory.from_numbers(np.array(classes))
-    large = any(type(label) is int and label >= 1 << 63 for label in classes)
+    large = any(isinstance(label, int) and label >= 1 << 63 for label in classes)
     return pyarrow.array(list(classes), pyarrow.uint64() if large else None)

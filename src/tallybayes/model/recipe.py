@@ -18,8 +18,8 @@ from tallybayes.families.smoothing import LAPLACE
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.factors import Factor, FactorPlan
 from tallybayes.model.model import ClassCounts, Model
-from tallybayes.priors import Empirical, Fixed, Prior, Uniform
-from tallybayes.schema import Count, Group, Intervals, Kind, Schema
+from tallybayes.priors import Empirical, Prior, prior_of
+from tallybayes.schema import Count, Intervals, Kind, Schema
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Tally
 
@@ -77,39 +77,34 @@ class Recipe:
         classes = self.classes(tally)
         if not classes:
             raise TallyBayesError("the tally is empty: count some labelled rows before estimating")
-        tally = tally.with_classes(classes)
+        tally, calibration = tally.with_classes(classes), self.calibration
+        if calibration is not None and not self.prior.learnt:
+            calibration = structs.replace(calibration, prior=1.0)
         factors = []
         for plan in self.plan(tally):
             parameters, exponents = plan.family.estimate(plan.counted, plan.info), None
-            if self.calibration is not None:
-                exponents = self.calibration.exponents_of(plan.info.names, plan.title)
+            if calibration is not None:
+                exponents = calibration.exponents_of(plan.info.names, plan.title)
             factors.append(Factor.of(plan, parameters, exponents))
-        if not isinstance(self.prior, Empirical | Uniform | Fixed):
-            raise TallyBayesError(
-                f"prior is {self.prior!r}; use Empirical(), Uniform() or Fixed({{label: p, ...}})"
-            )
-        calibration = self.calibration
-        if calibration is not None and not self.prior.learnt:
-            calibration = structs.replace(calibration, prior=1.0)
-        probabilities = self.prior.probabilities(classes, tally.weight)
-        return Model(
-            tally.schema,
-            classes,
-            probabilities,
-            tuple(factors),
-            self.positive,
-            calibration,
-            ClassCounts(self.prior, tally.rows, tally.weight),
-        )
+        counts = ClassCounts(self.prior, tally.rows, tally.weight)
+        return Model(tally.schema, classes, tuple(factors), counts, self.positive, calibration)
 
     def plan(self, tally: Tally) -> Iterator[FactorPlan]:
         """Go through what each family estimates of a tally."""
-        self._check(tally.schema)
-        # the schema has the edges of bins, and columns of equal families go together
+        schema = tally.schema
+        self._check(schema)
+        # columns of equal families go together
         chosen = {name: _stated(family) for name, family in self.columns.items()}
-        for number, group in enumerate(tally.schema.groups):
+        declared = {**schema.edges, **schema.declared}
+        for number, group in enumerate(schema.groups):
+            names, block = schema.names_of(group), tally.blocks[number]
             default = _stated(family_for(group.kind, self.families))
-            yield from _plans_of_group(tally, number, group, default, chosen)
+            for family, units in _shared_out(names, group.kind, default, chosen):
+                some = [names[place] for place in units] if units else names
+                values = [declared.get(name, ()) for name in some] if declared else ()
+                info = ColumnInfo(tally.classes, some, values)
+                counted = block.select(units) if units else block
+                yield FactorPlan(number, tuple(units), group.kind, info, family, counted)
 
     def _check(self, schema: Schema) -> None:
         """Refuse families that are for no column, or for one that was counted otherwise."""
@@ -148,7 +143,7 @@ def estimate(
     tally: Tally,
     *families: Family,
     columns: Mapping[str, Family] | None = None,
-    prior: Prior | None = None,
+    prior: Any = None,
     positive: Label | None = None,
     calibration: Calibration | None = None,
 ) -> Model:
@@ -165,7 +160,7 @@ def estimate(
     columns
         For single columns, by name.
     prior
-        ``Empirical()`` when not given, or ``Uniform()``, ``Fixed({...})``.
+        ``Empirical()`` when not given, or ``Uniform()``, ``Fixed({...})``, as for `NaiveBayes`.
     positive
         A class that wins only when its score is strictly greater than all others.
     calibration
@@ -185,8 +180,9 @@ def estimate(
             f"estimate() takes a tally, not {type(tally).__name__}; count first: "
             "estimate(Tally.of(X, y))"
         )
-    prior = EMPIRICAL if prior is None else prior
-    return Recipe(families, dict(columns or {}), prior, positive, calibration).model(tally)
+    by_name = dict(columns or {})
+    recipe = Recipe(families, by_name, prior_of(prior or EMPIRICAL), positive, calibration)
+    return recipe.model(tally)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,35 +245,21 @@ def family_for(kind: Kind, families: Sequence[Family]) -> Family:
     return default_family(kind)
 
 
-def _plans_of_group(
-    tally: Tally, number: int, group: Group, default: Family, chosen: Mapping[str, Family]
-) -> Iterator[FactorPlan]:
-    """Go through the families of one group, each with all its units."""
-    schema: Schema = tally.schema
-    names = schema.names_of(group)
+def _shared_out(
+    names: Sequence[str], kind: Kind, default: Family, chosen: Mapping[str, Family]
+) -> list[tuple[Family, list[int]]]:
+    """Return the families of a group, each with the places of its units; none stands for all."""
     members: list[tuple[Family, list[int]]] = []
     for place, name in enumerate(names) if chosen else ():
         family = chosen.get(name, default)
-        for known, units in members:
-            if known == family:
-                units.append(place)
-                break
+        same = [units for known, units in members if known == family]
+        if same:
+            same[0].append(place)
         else:
             members.append((family, [place]))
-    if isinstance(group.kind, Count) and sum(family.joint for family, _ in members) > 1:
+    if isinstance(kind, Count) and sum(family.joint for family, _ in members) > 1:
         raise TallyBayesError(
-            f"the columns of the bag {group.kind.bag!r} share their total, so they need one "
-            "family; alpha may be a list of one number a column, and another bag is named when "
-            "counting"
+            f"the columns of the bag {kind.bag!r} share their total, so they need one family; "
+            "alpha may be a list of one number a column, and another bag is named when counting"
         )
-    if len(members) <= 1:
-        members = [(members[0][0] if members else default, [])]
-    said: Mapping[str, Any] = schema.edges or schema.declared
-    if schema.edges and schema.declared:
-        said = {**schema.edges, **schema.declared}
-    for family, units in members:
-        counted = tally.blocks[number].select(units) if units else tally.blocks[number]
-        of_these = [names[place] for place in units] if units else names
-        declared = [said.get(name, ()) for name in of_these] if said else [()] * len(of_these)
-        info = ColumnInfo(tally.classes, of_these, declared)
-        yield FactorPlan(number, tuple(units), group.kind, info, family, counted)
+    return members if len(members) > 1 else [(members[0][0] if members else default, [])]
