@@ -90,6 +90,13 @@ class Fixed(Value, frozen=True):
         """Say how the probabilities come about."""
         return "The prior is stated."
 
+    def require(self, classes: Sequence[Label]) -> None:
+        """Refuse classes of which no probability is stated."""
+        for label in classes:
+            if label not in self.p:
+                hint = did_you_mean(label, self.p)
+                raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
+
     def __post_init__(self) -> None:
         if not isinstance(self.p, Mapping):
             raise TallyBayesError(
@@ -105,10 +112,7 @@ class Fixed(Value, frozen=True):
 
     def probabilities(self, classes: Sequence[Label], weight: Floats) -> Floats:
         """Return the probability of each class."""
-        for label in classes:
-            if label not in self.p:
-                hint = did_you_mean(label, self.p)
-                raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
+        self.require(classes)
         known = set(classes)
         for label in self.p:
             if label not in known:

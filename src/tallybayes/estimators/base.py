@@ -97,12 +97,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             As for `fit`. The estimator itself stays as it is.
         known
             The same rows, encoded before: taken as they are if the schema is the same.
-
-        Returns
-        -------
-        Prepared or NeedsRefit
-            The encoded rows and how models are estimated from tallies of them; or the reason why
-            that does not tell what fitting tells.
         """
 
     # every row predicted from a model that never saw it; the estimator stays as it is
@@ -189,30 +183,22 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         return as_source(self._checked_rows(X))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """Return log P(c) + log P(x | c) for each row and class.
+        """Return log P(c) + log P(x | c) for each row and class, these in the order of `classes_`.
 
         Parameters
         ----------
         X
             The rows.
-
-        Returns
-        -------
-        array of shape (rows, classes)
-            The classes in the order of `classes_`.
         """
-        model = self.fitted_.model
-        return model.joint_log_likelihood(self._checked_rows(X))
+        return self.model_.joint_log_likelihood(self._checked_rows(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return log P(c | x) for each row and class: see `predict_joint_log_proba`."""
-        model = self.fitted_.model
-        return model.log_posterior(self._checked_rows(X))
+        return self.model_.log_posterior(self._checked_rows(X))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return P(c | x) for each row and class: see `predict_joint_log_proba`."""
-        model = self.fitted_.model
-        return model.posterior(self._checked_rows(X))
+        return self.model_.posterior(self._checked_rows(X))
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row; ties go to the first in `classes_`."""
@@ -292,6 +278,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     ) -> ModelReport:
         """Write a page about the model, in one HTML file that needs nothing else.
 
+        ``model.report(X, y).save("report.html")``; a notebook shows it.
+
         Parameters
         ----------
         X, y, sample_weight
@@ -301,11 +289,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             scores of the rows as the model has seen them stand beside.
         title
             What the page is called.
-
-        Returns
-        -------
-        ModelReport
-            ``model.report(X, y).save("report.html")``; a notebook shows it.
         """
         from tallybayes.report.contents import evaluate
         from tallybayes.report.page import model_report

@@ -37,17 +37,18 @@ class ScikitLearnCategorical(Categorical, frozen=True):
         """Return the family that estimates n units that are all like one."""
         return structs.replace(self, at_least=(self.at_least[unit],) * n)
 
+    def widths(self, block: Codes) -> list[int]:
+        """Return for each column how many categories there are."""
+        seen = (int(labels[-1]) + 1 if labels else 0 for labels in block.labels)
+        return list(map(max, seen, self.at_least))
+
     def completed(self, block: Codes) -> Codes:
         """Return the counts with a place for every category from 0 on."""
-        widths = zip(block.labels, self.at_least, strict=True)
-        return block.with_labels(
-            tuple(tuple(range(max(int(each[-1]) + 1 if each else 0, k))) for each, k in widths)
-        )
+        return block.with_labels(tuple(tuple(range(width)) for width in self.widths(block)))
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
         """Turn counts of values into probabilities."""
-        for name, labels, k in zip(info.names, counted.labels, self.at_least, strict=True):
-            width = max(int(labels[-1]) + 1 if labels else 0, k)
+        for name, width in zip(info.names, self.widths(counted), strict=True):
             if width > MOST_CATEGORIES:
                 raise TallyBayesError(
                     f"column {name!r} holds {width - 1:,}: a table from 0 on would have {width:,} "
@@ -123,9 +124,7 @@ n_features_in_, feature_names_in_
 
     def _at_least(self) -> tuple[int, ...]:
         """Return for each column how many categories there are at least."""
-        if self.min_categories is None:
-            return (0,) * self.n_features_in_
-        stated = np.array(self.min_categories)
+        stated = np.array(0 if self.min_categories is None else self.min_categories)
         if stated.dtype.kind != "i":
             raise ValueError(
                 f"'min_categories' should have integral type. Got {stated.dtype} instead."
@@ -140,10 +139,9 @@ n_features_in_, feature_names_in_
     def _rows(self, X: Any, *, reset: bool) -> Any:
         return _whole(super()._rows(X, reset=reset), self._names())
 
-    def _tables(self) -> tuple[Codes, CategoricalParameters]:
-        """Return the counts and the probabilities of every category from 0 on."""
-        tables = self._parameters
-        return self._block.with_labels(tables.labels), tables
+    def _by_column(self, values: Floats) -> list[Floats]:
+        """Cut what is side by side for all categories of all columns."""
+        return np.split(values, np.cumsum(self.n_categories_)[:-1], axis=1)
 
     def _to_store(self) -> Fitted:
         """Declare the categories, so that the model is the same without this estimator's family."""
@@ -156,20 +154,17 @@ n_features_in_, feature_names_in_
     @property
     def category_count_(self) -> list[Floats]:
         """For each column the weight of each category (across) in each class (down)."""
-        block, _ = self._tables()
-        return [block.weight[:, here] for here in block.columns()]
+        return self._by_column(self._block.with_labels(self._parameters.labels).weight)
 
     @property
     def feature_log_prob_(self) -> list[Floats]:
         """For each column the log probability of each category (across) in each class (down)."""
-        block, tables = self._tables()
-        return [tables.log_probabilities[:, here] for here in block.columns()]
+        return self._by_column(self._parameters.log_probabilities)
 
     @property
     def n_categories_(self) -> NDArray[np.int64]:
         """The number of categories of each column."""
-        block, _ = self._tables()
-        return np.array([len(each) for each in block.labels], np.int64)
+        return np.array([len(labels) for labels in self._parameters.labels], np.int64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -181,20 +176,15 @@ n_features_in_, feature_names_in_
 
 def _whole(X: Array, names: Sequence[str]) -> Any:
     """Return numbers as whole numbers, cut off as scikit-learn does; NaN stays missing."""
-    if np.fmin.reduce(X, axis=None, initial=0) <= -1:
-        row, column = np.argwhere(X <= -1)[0]
-        raise TallyBayesError(
-            f"Negative values in data passed to CategoricalNB (input X): column {names[column]!r} "
-            f"is {X[row, column]} in row {row}; categories are the numbers 0, 1, ..."
-        )
-    if X.dtype.kind in "iu":
+    if X.dtype.kind in "iu" and not np.fmin.reduce(X, axis=None, initial=0):
         return X
-    infinite = np.isinf(X)
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
-        raise TallyBayesError(
-            f"column {names[column]!r} holds infinity in row {row}, where a category was expected"
-        )
+    for bad, what in ((X <= -1, "Negative values"), (np.isinf(X), "Values of infinity")):
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            raise TallyBayesError(
+                f"{what} in data passed to CategoricalNB (input X): column {names[column]!r} is "
+                f"{X[row, column]} in row {row}; categories are the numbers 0, 1, ..."
+            )
     missing = np.isnan(X)
     if not missing.any():
         return X.astype(np.int64)
@@ -212,8 +202,7 @@ def _whole(X: Array, names: Sequence[str]) -> Any:
 def _leave_out(family: ScikitLearnCategorical, task: LeaveOneOutTask) -> LeftOut:
     """Leave a row out; the only row of the greatest category takes that with it."""
     counted, places = family.completed(task.counted), task.parameters.places(task.block)
-    rows = counted.rows.sum(axis=0)
-    last = np.zeros(places.shape, bool)
+    rows, last = counted.rows.sum(axis=0), np.zeros(places.shape, bool)
     for j, here in enumerate(counted.columns()):
         width = here.stop - here.start
         if width > family.at_least[j] and rows[here.stop - 1] == 1:

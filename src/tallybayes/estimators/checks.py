@@ -115,16 +115,14 @@ def has_names(X: Any) -> bool:
 
 def unmixed(X: Any) -> Any:
     """Keep NumPy from turning the numbers of a list into text."""
-    rows = (
-        [row for row in X if isinstance(row, list | tuple)] if isinstance(X, list | tuple) else []
-    )
-    if any(isinstance(value, str) for row in rows for value in row):
-        if len(set(map(len, rows))) > 1:
-            raise TallyBayesError(
-                "the rows of X differ in length; every row must have the same number of columns"
-            )
-        return np.array(X, dtype=object)
-    return X
+    rows = [row for row in X if isinstance(row, list | tuple)] if type(X) in (list, tuple) else []
+    if not any(isinstance(value, str) for row in rows for value in row):
+        return X
+    if len(set(map(len, rows))) > 1:
+        raise TallyBayesError(
+            "the rows of X differ in length; every row must have the same number of columns"
+        )
+    return np.array(X, dtype=object)
 
 
 def checked_labels(estimator: Any, y: Any, n_rows: int) -> Array:

@@ -57,9 +57,6 @@ class GaussianNB(DropIn):
         self.var_smoothing = var_smoothing
 
     def _schema(self) -> Schema:
-        fitted = vars(self).get("_fitted")
-        if fitted is not None:
-            return self.schema_  # it never changes
         return Schema.same(self._names(), Numeric())
 
     def _why_refit(self, weights: Floats | None) -> str:

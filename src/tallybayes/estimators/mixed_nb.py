@@ -73,25 +73,22 @@ class MixedNB(NaiveBayes):
         rules = {"priors": ARRAY_OR_NONE, "alpha": AT_LEAST_0, "var_smoothing": AT_LEAST_0}
         check_parameters(self, rules)
         given = self.categorical_features
-        numbers = np.arange(self.n_features_in_)
+        chosen = np.arange(self.n_features_in_)
         if not (isinstance(given, str) and given == "all"):
             chosen = np.asarray([] if given is None else given)
-            numbers = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
-        whole = numbers.astype(np.int64) if numbers.dtype.kind in "iuf" else np.array([])
-        distinct = numbers.ndim == 1 and len(np.unique(whole)) == len(whole)
-        if not distinct or not np.array_equal(whole, numbers):
+            chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        numbers = chosen.astype(np.int64) if chosen.dtype.kind in "iuf" else np.array([])
+        if not np.array_equal(numbers, chosen) or len({*numbers.ravel()}) != len(chosen):
             raise TallyBayesError(
                 f"categorical_features is {given!r}; expected distinct numbers of columns, or 'all'"
             )
-        widths = np.zeros(len(whole), np.int64)
-        if self.max_categories is not None:
-            widths = np.asarray(self.max_categories)
-        if widths.shape != whole.shape or not np.array_equal(widths, widths.astype(np.int64)):
+        widths = np.asarray(0 * numbers if self.max_categories is None else self.max_categories)
+        if widths.shape != numbers.shape or not np.array_equal(widths, widths.astype(np.int64)):
             raise TallyBayesError(
                 f"max_categories is {self.max_categories!r}; expected one whole number for each of "
-                f"the {len(whole)} categorical features"
+                f"the {len(numbers)} categorical features"
             )
-        of_categories = zip(whole.tolist(), widths.astype(np.int64).tolist(), strict=True)
+        of_categories = zip(numbers.tolist(), widths.astype(np.int64).tolist(), strict=True)
         return {
             ...: Gaussian(ddof=0.0, floor=AdditiveFloor(float(self.var_smoothing))),
             **{number: Categories(tuple(range(k))) for number, k in of_categories},

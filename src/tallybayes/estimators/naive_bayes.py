@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from tallybayes.batches import encode_classes
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, number, warn
 from tallybayes.estimators.base import Array, Labelled, TallyClassifier, needs_refit
 from tallybayes.estimators.checks import (
     checked_labels,
@@ -278,26 +278,7 @@ class NaiveBayes(TallyClassifier):
     ) -> dict[Label, list[Any]]:
         """Return for each class up to n words, or values, that were seen in it and speak for it.
 
-        A model with a column of text is asked for words, unless another column is named; any
-        other model for the categories, intervals, columns of yes or no that are on, and counts
-        that tell most. Of a column of numbers no single value tells anything.
-
-        Parameters
-        ----------
-        n
-            How many.
-        between
-            Two classes, to be told from each other only; when not given, each class from all
-            others.
-        column
-            Only this column; needed if there are several texts.
-
-        Returns
-        -------
-        dict
-            For each class a list of `InformativeValue`, the most informative first: with
-            the logarithm of how much more probable each is in this class than elsewhere, and its
-            counts here and elsewhere.
+        See `tallybayes.model.most_informative`.
         """
         return most_informative(self.fitted_, n, between, column)
 
@@ -325,11 +306,8 @@ class NaiveBayes(TallyClassifier):
         """Say how a model is estimated, with the parameters as they are now."""
         families, by_name = self._spec.families(tally.schema, self.alpha, self.unseen)
         prior = self._stated_prior(Recipe(declared_classes=declared).classes(tally))
-        stated = prior.p if isinstance(prior, Fixed) else tally.classes
-        for label in tally.classes:
-            if label not in stated:
-                hint = did_you_mean(label, stated)
-                raise TallyBayesError(f"no prior is stated for class {label!r}; {hint}")
+        if isinstance(prior, Fixed):
+            prior.require(tally.classes)
         if self._calibration is not None and self.calibration not in (None, self._calibration.how):
             raise TallyBayesError(
                 f"the calibration was fitted as {self._calibration.how!r}, but now the parameters "
@@ -422,7 +400,7 @@ class NaiveBayes(TallyClassifier):
         """Open the rows; learn (`reset`) or compare their number and names."""
         if isinstance(X, str | Path) or hasattr(X, "collect"):
             as_source(X)  # has the errors about what must be read or collected first
-        if _is_text(X):
+        if isinstance(X, list | tuple | np.ndarray) and len(X) and isinstance(X[0], str):
             raise TallyBayesError(
                 "X is a list of texts; TextNB takes that, and NaiveBayes a table with a column of "
                 "text: {'text': X} with columns={'text': 'text'}"
@@ -484,20 +462,13 @@ class NaiveBayes(TallyClassifier):
         return tags
 
 
-def _is_text(X: Any) -> bool:
-    """Tell whether X is texts in a row instead of rows and columns."""
-    first = X[0] if isinstance(X, list | tuple | np.ndarray) and len(X) else None
-    return isinstance(first, str)
-
-
 def _target(y: Any, names: Sequence[str]) -> str:
     """Return the name of the labels, or one that no column has."""
     name = getattr(y, "name", None)
-    if name and isinstance(name, str):
-        return name
-    name = "class"
-    while name in names:
-        name += "_"
+    if not name or not isinstance(name, str):
+        name = "class"
+        while name in names:
+            name += "_"
     return name
 
 

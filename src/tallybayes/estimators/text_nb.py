@@ -140,34 +140,22 @@ class TextNB(NaiveBayes):
 
     def _words(self, **more: Any) -> Words:
         """Return what is counted."""
-        options: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in ("tokens", "min_length", "lowercase", "strip_accents", "buckets")
-        }
+        names = ("tokens", "min_length", "lowercase", "strip_accents")
+        options: dict[str, Any] = {name: getattr(self, name) for name in names}
         ngrams: Any = tuple(self.ngrams) if isinstance(self.ngrams, list) else self.ngrams
-        if ngrams is None:
-            ngrams = (1, 1)
-            if self.vocabulary is not None:
-                one = Words(**{**options, "buckets": None})
-                sizes = [len(one.terms(phrase)) for phrase in as_vocabulary(self.vocabulary)]
-                ngrams = (max(min(sizes), 1), max(max(sizes), 1))
-        stop_words: Any = () if self.stop_words is None else self.stop_words
-        return Words(**options, ngrams=ngrams, stop_words=stop_words, **more)
+        if ngrams is None and self.vocabulary is not None:
+            one = Words(**options)
+            sizes = [len(one.terms(phrase)) for phrase in as_vocabulary(self.vocabulary)]
+            ngrams = (max(min(sizes), 1), max(max(sizes), 1))
+        options |= {"buckets": self.buckets, "stop_words": self.stop_words or ()}
+        return Words(**options, ngrams=ngrams or (1, 1), **more)
 
     def _text(self, words: Words) -> Text:
         """Return which of the counted words are used, and how."""
         if words.idf is not None:  # only those were counted that are used
             return Text(words, self.event)
-        return Text(
-            words,
-            self.event,
-            min_df=self.min_df,
-            max_df=self.max_df,
-            max_features=self.max_features,
-            vocabulary=self.vocabulary,  # type: ignore[arg-type]
-            best=self.best,
-            by=self.by,
-        )
+        choice = ("min_df", "max_df", "max_features", "vocabulary", "best", "by")
+        return Text(words, self.event, **{name: getattr(self, name) for name in choice})
 
     @property
     def columns(self) -> Mapping[str, Text]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.batches import Block, encoded
+from tallybayes.batches import Block, batches, encoded
 from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
 from tallybayes.model.factors import Factor
@@ -120,8 +120,8 @@ class ModelColumn:
     def _asked(self, parameters: Parameters, values: Sequence[Any]) -> Floats:
         if not len(values):
             return np.zeros((0, len(self.classes)))
-        (block,) = encoded(as_source({self.reads[0]: list(values)}), self._alone)
-        return parameters.log_prob(block)[:, 0, :] + 0.0  # no -0.0
+        (batch,) = batches(as_source({self.reads[0]: list(values)}), self._alone)
+        return parameters.log_prob(batch.blocks[0])[:, 0, :] + 0.0  # no -0.0
 
     def sample(self, rng: np.random.Generator, classes: NDArray[np.int64]) -> NDArray[Any]:
         """Draw among the values that were counted, by their probabilities."""
@@ -157,10 +157,11 @@ class ModelColumn:
         drawn = self.parameters.sample(np.random.default_rng(0), classes)
         if drawn is None:
             return Support()
-        values, whole = np.unique(drawn[0]), bool((drawn[0] == np.round(drawn[0])).all())
-        if len(values) <= MOST_LISTED:
+        values = np.unique(drawn[0])
+        if len(values) <= MOST_LISTED or values.dtype.kind not in "iuf":
             listed = tuple(values.tolist())
             return Support(listed, tuple(self.detail(x) or str(x) for x in listed))
+        whole = bool((values == np.round(values)).all())
         return Support(
             span=(float(values[0]), float(values[-1])),
             whole=whole,
