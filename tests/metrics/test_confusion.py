@@ -15,23 +15,16 @@ from tallybayes.metrics import Confusion
 LABELS = ("ant", "bee", "cat", "dog")
 MEASURES = ("precision", "recall", "specificity", "f1")
 
-pairs = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1)
-weighted = st.lists(
-    st.tuples(
-        st.sampled_from(LABELS),
-        st.sampled_from(LABELS),
-        st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0, 7.5]),
-    ),
-    min_size=1,
-).filter(lambda rows: sum(row[2] for row in rows) > 0)
+label = st.sampled_from(LABELS)
+pairs = st.lists(st.tuples(label, label), min_size=1)
+weight = st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0, 7.5])
+weighted = st.lists(st.tuples(label, label, weight), min_size=1).filter(
+    lambda rows: sum(row[2] for row in rows) > 0
+)
 
 
 def counted(predicted, true, **options):
     return Confusion.of(true, predicted, **options)
-
-
-def table(rows, **options):
-    return counted([row[0] for row in rows], [row[1] for row in rows], **options)
 
 
 def exact(rows, label):
@@ -61,25 +54,18 @@ def exact(rows, label):
 def test_the_other_orientation_is_scikit_learns(rows):
     predicted, true = zip(*rows, strict=True)
     expected = sk.confusion_matrix(true, predicted, labels=LABELS)
-    np.testing.assert_array_equal(table(rows, classes=LABELS).by_true, expected)
+    np.testing.assert_array_equal(Confusion.of(true, predicted, LABELS).by_true, expected)
 
 
 @given(weighted)
-def test_every_number_of_a_class_is_its_definition_in_fractions(rows):
-    confusion = table(rows, classes=LABELS, weights=[row[2] for row in rows])
+def test_every_number_of_a_class_is_its_definition_in_fractions_and_within_its_range(rows):
+    predicted, true, weights = zip(*rows, strict=True)
+    confusion = Confusion.of(true, predicted, LABELS, weights)
     for label in LABELS:
-        assert confusion.of_class(label) == pytest.approx(
-            exact(rows, label), abs=1e-12, nan_ok=True
-        )
-
-
-@given(weighted)
-def test_nothing_leaves_its_range_by_rounding(rows):
-    confusion = table(rows, classes=LABELS, weights=[row[2] for row in rows])
-    for name in MEASURES:
-        values = getattr(confusion, name)
-        assert ((values >= 0) & (values <= 1) | np.isnan(values)).all()
-    assert confusion.true_negatives.min() >= 0
+        numbers = confusion.of_class(label)
+        assert numbers == pytest.approx(exact(rows, label), abs=1e-12, nan_ok=True)
+        assert min(numbers.values()) >= 0 or any(map(math.isnan, numbers.values()))
+        assert not any(numbers[name] > 1 for name in MEASURES)
     assert 0 <= confusion.accuracy <= 1
     assert -1 <= confusion.matthews_corrcoef <= 1
 
@@ -106,34 +92,15 @@ def test_a_class_that_occurs_nowhere_has_no_part_in_macro_averages():
     assert without.macro("precision") == 0.25  # that of b is undefined and counts as 0
 
 
-def test_counts_too_large_for_64_bits_when_multiplied():
-    confusion = Confusion(("a", "b"), [[4_000_000_000, 0], [0, 5_000_000_000]])
-    assert confusion.matthews_corrcoef == 1.0
-    mixed = Confusion(("a", "b"), [[4 * 10**9, 10**9], [2 * 10**9, 5 * 10**9]])
-    expected = (4 * 5 - 1 * 2) / math.sqrt(5 * 7 * 6 * 6)
-    assert mixed.matthews_corrcoef == pytest.approx(expected, rel=1e-14)
-
-
-@pytest.mark.parametrize("unit", [1e-60, 1e60])
+@pytest.mark.parametrize("unit", [1, 10**9, 1e-60, 1e60])
 def test_matthews_does_not_depend_on_the_unit_of_weights(unit):
     confusion = Confusion(("a", "b"), np.array([[4, 1], [2, 5]]) * unit)
     assert confusion.matthews_corrcoef == pytest.approx(18 / math.sqrt(5 * 7 * 6 * 6), rel=1e-12)
 
 
-def test_it_prints_which_is_which():
-    confusion = counted(["no"] * 12 + ["yes"], ["no"] * 10 + ["yes"] * 3)
-    assert str(confusion).splitlines() == [
-        "confusion matrix (rows: predicted class, columns: true class)",
-        "predicted  no  yes",
-        "no         10    2",
-        "yes         0    1",
-    ]
-
-
 def test_counts_cannot_be_changed():
-    confusion = counted(["a"], ["a"])
     with pytest.raises(ValueError, match="read-only"):
-        confusion.counts[0, 0] = 2
+        counted(["a"], ["a"]).counts[0, 0] = 2
 
 
 def test_no_rows_have_no_scores():
@@ -146,29 +113,35 @@ def test_no_rows_have_no_scores():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("true", "predicted", "options", "message"),
     [
-        (lambda: counted(["a"], ["a", "b"]), "1 predictions for 2 true labels"),
-        (lambda: counted("a", ["a"]), "predicted must be a list or array"),
-        (lambda: counted(["a"], np.array([["a", "b"]])), "true must have one dimension"),
-        (lambda: counted(["a"], [1]), "mixes whole numbers and text"),
-        (
-            lambda: counted(["spam"], ["spma"], classes=["spam", "ham"]),
-            r"true holds 'spma' in row 0, which is not a class; did you mean 'spam'\?",
-        ),
-        (lambda: counted(["a"], [None], classes=["a"]), "the label of row 0 is missing"),
-        (lambda: counted(["a"], ["a"], weights=[-1]), "weight of row 0 is -1.0"),
-        (lambda: counted(["a"], ["a"], weights=[np.nan]), "weight of row 0 is nan"),
-        (lambda: counted(["a"], ["a"], weights=[1, 2]), "shape \\(2,\\), expected \\(1,\\)"),
-        (lambda: Confusion(("a", "b"), [[1, 2]]), r"shape \(1, 2\)"),
-        (lambda: Confusion(("a", "a"), np.zeros((2, 2))), "names a class twice"),
-        (lambda: Confusion(("a",), [[-1]]), "negative"),
-        (lambda: Confusion(("a",), [[np.inf]]), "not finite"),
-        (lambda: counted(["a"], ["a"]).macro("recal"), "did you mean 'recall'"),
-        (lambda: counted(["a"], ["a"]).micro("accuracy"), "no measure of a class"),
-        (lambda: counted(["spam"], ["spam"]).of_class("spma"), "did you mean 'spam'"),
+        (["a", "b"], ["a"], {}, "1 predictions for 2 true labels"),
+        (["a"], "a", {}, "predicted must be a list or array"),
+        (np.array([["a", "b"]]), ["a"], {}, "true must have one dimension"),
+        ([1], ["a"], {}, "mixes whole numbers and text"),
+        (["spma"], ["ham"], {"classes": ["spam", "ham"]}, "true holds 'spma' in row 0, .* 'spam'"),
+        ([None], ["a"], {"classes": ["a"]}, "the label of row 0 is missing"),
+        (["a"], ["a"], {"classes": ["a", "a"]}, "names a class twice"),
+        (["a"], ["a"], {"weights": [np.nan]}, "weight of row 0 is nan"),
+        (["a"], ["a"], {"weights": [1, 2]}, r"shape \(2,\), expected \(1,\)"),
     ],
 )
-def test_what_cannot_be_is_refused(make, message):
+def test_labels_that_cannot_be_counted_are_refused(true, predicted, options, message):
     with pytest.raises(TallyBayesError, match=message):
-        make()
+        Confusion.of(true, predicted, **options)
+
+
+@pytest.mark.parametrize("counts", [[[1, 2]], [[-1]], [[np.inf]], [[np.nan]]])
+def test_counts_that_are_none_are_refused(counts):
+    with pytest.raises(TallyBayesError, match="each of the 1 classes, of numbers that are finite"):
+        Confusion(("a",), counts)
+
+
+def test_names_of_measures_and_classes_are_checked():
+    confusion = counted(["spam"], ["spam"])
+    with pytest.raises(TallyBayesError, match="did you mean 'recall'"):
+        confusion.macro("recal")
+    with pytest.raises(TallyBayesError, match="no measure of a class"):
+        confusion.micro("accuracy")
+    with pytest.raises(TallyBayesError, match="did you mean 'spam'"):
+        confusion.of_class("spma")

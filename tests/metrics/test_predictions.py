@@ -1,5 +1,7 @@
 """Predictions: one value for everything held out, and the one reader of labels and of weights."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -7,7 +9,7 @@ from sklearn.svm import LinearSVC
 
 from tallybayes import NaiveBayes
 from tallybayes.errors import TallyBayesError
-from tallybayes.metrics import Predictions, class_intervals, score_intervals
+from tallybayes.metrics import Predictions, score_intervals
 
 HALF = [[0.5, 0.5]]
 
@@ -41,37 +43,31 @@ def test_labels_of_every_kind_are_read_alike(kind):
     assert found.true.tolist() == [1, 0, 1]
 
 
-def test_parts_joined_are_folds_in_their_order():
+def test_parts_joined_are_folds_in_any_order_or_pieces_of_one_set():
     one = Predictions.of(["a", "b"], HALF * 2)
     two = Predictions.of(["b"], HALF, classes="ab")
     both = Predictions.joined([one, two])
-    assert both.held_out == "folds"
-    assert both.fold.tolist() == [0, 0, 1]
+    assert (both.held_out, both.fold.tolist()) == ("folds", [0, 0, 1])
     assert [len(part) for part in both.folds()] == [2, 1]
     pieces = Predictions.joined([one, two], folds=False)
-    assert pieces.fold is None
-    assert pieces.held_out == "test set"
-
-
-def test_folds_need_not_stand_behind_each_other():
-    rows = Predictions.of(list("abab"), HALF * 4)
-    mixed = Predictions(
-        rows.classes, rows.true, rows.predicted, rows.proba, fold=np.array([1, 0, 1, 0])
-    )
-    assert [part.row_numbers.tolist() for part in mixed.folds()] == [[1, 3], [0, 2]]
+    assert (pieces.held_out, pieces.fold) == ("test set", None)
+    mixed = replace(both, fold=np.array([1, 0, 1]), rows=None)
+    assert [part.row_numbers.tolist() for part in mixed.folds()] == [[1], [0, 2]]
 
 
 def test_a_row_held_out_twice_counts_half_each_time():
-    right = Predictions.of(["a", "b"], [[0.9, 0.1], [0.1, 0.9]])
-    wrong = Predictions.of(["a", "b"], [[0.3, 0.7], [0.1, 0.9]])
+    weight = {"sample_weight": 2.0}
+    right = Predictions.of(["a", "b"], [[0.9, 0.1], [0.1, 0.9]], **weight)
+    wrong = Predictions.of(["a", "b"], [[0.3, 0.7], [0.1, 0.9]], **weight)
     both = Predictions.joined([right, wrong])
     assert both.n_rows == 2
-    assert both.confusion.counts.sum() == pytest.approx(2.0)
+    assert both.confusion.counts.sum() == pytest.approx(4.0)
     assert both.score("accuracy") == pytest.approx(0.75)
     assert [part.score("accuracy") for part in both.folds()] == [1.0, 0.5]
     averaged = both.averaged()
     assert averaged.proba.tolist() == pytest.approx(np.array([[0.6, 0.4], [0.1, 0.9]]))
     assert averaged.labels.tolist() == ["a", "b"]
+    assert averaged.weights.tolist() == [2.0, 2.0]
 
 
 @pytest.mark.parametrize("model", [NaiveBayes(), LogisticRegression()], ids=str)
@@ -92,35 +88,35 @@ def test_without_probabilities_the_prediction_counts_as_certain():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("y", "proba", "options", "message"),
     [
-        (lambda: Predictions.of(["a"], HALF * 2, classes="ab"), r"the shape \(2, 2\)"),
-        (lambda: Predictions.of(["a"], HALF, classes="abc"), "each of 3 classes"),
-        (lambda: Predictions.of(["a"], [0.5], classes="abc"), r"the shape \(1,\)"),
-        (lambda: Predictions.of(["c"], HALF, classes="ab"), "y_true holds 'c' in row 0"),
-        (lambda: Predictions.of([None], HALF, classes="ab"), "label of row 0 is missing"),
-        (lambda: Predictions.of(["a"], HALF, ["c"], classes="ab"), "predicted holds 'c'"),
-        (lambda: Predictions.of(["a"], HALF, ["a", "b"], classes="ab"), "2 predictions for 1"),
-        (lambda: Predictions.of(["a"], [[0.5, 0.6]], classes="ab"), "row 0 .* add up to 1"),
-        (lambda: Predictions.of(["a"], [[-0.5, 1.5]], classes="ab"), "row 0 .* add up to 1"),
-        (lambda: Predictions.of(["a"], [[np.nan, 0.5]], classes="ab"), "row 0 .* add up to 1"),
-        (lambda: Predictions.of([], np.empty((0, 2)), classes="ab"), "no rows to score"),
-        (lambda: Predictions.of(list("ab"), HALF * 2, positive="x"), "'x' is not a class"),
-        (
-            lambda: Predictions.of(list("ab"), HALF * 2, sample_weight=[1]),
-            "shape \\(1,\\), expected \\(2,\\)",
-        ),
-        (
-            lambda: Predictions.of(list("ab"), HALF * 2, sample_weight=[1, -1]),
-            "weight of row 1 is -1",
-        ),
-        (lambda: Predictions.of(list("ab"), HALF * 2).ranked("c"), "'c' is not a class"),
-        (lambda: Predictions.of(list("ab"), HALF * 2).reliability(bins=0), "bins is 0"),
+        ("a", HALF * 2, {"classes": "ab"}, r"the shape \(2, 2\)"),
+        ("a", HALF, {"classes": "abc"}, "each of 3 classes"),
+        ("a", [0.5], {"classes": "abc"}, r"the shape \(1,\)"),
+        ("c", HALF, {"classes": "ab"}, "y_true holds 'c' in row 0"),
+        ([None], HALF, {"classes": "ab"}, "label of row 0 is missing"),
+        ("a", HALF, {"classes": "ab", "predicted": ["c"]}, "predicted holds 'c'"),
+        ("a", HALF, {"classes": "ab", "predicted": ["a", "b"]}, "2 predictions for 1"),
+        ("a", [[0.5, 0.6]], {"classes": "ab"}, "row 0 .* add up to 1"),
+        ("ab", [[0.5, 0.5], [-0.5, 1.5]], {}, "row 1 .* add up to 1"),
+        ("a", [[np.nan, 0.5]], {"classes": "ab"}, "row 0 .* add up to 1"),
+        ("", np.empty((0, 2)), {"classes": "ab"}, "no rows to score"),
+        ("ab", HALF * 2, {"positive": "x"}, "'x' is not a class"),
+        ("ab", HALF * 2, {"sample_weight": [1]}, r"shape \(1,\), expected \(2,\)"),
+        ("ab", HALF * 2, {"sample_weight": [1, -1]}, "weight of row 1 is -1"),
     ],
 )
-def test_what_cannot_be_is_refused(make, message):
+def test_what_cannot_be_is_refused(y, proba, options, message):
     with pytest.raises(TallyBayesError, match=message):
-        make()
+        Predictions.of(list(y), proba, **options)
+
+
+def test_a_class_that_is_none_and_no_bins_are_refused():
+    rows = Predictions.of(list("ab"), HALF * 2)
+    with pytest.raises(TallyBayesError, match="'c' is not a class"):
+        rows.ranked("c")
+    with pytest.raises(TallyBayesError, match="bins is 0"):
+        rows.reliability(bins=0)
 
 
 def test_of_very_many_classes_those_that_occur_are_counted():
@@ -131,5 +127,4 @@ def test_of_very_many_classes_those_that_occur_are_counted():
     report = rows.report()
     assert (report.accuracy, report.positive) == (0.75, None)
     assert report.macro_recall == report.recall == 0.75
-    assert set(class_intervals(rows)) == set(rows.confusion.classes)
     assert score_intervals(rows)["macro_f1"][0] > 0.2

@@ -2,7 +2,7 @@
 
 from tallybayes.metrics.classification_report import ClassificationReport
 from tallybayes.metrics.confusion import Confusion
-from tallybayes.metrics.intervals import class_intervals, score_intervals
+from tallybayes.metrics.intervals import score_intervals
 from tallybayes.metrics.predictions import Predictions
 from tallybayes.metrics.scores import (
     GREATER_IS_BETTER,
@@ -10,7 +10,6 @@ from tallybayes.metrics.scores import (
     RANKING,
     Ranked,
     Reliability,
-    scores,
 )
 
 __all__ = [
@@ -22,7 +21,5 @@ __all__ = [
     "Predictions",
     "Ranked",
     "Reliability",
-    "class_intervals",
     "score_intervals",
-    "scores",
 ]

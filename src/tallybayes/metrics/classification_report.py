@@ -11,17 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.metrics.confusion import MEASURES, MOST_CLASSES, Confusion
+from tallybayes.metrics.confusion import FOUR, MEASURES, MOST_CLASSES, Confusion
 from tallybayes.metrics.predictions import HeldOut, Predictions
 from tallybayes.metrics.scores import (
     CLIP,
     GREATER_IS_BETTER,
     NAMES,
     Reliability,
+    mean_of_defined,
     n_zero_probability,
+    sd_of_defined,
 )
 from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import counted
@@ -32,12 +32,6 @@ NO_RANKING = (
     "roc_auc and average_precision are left out: in leave-one-out each row is scored by a model of "
     "its own, and ranking such scores together is biased; use folds"
 )
-FOUR = {
-    "true_positives": "TP",
-    "false_positives": "FP",
-    "false_negatives": "FN",
-    "true_negatives": "TN",
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +115,7 @@ class ClassificationReport(Renderable):
         )
 
     def __getattr__(self, name: str) -> float:
-        if name in GREATER_IS_BETTER:
+        if name in NAMES:
             return self.scores[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -138,26 +132,25 @@ class ClassificationReport(Renderable):
     @property
     def mean(self) -> dict[str, float]:
         """The mean of each score over the folds in which it is defined."""
-        return {
-            name: math.fsum(values) / len(values) if values else math.nan
-            for name, values in _defined(self.folds).items()
-        }
+        return {name: mean_of_defined(values) for name, values in self._by_name().items()}
 
     @property
     def sd(self) -> dict[str, float]:
         """The sample standard deviation of each score over the folds in which it is defined."""
-        return {
-            name: float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
-            for name, values in _defined(self.folds).items()
-        }
+        return {name: sd_of_defined(values) for name, values in self._by_name().items()}
+
+    def _by_name(self) -> dict[str, list[float]]:
+        """Return for each score its values in the folds."""
+        return {name: [fold[name] for fold in self.folds] for name in NAMES if self.folds}
 
     @property
     def per_class(self) -> dict[Label, dict[str, float]]:
         """For each class its true rows, true and false positives and negatives, and measures."""
-        rows = self.confusion.counts.sum(0).tolist()
+        columns = {"rows": self.confusion.counts.sum(0).tolist()}
+        columns |= {name: getattr(self.confusion, name).tolist() for name in (*FOUR, *MEASURES)}
         return {
-            label: {"rows": n, **self.confusion.of_class(label)}
-            for label, n in zip(self.classes, rows, strict=True)
+            label: {name: values[place] for name, values in columns.items()}
+            for place, label in enumerate(self.classes)
         }
 
     @property
@@ -197,22 +190,12 @@ class ClassificationReport(Renderable):
 
     def by_class(self, most: int | None = None) -> Table:
         """Return the classes below each other, each as the positive one; at most so many."""
-        counts = ("rows", *FOUR)
-        return Table.of(
-            "each class against the others",
-            [
-                ("class", "label"),
-                ("rows", "count"),
-                *((short, "count") for short in FOUR.values()),
-                *((name, "score") for name in MEASURES),
-            ],
-            [
-                (label, *(numbers[name] for name in (*counts, *MEASURES)))
-                for label, numbers in self.per_class.items()
-            ],
-            most=most,
-            name="by class",
-        )
+        columns = [("class", "label"), ("rows", "count")]
+        columns += [(short, "count") for short in FOUR.values()]
+        columns += [(name, "score") for name in MEASURES]
+        rows = [(label, *numbers.values()) for label, numbers in self.per_class.items()]
+        caption = "each class against the others"
+        return Table.of(caption, columns, rows, most=most, name="by class")
 
     def document(self) -> Iterator[Part]:
         """Show the scores, and those of each class if they are not too many."""
@@ -225,31 +208,11 @@ class ClassificationReport(Renderable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it; what is undefined is None."""
-        found: dict[str, Any] = plain(
-            {
-                "rows": self.rows,
-                "classes": self.classes,
-                "positive": self.positive,
-                "held_out": self.held_out,
-                "scores": self.scores,
-                "mean": self.mean,
-                "sd": self.sd,
-                "folds": self.folds,
-                "training": self.training,
-                "per_class": [
-                    {"class": label, **numbers} for label, numbers in self.per_class.items()
-                ],
-                "confusion": {
-                    "rows": "predicted",
-                    "columns": "true",
-                    "counts": self.confusion.counts,
-                },
-                "reliability": self.reliability,
-                "n_zero_probability": self.n_zero_probability,
-                "notes": self.notes,
-            }
-        )
-        return found
+        per_class = [{"class": label, **numbers} for label, numbers in self.per_class.items()]
+        counts = {"rows": "predicted", "columns": "true", "counts": self.confusion.counts}
+        derived = {"classes": self.classes, "mean": self.mean, "sd": self.sd}
+        changed = {**derived, "per_class": per_class, "confusion": counts}
+        return {**plain(self), **plain(changed)}
 
     def __repr__(self) -> str:
         return (
@@ -258,22 +221,12 @@ class ClassificationReport(Renderable):
         )
 
 
-def _defined(folds: Sequence[dict[str, float]]) -> dict[str, list[float]]:
-    """Return for each score its values in the folds in which it is defined."""
-    return {
-        name: [each[name] for each in folds if not math.isnan(each[name])]
-        for name in (NAMES if folds else ())
-    }
-
-
-def _undefined(folds: Sequence[dict[str, float]]) -> list[str]:
+def _undefined(folds: Sequence[dict[str, float]]) -> Iterator[str]:
     """Say which means are over fewer folds than there are."""
-    return [
-        f"{name} is undefined in {len(folds) - len(values)} of {len(folds)} folds, which its mean "
-        "leaves out"
-        for name, values in _defined(folds).items()
-        if len(values) < len(folds)
-    ]
+    for name in NAMES:
+        undefined = sum(math.isnan(fold[name]) for fold in folds)
+        if undefined:
+            yield f"{name} is undefined in {undefined} of {len(folds)} folds, left out of its mean"
 
 
 def _misleading(confusion: Confusion) -> list[str]:

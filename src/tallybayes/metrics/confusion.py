@@ -37,6 +37,12 @@ from tallybayes.sources.weights import weights_of
 
 Floats = NDArray[np.float64]
 
+FOUR = {
+    "true_positives": "TP",
+    "false_positives": "FP",
+    "false_negatives": "FN",
+    "true_negatives": "TN",
+}
 MEASURES = ("precision", "recall", "specificity", "f1")
 MOST_CLASSES = 30
 
@@ -44,8 +50,6 @@ MOST_CLASSES = 30
 @dataclass(frozen=True, slots=True, eq=False)
 class Confusion(Renderable):
     r"""How often each class was predicted for each true class.
-
-    Confusion matrices of several folds add up with ``+`` and `sum`.
 
     Parameters
     ----------
@@ -76,15 +80,14 @@ class Confusion(Renderable):
 
     def __post_init__(self) -> None:
         classes, counts = tuple(self.classes), np.array(self.counts)
-        if counts.shape != (len(classes), len(classes)) or counts.dtype.kind not in "biuf":
-            raise TallyBayesError(
-                f"counts is a {counts.dtype} array of the shape {counts.shape}; it must hold "
-                f"numbers, a row and a column for each of the {len(classes)} classes"
-            )
         if len(set(classes)) < len(classes):
             raise TallyBayesError(f"classes names a class twice: {classes!r}")
-        if counts.size and not (np.isfinite(counts).all() and counts.min() >= 0):
-            raise TallyBayesError("counts holds a number that is negative or not finite")
+        shape = (len(classes), len(classes))
+        if counts.shape != shape or not ((counts >= 0) & (counts < np.inf)).all():
+            raise TallyBayesError(
+                f"counts has the shape {counts.shape}; it must hold a row and a column for each of "
+                f"the {len(classes)} classes, of numbers that are finite and not negative"
+            )
         kept = counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64)
         kept.setflags(write=False)
         object.__setattr__(self, "classes", classes)
@@ -94,16 +97,9 @@ class Confusion(Renderable):
     def of(
         cls, true: Any, predicted: Any, classes: Sequence[Label] | None = None, weights: Any = None
     ) -> Confusion:
-        """Count pairs of labels.
+        """Count pairs of labels: one of each a row, the truth first, as in scikit-learn.
 
-        Parameters
-        ----------
-        true, predicted
-            One label a row, the truth first, as in scikit-learn's functions.
-        classes
-            The classes in order; those that occur, sorted, unless given.
-        weights
-            One number a row, not negative.
+        `classes` are those that occur, sorted, unless given; `weights` hold one number a row.
         """
         from tallybayes.metrics.predictions import codes_of, plain_labels
 
@@ -114,8 +110,7 @@ class Confusion(Renderable):
         columns, rows = codes_of(true, names, "true"), codes_of(predicted, names, "predicted")
         if len(rows) != len(columns):
             raise TallyBayesError(
-                f"there are {len(rows)} predictions for {len(columns)} true labels; give one each "
-                "a row"
+                f"there are {len(rows)} predictions for {len(columns)} true labels; give one a row"
             )
         return cls.of_codes(columns, rows, names, weights_of(weights, len(rows)))
 
@@ -145,20 +140,17 @@ class Confusion(Renderable):
     @property
     def false_positives(self) -> NDArray[Any]:
         """For each class, the rows of others that were predicted to be of it."""
-        wrong: NDArray[Any] = self._wrong().sum(1)
-        return wrong
+        return np.asarray(self._wrong().sum(1))
 
     @property
     def false_negatives(self) -> NDArray[Any]:
         """For each class, the rows of it that were predicted to be of others."""
-        missed: NDArray[Any] = self._wrong().sum(0)
-        return missed
+        return np.asarray(self._wrong().sum(0))
 
     @property
     def true_negatives(self) -> NDArray[Any]:
         """For each class, the rows of others that were predicted to be of others."""
-        rest: NDArray[Any] = np.maximum(self._negatives() - self.false_positives, 0)
-        return rest
+        return np.asarray(np.maximum(self._negatives() - self.false_positives, 0))
 
     @property
     def precision(self) -> Floats:
@@ -169,11 +161,6 @@ class Confusion(Renderable):
     def recall(self) -> Floats:
         """Of what is of a class, the share that was found; also called sensitivity."""
         return _ratio(self.true_positives, self.true_positives + self.false_negatives)
-
-    @property
-    def sensitivity(self) -> Floats:
-        """Another name for recall."""
-        return self.recall
 
     @property
     def specificity(self) -> Floats:
@@ -236,19 +223,8 @@ class Confusion(Renderable):
 
     def of_class(self, label: Label) -> dict[str, float]:
         """Return the numbers of one class, as the positive one against all others."""
-        if label not in self.classes:
-            hint = did_you_mean(label, self.classes)
-            raise TallyBayesError(f"{label!r} is not a class; {hint}")
-        place = self.classes.index(label)
-        four = ("true_positives", "false_positives", "false_negatives", "true_negatives")
-        return {name: getattr(self, name)[place].item() for name in (*four, *MEASURES)}
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Confusion):
-            return NotImplemented
-        return self.classes == other.classes and np.array_equal(self.counts, other.counts)
-
-    __hash__ = None  # type: ignore[assignment]
+        place = place_of(label, self.classes)
+        return {name: getattr(self, name)[place].item() for name in (*FOUR, *MEASURES)}
 
     def table(self, most: int | None = None) -> Table:
         """Return the counts as a table; of more classes than `most` the most frequent ones."""
@@ -279,11 +255,15 @@ class Confusion(Renderable):
 
     def _negatives(self) -> NDArray[Any]:
         """Return for each class the rows of other classes, without subtracting: 0 stays 0."""
-        rows = self.counts.sum(0)
-        before, after = np.zeros_like(rows), np.zeros_like(rows)
-        before[1:], after[:-1] = rows[:-1].cumsum(), rows[:0:-1].cumsum()[::-1]
-        both: NDArray[Any] = before + after
-        return both
+        others = 1 - np.eye(len(self.classes), dtype=np.int64)
+        return np.asarray(others @ self.counts.sum(0))
+
+
+def place_of(label: Label, classes: Sequence[Label]) -> int:
+    """Return the place of a class."""
+    if label not in classes:
+        raise TallyBayesError(f"{label!r} is not a class; {did_you_mean(label, classes)}")
+    return classes.index(label)
 
 
 def _ratio(part: Any, whole: Any) -> Floats:

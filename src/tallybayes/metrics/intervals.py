@@ -27,14 +27,15 @@ from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, number
 from tallybayes.metrics.confusion import MEASURES
 from tallybayes.metrics.predictions import Floats, Predictions
 from tallybayes.metrics.scores import CLIP, MEANS, NAMES, check_score
-from tallybayes.sources.labels import Label
 
 Interval = tuple[float, float]
+Mask = NDArray[np.bool_]
 
 NO_INTERVAL = {
     "expected_calibration_error": "chance alone makes it greater than 0, more so with few rows, so "
@@ -43,7 +44,15 @@ NO_INTERVAL = {
 }
 UNKNOWN: Interval = (math.nan, math.nan)
 LEAST = 1e-100  # of the greatest weight; a row of less is no row
-STEP = 1e-5  # of all rows, for a derivative
+
+# numerators and denominators, as sums over the predicted, the true, the hits and all rows
+SHARES = {
+    "precision": ((0, 0, 1, 0), (1, 0, 0, 0)),
+    "recall": ((0, 0, 1, 0), (0, 1, 0, 0)),
+    "balanced_accuracy": ((0, 0, 1, 0), (0, 1, 0, 0)),
+    "f1": ((0, 0, 2, 0), (1, 1, 0, 0)),
+    "specificity": ((-1, -1, 1, 1), (0, -1, 0, 1)),
+}
 
 
 def score_intervals(
@@ -60,11 +69,8 @@ def score_intervals(
     names
         Which scores.
 
-    Returns
-    -------
-    dict
-        Limits by the names of scores; NaN where the score is undefined, or where rows that are
-        all alike say nothing of its variance.
+    Limits are NaN where the score is undefined, or where rows that are all alike say nothing of
+    its variance.
 
     Examples
     --------
@@ -76,26 +82,18 @@ def score_intervals(
     """
     for name in names:
         check_score(name)
-    z, rows = _z(level), _scaled(rows)
-    counts, squares = _tables(rows)
+    check_level(level)
+    z, rows = NormalDist().inv_cdf((1.0 + level) / 2.0), _scaled(rows)
+    counts = squares = rows.confusion.counts.astype(np.float64)
+    if rows.weights is not None:
+        squares = rows.counted(rows.weights**2).counts
     return {name: _interval(name, rows, counts, squares, z) for name in names}
 
 
-def class_intervals(rows: Predictions, level: float = 0.95) -> dict[Label, dict[str, Interval]]:
-    """Return for each class the limits of its precision, recall, specificity and F1.
-
-    Examples
-    --------
-    >>> rows = Predictions.of(["n", "y", "y", "y"], [0.1, 0.2, 0.7, 0.8])
-    >>> low, high = class_intervals(rows)["y"]["recall"]  # 2 of 3
-    >>> round(low, 3), round(high, 3)
-    (0.208, 0.939)
-    """
-    z, tables = _z(level), _tables(_scaled(rows))
-    return {
-        label: {name: _of_class(name, *tables, k, z) for name in MEASURES}
-        for k, label in enumerate(rows.confusion.classes)
-    }
+def check_level(level: float) -> None:
+    """Refuse a level that is no probability."""
+    if not 0.0 < number(level, "level") < 1.0:
+        raise TallyBayesError(f"level is {level!r}; it must be between 0 and 1, such as 0.95")
 
 
 def wilson(share: float, trials: float, z: float) -> Interval:
@@ -116,14 +114,6 @@ def _scaled(rows: Predictions) -> Predictions:
         return rows
     weights = shares / shares.max()
     return replace(rows, weights=weights, fold=None).take(weights > LEAST)
-
-
-def _tables(rows: Predictions) -> tuple[Floats, Floats]:
-    """Return the confusion matrix (rows predicted), and that of the squares of the weights."""
-    counts = rows.confusion.counts.astype(np.float64)
-    if rows.weights is None:
-        return counts, counts
-    return counts, rows.counted(rows.weights**2).counts.astype(np.float64)
 
 
 def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: float) -> Interval:
@@ -152,66 +142,60 @@ def _share(hits: float, total: float, squares: float, z: float) -> Interval:
 
 def _of_class(name: str, counts: Floats, squares: Floats, k: int, z: float) -> Interval:
     """Return the interval of a measure of one class."""
-    of = np.zeros(counts.shape, bool)
-    if name in ("precision", "f1"):
-        of[k] = True
-    if name in ("recall", "f1"):
-        of[:, k] = True
-    hits = counts[k, k]
-    if name == "specificity":
-        of = np.ones(counts.shape, bool)
-        of[:, k] = False
-        hits = counts[of].sum() - np.delete(counts[k], k).sum()
-    low, high = _share(max(0.0, hits), counts[of].sum(), squares[of].sum(), z)
+    is_class = np.arange(len(counts)) == k
+    predicted, true = np.meshgrid(is_class, is_class, indexing="ij")
+    hits = predicted & true if name != "specificity" else ~predicted & ~true
+    among = {"precision": predicted, "recall": true, "specificity": ~true, "f1": predicted | true}
+    of = among[name]
+    low, high = _share(counts[hits].sum(), counts[of].sum(), squares[of].sum(), z)
     return (low, high) if name != "f1" else (2 * low / (1 + low), 2 * high / (1 + high))
 
 
 def _of_all_classes(name: str, counts: Floats, squares: Floats, z: float) -> Interval:
-    """Return the interval of a mean over the classes, or of Matthews' correlation.
-
-    A cell (p, t) adds to what was predicted p, to what is t, and to the hits if p = t: with the
-    derivatives by these three its influence is their sum.
-    """
+    """Return the interval of a mean over the classes, or of Matthews' correlation."""
     true, predicted = counts.sum(0), counts.sum(1)
     real = true > 0.0
-    matthews = name == "matthews_corrcoef"
-    if matthews and min(real.sum(), (predicted > 0.0).sum()) < 2:
-        return UNKNOWN
-    among = real if name == "balanced_accuracy" else real | (predicted > 0.0)
-    sums = np.concatenate([predicted, true, counts.diagonal()])
-    step = STEP * counts.sum() * np.eye(len(sums))
-    above, below = (_of_sums(name, sums + change, among) for change in (step, -step))
-    by_predicted, by_true, by_hits = np.split((above - below) / (2.0 * step[0, 0]), 3)
-    influence = by_predicted[:, None] + by_true + np.diag(by_hits)
-    variance = float((squares * influence**2).sum())
     trials = _mean_trials(true[real] ** 2 / squares.sum(0)[real])
-    score = float(_of_sums(name, sums[None], among)[0])
-    if matthews:
-        low, high = _matched((score + 1.0) / 2.0, variance / 4.0, trials, z)
-        return 2.0 * low - 1.0, 2.0 * high - 1.0
-    return _matched(score, variance, trials, z)
+    if name != "matthews_corrcoef":
+        among = real if name == "balanced_accuracy" else real | (predicted > 0.0)
+        score, influence = _of_mean_share(name, counts, among)
+        return _matched(score, float((squares * influence**2).sum()), trials, z)
+    if min(real.sum(), (predicted > 0.0).sum()) < 2:
+        return UNKNOWN
+    correlation, influence = _of_matthews(counts)
+    variance = float((squares * influence**2).sum())
+    low, high = _matched((correlation + 1.0) / 2.0, variance / 4.0, trials, z)
+    return 2.0 * low - 1.0, 2.0 * high - 1.0
 
 
-def _of_sums(name: str, sums: Floats, among: Floats) -> Floats:
-    """Return a score of all classes from what was predicted, what is true, and the hits."""
-    predicted, true, hits = np.split(sums, 3, axis=1)
-    n = true.sum(axis=1, keepdims=True)
-    if name == "matthews_corrcoef":
-        both = hits.sum(axis=1) * n[:, 0] - (predicted * true).sum(axis=1)
-        spread = [(part * (n - part)).sum(axis=1) for part in (predicted, true)]
-        correlation: Floats = both / np.sqrt(spread[0] * spread[1])
-        return correlation
-    part, whole = {
-        "precision": (hits, predicted),
-        "recall": (hits, true),
-        "balanced_accuracy": (hits, true),
-        "f1": (2.0 * hits, predicted + true),
-        "specificity": (n - true - predicted + hits, n - true),
-    }[name]
-    whole = np.where(np.abs(whole) < 1e-12 * n, 0.0, whole)
-    shares = np.divide(part, whole, out=np.zeros(whole.shape), where=whole != 0.0)
-    means: Floats = shares[:, among].mean(axis=1)
-    return means
+def _of_mean_share(name: str, counts: Floats, among: Mask) -> tuple[float, Floats]:
+    """Return the mean of a share of each class, and the influence of each cell on it.
+
+    Every share is a / b, two sums over the predicted, the true, the hits and all; what adds to a
+    and to b changes it by (da - a / b db) / b.
+    """
+    n = len(counts)
+    all_rows = np.full(n, counts.sum())
+    sums = np.stack([counts.sum(1), counts.sum(0), counts.diagonal(), all_rows])
+    of_part, of_whole = np.array(SHARES[name])
+    part, whole = of_part @ sums, of_whole @ sums
+    there = among & (whole > 1e-12 * all_rows)
+    share = np.divide(part, whole, out=np.zeros(n), where=there)
+    change = of_part[:, None] - share * of_whole[:, None]
+    change = np.divide(change, whole, out=np.zeros(sums.shape), where=there) / among.sum()
+    influence = change[0][:, None] + change[1] + np.diag(change[2]) + change[3].sum()
+    return float(share[among].mean()), influence
+
+
+def _of_matthews(counts: Floats) -> tuple[float, Floats]:
+    """Return Matthews' correlation, and the influence of each cell on it."""
+    n, predicted, true, hits = counts.sum(), counts.sum(1), counts.sum(0), counts.trace()
+    spread = n * n - predicted @ predicted, n * n - true @ true
+    size = math.sqrt(spread[0] * spread[1])
+    correlation = float(hits * n - predicted @ true) / size
+    change = (n * np.eye(len(counts)) + hits - true[:, None] - predicted) / size
+    apart = (n - predicted)[:, None] / spread[0] + (n - true) / spread[1]
+    return correlation, change - correlation * apart
 
 
 def _of_mean(values: Floats, weights: Floats, z: float, most: float) -> Interval:
@@ -274,11 +258,3 @@ def _mean_trials(sizes: Floats) -> float:
 def _effective(weights: Floats) -> float:
     """Return the effective number of rows."""
     return float(weights.sum() ** 2 / (weights @ weights)) if len(weights) else 0.0
-
-
-def _z(level: float) -> float:
-    """Return how many standard deviations hold so much of a normal distribution."""
-    share = number(level, "level", above=0.0)
-    if share >= 1.0:
-        raise TallyBayesError(f"level is {level!r}; it must be less than 1, for example 0.95")
-    return NormalDist().inv_cdf((1.0 + share) / 2.0)

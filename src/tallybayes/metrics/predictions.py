@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.metrics.confusion import Confusion
-from tallybayes.metrics.scores import NAMES, Ranked, Reliability, scores, standard_error
+from tallybayes.metrics.confusion import Confusion, place_of
+from tallybayes.metrics.scores import (
+    BINS,
+    NAMES,
+    Ranked,
+    Reliability,
+    scores,
+    standard_error,
+)
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.sources.weights import weights_of
 
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
+ARRAYS = ("true", "predicted", "proba", "weights", "fold")
 MOST_CLASSES = 1000  # of a confusion matrix that has all of them
 HeldOut = Literal["test set", "leave-one-out", "folds", "training rows"]
 
@@ -61,8 +68,6 @@ class Predictions:
     >>> rows = Predictions.of(["n", "y", "y"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
     >>> rows.labels.tolist()
     ['n', 'y', 'n']
-    >>> rows.score("recall")
-    0.5
     """
 
     classes: tuple[Label, ...]
@@ -96,6 +101,7 @@ class Predictions:
             One label a row.
         proba
             Probabilities, rows x classes; of two classes those of the positive one are enough.
+            None if `predicted` counts as certain.
         predicted
             The label that was decided for; the most probable one unless given.
         classes
@@ -106,25 +112,23 @@ class Predictions:
             The positive class; the last one unless given.
         """
         labels = classes_of(y_true, "y_true") if classes is None else plain_labels(classes)
-        if positive is not None and positive not in labels:
-            hint = did_you_mean(positive, labels)
-            raise TallyBayesError(f"the positive class {positive!r} is not a class; {hint}")
+        if positive is not None:
+            place_of(positive, labels)
         true = codes_of(y_true, labels, "y_true")
-        table = np.asarray(proba, np.float64)
+        chosen = None if predicted is None else codes_of(predicted, labels, "predicted")
+        if chosen is not None and len(chosen) != len(true):
+            raise TallyBayesError(
+                f"there are {len(chosen)} predictions for {len(true)} labels; give one a row"
+            )
+        table = np.eye(len(labels))[chosen] if proba is None else np.asarray(proba, np.float64)
         if table.ndim == 1 and len(labels) == 2:
             both = [1.0 - table, table]
             table = np.stack(both if positive != labels[0] else both[::-1], axis=1)
-        check_probabilities(table, len(true), len(labels))
-        chosen = winners(table, labels, positive)
-        if predicted is not None:
-            chosen = codes_of(predicted, labels, "predicted")
-            if len(chosen) != len(true):
-                raise TallyBayesError(
-                    f"there are {len(chosen)} predictions for {len(true)} labels; give one a row"
-                )
-        return cls(
-            labels, true, chosen, table, weights_of(sample_weight, len(true)), positive=positive
-        )
+        _check_probabilities(table, len(true), len(labels))
+        if chosen is None:
+            chosen = winners(table, labels, positive)
+        weights = weights_of(sample_weight, len(true))
+        return cls(labels, true, chosen, table, weights, positive=positive)
 
     @classmethod
     def from_estimator(
@@ -137,18 +141,19 @@ class Predictions:
         """
         known = np.asarray(estimator.classes_).tolist()
         labels = sorted_labels([*known, *classes_of(y, "y"), *plain_labels(classes)], "the labels")
-        true = codes_of(y, labels, "y")
-        predicted = codes_of(estimator.predict(X), labels, "the predictions")
-        proba = np.zeros((len(predicted), len(labels)))
+        proba = None
         if hasattr(estimator, "predict_proba"):
-            place = {label: k for k, label in enumerate(labels)}
-            proba[:, [place[label] for label in known]] = estimator.predict_proba(X)
-        else:
-            proba[np.arange(len(proba)), predicted] = 1.0
-        check_probabilities(proba, len(true), len(labels))
-        weights = weights_of(sample_weight, len(true))
-        positive = getattr(estimator, "positive", None)
-        return cls(labels, true, predicted, proba, weights, positive=positive)
+            posterior = estimator.predict_proba(X)
+            proba = np.zeros((len(posterior), len(labels)))
+            proba[:, codes_of(known, labels, "the classes")] = posterior
+        return cls.of(
+            y,
+            proba,
+            estimator.predict(X),
+            classes=labels,
+            sample_weight=sample_weight,
+            positive=getattr(estimator, "positive", None),
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Predictions], *, folds: bool = True) -> Predictions:
@@ -156,22 +161,16 @@ class Predictions:
         first = parts[0]
         if len(parts) == 1:
             return first
-
-        def together(name: str) -> Any:
-            return np.concatenate([getattr(part, name) for part in parts])
-
-        sizes = [len(part) for part in parts]
-        numbered = folds or first.rows is not None
-        return replace(
-            first,
-            true=together("true"),
-            predicted=together("predicted"),
-            proba=together("proba"),
-            weights=None if first.weights is None else together("weights"),
-            rows=together("row_numbers") if numbered else None,
-            fold=np.repeat(np.arange(len(parts)), sizes) if folds else None,
-            held_out="folds" if folds else first.held_out,
-        )
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in (*ARRAYS, "row_numbers")
+            if getattr(first, name) is not None
+        }
+        numbers = arrays.pop("row_numbers")
+        if not folds:
+            return replace(first, **arrays, rows=None if first.rows is None else numbers)
+        arrays["fold"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        return replace(first, **arrays, rows=numbers, held_out="folds")
 
     def __len__(self) -> int:
         return len(self.true)
@@ -214,52 +213,31 @@ class Predictions:
 
     def place(self, label: Label) -> int:
         """Return the place of a class."""
-        if label not in self.classes:
-            raise TallyBayesError(f"{label!r} is not a class; {did_you_mean(label, self.classes)}")
-        return self.classes.index(label)
+        return place_of(label, self.classes)
 
     def take(self, rows: Any) -> Predictions:
         """Return some of the predictions, by place or mask."""
-
-        def some(values: Any) -> Any:
-            return None if values is None else values[rows]
-
-        return replace(
-            self,
-            true=self.true[rows],
-            predicted=self.predicted[rows],
-            proba=self.proba[rows],
-            weights=some(self.weights),
-            rows=self.row_numbers[rows],
-            fold=some(self.fold),
-        )
+        arrays: dict[str, Any] = {
+            name: getattr(self, name)[rows] for name in ARRAYS if getattr(self, name) is not None
+        }
+        return replace(self, **arrays, rows=self.row_numbers[rows])
 
     def folds(self) -> Iterator[Predictions]:
         """Go through the validation sets; none if the rows are one set."""
         if self.fold is None:
             return
-        edges = np.flatnonzero(np.diff(self.fold, prepend=-1, append=-1))
-        if len(edges) - 1 > self.fold.max() + 1:  # not one behind the other
-            order = np.argsort(self.fold, kind="stable")
-            yield from self.take(order).folds()
-            return
-        for start, end in pairwise(edges.tolist()):
-            yield replace(self.take(slice(start, end)), fold=None, held_out="test set")
+        order = np.argsort(self.fold, kind="stable")
+        for part in np.split(order, np.flatnonzero(np.diff(self.fold[order])) + 1):
+            yield replace(self.take(part), fold=None, held_out="test set")
 
     def averaged(self) -> Predictions:
         """Return one prediction a row, in the order of the data: the mean of several."""
-        rows, place, times = np.unique(self.row_numbers, return_inverse=True, return_counts=True)
-        if len(rows) == len(self):
-            return self.take(np.argsort(self.row_numbers))
+        rows, first, place, times = np.unique(self.row_numbers, True, True, True)
         proba = np.zeros((len(rows), len(self.classes)))
         np.add.at(proba, place, self.proba)
         proba /= times[:, None]
-        weights = None
-        if self.weights is not None:
-            weights = np.bincount(place, self.weights).astype(np.float64)
-        first = self.take(np.unique(place, return_index=True)[1])
         chosen = winners(proba, self.classes, self.positive)
-        return replace(first, proba=proba, predicted=chosen, weights=weights, fold=None)
+        return replace(self.take(first), proba=proba, predicted=chosen, fold=None)
 
     @property
     def confusion(self) -> Confusion:
@@ -276,7 +254,20 @@ class Predictions:
         return Confusion.of_codes(true, predicted, classes, weights)
 
     def score(self, name: str) -> float:
-        """Return one score, NaN where it is undefined; see `metrics.NAMES`."""
+        """Return one score, NaN where it is undefined; see `metrics.NAMES`.
+
+        "precision", "recall", "specificity" and "f1" are those of the positive class if there are
+        two classes, and macro averages otherwise.
+
+        Examples
+        --------
+        >>> rows = Predictions.of(["n", "y", "y"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+        >>> rows.scores(["recall", "brier_score"])
+        {'recall': 0.5, 'brier_score': 0.136666...}
+        >>> rows.score("acuracy")
+        Traceback (most recent call last):
+        tallybayes.errors.TallyBayesError: 'acuracy' is not a score; did you mean 'accuracy'?
+        """
         return scores(self, (name,))[name]
 
     def scores(self, names: Sequence[str] = NAMES) -> dict[str, float]:
@@ -292,7 +283,7 @@ class Predictions:
         place = self.positive_place if label is None else self.place(label)
         return Ranked.of(self.proba[:, place], self.true == place, self.shares)
 
-    def reliability(self, bins: int = 15, positive: Label | None = None) -> Reliability:
+    def reliability(self, bins: int = BINS, positive: Label | None = None) -> Reliability:
         """Return how often the winner is right where it is so sure; or one class, if named."""
         return Reliability.of(self, bins, None if positive is None else self.place(positive))
 
@@ -314,7 +305,7 @@ def winners(table: Floats, classes: Sequence[Label], positive: Label | None = No
     return chosen
 
 
-def check_probabilities(table: Floats, n: int, n_classes: int) -> None:
+def _check_probabilities(table: Floats, n: int, n_classes: int) -> None:
     """Refuse what is no probability for each row and class."""
     if table.shape != (n, n_classes) or not n_classes:
         raise TallyBayesError(
@@ -323,13 +314,13 @@ def check_probabilities(table: Floats, n: int, n_classes: int) -> None:
         )
     if not n:
         raise TallyBayesError("there are no rows to score")
-    if table.min() >= 0.0 and (abs(table.sum(1) - 1.0) <= 1e-5).all():  # which NaN is not
-        return
-    row = int(np.argmin((table >= 0.0).all(1) & (abs(table.sum(1) - 1.0) <= 1e-5)))
-    raise TallyBayesError(
-        f"row {row} of the probabilities is {table[row].tolist()}; each row must hold numbers "
-        "from 0 to 1 that add up to 1"
-    )
+    usable = (table >= 0.0).all(axis=1) & (abs(table.sum(axis=1) - 1.0) <= 1e-5)
+    if not usable.all():
+        row = int(np.argmin(usable))
+        raise TallyBayesError(
+            f"row {row} of the probabilities is {table[row].tolist()}; each row must hold numbers "
+            "from 0 to 1 that add up to 1"
+        )
 
 
 def plain_labels(classes: Any) -> tuple[Label, ...]:
@@ -339,19 +330,16 @@ def plain_labels(classes: Any) -> tuple[Label, ...]:
 
 def classes_of(labels: Any, what: str) -> tuple[Label, ...]:
     """Return the labels that occur, sorted."""
-    codes, found = encode(labels, what)
-    present = np.bincount(codes[codes >= 0], minlength=len(found)) > 0
-    return sorted_labels(
-        [label for label, there in zip(found, present, strict=True) if there], what
-    )
+    codes, known = encode(labels, what)
+    occur = np.flatnonzero(np.bincount(codes[codes >= 0])).tolist()
+    return sorted_labels([known[code] for code in occur], what)
 
 
 def codes_of(labels: Any, classes: Sequence[Label], what: str) -> Codes:
     """Return the place of each label among the classes; none may be missing or unknown."""
     codes, found = encode(labels, what)
     place = {label: k for k, label in enumerate(classes)}
-    known = np.array([*(place.get(label, -2) for label in found), -1], np.intp)
-    places: Codes = known[codes]
+    places: Codes = np.array([*(place.get(label, -2) for label in found), -1], np.intp)[codes]
     if len(places) and places.min() < 0:
         row = int(np.argmax(places < 0))
         if places[row] == -1:

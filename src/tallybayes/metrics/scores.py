@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.metrics.confusion import MEASURES, Confusion
@@ -60,21 +60,7 @@ def check_score(name: str) -> None:
 
 
 def scores(rows: Predictions, names: Sequence[str] = NAMES) -> dict[str, float]:
-    """Return several scores by name; NaN where one is undefined.
-
-    "precision", "recall", "specificity" and "f1" are those of the positive class if there are
-    two classes, and macro averages otherwise.
-
-    Examples
-    --------
-    >>> from tallybayes.metrics import Predictions
-    >>> rows = Predictions.of(["n", "y", "y"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
-    >>> rows.scores(["recall", "brier_score"])
-    {'recall': 0.5, 'brier_score': 0.136666...}
-    >>> rows.score("acuracy")
-    Traceback (most recent call last):
-    tallybayes.errors.TallyBayesError: 'acuracy' is not a score; did you mean 'accuracy'?
-    """
+    """Return several scores by name: see `Predictions.scores`."""
     for name in names:
         check_score(name)
     confusion = rows.confusion
@@ -153,10 +139,7 @@ def standard_error(rows: Predictions, name: str) -> float:
         variance = mean((values - mean(values, weights)) ** 2, weights)
         return math.sqrt(variance / (n - 1.0)) if n > 1.0 else math.nan
     values = fold_scores(rows, name)
-    values = values[~np.isnan(values)]
-    if len(values) < 2:
-        return math.nan
-    return float(values.std(ddof=1) / math.sqrt(len(values)))
+    return sd_of_defined(values) / math.sqrt(max(1, len(_defined(values))))
 
 
 def fold_scores(rows: Predictions, name: str) -> Floats:
@@ -169,30 +152,36 @@ def _ranking(name: str, rows: Predictions) -> float:
     if rows.held_out == "leave-one-out":
         return math.nan
     if rows.fold is not None:
-        return _mean_of_defined(fold_scores(rows, name).tolist())
+        return mean_of_defined(fold_scores(rows, name))
     classes = rows.classes
     if len(classes) == 2:
         classes = (classes[rows.positive_place],)
-    return _mean_of_defined([getattr(rows.ranked(label), name) for label in classes])
+    return mean_of_defined([getattr(rows.ranked(label), name) for label in classes])
 
 
-def _mean_of_defined(values: Sequence[float]) -> float:
-    defined = [value for value in values if not math.isnan(value)]
-    return math.fsum(defined) / len(defined) if defined else math.nan
+def _defined(values: ArrayLike) -> Floats:
+    array = np.asarray(values, np.float64)
+    return array[~np.isnan(array)]
+
+
+def mean_of_defined(values: ArrayLike) -> float:
+    """Return the mean of the values that are not NaN; NaN if there are none."""
+    return mean(_defined(values))
+
+
+def sd_of_defined(values: ArrayLike) -> float:
+    """Return the sample standard deviation of the values that are not NaN."""
+    kept = _defined(values)
+    return float(kept.std(ddof=1)) if len(kept) > 1 else math.nan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
     """Rows in the order of a score, those of equal score together.
 
-    Parameters
-    ----------
-    thresholds
-        The distinct scores, from high to low.
-    hits, others
-        The weight of the rows of the class, and of all others, that have each score.
-    places
-        For each row that counts, the place of its score among the thresholds.
+    Of each of the `thresholds`, the distinct scores from high to low, `hits` and `others` are the
+    weights of the rows of the class, and of all others, that have it. `places` holds the threshold
+    of each row that counts.
     """
 
     thresholds: Floats
@@ -218,41 +207,34 @@ class Ranked:
             counted = weights > 0.0
             scores, of_class, weights = scores[counted], of_class[counted], weights[counted]
         scores = np.ascontiguousarray(scores)  # a column of a table takes several times as long
-        order = np.argsort(scores)[::-1]
-        fallen = scores[order]
-        starts = np.flatnonzero(np.diff(fallen, prepend=np.inf)) if len(order) else order
-        places = np.empty(len(order), np.intp)
-        places[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
-        one = np.ones(len(order)) if weights is None else weights[order]
-        hits = np.where(of_class[order], one, 0.0)
-        if not len(starts):
-            return cls(fallen, hits, hits, places)
-        hits, others = (np.add.reduceat(part, starts) for part in (hits, one - hits))
-        return cls(fallen[starts], hits, others, places)
+        distinct, places = np.unique(scores, return_inverse=True)
+        thresholds, places = distinct[::-1], len(distinct) - 1 - places
+        one = np.ones(len(scores)) if weights is None else weights
+
+        def count(side: NDArray[np.bool_]) -> Floats:
+            return np.bincount(places[side], one[side], len(distinct)).astype(np.float64)
+
+        return cls(thresholds, count(of_class), count(~of_class), places)
 
     @property
     def found(self) -> Floats:
         """The true positives at each threshold."""
-        total: Floats = self.hits.cumsum()
-        return total
+        return np.cumsum(self.hits)
 
     @property
     def false(self) -> Floats:
         """The false positives at each threshold."""
-        total: Floats = self.others.cumsum()
-        return total
+        return np.cumsum(self.others)
 
     @property
     def precision(self) -> Floats:
         """Of the rows at least at a threshold, the share of the class."""
-        share: Floats = self.found / (self.found + self.false)
-        return share
+        return np.divide(self.found, self.found + self.false)
 
     @property
     def below(self) -> Floats:
         """The weight of others below each score, and half of that beside it."""
-        beneath: Floats = self.others[::-1].cumsum()[::-1] - self.others / 2.0
-        return beneath
+        return np.cumsum(self.others[::-1])[::-1] - self.others / 2.0
 
     @property
     def roc_auc(self) -> float:
@@ -271,16 +253,9 @@ class Ranked:
 class Reliability(Renderable):
     """How sure the predictions were, and how often they were right, in bins of equal width.
 
-    Parameters
-    ----------
-    edges
-        The limits of the bins, one more than there are. A bin includes its upper limit.
-    confidence
-        The mean probability in each bin; NaN in an empty one.
-    right
-        The share of rows in each bin for which the prediction is right; NaN in an empty one.
-    rows
-        The number of rows in each bin, or their weights added up.
+    A bin lies between two `edges` and includes the upper one. Of its `rows`, their number or their
+    weights added up, `confidence` is the mean probability and `right` the share for which the
+    prediction is right; both are NaN in an empty bin.
 
     Examples
     --------
