@@ -6,11 +6,7 @@ from scipy.optimize import minimize
 
 import tallybayes as tb
 from tallybayes.validation import calibration as module
-from tallybayes.validation.calibration import (
-    PENALTY,
-    calibrated,
-    checked_how,
-)
+from tallybayes.validation.calibration import HOWS, PENALTY, calibrated
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from validation.refits import encode
 from validation.registry import (
@@ -19,7 +15,6 @@ from validation.registry import (
     SETTINGS,
     Setting,
     matrix,
-    sparse,
     table,
 )
 
@@ -128,7 +123,7 @@ of_chance = pytest.mark.filterwarnings("ignore:the .* calibration lowers the lea
 
 
 @closed
-@pytest.mark.parametrize("how", ["temperature", "weights"])
+@pytest.mark.parametrize("how", HOWS)
 @of_chance
 def test_exponents_minimise_the_documented_objective(setting, weighted, how):
     rows = setting.examples(24, seed=5)
@@ -150,16 +145,26 @@ def test_exponents_minimise_the_documented_objective(setting, weighted, how):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_exponents_are_found_to_a_few_digits(weighted):
     rows = numbers(80, [[0.0, 0.0, 0.0], [1.2, 0.3, 0.0], [0.4, -1.0, 0.1]], classes="abc")
-    setting = gaussian(3)
-    known = Terms(setting, rows, weighted)
-    found = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "weights")
+    data, recipe = encode(gaussian(3), rows, weighted), gaussian(3).recipe(PRIOR)
+    known = Terms(gaussian(3), rows, weighted)
+    found = calibrated(data, recipe, "weights")
     np.testing.assert_allclose(exponents_of(found), known.minimiser(), atol=2e-4)
     assert list(found.exponents) == ["x0", "x1", "x2"]
-    one = calibrated(encode(setting, rows, weighted), setting.recipe(PRIOR), "temperature")
+    one = calibrated(data, recipe, "temperature")
     np.testing.assert_allclose(exponents_of(one), known.together.minimiser(), atol=2e-4)
 
 
-@pytest.mark.parametrize("how", ["temperature", "weights"])
+def test_of_very_many_cells_some_rows_are_enough(monkeypatch):
+    rows = numbers(400, [[0.0, 0.0], [1.2, 0.5]])
+    data, recipe = encode(gaussian(2), rows), gaussian(2).recipe()
+    everything = calibrated(data, recipe, "weights")
+    monkeypatch.setattr(module, "MOST_CELLS", 400 * 2 * 2 // 2)
+    some = calibrated(data, recipe, "weights")
+    assert (everything.rows, some.rows) == (400, 200)
+    np.testing.assert_allclose(exponents_of(some), exponents_of(everything), atol=0.35)
+
+
+@pytest.mark.parametrize("how", HOWS)
 def test_rows_alone_in_their_class_and_rows_without_weight_have_no_part(how):
     rows = [(label, 1.0, cells) for label, _, cells in numbers(40, [[0.0, 0.0], [1.0, 1.0]])]
     setting = gaussian(2)
@@ -173,7 +178,7 @@ def test_rows_alone_in_their_class_and_rows_without_weight_have_no_part(how):
     assert found.loss_before == pytest.approx(known.before, rel=1e-9)
 
 
-@pytest.mark.parametrize("how", ["temperature", "weights"])
+@pytest.mark.parametrize("how", HOWS)
 def test_a_column_given_twice_shares_its_exponent(how):
     rows = numbers(400, [[0.0], [1.0]], seed=3)
     twice = [(label, w, (x, x)) for label, w, (x,) in rows]
@@ -190,20 +195,7 @@ def test_a_column_given_twice_shares_its_exponent(how):
     assert both.loss_before > both.loss + 0.01
 
 
-def test_noise_gets_next_to_nothing():
-    rng = np.random.default_rng(2)
-    y = rng.integers(2, size=2000)
-    good = rng.normal(1.5 * y)
-    # eight rare values of a great spread: noise that a model takes for evidence
-    noise = rng.standard_cauchy((2000, 2))
-    rows = [("ab"[c], 1.0, (g, *n)) for c, g, n in zip(y, good, noise.tolist(), strict=True)]
-    found = calibrated(encode(gaussian(3), rows), gaussian(3).recipe(), "weights")
-    exponents = list(found.exponents.values())
-    assert exponents[0] == pytest.approx(1.0, abs=0.15)
-    assert max(exponents[1:]) < 0.05
-
-
-@pytest.mark.parametrize("how", ["temperature", "weights"])
+@pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("length", [100, 2500])
 @of_chance
 def test_long_documents_are_calibrated_like_short_ones(how, length):
@@ -226,7 +218,7 @@ def test_long_documents_are_calibrated_like_short_ones(how, length):
     assert found.loss == pytest.approx(known.loss(known.minimiser()), rel=1e-6)
 
 
-@pytest.mark.parametrize("how", ["temperature", "weights"])
+@pytest.mark.parametrize("how", HOWS)
 def test_options_without_a_closed_form_are_refused_with_a_remedy(how):
     for setting in EVERY_SETTING:
         if setting.closed[0] and setting.closed[1]:
@@ -237,70 +229,32 @@ def test_options_without_a_closed_form_are_refused_with_a_remedy(how):
             calibrated(data, setting.recipe(), how)
 
 
-class TestHugeInputs:
-    """Beyond so many cells, exponents are fitted on some of the rows."""
-
-    def test_so_many_cells_at_most_are_looked_at(self, monkeypatch):
-        rows = numbers(400, [[0.0, 0.0], [1.2, 0.5]])
-        data, recipe = encode(gaussian(2), rows), gaussian(2).recipe()
-        everything = calibrated(data, recipe, "weights")
-        monkeypatch.setattr(module, "MOST_CELLS", 400 * 2 * 2 // 2)
-        some = calibrated(data, recipe, "weights")
-        assert everything.rows == 400
-        assert 100 <= some.rows <= 200
-        np.testing.assert_allclose(
-            list(some.exponents.values()), list(everything.exponents.values()), atol=0.35
-        )
-
-    def test_a_bag_counts_as_the_one_column_that_it_is(self, monkeypatch):
-        rng = np.random.default_rng(0)
-        cells = rng.poisson(1.0, (60, 50)).tolist()
-        rows = [("ab"[k % 2], 1.0, tuple(row)) for k, row in enumerate(cells)]
-        setting = Setting("bag", (), sparse, (tb.Count(),) * 50, (tb.Multinomial(),))
-        monkeypatch.setattr(module, "MOST_CELLS", 60 * 2)
-        found = calibrated(encode(setting, rows), setting.recipe(), "weights")
-        assert found.rows == 60
+@pytest.mark.filterwarnings("ignore::tallybayes.TallyBayesWarning")
+@pytest.mark.parametrize("how", HOWS)
+def test_where_a_class_has_no_closed_form_the_others_do_not_speak_for_it(how):
+    """Class c has no value of the colour, so without smoothing it takes what all say."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], 30)
+    colour = np.where(y == "a", "red", rng.choice(["red", "blue"], 90)).astype(object)
+    colour[y == "c"] = None
+    X = {"colour": colour, "size": rng.normal(size=90) + 2.0 * (y == "b")}
+    plain = tb.NaiveBayes(alpha=0).fit(X, y)
+    model = tb.NaiveBayes(alpha=0, calibration=how).fit(X, y)
+    assert model.score(X, y) >= plain.score(X, y) - 0.05
+    assert set(model.predict(X).tolist()) == set(plain.predict(X).tolist())
+    assert model.calibration_.rows == 0 or model.calibration_.rows > 60
 
 
-class TestRowsWithoutAClosedForm:
-    """They may be all rows of some classes: then the others must not speak for them."""
-
-    @staticmethod
-    def data():
-        """Class c has no value of the colour, so without smoothing it takes what all say."""
-        rng = np.random.default_rng(0)
-        y = np.repeat(["a", "b", "c"], 30)
-        colour = np.where(y == "a", "red", rng.choice(["red", "blue"], 90)).astype(object)
-        colour[y == "c"] = None
-        return {"colour": colour, "size": rng.normal(size=90) + 2.0 * (y == "b")}, y
-
-    @pytest.mark.filterwarnings("ignore::tallybayes.TallyBayesWarning")
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
-    def test_a_calibration_is_not_of_one_class_alone(self, how):
-        X, y = self.data()
-        plain = tb.NaiveBayes(alpha=0).fit(X, y)
-        model = tb.NaiveBayes(alpha=0, calibration=how).fit(X, y)
-        assert model.score(X, y) >= plain.score(X, y) - 0.05
-        assert set(model.predict(X).tolist()) == set(plain.predict(X).tolist())
-        assert model.calibration_.rows == 0 or model.calibration_.rows > 60
-
-
-class TestCorners:
-    """What has nothing to learn from stays as it is."""
-
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
-    def test_perfectly_told_apart_classes_get_a_finite_exponent(self, how):
-        rows = numbers(30, [[0.0], [1000.0]])
-        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
-        assert np.isfinite(found.default)
-        assert found.loss <= found.loss_before < 1e-6
-
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
-    def test_rows_all_alone_in_their_class_leave_the_model_as_it_is(self, how):
-        rows = [("a", 1.0, (1.0,)), ("b", 1.0, (2.0,)), ("c", 1.0, (3.0,))]
-        found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
-        assert found.rows == 0
-        assert found.exponents_of(["x0"], "x0").tolist() == [1.0]
+@pytest.mark.parametrize("how", HOWS)
+def test_perfectly_told_apart_classes_get_a_finite_exponent_and_lone_rows_none(how):
+    rows = numbers(30, [[0.0], [1000.0]])
+    found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
+    assert np.isfinite(found.default)
+    assert found.loss <= found.loss_before < 1e-6
+    rows = [("a", 1.0, (1.0,)), ("b", 1.0, (2.0,)), ("c", 1.0, (3.0,))]
+    found = calibrated(encode(gaussian(1), rows), gaussian(1).recipe(), how)
+    assert found.rows == 0
+    assert found.exponents_of(["x0"], "x0").tolist() == [1.0]
 
 
 MAIL = Setting("text", (), table("mail"), (tb.Words(),), (tb.Text(),))
@@ -352,7 +306,7 @@ class TestPrior:
         assert [found.prior, found.default] == pytest.approx(best.x.tolist(), abs=1e-3)
         assert found.prior < 0.9
 
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
+    @pytest.mark.parametrize("how", HOWS)
     def test_a_stated_and_a_uniform_one_keep_the_exponent_1(self, how):
         rows = uneven((30, 8))
         for prior in (tb.Uniform(), tb.Fixed({"a": 0.7, "b": 0.3})):
@@ -361,18 +315,7 @@ class TestPrior:
             known = Terms(MAIL, rows, prior=prior)
             np.testing.assert_allclose(exponents_of(found), known.minimiser((1.0, 1.0)), atol=2e-4)
 
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
-    def test_it_lowers_the_loss_where_classes_are_uneven(self, how):
-        """Discounted evidence beside a prior that counts in full leaves rare classes out."""
-        data = encode(MAIL, uneven(RARE, 200))
-        free = calibrated(data, MAIL.recipe(), how)
-        with pytest.warns(tb.TallyBayesWarning, match="accuracy"):
-            fixed = calibrated(data, MAIL.recipe(AS_COUNTED), how)
-        assert free.loss < fixed.loss - 0.1
-        assert free.accuracy > fixed.accuracy + 0.05
-        assert free.prior < 0.5
-
-    @pytest.mark.parametrize("how", ["temperature", "weights"])
+    @pytest.mark.parametrize("how", HOWS)
     def test_accuracy_is_that_of_the_rows_left_out(self, how):
         rows = uneven((40, 8))
         found = calibrated(encode(MAIL, rows), MAIL.recipe(), how)
@@ -386,27 +329,20 @@ class TestPrior:
             assert (scores.argmax(axis=1) == known.y).mean() == pytest.approx(expected)
 
 
-def test_less_accuracy_than_before_is_said():
-    """A stated prior keeps the exponent 1, and wins where the evidence is discounted."""
+@pytest.mark.parametrize("how", HOWS)
+def test_a_stated_prior_outweighs_discounted_evidence_and_less_accuracy_is_said(how):
     data = encode(MAIL, uneven(RARE, 200))
     with pytest.warns(tb.TallyBayesWarning, match=r"lowers the leave-one-out accuracy from 0\.\d+"):
-        found = calibrated(data, MAIL.recipe(AS_COUNTED), "temperature")
-    assert found.accuracy < found.accuracy_before
-    assert found.loss < found.loss_before
-    calibrated(data, MAIL.recipe(), "temperature")  # and nothing is said (warnings are errors)
+        fixed = calibrated(data, MAIL.recipe(AS_COUNTED), how)
+    assert fixed.accuracy < fixed.accuracy_before
+    assert fixed.loss < fixed.loss_before
+    free = calibrated(data, MAIL.recipe(), how)  # and nothing is said (warnings are errors)
+    assert free.loss < fixed.loss - 0.1
+    assert free.accuracy > fixed.accuracy + 0.05
+    assert free.prior < 0.5
 
 
-def test_what_is_no_calibration_is_refused():
-    assert checked_how(None) is None
-    assert checked_how("weights") == "weights"
-    for wrong in ("weight", "isotonic", True, 1, ["weights"], np.array([1, 2])):
-        with pytest.raises(tb.TallyBayesError, match="calibration is"):
-            checked_how(wrong)
-    with pytest.raises(tb.TallyBayesError, match="did you mean 'temperature'"):
-        checked_how("temprature")
-
-
-@pytest.mark.parametrize("how", ["temperature", "weights"])
+@pytest.mark.parametrize("how", HOWS)
 def test_rows_of_a_class_that_was_ruled_out_have_no_part(how):
     rows = numbers(60, [[0.0], [1.0], [0.5]], classes="abc")
     recipe = gaussian(1).recipe(tb.Fixed({"a": 0.4, "b": 0.6, "c": 0.0}))

@@ -269,7 +269,7 @@ def test_the_nested_score_is_that_of_choosing_anew_in_every_fold(wine):
         proba[test] = within.model.predict_proba(X.iloc[test])
         often += "flavanoids" in within.columns
     assert chosen.nested.log_loss == pytest.approx(log_loss(y, proba), abs=1e-9)
-    assert any(f"flavanoids {often}" in note for note in chosen.nested.notes)
+    assert any(f"flavanoids ({often} of 5)" in note for note in chosen.nested.notes)
     assert chosen.model.calibration_ is not None
     assert chosen.training == pytest.approx(log_loss(y, chosen.model.predict_proba(X)), abs=1e-9)
 

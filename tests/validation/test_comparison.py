@@ -4,10 +4,14 @@ import json
 from itertools import combinations, product
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
@@ -64,15 +68,6 @@ def test_p_is_the_share_of_all_swaps_of_answers_that_differ_as_much(pairs):
     assert test.difference == pytest.approx(a.mean() - b.mean())
 
 
-def test_only_being_right_counts_and_not_which_wrong_class_was_said():
-    true, said = list("xyzx"), {"a": list("xxzz"), "b": list("xzxy")}
-    sure = np.eye(3)[[0, 1, 2, 0]]
-    found = compare_predictions({k: Predictions.of(true, sure, v) for k, v in said.items()})
-    assert found.pairs[0].only_right == (1, 0)
-    assert found.scores == {"a": (0.5,), "b": (0.25,)}
-    assert found.rows == 4
-
-
 def test_a_whole_weight_counts_as_so_many_rows():
     weighted = right_on(4, [3, 1, 2, 0], a=[0, 1], b=[1, 2])
     assert weighted == right_on(6, a=[0, 1, 2, 3], b=[3, 4, 5])
@@ -112,18 +107,15 @@ def test_the_corrected_t_test_decides_and_the_plain_one_is_beside_it():
     assert plain.p == pytest.approx(stats.ttest_rel(FOLDS["a"], FOLDS["b"]).pvalue)
     assert plain.p < 0.05 < corrected.p
     assert pair.better is None
+    assert found.sentence.startswith("Accuracy, mean of 5 folds: a 0.9100, b 0.8900. Two equally")
+    assert f"(corrected t, p = {corrected.p:.3g}; paired t, p = {plain.p:.3g})" in found.sentence
+    assert found.sentence.endswith("which does not mean that there is none.")
     (alone,) = compare_scores(TWO).pairs  # without the sizes of the folds
     assert (alone.tests, alone.better) == ((plain,), "a")
-    assert found.means["a"] == pytest.approx(0.91)
-
-
-@pytest.mark.parametrize("up", [None, False])
-def test_the_lower_loss_is_the_better_one(up):
-    losses = {"a": [0.5, 0.6, 0.55, 0.52], "b": [0.3, 0.41, 0.33, 0.31]}
-    found = compare_scores(losses, score="log_loss", greater_is_better=up)
-    assert found.pairs[0].test.difference > 0.0
-    assert found.pairs[0].better == "b"
-    assert found.sentence.startswith("Log loss (lower is better), mean of 4 folds: b 0.3375, a 0.5")
+    for up in (None, False):
+        losses = compare_scores(TWO, score="log_loss", greater_is_better=up)
+        assert losses.pairs[0].better == "b"
+        assert losses.sentence.startswith("Log loss (lower is better), mean of 5 folds: b 0.8900")
 
 
 # More than two models
@@ -151,14 +143,6 @@ def test_a_shown_difference_names_the_better_model_and_the_odds():
     )
 
 
-def test_folds_are_told_with_both_p_values():
-    text = compare_scores({"b": FOLDS["b"], "a": FOLDS["a"]}, **SIZES).sentence
-    corrected, plain = compare_scores(TWO, **SIZES).pairs[0].tests
-    assert text.startswith("Accuracy, mean of 5 folds: a 0.9100, b 0.8900. Two equally good")
-    assert f"(corrected t, p = {corrected.p:.3g}; paired t, p = {plain.p:.3g})" in text
-    assert text.endswith("which does not mean that there is none.")
-
-
 @given(rights)
 def test_the_words_say_what_the_numbers_say(pairs):
     a, b = map(np.flatnonzero, np.array(pairs).T)
@@ -172,7 +156,6 @@ def test_the_words_say_what_the_numbers_say(pairs):
     ("right", "said"),
     [
         ({"a": range(3), "b": range(3, 6)}, "in about 100 of 100 such comparisons"),
-        ({"a": range(4), "b": []}, "in about 12 of 100 such comparisons"),
         ({"a": range(20), "b": []}, "in fewer than 1 of 100 such comparisons"),
         ({"a": range(8), "b": range(8)}, "Nothing tells them apart, so no difference is shown"),
     ],
@@ -232,13 +215,7 @@ def test_everything_survives_json(scores):
 
 @pytest.mark.parametrize(
     ("score", "scoring"),
-    [
-        ("accuracy", "accuracy"),
-        ("log_loss", "neg_log_loss"),
-        ("roc_auc", "roc_auc"),
-        ("balanced_accuracy", "balanced_accuracy"),
-        ("macro_f1", "f1_macro"),
-    ],
+    [("accuracy", "accuracy"), ("log_loss", "neg_log_loss"), ("macro_f1", "f1_macro")],
 )
 def test_any_two_classifiers_are_scored_as_scikit_learn_scores_them(score, scoring):
     X, y = load_breast_cancer(return_X_y=True)
@@ -256,21 +233,16 @@ def test_any_two_classifiers_are_scored_as_scikit_learn_scores_them(score, scori
     assert not hasattr(models["nb"], "classes_")
 
 
-def test_leave_one_out_goes_to_mcnemar():
+def test_leave_one_out_and_a_single_set_go_to_mcnemar():
     X, y = IRIS
     models = {"nb": GaussianNB(), "stump": DecisionTreeClassifier(max_depth=1, random_state=0)}
     found = compare(models, X, y, folds="loo")
     a, b = (cross_val_predict(m, X, y, cv=LeaveOneOut()) == y for m in models.values())
     assert found.pairs[0].only_right == ((a & ~b).sum(), (b & ~a).sum())
     assert found.rows == 150
-    assert found == compare(models, X, y, folds=LeaveOneOut())
     assert found == compare(models, X, y, folds=KFold(150))
-
-
-def test_a_single_validation_set_goes_to_mcnemar_with_its_rows_only():
-    found = compare(MODELS, *IRIS, folds=0.2)
-    assert found.rows == 30
-    assert found.pairs[0].better == "bayes"
+    single = compare(MODELS, X, y, folds=0.2)
+    assert (single.rows, single.pairs[0].better) == (30, "bayes")
 
 
 def test_repeated_folds_all_count_and_the_seed_decides_them():
@@ -297,11 +269,6 @@ def test_ours_are_scored_as_if_they_had_been_fitted_for_every_fold(folds, score)
 
 
 def test_tables_text_and_sparse_matrices_are_taken_apart_alike():
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-    from scipy.sparse import csr_array
-
     X, y = IRIS
     models = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(random_state=0)}
     plain = compare(models, X, y, folds=FIVE)
@@ -310,6 +277,7 @@ def test_tables_text_and_sparse_matrices_are_taken_apart_alike():
         pd.DataFrame(X, columns=names, index=np.arange(150)[::-1]),
         pl.DataFrame(X, schema=names),
         pa.table(dict(zip(names, X.T, strict=True))),
+        dict(zip(names, X.T, strict=True)),
     ):
         assert compare(models, table, y, folds=FIVE).scores == plain.scores
     assert compare(models, X, pd.Series(y, index=np.arange(150)[::-1]), folds=FIVE) == plain
@@ -320,15 +288,6 @@ def test_tables_text_and_sparse_matrices_are_taken_apart_alike():
     pipeline = make_pipeline(CountVectorizer(), MultinomialNB())
     words = {"words": pipeline, "none": DummyClassifier()}
     assert compare(words, texts, ["spam", "not spam"] * 10, folds=5).means["words"] == 1.0
-
-
-@pytest.mark.parametrize("folds", [3, 0.4, "loo"])
-def test_a_mapping_of_columns_goes_to_scikit_learn_s_models_too(folds):
-    X, y = IRIS
-    models = {"ours": tb.GaussianNB(), "theirs": GaussianNB()}
-    columns = {"a": X[:, 0].tolist(), "b": X[:, 1]}
-    found = compare({"ours": tb.NaiveBayes(), "theirs": GaussianNB()}, columns, y, folds=folds)
-    assert found.scores["theirs"] == compare(models, X[:, :2], y, folds=folds).scores["theirs"]
 
 
 def test_weights_count_in_fitting_and_in_the_score():
@@ -376,16 +335,13 @@ def test_a_model_without_probabilities_can_still_be_compared_by_its_answers():
         ({"models": {"one": GaussianNB()}}, "at least 2 models, not 1"),
         ({"models": [GaussianNB()]}, "models is of type list; give a dict"),
         ({"models": {"a": GaussianNB(), "b": GaussianNB}}, "give an estimator such as"),
-        ({"models": {"a": "b", "c": GaussianNB()}}, "the model is 'b'; give an estimator"),
         ({"score": "acuracy"}, "'acuracy' is not a score; did you mean 'accuracy'"),
         ({"folds": "loo", "score": "log_loss"}, "McNemar's test, which only asks who is right"),
-        ({"folds": 0.3, "score": "log_loss"}, "McNemar's test, which only asks who is right"),
         (
             {"folds": KFold(4), "score": "roc_auc", "some": 100},
             "no finite 'roc_auc' in fold 1 .*few",
         ),
         ({"sample_weight": [1.0]}, r"the weights have the shape \(1,\), expected \(150,\)"),
-        ({"sample_weight": -np.ones(150)}, "the weight of row 0 is -1.0"),
         (
             {"models": {**MODELS, "near": KNeighborsClassifier()}, "sample_weight": 1},
             "KNeighborsClassifier takes no sample_weight",

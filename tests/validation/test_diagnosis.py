@@ -15,7 +15,6 @@ import tallybayes as tb
 from tallybayes.model import Fitted, Recipe
 from tallybayes.sources import as_source
 from tallybayes.validation import diagnose
-from tallybayes.validation import diagnosis as module
 from tallybayes.validation.diagnosis import column_information
 from validation.registry import CLASSES, SETTINGS
 
@@ -91,8 +90,7 @@ def by_brute_force(model, columns, setting, rows):
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=repr)
-def test_every_family_tells_what_its_own_factor_says_of_each_row(setting, monkeypatch):
-    monkeypatch.setattr(module, "CELLS_AT_ONCE", 40)  # in many parts
+def test_every_family_tells_what_its_own_factor_says_of_each_row(setting):
     rows = setting.examples(12)
     X, y = setting.source([cells for _, _, cells in rows]), [label for label, _, _ in rows]
     w = [w for _, w, _ in rows]

@@ -8,23 +8,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.sources import as_source
-from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import Words
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tiers import scaled
-from validation.refits import answer, refitted
+from validation.refits import answer, encode, refitted
 from validation.registry import CLASSES, PRIORS, SETTINGS, Setting
 
 NO_TEXT = [
     each for each in SETTINGS if not any(isinstance(kind, Words) for kind in each.kinds)
 ]  # texts cannot be left out in parts
-
-
-def encode(setting, rows, weighted):
-    labels, weights, cells = zip(*rows, strict=True)
-    source = as_source(setting.source(list(cells)))
-    return LabelledRows.of(source, setting.schema, list(labels), weights if weighted else None)
 
 
 def tally_of(setting, rows, weighted):
@@ -58,10 +50,6 @@ def shares(joint, prior):
     return np.where(possible, scores, np.exp(prior))
 
 
-def cut_somewhere(data, n):
-    return sorted(data.draw(st.lists(st.integers(0, n), max_size=4), label="cuts"))
-
-
 def assert_parts_are_refits(setting, rows, cuts, weighted, prior, may_be_lost=True):
     """Every row that is not NaN has the posterior of a model counted without it."""
     recipe = setting.recipe(prior)
@@ -91,7 +79,7 @@ def assert_parts_are_refits(setting, rows, cuts, weighted, prior, may_be_lost=Tr
 def test_any_split_gives_every_row_the_posterior_of_a_refit(setting, data, weighted):
     rows = data.draw(setting.rows(min_size=3))
     assume(any(weight for _, weight, _ in rows))
-    cuts = cut_somewhere(data, len(rows))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=4), label="cuts"))
     prior = data.draw(st.sampled_from(PRIORS))
     assert_parts_are_refits(setting, rows, cuts, weighted, prior)
 
@@ -122,19 +110,6 @@ def test_the_only_row_of_a_class_is_judged_by_a_model_without_that_class():
     _, joint, prior = in_parts(NUMBERS, rows, [5], False, NUMBERS.recipe())
     assert joint[5, 2] == -np.inf
     assert np.exp(prior[5]) == pytest.approx([3 / 5, 2 / 5, 0])
-
-
-def test_rows_of_weight_zero_are_judged_by_the_model_of_all():
-    rows = [("a", 1.0, (1.0, 0.0)), ("a", 2.0, (2.0, 1.0)), ("a", 1.0, (4.0, 1.0)),
-            ("b", 1.5, (4.0, 0.0)), ("b", 1.0, (5.0, 1.0)), ("b", 1.0, (7.0, 1.0)),
-            ("c", 0.0, (3.0, 0.0)), ("b", 0.0, (3.0, 1.0))]  # fmt: skip
-    tally = tally_of(NUMBERS, rows, True)
-    assert tally.classes == ("a", "b")
-    _, joint, prior = in_parts(NUMBERS, rows, [6], True, NUMBERS.recipe())
-    cells = np.array([cells for *_, cells in rows[6:]])
-    np.testing.assert_allclose(
-        shares(joint, prior)[6:], tb.estimate(tally).posterior(cells), rtol=1e-12
-    )
 
 
 def test_what_cannot_be_taken_away_again_has_no_score():

@@ -139,56 +139,41 @@ class TestTheChoice:
         assert changed
 
 
-class TestWhichAreTried:
-    """A family is tried where it can be right."""
+COUNTED = np.random.default_rng(1).poisson(90.0, 240)
+NUMBERS = np.random.default_rng(1).normal(50.0, size=240)
+TWELVE = np.arange(240) % 12
+ALWAYS = {"gaussian", "bins"}
 
-    def tried(self, x, n=240, **options):
-        y = np.random.default_rng(0).choice(["no", "yes"], n)
-        return set(choose_families({"x": x}, y, **options)["x"].losses)
 
-    def test_log_normal_for_numbers_above_0(self):
-        x = np.random.default_rng(1).normal(50.0, size=240)
-        assert self.tried(x) == {"gaussian", "bins", "log_normal"}
-        x[3] = 0.0
-        assert self.tried(x) == {"gaussian", "bins"}
-        x[3] = np.nan
-        assert "log_normal" in self.tried(x)
+def with_values(x, *values):
+    """Return the numbers with these values in front."""
+    return np.r_[np.array(values), x[len(values) :]]
 
-    def test_poisson_for_counts(self):
-        x = np.random.default_rng(1).poisson(90.0, 240)
-        assert self.tried(x) == {"gaussian", "bins", "log_normal", "poisson"}
-        assert "poisson" in self.tried(x.astype(float))
-        assert "poisson" not in self.tried(x + 0.5)
-        assert "poisson" not in self.tried(x - 100)
 
-    def test_categories_for_whole_numbers_of_few_values(self):
-        twelve = np.arange(240) % 12
-        assert "categorical" in self.tried(twelve)
-        assert "categorical" in self.tried(twelve - 5.0)
-        assert "categorical" not in self.tried(twelve + 0.5)
-        assert "categorical" not in self.tried(np.arange(240) % 21)  # more than 20
-        assert "categorical" in self.tried(np.arange(240) % 20)  # 12 times each
-        assert "categorical" not in self.tried(np.arange(180) % 20, 180)  # 9 times each
-
-    def test_missing_values_and_rows_without_weight_do_not_count(self):
-        x = (np.arange(240) % 12).astype(float)
-        x[7], x[9] = 0.5, -1.0
-        w = np.ones(240)
-        w[[7, 9]] = 0.0
-        everything = {"gaussian", "bins", "categorical", "poisson"}
-        assert self.tried(x, sample_weight=w) == everything
-        x[[7, 9]] = np.nan
-        assert self.tried(x) == everything
-
-    @pytest.mark.parametrize("whole", [False, True])
-    def test_infinite_numbers_have_only_bins(self, whole):
-        x = np.random.default_rng(1).normal(size=240)
-        x = np.rint(x) if whole else x
-        x[5], x[50] = np.inf, -np.inf
-        assert self.tried(x) == {"bins"}
-        y = np.random.default_rng(0).choice(["no", "yes"], 240)
-        model = NaiveBayes("best").fit({"x": x}, y)
-        assert np.isfinite(model.predict_proba({"x": x})).all()
+@pytest.mark.parametrize(
+    ("x", "tried"),
+    [
+        (NUMBERS, ALWAYS | {"log_normal"}),
+        (with_values(NUMBERS, 0.0), ALWAYS),
+        (with_values(NUMBERS, np.nan), ALWAYS | {"log_normal"}),
+        (COUNTED, ALWAYS | {"log_normal", "poisson"}),
+        (COUNTED + 0.5, ALWAYS | {"log_normal"}),
+        (COUNTED - 100, ALWAYS),
+        (TWELVE, ALWAYS | {"categorical", "poisson"}),
+        (TWELVE - 5.0, ALWAYS | {"categorical"}),
+        (np.arange(240) % 21, ALWAYS | {"poisson"}),  # more than 20 values
+        (np.arange(240) % 20, ALWAYS | {"categorical", "poisson"}),  # 12 times each
+        (np.arange(180) % 20, ALWAYS | {"poisson"}),  # 9 times each
+        (with_values(TWELVE, np.nan, np.nan), ALWAYS | {"categorical", "poisson"}),
+        (with_values(NUMBERS - 50.0, np.inf, -np.inf), {"bins"}),
+        (with_values(np.rint(NUMBERS), np.inf, -np.inf), {"bins"}),
+    ],
+)
+def test_a_family_is_tried_where_it_can_be_right(x, tried):
+    y = np.random.default_rng(0).choice(["no", "yes"], len(x))
+    assert set(choose_families({"x": x}, y)["x"].losses) == tried
+    model = NaiveBayes("best").fit({"x": x}, y)
+    assert np.isfinite(model.predict_proba({"x": x})).all()
 
 
 class TwoSided(tb.Bins, frozen=True):
@@ -203,23 +188,17 @@ class TwoSided(tb.Bins, frozen=True):
         return bool((values < 0.0).any() and (values > 0.0).any())
 
 
-class TestAFamilyOfOnesOwn:
-    """Whatever is registered takes part where it says that it suits."""
-
-    @pytest.fixture(autouse=True)
-    def _registered(self, monkeypatch):
-        monkeypatch.setitem(registry._by_name, "two_sided", TwoSided)
-
-    def test_it_is_taken_where_it_wins_clearly(self):
-        """A sign that tells everything, and sizes that mislead the others."""
-        rng = np.random.default_rng(0)
-        y = rng.choice(["no", "yes"], 200)
-        sizes = np.exp(rng.normal(0.0, 8.0, 200))
-        x = np.where((y == "yes") ^ (rng.random(200) < 0.2), sizes, -sizes)
-        found = choose_families({"x": x}, y)["x"]
-        losses = {name: loss for name, loss in found.losses.items() if name != "bins"}
-        assert min(losses, key=losses.get) == "two_sided"
-        assert isinstance(found.family, (tb.Bins, TwoSided))
+def test_a_family_of_ones_own_takes_part_where_it_suits(monkeypatch):
+    """A sign that tells everything, and sizes that mislead the others."""
+    monkeypatch.setitem(registry._by_name, "two_sided", TwoSided)
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes"], 200)
+    sizes = np.exp(rng.normal(0.0, 8.0, 200))
+    x = np.where((y == "yes") ^ (rng.random(200) < 0.2), sizes, -sizes)
+    found = choose_families({"x": x}, y)["x"]
+    losses = {name: loss for name, loss in found.losses.items() if name != "bins"}
+    assert min(losses, key=losses.get) == "two_sided"
+    assert isinstance(found.family, (tb.Bins, TwoSided))
 
 
 class TestRowsThatAreLookedAt:
@@ -271,18 +250,22 @@ class TestRowsThatAreLookedAt:
             assert loss == pytest.approx(everything.losses[each], rel=0.2)
 
 
-class TestErrors:
-    """What cannot be chosen says why."""
-
-    def test_too_few_rows(self):
-        with pytest.raises(tb.TallyBayesError, match=r"9 rows of 2 classes.*columns='auto'"):
-            choose_families({"x": np.arange(9.0)}, list("ababababa"))
-        with pytest.raises(tb.TallyBayesError, match=r"20 rows of 1 classes"):
-            choose_families({"x": np.arange(20.0)}, ["a"] * 20)
-        with pytest.raises(tb.TallyBayesError, match=r"8 rows"):
-            choose_families({"x": np.arange(16.0)}, ["a", "b"] * 8, sample_weight=[0, 0, 1, 1] * 4)
-        with pytest.raises(tb.TallyBayesError, match="columns='auto'"):
-            NaiveBayes("best").fit({"x": [1.0, 2.0]}, ["a", "b"])
+@pytest.mark.parametrize(
+    ("y", "options", "message"),
+    [
+        ("ab" * 4 + "a", {}, r"9 rows of 2 classes.*columns='auto'"),
+        ("a" * 20, {}, "20 rows of 1 classes"),
+        ("ab" * 8, {"sample_weight": [0, 0, 1, 1] * 4}, "8 rows"),
+        (
+            "a" * 10 + "b" * 10,
+            {"folds": [(np.arange(10), np.arange(10, 20))]},
+            "no row was held out whose class",
+        ),
+    ],
+)
+def test_what_cannot_be_chosen_says_why(y, options, message):
+    with pytest.raises(tb.TallyBayesError, match=message):
+        choose_families({"x": np.arange(float(len(y)))}, list(y), **options)
 
 
 def test_the_reason_has_all_losses_and_the_family_goes_to_an_estimator():
@@ -343,9 +326,3 @@ class TestBestColumns:
         for (train, test), fold in zip(FOLDS.split(X, y), held.folds(), strict=True):
             fitted = NaiveBayes(columns).fit(X.iloc[train], y[train])
             np.testing.assert_allclose(fold.proba, fitted.predict_proba(X.iloc[test]), rtol=1e-9)
-
-
-def test_no_class_that_is_held_out_and_learnt():
-    folds = [(np.arange(10), np.arange(10, 20))]
-    with pytest.raises(tb.TallyBayesError, match="no row was held out whose class"):
-        choose_families({"x": np.arange(20.0)}, ["a"] * 10 + ["b"] * 10, folds=folds)

@@ -17,7 +17,7 @@ from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.folds import folds_of
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tiers import crossed, scaled
-from validation.refits import answer, assert_agree, encode, held_out, leave_one_out, refitted
+from validation.refits import answer, assert_agree, encode, leave_one_out, refitted
 from validation.registry import EVERY_SETTING, PRIORS, SETTINGS
 
 law = scaled(0.2)
@@ -43,10 +43,6 @@ def assert_as_refitted(setting, rows, weighted=False, prior=PRIORS[0]):
         assert_agree(found, joined(oracle) if len(found) == 1 else oracle, data.classes)
 
 
-def setting_with(family):
-    return next(each for each in EVERY_SETTING if each.families == (family,))
-
-
 def test_every_family_is_registered():
     known = {
         each for each in vars(families).values() if inspect.isclass(each) and hasattr(each, "kind")
@@ -65,21 +61,6 @@ def test_every_row_gets_the_posterior_of_a_model_fitted_without_it(setting, data
     rows = data.draw(setting.rows())
     assume(any(weight for _, weight, _ in rows))
     assert_as_refitted(setting, rows, weighted, data.draw(priors))
-
-
-@scaled(0.08)
-@given(data=st.data())
-def test_folds_of_single_rows_are_leave_one_out(setting, data):
-    rows, weighted = data.draw(setting.rows()), data.draw(st.booleans())
-    assume(any(weight for _, weight, _ in rows))
-    known, recipe = encode(setting, rows, weighted), setting.recipe(data.draw(priors))
-    one = answer(lambda: leave_one_out(known, recipe))
-    many = answer(lambda: held_out(known, recipe, len(rows)))
-    assert (one is None) == (many is None)
-    if many is not None:
-        proba = np.concatenate([fold.proba for fold in one])
-        for fold in many:  # (scores of a billion nats are rounded to some millionths)
-            np.testing.assert_allclose(fold.proba, proba[fold.rows], rtol=1e-9, atol=1e-5)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -171,26 +152,17 @@ def test_a_fixed_prior_is_refused_where_a_row_takes_its_class_along():
 # Values that only one row has
 
 
-def test_a_value_that_only_this_row_has_says_nothing_of_the_class():
+@pytest.mark.parametrize(
+    ("unseen", "a", "b"),
+    [  # the prior of the others, and one more value in each class
+        ("ignore", Fraction(1, 3), Fraction(2, 3)),
+        ("smooth", Fraction(1, 3) * Fraction(1, 3), Fraction(2, 3) * Fraction(1, 4)),
+    ],
+)
+def test_a_value_that_only_this_row_has_is_unseen_without_it(unseen, a, b):
     X = {"c": ["red", "red", "blue", "once"]}
-    proba = held(X, ["a", "b", "b", "b"])
-    assert proba[3] == pytest.approx([1 / 3, 2 / 3])  # the prior of the others
-
-
-def test_a_value_that_only_this_row_has_is_one_more_value_when_smoothed():
-    X = {"c": ["red", "red", "blue", "once"]}
-    proba = held(X, ["a", "b", "b", "b"], families=(tb.Categorical(unseen="smooth"),))
-    a, b = Fraction(1, 3) * Fraction(1, 3), Fraction(2, 3) * Fraction(1, 4)
+    proba = held(X, ["a", "b", "b", "b"], families=(tb.Categorical(unseen=unseen),))
     assert proba[3, 0] == pytest.approx(a / (a + b))
-
-
-def test_a_value_that_only_this_row_has_is_refused_where_unseen_values_are():
-    with pytest.raises(tb.TallyBayesError, match="'once'"):
-        held(
-            {"c": ["red", "red", "once", "red"]},
-            ["a", "b", "b", "a"],
-            families=(tb.Categorical(unseen="error"),),
-        )
 
 
 def test_a_word_that_only_this_document_has_leaves_the_vocabulary():
@@ -347,18 +319,6 @@ def test_an_outlier_costs_no_digits(family, sigmas, weighted, centre):
     np.testing.assert_allclose(joint, exact_joint(x.tolist(), y, w.tolist(), family), rtol=1e-9)
 
 
-@pytest.mark.parametrize("family", FLOORS, ids=repr)
-def test_outliers_in_both_classes_cost_no_digits(family):
-    rng = np.random.default_rng(6)
-    x = rng.normal(size=16)
-    x[3], x[8], x[11] = 1e9, -1e7, 1e5
-    y = ["a", "b"] * 8
-    source = as_source({"x": x})
-    data = LabelledRows.of(source, tb.Schema.infer(source), y)
-    joint, _ = LeaveOneOut(data).joint(Recipe((family,)))
-    np.testing.assert_allclose(joint, exact_joint(x.tolist(), y, [1.0] * 16, family), rtol=1e-9)
-
-
 @pytest.mark.parametrize("weights", [None, [1.0, 3.0, 0.7]])
 @pytest.mark.parametrize("x", [[-100.125, 1.125, 1.125], [1e4 + 0.1, 0.3, 0.3], [1e9, 0.1, 0.1]])
 def test_rounding_is_no_spread_where_the_others_are_equal(x, weights):
@@ -386,6 +346,16 @@ def test_a_heavy_row_costs_no_digits(setting):
 # More cells
 
 
+def assert_joint_as_refitted(X, y, rows):
+    """Hold the scores of some rows against those of models fitted without them."""
+    schema = tb.Schema.same([f"x{j}" for j in range(X.shape[1])], tb.Numeric())
+    joint, _ = LeaveOneOut(LabelledRows.of(as_source(X), schema, y)).joint(Recipe())
+    for row in rows:
+        model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
+        expected = model.joint_log_likelihood(X[[row]])[0]
+        np.testing.assert_allclose(joint[row], expected, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_many_numbers(dtype, twin):
     rng = np.random.default_rng(7)
@@ -393,22 +363,12 @@ def test_many_numbers(dtype, twin):
     X = (rng.normal(size=(400, 20)) + y[:, None]).astype(dtype)
     X[rng.random(X.shape) < 0.05] = np.nan
     X[17, 3] = 1e9
-    schema = tb.Schema.same([f"x{j}" for j in range(20)], tb.Numeric())
-    found = LeaveOneOut(LabelledRows.of(as_source(X), schema, y)).predictions(Recipe())
-    for row in [0, 1, 17, 200, 399]:
-        model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
-        expected = model.posterior(X[[row]])[0]
-        np.testing.assert_allclose(found.proba[row], expected, rtol=1e-9, atol=1e-12)
+    assert_joint_as_refitted(X, y, [0, 1, 17, 200, 399])
 
 
 def test_many_columns_do_not_underflow(twin):
-    rng = np.random.default_rng(8)
-    X, y = rng.normal(size=(30, 1500)), np.arange(30) % 2
-    schema = tb.Schema.same([f"x{j}" for j in range(1500)], tb.Numeric())
-    joint, _ = LeaveOneOut(LabelledRows.of(as_source(X), schema, y)).joint(Recipe())
-    for row in range(0, 30, 7):
-        model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
-        np.testing.assert_allclose(joint[row], model.joint_log_likelihood(X[[row]])[0], rtol=1e-11)
+    X, y = np.random.default_rng(8).normal(size=(30, 1500)), np.arange(30) % 2
+    assert_joint_as_refitted(X, y, range(0, 30, 7))
 
 
 def test_a_floor_that_falls_with_a_row_does_not_overflow(twin):
@@ -416,24 +376,16 @@ def test_a_floor_that_falls_with_a_row_does_not_overflow(twin):
     tight, wide = rng.normal(size=10), np.r_[1.0, -1.0, 1e-3 * rng.normal(size=8)]
     # two rows hold half of the column's M2 each: without one, class 0 is above the floor
     tight = (tight - tight.mean()) * np.sqrt(0.7e-10) / tight.std(ddof=1)
-    X, y = np.repeat(np.r_[tight, wide][:, None], 128, axis=1), np.arange(20) // 10
-    schema = tb.Schema.same([f"x{j}" for j in range(128)], tb.Numeric())
-    joint, _ = LeaveOneOut(LabelledRows.of(as_source(X), schema, y)).joint(Recipe())
-    for row in range(8, 14):
-        model = tb.estimate(tb.Tally.of(np.delete(X, row, 0), np.delete(y, row), schema=schema))
-        np.testing.assert_allclose(joint[row], model.joint_log_likelihood(X[[row]])[0], rtol=1e-9)
+    X = np.repeat(np.r_[tight, wide][:, None], 128, axis=1)
+    assert_joint_as_refitted(X, np.arange(20) // 10, range(8, 14))
 
 
 def test_a_row_that_was_all_the_spread_of_its_class_silences_the_column_for_all_classes():
-    X = np.array([[1.0], [1.0], [5.0], [1.0], [1.0], [1.0], [5.0]])
-    y = np.array(list("aaaabbb"))
-    family = tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(0.0, of=1.0))
-    model = tb.NaiveBayes(columns=family)
+    X, y = np.array([[1.0], [1.0], [5.0], [1.0], [1.0], [1.0], [5.0]]), np.array(list("aaaabbb"))
+    model = tb.NaiveBayes(tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(0.0, of=1.0)))
     held = model.cross_val(X, y, folds="loo")
     assert not held.notes  # in closed form
     for row in range(len(y)):
         others = np.arange(len(y)) != row
-        expected = (
-            tb.NaiveBayes(columns=family).fit(X[others], y[others]).predict_proba(X[[row]])[0]
-        )
+        expected = model.fit(X[others], y[others]).predict_proba(X[[row]])[0]
         np.testing.assert_allclose(held.proba[row], expected, rtol=1e-9)

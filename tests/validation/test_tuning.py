@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -199,25 +200,26 @@ def test_the_nested_report_is_that_of_a_nested_loop(model, data, grid, inner):
 def test_the_nested_score_shows_a_choice_made_by_chance():
     """Of many columns that say nothing, the luckiest one looks good until it is nested."""
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (40, 20)).astype(float)
-    y = rng.permutation(np.repeat([0, 1], 20))
+    X, y = rng.integers(0, 2, (40, 20)).astype(float), rng.permutation(np.repeat([0, 1], 20))
     alone = [
         {k: tb.Bernoulli(alpha=1.0 if k == only else 1e9) for k in range(20)} for only in range(20)
     ]
     found = tune(tb.NaiveBayes(), X, y, {"columns": alone}, score="accuracy")
     assert found.best_score > 0.6
     assert found.nested.accuracy < found.best_score - 0.1
-    assert "nested" in str(found)
 
 
-@pytest.mark.parametrize("off", [None, 0, False])
-def test_without_nesting_the_score_is_called_optimistic(off):
+def test_without_nesting_the_score_is_called_optimistic_and_alone_it_is_the_best():
     X, y = IRIS
-    found = tune(tb.GaussianNB(), X, y, {}, nested=off)
+    found = tune(tb.GaussianNB(), X, y, {}, nested=0)
     assert found.nested is None
     assert "optimistic" in str(found)
     assert "the model as it is" in str(found)
     assert found.to_dict()["nested"] is None
+    grid = {"var_smoothing": [1e-9, 1e3]}
+    found = tune(tb.GaussianNB(), X, y, grid, one_standard_error=True, nested=None)
+    assert found.chosen == 0
+    assert "no other is within one standard error" in found.rule
 
 
 # One counting
@@ -226,34 +228,28 @@ def test_without_nesting_the_score_is_called_optimistic(off):
 @pytest.fixture
 def calls(monkeypatch):
     """Count how often rows are encoded, and how often encoded rows are counted."""
-    found = {"encoded": 0, "counted": 0}
-    of, of_blocks = LabelledRows.of, Tally.of_blocks
+    calls = Counter()
 
-    def encoding(*args):
-        found["encoded"] += 1
-        return of(*args)
+    def watch(kind, name):
+        call = getattr(kind, name)
+        monkeypatch.setattr(
+            kind, name, staticmethod(lambda *args: calls.update([name]) or call(*args))
+        )
 
-    def counting(*args):
-        found["counted"] += 1
-        return of_blocks(*args)
-
-    monkeypatch.setattr(LabelledRows, "of", staticmethod(encoding))
-    monkeypatch.setattr(Tally, "of_blocks", staticmethod(counting))
-    return found
+    watch(LabelledRows, "of")
+    watch(Tally, "of_blocks")
+    return calls
 
 
 @pytest.mark.parametrize("folds", ["loo", 5, SIX])
 def test_any_number_of_candidates_is_encoded_and_counted_once(calls, folds):
     X, y = TABLE
-    few = tune(tb.NaiveBayes(), X, y, {"alpha": [1.0]}, folds=folds, nested=None)
-    once = dict(calls)
+    tune(tb.NaiveBayes(), X, y, {"alpha": [1.0]}, folds=folds, nested=None)
+    once = Counter(calls)
+    assert once["of"] == 1
     grid = {"alpha": [0.1, 0.5, 1.0, 2.0], "prior": ["empirical", "uniform"], "unseen": ["smooth"]}
-    many = tune(tb.NaiveBayes(), X, y, grid, folds=folds, nested=None)
-    assert (len(few.candidates), len(many.candidates)) == (1, 8)
-    assert once["encoded"] == 1
-    assert calls["encoded"] == 2
-    # beside what the fit of the chosen model counts
-    assert calls["counted"] == 2 * once["counted"]
+    assert len(tune(tb.NaiveBayes(), X, y, grid, folds=folds, nested=None).candidates) == 8
+    assert calls == once + once  # with what the fit of the chosen model counts
 
 
 # Choosing
@@ -287,16 +283,6 @@ def test_one_standard_error_takes_the_fewest_free_parameters_then_the_most_smoot
     assert found.chosen != best.chosen
     assert f"simplest of {len(close)} within one standard error" in found.rule
     assert f": {free[found.chosen]} free parameters" in found.rule
-
-
-def test_one_standard_error_takes_the_best_if_no_other_is_close():
-    X, y = IRIS
-    grid = {"var_smoothing": [1e-9, 1e3]}
-    found = tune(tb.GaussianNB(), X, y, grid, one_standard_error=True, nested=None)
-    a, b = found.candidates
-    assert b.score > a.score + a.standard_error
-    assert found.chosen == 0
-    assert "no other is within one standard error" in found.rule
 
 
 def test_an_undefined_score_never_wins():
@@ -374,29 +360,21 @@ def test_everything_is_available_as_html_json_and_pickle():
     [
         ({"grid": {"alhpa": [1.0]}}, "Invalid parameter 'alhpa' for estimator NaiveBayes"),
         ({"grid": {"alpha": 1.0}}, "'alpha' needs to be a list .* 1.0 .*; give a mapping"),
-        ({"grid": {"prior": "uniform"}}, "'prior' needs to be a list .*; give a mapping"),
-        ({"grid": {"columns": {"size": "bins"}}}, "needs to be a list"),
         ({"grid": {"alpha": []}}, "'alpha' need to be a non-empty sequence"),
-        ({"grid": {"alpha": np.array(1.0)}}, "give a mapping"),
         ({"grid": []}, "the grid is empty"),
         ({"grid": "alpha"}, "give a mapping of parameters to lists"),
         (
             {"grid": {"alpha": [1.0, -1.0]}},
             r"alpha is -1.0; it must be a number, at least 0 .*candidate with alpha=-1\)",
         ),
-        ({"grid": {"prior": ["unifrom"]}}, "prior is 'unifrom'"),
         ({"model": sk.GaussianNB()}, "no estimator of tallybayes"),
         ({"model": tb.NaiveBayes}, "no estimator of tallybayes"),
         ({"score": "acuracy"}, "'acuracy' is not a score; did you mean 'accuracy'?"),
         ({"score": "roc_auc"}, "rank rows.*folds=10"),
         ({"score": "macro_f1", "one_standard_error": True}, "standard error.*folds=10"),
-        ({"score": "f1", "one_standard_error": True, "folds": 0.5}, "standard error.*folds=10"),
-        ({"folds": "leave-one-out"}, "folds is 'leave-one-out'"),
         ({"folds": [(np.arange(30), np.arange(30, 60))]}, "pass nested=None"),
-        ({"nested": 1}, "folds is 1"),
         ({"groups": np.arange(60)}, "LeaveOneGroupOut"),
         ({"sample_weight": [1.0]}, r"the weights have the shape \(1,\), expected \(60,\)"),
-        ({"model": tb.NaiveBayes(positive="x")}, "'x' is not a class"),
         (
             {"folds": PredefinedSplit(np.arange(60) % 3)},
             "one of the nested folds failed: .*a fold names row 59.*; pass nested=None",

@@ -36,7 +36,7 @@ from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.calibration import calibrated, checked_how
-from tallybayes.validation.family_choice import FamilyChoice, best_families, numeric_columns
+from tallybayes.validation.family_choice import FamilyChoice, choose_families, numeric_columns
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.prepared import NeedsRefit, Prepared
 
@@ -344,7 +344,14 @@ class NaiveBayes(TallyClassifier):
             names = [n for n in numeric_columns(source) if self._spec.of(n) == BEST]
             alpha = number(self.alpha, "alpha", least=0.0)
             tempered = self.calibration in ("temperature", "weights")
-            chosen = best_families(source, names, labels, weights, alpha, tempered)
+            chosen = choose_families(
+                source,
+                labels,
+                columns=names,
+                alpha=alpha,
+                tempered=tempered,
+                sample_weight=weights,
+            )
             self._choices = {**self._choices, **chosen}
             found = {name: choice.family for name, choice in chosen.items()}
             self._spec = self._spec.with_words(found)

@@ -59,16 +59,9 @@ OPTIMISTIC = (
 
 @dataclass(frozen=True, slots=True)
 class ColumnStep:
-    """A set of columns on the way.
+    """A set of `columns` on the way, and its held-out score.
 
-    Attributes
-    ----------
-    column
-        What came in or went out to get there; a bag of counts is one. Empty where it began.
-    columns
-        What is in the set.
-    score, standard_error
-        The held-out score of the set, and its standard error.
+    `column` is what came in or went out to get there, empty where it began; a bag of counts is one.
     """
 
     column: str
@@ -126,16 +119,17 @@ class ChosenColumns(Renderable):
         n = counted(len(self.columns), "column")
         yield f"{n} chosen, {self.direction}: {listed(self.columns, most=12)}"
         forward = self.direction == "forward"
-        first, *others = self.steps
-        rows: list[Any] = [("no column" if forward else "all columns", first.score, None, None)]
-        rows += [(f"{'+' if forward else '-'} {each.column}", each.score, each.score - before.score,
-                  each.standard_error)
-                 for before, each in zip(self.steps, others, strict=False)]  # fmt: skip
-        rows = [(*row, "<- chosen" if k == self.chosen else "") for k, row in enumerate(rows)]
-        head = ("step", "label"), (self.score_name, "score"), ("change", "score")
-        yield Table.of(
-            "the steps", (*head, ("standard error", "score"), ("", "text")), rows, name="steps"
-        )
+        rows: list[Any] = []
+        for before, step in zip((None, *self.steps), self.steps, strict=False):
+            name = "no column" if forward else "all columns"
+            change = error = None
+            if before is not None:
+                name = f"{'+' if forward else '-'} {step.column}"
+                change, error = step.score - before.score, step.standard_error
+            mark = "<- chosen" if len(rows) == self.chosen else ""
+            rows.append((name, step.score, change, error, mark))
+        scored = [(name, "score") for name in (self.score_name, "change", "standard error")]
+        yield Table.of("the steps", [("step", "label"), *scored, ("", "text")], rows, name="steps")
         scores = [("training rows", self.training), ("held out while choosing", self.score)]
         if self.nested is not None:
             scores.append(("nested: no part in choosing", self.nested[self.score_name]))
@@ -232,10 +226,7 @@ def choose_columns(
             steps, chosen, _ = way(*some)
             return _of_columns(model, some[0], steps[chosen].columns), steps[chosen].columns
 
-        held, often = judge_choice(choose, X, rows, nested, w, groups, seed)
-        times = listed([f"{name} {n}" for name, n in often.most_common()], most=12)
-        note = f"columns were chosen anew in every fold; how often each was: {times}"
-        report = replace(held, training=lambda: seen).report([note])
+        report = judge_choice(choose, X, rows, nested, w, groups, seed, seen)
     else:
         notes.append(OPTIMISTIC)
     return ChosenColumns(
@@ -299,20 +290,14 @@ def _terms(
     else:
         held = k_fold.terms(data, recipe, splits, some)
     place = {str(name): k for k, name in enumerate(tally.schema.names)}
-    sets = [
-        (units, tuple(name for k in units for name in held.columns[k]))
-        for units in _together(data, recipe.plan(tally))
-    ]
+    sets = []
+    for units in _together(data, recipe.plan(tally)):
+        columns = tuple(name for k in units for name in held.columns[k])
+        name = held.names[units[0]] if len(units) == 1 else f"{columns[0]} ... {columns[-1]}"
+        sets.append((name, columns, held.terms[:, units].sum(axis=1)))
     sets.sort(key=lambda each: min(place[name] for name in each[1]))
-    return replace(
-        held,
-        names=tuple(
-            held.names[units[0]] if len(units) == 1 else f"{names[0]} ... {names[-1]}"
-            for units, names in sets
-        ),
-        columns=tuple(names for _, names in sets),
-        terms=np.stack([held.terms[:, units].sum(axis=1) for units, _ in sets], axis=1),
-    )
+    names, columns_of, terms = zip(*sets, strict=True)
+    return replace(held, names=names, columns=columns_of, terms=np.stack(terms, axis=1))
 
 
 def _together(data: LabelledRows, plans: Iterable[FactorPlan]) -> Iterator[list[int]]:

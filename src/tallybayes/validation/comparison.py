@@ -11,7 +11,7 @@ that they are equally good, and the words never say that they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import GREATER_IS_BETTER, RANKING, Predictions
+from tallybayes.metrics.intervals import check_level
 from tallybayes.metrics.predictions import classes_of, codes_of
 from tallybayes.metrics.scores import LOSSES, check_score, fold_scores
 from tallybayes.rendering import Part, Renderable, Table, plain
@@ -29,33 +30,18 @@ from tallybayes.rendering.words import score as decimals
 from tallybayes.sources.weights import weights_of
 from tallybayes.validation.cross_validation import cross_val
 from tallybayes.validation.folds import folds_of
-from tallybayes.validation.significance import (
-    SignificanceResult,
-    check_level,
-    holm,
-    mcnemar,
-    paired_t,
-)
+from tallybayes.validation.significance import SignificanceResult, holm, mcnemar, paired_t
 
 MOST_LISTED, LONGEST = 6, 80  # pairs in a sentence, and the characters of each
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two models, and whether a difference between them is shown.
+    """Two models, `a` and `b`, and whether a difference between them is shown.
 
-    Parameters
-    ----------
-    a, b
-        Their names.
-    tests
-        The tests, the first of which decides: p, and the first score minus the second.
-    adjusted
-        Its p-value, adjusted for the number of pairs.
-    better
-        The model that is shown to be better; None where no difference is shown.
-    only_right
-        The rows that only the first, only the second gets right; None for t-tests.
+    The first of the `tests` decides; `adjusted` is its p-value, adjusted for the number of pairs.
+    `better` is the model that is shown to be better, or None. `only_right` counts the rows that
+    only the first, only the second gets right; None for t-tests.
     """
 
     a: str
@@ -232,7 +218,7 @@ def compare(
         raise TallyBayesError(
             f"models is of type {type(models).__name__}; give a dict of names and estimators"
         )
-    for name, model in models.items():
+    for name, model in _several(models).items():
         if score in (*LOSSES, *RANKING) and not hasattr(model, "predict_proba"):
             raise TallyBayesError(
                 f"model {name!r} gives no probabilities, which {score!r} needs; compare the "
@@ -248,7 +234,7 @@ def compare(
         n_train = float(np.mean([len(train) for train, _ in splits]))
     held = {
         str(name): cross_val(model, X, y, folds=splits, sample_weight=w)
-        for name, model in _several(models).items()
+        for name, model in models.items()
     }
     return compare_predictions(held, score=score, n_train=n_train, level=level)
 
@@ -361,7 +347,7 @@ def _by_rows(sides: Mapping[str, Predictions], level: float) -> Comparison:
 
 
 def _pairs(
-    sides: Mapping[str, Any],
+    names: Iterable[str],
     tests: Sequence[tuple[SignificanceResult, ...]],
     up: bool,
     level: float,
@@ -369,7 +355,7 @@ def _pairs(
     """Adjust the p-values that decide, and say which of two models is shown to be better."""
     adjusted = holm([each[0].p for each in tests]).tolist()
     pairs = []
-    for (a, b), each, p in zip(combinations(sides, 2), tests, adjusted, strict=True):
+    for (a, b), each, p in zip(combinations(names, 2), tests, adjusted, strict=True):
         ahead = a if (each[0].difference > 0.0) == up else b
         pairs.append(Pair(a, b, each, p, ahead if p < level else None))
     return tuple(pairs)

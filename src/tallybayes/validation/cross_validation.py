@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, warn
-from tallybayes.metrics import Predictions
+from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.labelled_rows import LabelledRows
@@ -24,6 +24,8 @@ from tallybayes.validation.held_out_terms import Array, Floats
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.prepared import NeedsRefit, Prepared, TallyEstimator
 from tallybayes.validation.progress import progress
+
+MOST_NAMED = 12  # of what was chosen anew
 
 
 def cross_val(
@@ -199,11 +201,12 @@ def nested(
     w: Floats | None,
     groups: Any,
     seed: int,
-) -> tuple[Predictions, Counter[str]]:
+    training: Predictions,
+) -> ClassificationReport:
     """Choose without the rows of each fold, then predict these: the choice itself is judged.
 
-    `choose` returns an estimator that is not fitted yet, and what was chosen, in words. With the
-    predictions comes how often each of these was.
+    `choose` returns an estimator that is not fitted yet, and what was chosen, in words. The first
+    note of the report says how often each of these was.
     """
     y, often = prepared.labels[prepared.y], Counter[str]()
     parts: list[Predictions] = []
@@ -222,7 +225,9 @@ def nested(
             ) from error
         parts += refitted(model, X, prepared, [(train, test)], w)
         often.update(chosen)
-    return joined(parts, prepared, splits), often
+    times = "; ".join(f"{name} ({n} of {len(parts)})" for name, n in often.most_common(MOST_NAMED))
+    note = f"chosen anew in every fold, without the rows held out: {times}"
+    return replace(joined(parts, prepared, splits), training=lambda: training).report([note])
 
 
 def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:

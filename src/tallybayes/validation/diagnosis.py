@@ -27,23 +27,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tallybayes.batches import Batch, Coded, Sparse, encode_classes, encoded, take_rows
+from tallybayes.batches import Batch, Block, Coded, Sparse, encode_classes, encoded, take_rows
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.explanations.explanation import model_of
 from tallybayes.families.parameters import safe_log
 from tallybayes.families.registry import FAMILIES
 from tallybayes.kernels.scoring import log_sum_exp
-from tallybayes.model import Factor, Model
+from tallybayes.model import Model
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
 from tallybayes.sources import Source, SparseMatrix, as_source, taken
 from tallybayes.sources import Table as TableSource
 from tallybayes.sources.weights import weights_of
-from tallybayes.validation.family_choice import FEWEST_ROWS, best_families
-from tallybayes.validation.held_out_terms import Array, Floats, Mask, is_joint, terms_of
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.validation.family_choice import FEWEST_ROWS, choose_families
+from tallybayes.validation.held_out_terms import Array, Floats, HeldOutTerms, Mask, is_joint
 
-CELLS_AT_ONCE = 2_000_000  # rows times columns times classes
-MOST_CELLS = 40_000_000  # rows times columns
+MOST_CELLS = 40_000_000  # rows times columns times classes
 MOST_COLUMNS = 200  # that are paired, or held against a bell curve: those that tell most
 MOST_TRIED, ROWS_TRIED = 30, 5000  # columns for which other families are tried, and rows
 MOST_LINES, MOST_NAMED = 20, 6
@@ -62,20 +62,11 @@ NORMAL = "close to normal"
 
 @dataclass(frozen=True, slots=True)
 class ColumnInformation:
-    """What a column tells of the class.
+    """What a column tells of the class; a bag of counts, a text and a sparse matrix are one each.
 
-    Attributes
-    ----------
-    column, family
-        Its name, and what the model takes it for. A bag of counts, a text and a sparse matrix are
-        one each.
-    bits, error
-        The information, which may be negative for rows that the model has not seen, and its
-        standard error.
-    share
-        The same as a share of all there is to know: of the entropy of the classes.
-    rows
-        How many rows have a value of it.
+    The information in `bits` may be negative for rows that the model has not seen. `error` is its
+    standard error, `share` the same as a share of all there is to know: of the entropy of the
+    classes. `family` is what the model takes the column for, and `rows` have a value of it.
     """
 
     column: str
@@ -104,19 +95,11 @@ class ColumnInformation:
 
 @dataclass(frozen=True, slots=True)
 class DependentPair:
-    """Two columns that say the same thing within the classes.
+    """Two columns that say the same thing within the classes; `a` tells more of them, or as much.
 
-    Attributes
-    ----------
-    a, b
-        The columns; `a` tells more of the class, or as much.
-    strength, low
-        The rank correlation of their evidence within the classes, and the lower end of its 95 %
-        interval.
-    rows
-        The rows that were compared: those with a value of both.
-    warned
-        Whether they count twice what they say: both are informative, and `low` is above 0.5.
+    `strength` is the rank correlation of their evidence within the classes, `low` the lower end of
+    its 95 % interval, `rows` those with a value of both. A pair is `warned` of where it counts
+    twice what it says: both are informative, and `low` is above 0.5.
     """
 
     a: str
@@ -129,23 +112,12 @@ class DependentPair:
 
 @dataclass(frozen=True, slots=True)
 class ColumnShape:
-    """The shape of a column that the model takes for normal, or log-normal.
+    """The shape of a column that the model takes for normal, or log-normal, said in a `word`.
 
-    Attributes
-    ----------
-    column, family
-        Its name, and the name of its family.
-    rows
-        How many rows have a value of it.
-    correlation
-        That of the Q-Q picture: 1 for a straight line.
-    skewness, kurtosis
-        Of z over all classes; the kurtosis is the excess over the normal one.
-    word
-        The shape in a word.
-    better
-        The family that predicts held-out rows better, by more than chance; empty if there is none,
-        or none was tried: others are tried where the shape is not normal.
+    `correlation` is that of the Q-Q picture: 1 for a straight line. `skewness` and `kurtosis` are
+    those of z over all classes, the latter in excess of the normal one. `better` is the family that
+    predicts held-out rows better, by more than chance; empty if there is none, or none was tried:
+    others are tried where the shape is not normal.
     """
 
     column: str
@@ -169,10 +141,8 @@ class Diagnosis(Renderable):
 
     Attributes
     ----------
-    rows
-        How many rows were looked at.
-    entropy
-        What there is to know of the class, in bits.
+    rows, entropy
+        How many rows were looked at, and what there is to know of their class, in bits.
     information
         How much each column tells of the class, the most telling first: see `ColumnInformation`.
     dependence
@@ -281,17 +251,16 @@ def diagnose(
 'around' (1.00); drop the second of each pair, or use calibration="weights"
     """
     rows = _Rows.of(fitted, X, y, sample_weight, most_rows, seed)
-    told = rows.told()
+    n, told = len(rows.w), rows.told()
     notes = list(rows.notes)
     if len(told) > MOST_COLUMNS:
         notes.append(f"only the {MOST_COLUMNS} columns that tell most were held to each other")
-    if len(rows.y) < PAIRED:
+    if n < PAIRED:
         notes.append(f"too few rows to see which columns repeat each other: {PAIRED} are needed")
     information = tuple(each for each, _ in told)
     pairs = _dependence(rows, told[:MOST_COLUMNS])
     shapes = _with_families(_shapes(rows, [each.column for each in information]), rows)
     warnings = tuple(_warnings(information, pairs, shapes))
-    n = len(rows.y)
     return Diagnosis(n, rows.entropy, information, pairs, shapes, warnings, tuple(notes))
 
 
@@ -301,12 +270,11 @@ def column_information(fitted: Any, X: Any, y: Any) -> tuple[ColumnInformation, 
 
 
 class _Rows(NamedTuple):
-    """A model, and labelled rows as it reads them: class codes, and weights above 0, at most 1."""
+    """A model, and labelled rows as it reads them; weights are above 0, and 1 at most."""
 
     model: Model
     source: Source
-    batch: Batch
-    y: Array
+    data: LabelledRows
     w: Floats
     notes: tuple[str, ...]
 
@@ -328,19 +296,25 @@ class _Rows(NamedTuple):
         if unknown := int(((codes < 0) & (w > 0.0)).sum()):
             unknown_rows = counted(unknown, "row")
             notes.append(f"{unknown_rows} of classes that the model does not know were left out")
-        limit = whole(most, "most_rows", 1)
-        if not isinstance(source, SparseMatrix):
-            limit = max(1, min(limit, MOST_CELLS // max(len(source.names), 1)))
-        if len(rows) > limit:
-            notes.append(f"{limit:,} of {len(rows):,} rows were looked at, drawn at random")
-            rows = np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
-        source, batch = _encoded(model, source, rows)
-        return cls(model, source, batch, codes[rows], w[rows] / w[rows].max(), tuple(notes))
+        units = 1 if isinstance(source, SparseMatrix) else max(len(source.names), 1)
+        most = min(whole(most, "most_rows", 1), MOST_CELLS // (units * len(model.classes)) or 1)
+        if len(rows) > most:
+            notes.append(f"{most:,} of {len(rows):,} rows were looked at, drawn at random")
+            rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+        source, blocks = _encoded(model, source, rows)
+        w = w[rows] / w[rows].max()
+        data = LabelledRows(model.schema, model.classes, blocks, codes[rows], w)
+        return cls(model, source, data, w, tuple(notes))
+
+    @property
+    def batch(self) -> Batch:
+        """The rows as one batch."""
+        return Batch(slice(0, len(self.data)), self.data.blocks)
 
     @property
     def shares(self) -> Floats:
         """The share of each class in these rows."""
-        shares: Floats = np.bincount(self.y, self.w, len(self.model.classes)) / self.w.sum()
+        shares: Floats = np.bincount(self.data.y, self.w, len(self.model.classes)) / self.w.sum()
         return shares
 
     @property
@@ -354,65 +328,53 @@ class _Rows(NamedTuple):
 
         The most telling comes first, and of equals the first column.
         """
-        place = {str(name): k for k, name in enumerate(self.model.schema.names)}
-        entropy, total = self.entropy, self.w.sum()
-        units = []
+        held = HeldOutTerms.under(self.model, self.data, np.arange(len(self.data)))
+        mixed = log_sum_exp((held.terms + safe_log(self.shares)).reshape(-1, held.terms.shape[2]))
+        mixed = mixed.reshape(held.terms.shape[:2])
+        own = held.terms[held.rows, :, held.y]
+        there, labels = [], []
         for factor in self.model.factors:
             block = factor.block_of(self.batch)
-            joint = is_joint(factor, block)
-            bits, there = self._bits(factor, block), _present(block)
-            if joint:
-                there = np.asarray(there.any(axis=1, keepdims=True))
-            bits[~there] = 0.0
+            joint, known = is_joint(factor, block), _present(block)
+            there.append(known.any(axis=1, keepdims=True) if joint else known)
+            labels += [factor.label] * there[-1].shape[1]
+        present = np.concatenate(there, axis=1)
+        with np.errstate(invalid="ignore"):  # what is impossible in every class says nothing
+            bits = np.where(np.isneginf(mixed) | ~present, 0.0, (own - mixed) / np.log(2.0))
             # not by matrix products, whose threads cost more than so short a sum
-            means = np.einsum("i,ij->j", self.w, bits) / total
-            with np.errstate(invalid="ignore"):
-                errors = np.sqrt(np.einsum("i,ij->j", self.w**2, (bits - means) ** 2)) / total
-            bits[~there] = np.nan
-            for j, name in enumerate([factor.title] if joint else map(str, factor.names)):
-                mean, error = float(means[j]), float(errors[j])
-                share = mean / entropy if entropy > 0.0 else 0.0
-                rows = int(there[:, j].sum())
-                tells = ColumnInformation(name, factor.label, mean, error, share, rows)
-                # which of two equals comes out a last digit ahead is chance
-                order = -round(mean, TIE), place.get(str(factor.names[j]), 0)
-                units.append((order, tells, bits[:, j]))
-        return [(tells, bits) for _, tells, bits in sorted(units, key=lambda each: each[0])]
-
-    def _bits(self, factor: Factor, block: Any) -> Floats:
-        """Return log2 P(x | own class) - log2 sum_c P(c) P(x | c), by row and unit."""
-        n_classes, log_shares = len(self.model.classes), safe_log(self.shares)
-        step = max(1, CELLS_AT_ONCE // max(len(factor.names) * n_classes, 1))
-        step = len(self.y) if is_joint(factor, block) else step
-        parts = []
-        for start in range(0, len(self.y), step):
-            some = np.arange(start, min(start + step, len(self.y)))
-            terms = terms_of(factor, take_rows(block, some), n_classes)
-            mixed = log_sum_exp((terms + log_shares).reshape(-1, n_classes))
-            mixed = mixed.reshape(terms.shape[:2])
-            own = terms[np.arange(len(some)), :, self.y[some]]
-            with np.errstate(invalid="ignore"):  # what is impossible in every class says nothing
-                parts.append(np.where(np.isneginf(mixed), 0.0, (own - mixed) / np.log(2.0)))
-        return np.concatenate(parts)
+            means = np.einsum("i,ij->j", self.w, bits) / self.w.sum()
+            squares = np.einsum("i,ij->j", self.w**2, (bits - means) ** 2)
+        errors = np.sqrt(squares) / self.w.sum()
+        shares = means / self.entropy if self.entropy > 0.0 else np.zeros(len(means))
+        bits[~present] = np.nan
+        numbers = (each.tolist() for each in (means, errors, shares, present.sum(axis=0)))
+        information = list(map(ColumnInformation, held.names, labels, *numbers))
+        place = {str(name): k for k, name in enumerate(self.model.schema.names)}
+        first = [place.get(columns[0], 0) for columns in held.columns]
+        # which of two equals comes out a last digit ahead is chance
+        order = sorted(range(len(first)), key=lambda j: (-round(means[j], TIE), first[j]))
+        return [(information[j], bits[:, j]) for j in order]
 
 
-def _encoded(model: Model, source: Source, rows: Array) -> tuple[Source, Batch]:
-    """Encode some rows; counts that are no counts, and infinite numbers, are refused."""
-    sparse = isinstance(source, SparseMatrix)  # which may be broken: it is not cut before a look
-    source = source if sparse or len(rows) == source.n_rows else taken(source, rows)
-    blocks = []
-    for group, block in zip(model.schema.groups, encoded(source, model.schema), strict=True):
-        names = model.schema.names_of(group)
-        if sparse:
-            group.kind.refuse_unusable(block, names, 0)
-            block = take_rows(block, rows)
-        elif isinstance(block, np.ndarray):
-            for row in np.flatnonzero((np.isinf(block) | (block < 0.0)).any(axis=1)):
-                alone, number = block[row : row + 1], int(rows[row])
-                group.kind.refuse_unusable(alone, names, number)
-                group.kind.refuse_unusable(alone, names, number, np.arange(1))
-        blocks.append(block)
-    return source, Batch(slice(0, len(rows)), tuple(blocks))
+def _encoded(model: Model, source: Source, rows: Array) -> tuple[Source, tuple[Block, ...]]:
+    """Encode some rows, with checks."""
+    if isinstance(source, SparseMatrix):  # which may be broken: it is not cut before a look
+        return source, tuple(take_rows(block, rows) for block in _checked(model, source))
+    some = source if len(rows) == source.n_rows else taken(source, rows)
+    try:
+        return some, _checked(model, some)
+    except TallyBayesError:
+        _checked(model, source)  # which has the number of the row among all
+        raise
+
+
+def _checked(model: Model, source: Source) -> tuple[Block, ...]:
+    """Encode all rows; counts that are no counts, and infinite numbers, are refused."""
+    blocks, everything = encoded(source, model.schema), np.arange(source.n_rows)
+    for group, block in zip(model.schema.groups, blocks, strict=True):
+        for some in (None, everything):
+            group.kind.refuse_unusable(block, model.schema.names_of(group), 0, some)
+    return blocks
 
 
 def _present(block: Any) -> Mask:
@@ -431,9 +393,10 @@ def _dependence(
     rows: _Rows, told: Sequence[tuple[ColumnInformation, Floats]]
 ) -> tuple[DependentPair, ...]:
     """Return the pairs whose evidence goes together within the classes, the strongest first."""
-    if len(told) < 2 or len(rows.y) < PAIRED:
+    if len(told) < 2 or len(rows.w) < PAIRED:
         return ()
-    strength, low, n = _rank_correlations(np.stack([bits for _, bits in told], 1), rows.y, rows.w)
+    bits = np.stack([of_rows for _, of_rows in told], axis=1)
+    strength, low, n = _rank_correlations(bits, rows.data.y, rows.w)
     pairs = []
     for i, j in np.argwhere(np.triu(low > LISTED, 1)).tolist():
         a, b = told[i][0], told[j][0]
@@ -449,13 +412,11 @@ def _rank_correlations(bits: Floats, y: Array, w: Floats) -> tuple[Floats, Float
 
     there = ~np.isnan(bits)
     ranks = np.zeros(bits.shape)
-    for c in np.unique(y):
-        of_class = y == c
-        some, known = bits[of_class], there[of_class]
-        ranked = rankdata(some, axis=0, nan_policy="omit") / np.maximum(known.sum(axis=0), 1)
-        weight = w[of_class][:, None] * known
-        total = np.maximum(weight.sum(axis=0), 1e-300)
-        mean = (weight * np.where(known, ranked, 0.0)).sum(axis=0) / total
+    for of_class in (y == c for c in np.unique(y)):
+        known, weight = there[of_class], w[of_class][:, None] * there[of_class]
+        ranked = rankdata(bits[of_class], axis=0, nan_policy="omit")
+        ranked = np.where(known, ranked / np.maximum(known.sum(axis=0), 1), 0.0)
+        mean = (weight * ranked).sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
         ranks[of_class] = np.where(known, ranked - mean, 0.0)
     mask = there.astype(np.float64)
     weighted = w[:, None] * ranks
@@ -478,14 +439,15 @@ def _shapes(rows: _Rows, order: Sequence[str]) -> list[ColumnShape]:
     shapes = []
     for factor in rows.model.factors:
         block: Any = factor.block_of(rows.batch)
-        z = factor.parameters.normal_residuals(block, rows.y)
+        z = factor.parameters.normal_residuals(block, rows.data.y)
+        if z is None:
+            continue
         family = next((names[c] for c in type(factor.family).__mro__ if c in names), factor.label)
-        for j, name in enumerate(map(str, factor.names)) if z is not None else ():
-            assert z is not None
+        for j, name in enumerate(map(str, factor.names)):
             known = ~np.isnan(z[:, j])
             if place[name] < MOST_COLUMNS and known.any():
                 distinct = len(np.unique(block[known, j]))
-                shapes.append(_shape(name, family, z[known, j], rows.y[known], distinct))
+                shapes.append(_shape(name, family, z[known, j], rows.data.y[known], distinct))
     return sorted(shapes, key=lambda each: place[each.column])
 
 
@@ -500,14 +462,13 @@ def _shape(name: str, family: str, z: Floats, y: Array, distinct: int) -> Column
     r = float(probplot(z)[1][2])
     skewness, excess = float(skew(z)), float(kurtosis(z))
     lean = sum(_lean(z[y == c]) * np.mean(y == c) for c in np.unique(y))
-    clear = abs(lean) >= max(LEANING, 2.5 / np.sqrt(n)) and abs(skewness) >= SKEWED
     if n < SHAPED:
         word = TOO_FEW
     elif distinct <= FEW_VALUES:
         word = "few distinct values"
     elif r >= min(STRAIGHT, 1.0 - 0.76 * n**-0.8):
         word = NORMAL
-    elif clear and lean * skewness > 0.0:
+    elif abs(lean) >= max(LEANING, 2.5 / np.sqrt(n)) and skewness * np.sign(lean) >= SKEWED:
         word = f"skewed to the {'right' if lean > 0.0 else 'left'}"
     else:
         word = "heavy tails" if excess >= HEAVY else "an uneven shape"
@@ -525,9 +486,10 @@ def _lean(z: Floats) -> float:
 
 def _with_families(shapes: Sequence[ColumnShape], rows: _Rows) -> tuple[ColumnShape, ...]:
     """Try other families on the columns that are not normal."""
-    names = [each.column for each in shapes if each.normal is False][:MOST_TRIED]
-    some = np.arange(0, len(rows.y), -(-len(rows.y) // ROWS_TRIED))
-    sizes = np.bincount(rows.y[some])  # a class of one row is not both learnt and held out
+    names = [shape.column for shape in shapes if shape.normal is False][:MOST_TRIED]
+    y = rows.data.y
+    some = np.arange(0, len(y), -(-len(y) // ROWS_TRIED))
+    sizes = np.bincount(y[some])  # a class of one row is not both learnt and held out
     if not names or len(some) < FEWEST_ROWS or (sizes > 0).sum() < 2 or sizes.max() < 2:
         return tuple(shapes)
     source = taken(rows.source, some)
@@ -536,16 +498,16 @@ def _with_families(shapes: Sequence[ColumnShape], rows: _Rows) -> tuple[ColumnSh
         place = {str(name): k for k, name in enumerate(rows.model.schema.names)}
         asked = [source.names[place[name]] for name in names]
     tempered = rows.model.calibration is not None
-    choices = best_families(source, asked, rows.y[some], rows.w[some], tempered=tempered)
-    chosen = dict(zip(names, choices.values(), strict=True))
-    tried = []
-    for shape in shapes:
-        choice, better = chosen.get(shape.column), ""
-        if choice is not None and shape.family in choice.losses and choice.name != shape.family:
-            gain = choice.losses[shape.family] - choice.losses[choice.name]
-            better = choice.name if gain > ERRORS * choice.errors[shape.family] else ""
-        tried.append(replace(shape, better=better))
-    return tuple(tried)
+    choices = choose_families(
+        source, y[some], columns=asked, sample_weight=rows.w[some], tempered=tempered
+    )
+    better = {}
+    for name, choice in zip(names, choices.values(), strict=True):
+        family = next(shape.family for shape in shapes if shape.column == name)
+        gain = choice.losses.get(family, 0.0) - choice.losses[choice.name]
+        if gain > ERRORS * choice.errors.get(family, np.inf):
+            better[name] = choice.name
+    return tuple(replace(shape, better=better.get(shape.column, "")) for shape in shapes)
 
 
 def _warnings(
@@ -554,8 +516,7 @@ def _warnings(
     shapes: Sequence[ColumnShape],
 ) -> Iterator[str]:
     """Say what to do something about."""
-    repeated = [f"{p.a!r} and {p.b!r} ({p.strength:.2f})" for p in pairs if p.warned]
-    if repeated:
+    if repeated := [f"{p.a!r} and {p.b!r} ({p.strength:.2f})" for p in pairs if p.warned]:
         yield (
             "columns say the same thing within the classes, so that it is counted twice: "
             f'{_named(repeated)}; drop the second of each pair, or use calibration="weights"'
@@ -572,13 +533,12 @@ def _warnings(
             "columns tell less than nothing, for alone they predict these rows worse than no "
             f"column at all: {_named(wrong)}; use another family, or drop them"
         )
-    better = [each for each in shapes if each.better]
-    if better:
-        words = [f"{each.column!r} ({each.word})" for each in better]
-        wish = _named([f"{each.column!r}: {each.better!r}" for each in better])
+    if better := [shape for shape in shapes if shape.better]:
+        words = _named([f"{shape.column!r} ({shape.word})" for shape in better])
+        remedy = _named([f"{shape.column!r}: {shape.better!r}" for shape in better])
         yield (
-            f"columns are taken for normal but are not: {_named(words)}; rows held out are "
-            f"predicted better with columns={{{wish}}}"
+            f"columns are taken for normal but are not: {words}; rows held out are predicted "
+            f"better with columns={{{remedy}}}"
         )
 
 

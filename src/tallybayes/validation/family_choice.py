@@ -71,6 +71,7 @@ def choose_families(
     X: Any,
     y: Any,
     *,
+    columns: Sequence[str] | None = None,
     folds: Any = 10,
     alpha: float = 1.0,
     tempered: bool = False,
@@ -88,6 +89,8 @@ def choose_families(
     ----------
     X, y
         The rows and their labels.
+    columns
+        The names of the columns to choose for; all that hold numbers unless given.
     folds, seed
         How rows are held out, of those that count and at most 20,000 of them: see `cross_val`.
     alpha
@@ -98,11 +101,6 @@ def choose_families(
         Whether the simplest family within one standard error of the best is taken.
     sample_weight
         How often each row counts.
-
-    Returns
-    -------
-    dict
-        A `FamilyChoice` for each column of numbers.
 
     Examples
     --------
@@ -115,45 +113,12 @@ def choose_families(
     bins held-out loss 0.0...; gaussian 0.1...
     """
     source = as_source(X)
-    return best_families(
-        source,
-        numeric_columns(source),
-        y,
-        sample_weight,
-        alpha,
-        tempered,
-        folds,
-        one_standard_error,
-        seed,
-    )
-
-
-def numeric_columns(source: Source) -> list[str]:
-    """Return the columns that hold numbers, of which there is something to choose."""
-    if isinstance(source, SparseMatrix):
-        return []
-    if isinstance(source, Matrix):
-        return [] if source.values.dtype.kind == "b" else list(source.names)
-    return [name for name, c in source.columns.items() if c.type in ("float", "integer")]
-
-
-def best_families(
-    source: Source,
-    names: Sequence[str],
-    y: Any,
-    weights: Any = None,
-    alpha: float = 1.0,
-    tempered: bool = False,
-    folds: Any = 10,
-    one_standard_error: bool = False,
-    seed: int = 0,
-) -> dict[str, FamilyChoice]:
-    """Choose a family for some columns of numbers: see `choose_families`."""
+    names = numeric_columns(source) if columns is None else columns
     if not names:
         return {}
     alpha = number(alpha, "alpha", least=0.0)
     codes, classes = encode_classes(y, source.n_rows)
-    w = weights_of(weights, source.n_rows)
+    w = weights_of(sample_weight, source.n_rows)
     rows = np.arange(source.n_rows) if w is None else np.flatnonzero(w > 0.0)
     n_classes = len(np.unique(codes[rows]))
     if len(rows) < FEWEST_ROWS or n_classes < 2:
@@ -177,13 +142,22 @@ def best_families(
         for name, family in families.items():
             suited = [j for j in range(len(some)) if family.suits(x[:, j])]
             if suited:
-                found = _held_out(family, np.ascontiguousarray(x[:, suited]), *here, splits)
-                of_rows, weight = _losses(found, EXPONENTS if tempered else (1.0,))
+                held = _held_out(family, np.ascontiguousarray(x[:, suited]), *here, splits)
+                of_rows, weight = _losses(held, EXPONENTS if tempered else (1.0,))
                 for j, column in zip(suited, np.ascontiguousarray(of_rows.T), strict=True):
                     losses[j][name] = column
         for column_name, of_column in zip(some, losses, strict=True):
             chosen[column_name] = _chosen(of_column, weight, one_standard_error)
     return chosen
+
+
+def numeric_columns(source: Source) -> list[str]:
+    """Return the columns that hold numbers, of which there is something to choose."""
+    if isinstance(source, SparseMatrix):
+        return []
+    if isinstance(source, Matrix):
+        return [] if source.values.dtype.kind == "b" else list(source.names)
+    return [name for name, c in source.columns.items() if c.type in ("float", "integer")]
 
 
 def _numbers(source: Source, names: Sequence[str]) -> Floats:
@@ -200,21 +174,21 @@ def _held_out(
     family: Family, x: Floats, y: Array, w: Floats | None, n_classes: int, folds: Folds
 ) -> HeldOutTerms:
     """Return what each column says of held-out rows; what needs labels sees only those learnt."""
-    source = Matrix(x)
-    recipe = Recipe((family,))
+    source, every = Matrix(x), np.ones(len(y), bool)
 
-    def data(families: Sequence[Family]) -> LabelledRows:
+    def terms(families: Sequence[Family], folds: Folds) -> HeldOutTerms:
         schema = Schema.of(source.names, [each.kind for each in families])
-        counted = np.ones(len(y), bool)
-        return LabelledRows(schema, tuple(range(n_classes)), encoded(source, schema, counted), y, w)
+        blocks = encoded(source, schema, every)
+        data = LabelledRows(schema, tuple(range(n_classes)), blocks, y, w)
+        return k_fold.terms(data, Recipe((family,)), folds)
 
     if not family.needs_labels():
-        return k_fold.terms(data([family] * x.shape[1]), recipe, folds)
+        return terms([family] * x.shape[1], folds)
     parts = []
     for train, test in folds:
         weights = None if w is None else w[train]
-        found = [family.resolved(column[train], y[train], n_classes, weights) for column in x.T]
-        parts.append(k_fold.terms(data(found), recipe, Folds((), (), ((train, test),))))
+        resolved = [family.resolved(column[train], y[train], n_classes, weights) for column in x.T]
+        parts.append(terms(resolved, Folds((), (), ((train, test),))))
     return HeldOutTerms.joined(parts)
 
 

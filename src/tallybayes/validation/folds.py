@@ -26,11 +26,9 @@ class Folds:
 
     Parameters
     ----------
-    parts
-        Ways to part the rows: the part of each row, or -1. Each part is held out in turn, and all
-        other rows are learnt from.
-    sizes
-        The number of parts of each way.
+    parts, sizes
+        Ways to part the rows: the part of each row, or -1, and how many parts there are. Each part
+        is held out in turn, and all other rows are learnt from.
     pairs
         Folds that learn from other rows than all those they do not hold out.
     leave_one_out
@@ -88,17 +86,7 @@ def folds_of(
     stratified: bool = True,
     seed: int = 0,
 ) -> Folds:
-    """Return the rows to learn from and the rows held out, for each fold.
-
-    Parameters
-    ----------
-    folds
-        As for `cross_val`.
-    y
-        The class of each row, as a number.
-    groups, repeats, stratified, seed
-        As for `cross_val`.
-    """
+    """Return what is held out of rows of these classes, which are numbers: see `cross_val`."""
     if isinstance(folds, Folds):
         return folds
     n = len(y)
@@ -117,7 +105,13 @@ def folds_of(
         return _split([folds], y, groups)
     seeds = range(seed, seed + repeats)
     if isinstance(folds, float | np.floating):
-        return _split(_shares(float(folds), groups, stratified, seeds), y, groups)
+        if not 0.0 < folds < 1.0:
+            raise TallyBayesError(
+                f"folds is {folds}; a share of the rows to hold out lies between 0 and 1"
+            )
+        kind = "StratifiedShuffleSplit" if stratified else "ShuffleSplit"
+        kind = kind if groups is None else "GroupShuffleSplit"
+        return _split(_splitters(kind, seeds, n_splits=1, test_size=folds), y, groups)
     if isinstance(folds, int | np.integer):
         k = whole(folds, "folds", 2)
         most = n if groups is None else int(groups.max()) + 1
@@ -127,7 +121,8 @@ def folds_of(
         if groups is None:
             codes = y if stratified else np.zeros(n, np.int64)
             return Folds(tuple(_dealt(codes, k, each) for each in seeds), (k,) * repeats)
-        return _split(_grouped(k, stratified, seeds), y, groups)
+        kind = "StratifiedGroupKFold" if stratified else "GroupKFold"
+        return _split(_splitters(kind, seeds, n_splits=k, shuffle=True), y, groups)
     if isinstance(folds, str) or not hasattr(folds, "__iter__"):
         raise TallyBayesError(
             f"folds is {folds!r}; give a number, 'loo', a scikit-learn splitter, or pairs of "
@@ -145,25 +140,11 @@ def check_refits(n: int, reason: str) -> None:
         )
 
 
-def _shares(share: float, groups: Any, stratified: bool, seeds: Iterable[int]) -> list[Any]:
-    """Return the splitters that hold out a share of the rows once."""
-    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+def _splitters(kind: str, seeds: Iterable[int], **options: Any) -> list[Any]:
+    """Return splitters of scikit-learn, which takes long to import."""
+    from sklearn import model_selection
 
-    if not 0.0 < share < 1.0:
-        raise TallyBayesError(
-            f"folds is {share}; a share of the rows to hold out lies between 0 and 1"
-        )
-    kind: Any = StratifiedShuffleSplit if stratified else ShuffleSplit
-    kind = kind if groups is None else GroupShuffleSplit
-    return [kind(1, test_size=share, random_state=seed) for seed in seeds]
-
-
-def _grouped(k: int, stratified: bool, seeds: Iterable[int]) -> list[Any]:
-    """Return the splitters that hold out groups of rows together."""
-    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
-
-    kind: Any = StratifiedGroupKFold if stratified else GroupKFold
-    return [kind(k, shuffle=True, random_state=seed) for seed in seeds]
+    return [getattr(model_selection, kind)(**options, random_state=seed) for seed in seeds]
 
 
 def _split(splitters: Sequence[Any], y: Rows, groups: Any) -> Folds:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallybayes.errors import TallyBayesError, number, whole
+from tallybayes.metrics.intervals import check_level
 
 Floats = NDArray[np.float64]
 
@@ -34,16 +35,13 @@ NO_SPREAD = "all the differences are equal, so there is no spread to measure cha
 
 @dataclass(frozen=True, slots=True)
 class SignificanceResult:
-    """A test of significance.
+    """A test of significance: "McNemar, exact", "McNemar, chi-squared", "paired t", "corrected t".
 
     Parameters
     ----------
-    name
-        "McNemar, exact", "McNemar, chi-squared", "paired t" or "corrected t".
-    statistic
-        The value of chi-squared or t; the smaller of the two counts if the test is exact.
-    df
-        Its degrees of freedom; None if the test is exact.
+    statistic, df
+        The value of chi-squared or t, and its degrees of freedom; the smaller of the two counts,
+        and None, if the test is exact.
     p
         The probability of so great a difference, or a greater one, between equally good models.
     difference, low, high
@@ -164,11 +162,9 @@ def paired_t(
         raise TallyBayesError("the corrected t-test needs both n_train and n_test")
     mean = float(gaps.mean())
     if np.ptp(gaps) <= EQUAL * max(1.0, float(np.abs(gaps).max())):
-        if abs(mean) <= EQUAL:
-            return SignificanceResult(name, 0.0, df, 1.0, 0.0, 0.0, 0.0, NO_SPREAD)
-        return SignificanceResult(
-            name, math.copysign(math.inf, mean), df, 0.0, mean, mean, mean, NO_SPREAD
-        )
+        mean = mean if abs(mean) > EQUAL else 0.0
+        t, p = (math.copysign(math.inf, mean), 0.0) if mean else (0.0, 1.0)
+        return SignificanceResult(name, t, df, p, mean, mean, mean, NO_SPREAD)
     error = float(gaps.std(ddof=1)) * math.sqrt(1.0 / k + ratio)
     t, reach = mean / error, float(student.isf(level / 2.0, df)) * error
     p = float(2.0 * student.sf(abs(t), df))
@@ -188,9 +184,8 @@ def holm(p_values: ArrayLike) -> Floats:
     [0.03, 0.06, 0.06]
     """
     p = _numbers(p_values, "the p-values")
-    if ((p < 0.0) | (p > 1.0)).any():
-        wrong = float(p[(p < 0.0) | (p > 1.0)][0])
-        raise TallyBayesError(f"a p-value is {wrong:g}; it must be within 0..1")
+    if p.min(initial=0.0) < 0.0 or p.max(initial=1.0) > 1.0:
+        raise TallyBayesError(f"the p-values must be within 0..1, not {p_values!r}")
     order = np.argsort(p, kind="stable")
     raised = p[order] * np.arange(len(p), 0, -1)
     adjusted = np.empty(len(p))
@@ -203,16 +198,7 @@ def _numbers(values: ArrayLike, what: str) -> Floats:
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise TallyBayesError(f"{what} must be numbers") from None
-    if array.ndim != 1:
-        raise TallyBayesError(f"{what} must be a list of numbers, not of shape {array.shape}")
-    if not np.isfinite(array).all():
-        place = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise TallyBayesError(f"{what} must be finite; number {place} is {array[place]}")
+        array = np.array(math.nan)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise TallyBayesError(f"{what} must be a list of finite numbers, not {values!r}")
     return array
-
-
-def check_level(level: float) -> None:
-    """Refuse a level that is no probability."""
-    if not 0.0 < number(level, "level") < 1.0:
-        raise TallyBayesError(f"level is {level!r}; it must be between 0 and 1, such as 0.05")

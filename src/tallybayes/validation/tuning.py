@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -30,7 +30,6 @@ from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import counted, label, short
 from tallybayes.rendering.words import score as decimals
 from tallybayes.sources.weights import weights_of
-from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation import k_fold
 from tallybayes.validation.cross_validation import held_out, joined, prepare
 from tallybayes.validation.cross_validation import nested as judge_choice
@@ -49,16 +48,10 @@ CELLS_AT_ONCE = 20_000_000  # probabilities that are kept while folds are being 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One combination of parameters and how good it is.
+    """The parameters that the grid sets, and how good they are.
 
-    Parameters
-    ----------
-    params
-        The parameters that the grid sets.
-    score
-        The score of all rows held out; NaN if it is undefined.
-    standard_error
-        How far chance may move the score; NaN if that is not known.
+    The `score` is that of all rows held out, NaN if it is undefined; the `standard_error` says how
+    far chance may move it, and is NaN if that is not known.
     """
 
     params: Mapping[str, Any]
@@ -99,7 +92,7 @@ class Tuned(Renderable):
     chosen: int
     rule: str
     score: str
-    model: Any
+    model: Any = field(repr=False)
     training: float
     nested: ClassificationReport | None
     held_out: str
@@ -162,23 +155,21 @@ class Tuned(Renderable):
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the model as JSON can hold it; what is undefined is None."""
         candidates = [
-            {**plain(each), "params": {name: _plain(v) for name, v in each.params.items()}}
-            for each in self.candidates
+            {
+                **plain(candidate),
+                "params": {name: _plain(value) for name, value in candidate.params.items()},
+                "chosen": place == self.chosen,
+            }
+            for place, candidate in enumerate(self.candidates)
         ]
+        best = candidates[self.chosen]
         return {
-            "score": self.score,
+            **plain(replace(self, candidates=(), nested=None)),
             "greater_is_better": GREATER_IS_BETTER[self.score],
-            "held_out": self.held_out,
-            "best_params": candidates[self.chosen]["params"],
-            "best_score": candidates[self.chosen]["score"],
-            "training": plain(self.training),
-            "rule": self.rule,
-            "candidates": [
-                {**candidate, "chosen": place == self.chosen}
-                for place, candidate in enumerate(candidates)
-            ],
+            "best_params": best["params"],
+            "best_score": best["score"],
+            "candidates": candidates,
             "nested": None if self.nested is None else self.nested.to_dict(),
-            "notes": list(self.notes),
         }
 
 
@@ -261,10 +252,7 @@ def tune(
             trial = inner.trials[inner.place]
             return trial.estimator, [_listed(trial.params)]
 
-        held, often = judge_choice(chosen, X, best.prepared, nested, w, groups, seed)
-        times = "; ".join(f"{params} ({k} of {often.total()})" for params, k in often.most_common())
-        note = f"parameters were chosen anew in every fold, without the rows held out: {times}"
-        report = replace(held, training=lambda: seen).report([note])
+        report = judge_choice(chosen, X, best.prepared, nested, w, groups, seed, seen)
     return Tuned(
         tuple(candidates),
         choice.place,
@@ -383,15 +371,13 @@ def _trials(
     from sklearn.base import clone
 
     trials: list[_Trial] = []
-    known: dict[int, LabelledRows] = {}
     for params in combinations:
+        known = [trial.prepared.data for trial in trials if trial.prepared.data is not None]
         try:
             estimator = clone(model).set_params(**params)
-            prepared = prepare(estimator, X, y, w, list(known.values()))
+            prepared = prepare(estimator, X, y, w, known)
         except ValueError as error:
             raise TallyBayesError(f"{error} (the candidate with {_listed(params)})") from error
-        if prepared.data is not None:
-            known[id(prepared.data)] = prepared.data
         trials.append(_Trial(params, estimator, prepared))
     return trials
 
