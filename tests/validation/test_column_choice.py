@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, StratifiedKFold
-from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 
 import tallybayes as tb
 from tallybayes import NaiveBayes, TallyBayesError, TallyBayesWarning
 from tallybayes.validation import choose_columns, column_choice
+from tallybayes.validation.cross_validation import OPTIMISTIC
 from tiers import scaled
 
 FIVE = StratifiedKFold(5, shuffle=True, random_state=1)
@@ -107,25 +107,27 @@ def test_the_way_is_that_of_refitting_every_set_without_every_row(direction, dat
     assert chosen.score == pytest.approx(best, abs=1e-11)
 
 
-@pytest.mark.parametrize("score", ["log_loss", "brier_score", "accuracy"])
-@pytest.mark.parametrize("folds", [FIVE, 0.3, "loo"])
-def test_every_score_and_its_error_are_those_of_cross_validating_each_set(iris, score, folds):
+@pytest.mark.parametrize(
+    ("score", "folds"), [("log_loss", FIVE), ("brier_score", 0.3), ("accuracy", "loo")]
+)
+def test_every_score_and_its_error_are_those_of_cross_validating_each_set(
+    iris, score, folds, monkeypatch
+):
     X, y = iris
-    chosen = choose_columns(NaiveBayes(), X, y, folds=folds, score=score, most=3, nested=None)
+    w = np.where(np.arange(len(y)) % 7, 1.0, 0.0)
+    options = {"folds": folds, "sample_weight": w if folds == "loo" else None}
+    asked = {"score": score, "most": 3, "nested": None, **options}
+    chosen = choose_columns(NaiveBayes(), X, y, **asked)
     for step in chosen.steps[1:]:
-        held = NaiveBayes().cross_val(X[list(step.columns)], y, folds=folds)
+        held = NaiveBayes().cross_val(X[list(step.columns)], y, **options)
+        held = held if folds != "loo" else held.take(w > 0.0)
         assert step.score == pytest.approx(held.score(score), abs=1e-9)
         assert step.standard_error == pytest.approx(held.standard_error(score), abs=1e-9)
-
-
-def test_rows_of_weight_0_have_no_part(iris):
-    X, y = iris
-    w = np.ones(len(y))
-    w[::7] = 0.0
-    given_weights = choose_columns(NaiveBayes(), X, y, sample_weight=w, nested=None)
-    without = choose_columns(NaiveBayes(), X[w > 0], y[w > 0], nested=None)
-    assert given_weights.columns == without.columns
-    assert given_weights.score == pytest.approx(without.score, abs=1e-9)
+    # of more rows than fit into memory some judge for all
+    monkeypatch.setattr(column_choice, "MOST_CELLS", len(y) * 4 * 3 // 2)
+    some = choose_columns(NaiveBayes(), X, y, **{**asked, "most": 1})
+    assert some.columns[0].startswith("petal")
+    assert 1e-6 < abs(some.score - chosen.steps[1].score) < 0.1
 
 
 # What the choice is good for
@@ -207,9 +209,6 @@ def test_a_sparse_matrix_is_one_unit():
     assert chosen.columns == ("x0", "x1", "x2", "x3")
     held = NaiveBayes().cross_val(X, y, folds="loo")
     assert chosen.score == pytest.approx(held.score("log_loss"), abs=1e-9)
-    np.testing.assert_allclose(
-        chosen.model.predict_proba(X), NaiveBayes().fit(X, y).predict_proba(X), rtol=1e-12
-    )
 
 
 @pytest.mark.parametrize(
@@ -243,15 +242,6 @@ def test_families_and_edges_are_found_first_and_then_stay(wine, columns):
     np.testing.assert_allclose(
         chosen.model.predict_proba(X), own.predict_proba(X[list(chosen.columns)]), rtol=1e-9
     )
-
-
-def test_more_rows_than_fit_into_memory_are_judged_by_some(iris, monkeypatch):
-    X, y = iris
-    everything = choose_columns(NaiveBayes(), X, y, most=1, nested=None)
-    monkeypatch.setattr(column_choice, "MOST_CELLS", len(y) * 4 * 3 // 2)
-    some = choose_columns(NaiveBayes(), X, y, most=1, nested=None)
-    assert some.columns[0].startswith("petal")
-    assert 1e-6 < abs(some.score - everything.score) < 0.1
 
 
 # Nested: rows that had no part in choosing
@@ -296,40 +286,33 @@ FORMS = {
     "mapping": lambda X: {name: X[name].to_numpy() for name in X},
     "records": lambda X: X.to_dict("records"),
     "array": lambda X: X.to_numpy(),
-    "objects": lambda X: X.to_numpy().astype(object),
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_a_table_goes_in_and_out(iris, form):
     X, y = iris
-    rows = FORMS[form](X)
-    chosen = choose_columns(NaiveBayes(), rows, y, most=2, nested=None)
-    model = NaiveBayes()
-    named = choose_columns(model, X, y, most=2, nested=None)
+    rows, model = FORMS[form](X), NaiveBayes()
+    chosen = choose_columns(model, rows, y, most=2, nested=None)
     assert not hasattr(model, "classes_")
-    places = [list(X).index(name) for name in named.columns]
-    numbered = form in ("array", "objects")
-    assert chosen.columns == (tuple(f"x{k}" for k in places) if numbered else named.columns)
-    expected = NaiveBayes().fit(X.iloc[:, places], y).predict_proba(X.iloc[:, places])
+    assert chosen.columns == (("x2", "x3") if form == "array" else tuple(X)[2:])
+    expected = NaiveBayes().fit(X.iloc[:, 2:], y).predict_proba(X.iloc[:, 2:])
     np.testing.assert_allclose(chosen.model.predict_proba(rows), expected, rtol=1e-9)
     np.testing.assert_allclose(chosen.model.partial_fit(rows, y).predict_proba(rows).sum(1), 1.0)
 
 
-@pytest.mark.parametrize("others", [{}, {...: "drop"}])
-def test_a_dropped_column_is_as_if_it_were_not_there(iris, others):
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_dropped_column_is_as_if_it_were_not_there(iris, by_name):
     X, y = iris
     first, *names = X
-    columns = {**dict.fromkeys(names, "auto"), **others} if others else {first: "drop"}
+    columns = {first: "drop"} if by_name else {**dict.fromkeys(names, "auto"), ...: "drop"}
     model, expected = NaiveBayes(columns).fit(X, y), NaiveBayes().fit(X[names], y)
     assert list(model.schema_.names) == names
     np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X[names]), rtol=1e-12)
-    held = model.cross_val(X, y, folds="loo")
-    np.testing.assert_allclose(
-        held.proba, expected.cross_val(X[names], y, folds="loo").proba, rtol=1e-12
-    )
+    held = model.cross_val(X, y, folds="loo").proba
+    np.testing.assert_allclose(held, expected.cross_val(X[names], y, folds="loo").proba, rtol=1e-12)
     assert model.forget(X[:3], y[:3]).tally_.rows.sum() == 147
-    numbered = {**dict.fromkeys((1, 2, 3), "auto"), ...: "drop"} if others else {0: "drop"}
+    numbered = {0: "drop"} if by_name else {**dict.fromkeys((1, 2, 3), "auto"), ...: "drop"}
     assert list(NaiveBayes(numbered).fit(X, y).schema_.names) == names
 
 
@@ -342,17 +325,15 @@ def test_it_is_printed_and_stored(wine):
     lines = str(chosen).splitlines()
     assert lines[0] == "2 columns chosen, forward: alcohol and flavanoids"
     assert lines[3].split() == ["step", "log_loss", "change", "standard", "error"]
-    assert lines[6].endswith("<- chosen")
     assert lines[4].split() == ["no", "column", f"{chosen.steps[0].score:.4f}"]
+    assert lines[6].endswith("<- chosen")
     assert "nested: no part in choosing" in str(chosen)
     data = json.loads(json.dumps(chosen.to_dict()))
     assert data["columns"] == list(chosen.columns)
     assert data["steps"][0]["score"] == chosen.steps[0].score
     assert data["nested"]["scores"]["log_loss"] == chosen.nested.log_loss
     assert "model" not in data
-    assert "flavanoids" in chosen.to_html()
-    off = choose_columns(NaiveBayes(), X, y, most=1, nested=None)
-    assert off.notes[-1] == column_choice.OPTIMISTIC
+    assert choose_columns(NaiveBayes(), X, y, most=1, nested=None).notes[-1] == OPTIMISTIC
 
 
 @pytest.mark.parametrize(
@@ -360,14 +341,11 @@ def test_it_is_printed_and_stored(wine):
     [
         ({"model": tb.TextNB()}, r"columns are chosen for a NaiveBayes.*best=1000"),
         ({"model": tb.GaussianNB()}, "columns are chosen for a NaiveBayes"),
-        ({"model": TheirGaussianNB()}, r"columns are chosen for a NaiveBayes"),
         ({"model": NaiveBayes}, r"such as NaiveBayes\(\)"),
         ({"direction": "forwards"}, "direction is 'forwards'; did you mean 'forward'"),
         ({"score": "logloss"}, "score is 'logloss'; did you mean 'log_loss'"),
-        ({"score": "roc_auc"}, r"score is 'roc_auc'"),
         ({"most": 0}, "most is 0"),
         ({"nested": "loo"}, r"nested='loo'.*nested=5"),
-        ({"sample_weight": [1.0]}, "weights have the shape"),
     ],
 )
 def test_what_cannot_be_chosen_is_refused_with_a_remedy(iris, options, message):

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.exceptions import NotFittedError
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import mutual_info_score
 
 import tallybayes as tb
@@ -140,10 +139,7 @@ def test_a_column_that_is_wrong_about_new_rows_tells_less_than_nothing():
     found = diagnose(fitted, X, ["h", "s"] * 20)
     assert found.information[0].bits < -1.0
     assert found.information[0].is_misleading
-    assert found.warnings == (
-        "columns tell less than nothing, for alone they predict these rows worse than no column at "
-        "all: 'x'; use another family, or drop them",
-    )
+    assert "worse than no column at all: 'x'; use another family" in found.warnings[0]
     assert not told(fitted, X, y)["x"].is_misleading
 
 
@@ -190,23 +186,22 @@ def test_strength_is_the_rank_correlation_of_the_evidence_within_the_classes():
 
 
 KINDS = {
-    "numbers": lambda rng, k: rng.normal(2.0 * k),
-    "categories": lambda rng, k: np.array(list("abcde"))[k + rng.integers(0, 4, len(k))],
-    "counts": lambda rng, k: rng.poisson(2.0 + 3.0 * k).astype(float),
-    "texts": lambda rng, k: np.array([" ".join(rng.choice(["win", "now", "see"], 5, p=p))
-                                      for p in np.array([[0.6, 0.2, 0.2], [0.2, 0.4, 0.4]])[k]]),
+    "numbers": ("gaussian", lambda rng, k: rng.normal(2.0 * k)),
+    "categories": ("auto", lambda rng, k: np.array(list("abcde"))[k + rng.integers(0, 4, len(k))]),
+    "counts": ("poisson", lambda rng, k: rng.poisson(2.0 + 3.0 * k).astype(float)),
+    "texts": ("text", lambda rng, k: np.array(
+        [" ".join(rng.choice(["win", "now", "see"], 5, p=p))
+         for p in np.array([[0.6, 0.2, 0.2], [0.2, 0.4, 0.4]])[k]])),
 }  # fmt: skip
-FAMILIES = {"counts": "poisson", "texts": "text"}
 
 
-@pytest.mark.parametrize("one", KINDS)
-def test_a_copy_of_a_column_is_as_strong_as_can_be(one):
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_of_a_column_is_as_strong_as_can_be(kind):
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 400)
-    x = KINDS[one](rng, y)
-    X = {"x": x, "copy": x}
-    columns = dict.fromkeys(X, FAMILIES[one]) if one in FAMILIES else "auto"
-    found = diagnose(tb.NaiveBayes(columns).fit(X, y), X, y)
+    family, draw = KINDS[kind]
+    X = dict.fromkeys(("x", "copy"), draw(rng, y))
+    found = diagnose(tb.NaiveBayes(dict.fromkeys(X, family)).fit(X, y), X, y)
     (pair,) = found.dependence
     assert pair.strength == pytest.approx(1.0, abs=1e-9)
     assert pair.warned
@@ -214,7 +209,7 @@ def test_a_copy_of_a_column_is_as_strong_as_can_be(one):
 
 
 @pytest.mark.parametrize("n", [30, 300])
-def test_columns_that_are_independent_given_the_class_are_not_warned_of(n):
+def test_independent_columns_and_columns_that_say_nothing_are_not_warned_of(n):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         y = rng.integers(0, 2, n)
@@ -222,32 +217,11 @@ def test_columns_that_are_independent_given_the_class_are_not_warned_of(n):
         found = diagnose(tb.NaiveBayes().fit(X, y), X, y)
         assert not any(pair.warned for pair in found.dependence)
         assert n == 30 or not found.dependence
-
-
-def test_only_columns_that_say_something_are_warned_of():
-    rng = np.random.default_rng(4)
-    y = rng.integers(0, 2, 300)
-    noise = rng.normal(size=300)
+    noise = np.random.default_rng(4).normal(size=n)
     X = {"noise": noise, "again": noise}
-    found = diagnose(tb.NaiveBayes().fit(X, y), X, y)
+    found = diagnose(tb.NaiveBayes().fit(X, np.arange(n) % 2), X, np.arange(n) % 2)
     assert [pair.warned for pair in found.dependence] == [False]
     assert not found.warnings
-
-
-def test_many_pairs_are_counted(cancer):
-    _, _, found = cancer
-    warned = [pair for pair in found.dependence if pair.warned]
-    (said,) = [each for each in found.warnings if "counted twice" in each]
-    assert "'mean perimeter' and 'mean radius' (1.00), " in said
-    assert f", {len(warned) - 6} more; drop the second" in said
-    assert {("worst texture", "mean texture")} <= {(pair.a, pair.b) for pair in warned}
-
-
-@pytest.mark.parametrize("load", [load_iris, load_wine])
-def test_sets_without_repeating_columns_are_not_warned_of_them(load):
-    X, y = load(return_X_y=True, as_frame=True)
-    found = diagnose(tb.NaiveBayes().fit(X, y), X, y)
-    assert not any("same thing" in each for each in found.warnings)
 
 
 # What columns look like
@@ -345,7 +319,7 @@ def test_rows_of_unknown_classes_and_of_weight_zero_are_left_out(model):
     assert diagnose(model, TABLE, Y, w).to_dict() == without.to_dict()
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1000.0, 1e200])
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_only_the_ratios_of_weights_matter(model, unit):
     w = np.random.default_rng(5).choice([1.0, 2.0, 4.0], N)
     assert_alike(
@@ -354,24 +328,21 @@ def test_only_the_ratios_of_weights_matter(model, unit):
     assert_alike(diagnose(model, TABLE, Y).to_dict(), diagnose(model, TABLE, Y, unit).to_dict())
 
 
-ERRORS = {
-    "labels": (lambda m: diagnose(m, TABLE, Y[:5]), "5 labels for 300 rows"),
-    "no known label": (lambda m: diagnose(m, TABLE, ["spas"] * N), "model; did you mean 'spam'"),
-    "no weight": (lambda m: diagnose(m, TABLE, Y, np.zeros(N)), "no row that counts"),
-    "no model": (lambda m: diagnose(3, TABLE, Y), "int is no model"),
-    "most_rows": (lambda m: diagnose(m, TABLE, Y, most_rows=0), "most_rows is 0"),
-    "weights": (lambda m: diagnose(m, TABLE, Y, [1.0]), "the weights have the shape"),
-    "no column": (lambda m: diagnose(m, TABLE[["hits"]], Y), "column 'length' is missing"),
-}
-
-
-@pytest.mark.parametrize("case", ERRORS)
-def test_what_cannot_be_done_is_an_error(case, model):
-    call, message = ERRORS[case]
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": Y[:5]}, "5 labels for 300 rows"),
+        ({"y": ["spas"] * N}, "model; did you mean 'spam'"),
+        ({"sample_weight": np.zeros(N)}, "no row that counts"),
+        ({"fitted": 3}, "int is no model"),
+        ({"most_rows": 0}, "most_rows is 0"),
+        ({"sample_weight": [1.0]}, "the weights have the shape"),
+        ({"X": TABLE[["hits"]]}, "column 'length' is missing"),
+    ],
+)
+def test_what_cannot_be_done_is_an_error(change, message, model):
     with pytest.raises(tb.TallyBayesError, match=message):
-        call(model)
-    with pytest.raises(NotFittedError):
-        diagnose(tb.NaiveBayes(), TABLE, Y)
+        diagnose(**{"fitted": model, "X": TABLE, "y": Y, **change})
 
 
 @pytest.mark.parametrize("most_rows", [300, 200])
@@ -402,8 +373,11 @@ def test_it_prints_as_tables_warnings_and_notes(cancer):
     assert "columns that are taken for normal" in text
     assert "... 10 more" in text
     assert text.count("warning: ") == len(found.warnings) == 2
-    assert repr(found) == f"<Diagnosis: 569 rows, {len(found.warnings)} warnings>"
-    assert found.warnings is found.warnings
+    warned = [(pair.a, pair.b) for pair in found.dependence if pair.warned]
+    assert ("worst texture", "mean texture") in warned
+    (said,) = [each for each in found.warnings if "counted twice" in each]
+    assert "'mean perimeter' and 'mean radius' (1.00), " in said
+    assert f", {len(warned) - 6} more; drop the second" in said
 
 
 def test_columns_of_a_matrix_are_tried_by_their_place():

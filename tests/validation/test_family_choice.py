@@ -66,12 +66,8 @@ def drawn(family, n=400, seed=0, classes=("no", "yes")):
     return np.asarray(x), y
 
 
-every_family = pytest.mark.parametrize("family", ORDER)
-
-
-@every_family
-@pytest.mark.parametrize("tempered", [False, True])
-@pytest.mark.parametrize("alpha", [1.0, 0.2])
+@pytest.mark.parametrize("family", ORDER)
+@pytest.mark.parametrize(("tempered", "alpha"), [(False, 1.0), (True, 0.2)])
 def test_losses_are_those_of_models_fitted_anew_in_every_fold(family, tempered, alpha):
     x, y = drawn(family, 150)
     found = choose_families({"x": x}, y, folds=FOLDS, alpha=alpha, tempered=tempered)["x"]
@@ -99,10 +95,10 @@ class TestTheChoice:
     """The least loss wins, and some have to win clearly."""
 
     @pytest.mark.parametrize("family", ORDER[:-1])
-    @pytest.mark.parametrize("tempered", [False, True])
-    def test_what_was_drawn_from_a_family_gets_it(self, family, tempered):
+    def test_what_was_drawn_from_a_family_gets_it(self, family):
         x, y = drawn(family, 1500)
-        assert choose_families({"x": x}, y, tempered=tempered)["x"].name == family
+        for tempered in (False, True):
+            assert choose_families({"x": x}, y, tempered=tempered)["x"].name == family
 
     @pytest.mark.parametrize("seed", range(5))
     def test_it_follows_from_the_losses(self, seed):
@@ -305,8 +301,6 @@ class TestBestColumns:
         X, y = self.table()
         with pytest.raises(tb.TallyBayesError, match="no column 'othr'; did you mean 'other'"):
             NaiveBayes({"othr": "best"}).fit(X, y)
-        with pytest.raises(tb.TallyBayesError, match="did you mean 'best'"):
-            NaiveBayes("bst").fit(X, y)
 
     def test_later_rows_keep_to_the_choice_and_its_reason(self):
         X, y = self.table()

@@ -226,6 +226,13 @@ class Confusion(Renderable):
         place = place_of(label, self.classes)
         return {name: getattr(self, name)[place].item() for name in (*FOUR, *MEASURES)}
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Confusion):
+            return NotImplemented
+        return self.classes == other.classes and np.array_equal(self.counts, other.counts)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def table(self, most: int | None = None) -> Table:
         """Return the counts as a table; of more classes than `most` the most frequent ones."""
         often = np.argsort(-(self.counts.sum(0) + self.counts.sum(1)), kind="stable")

@@ -33,6 +33,7 @@ from tallybayes.sources import as_source
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation import k_fold
+from tallybayes.validation.cross_validation import OPTIMISTIC, scores_of_choice
 from tallybayes.validation.cross_validation import nested as judge_choice
 from tallybayes.validation.folds import folds_of
 from tallybayes.validation.held_out_terms import (
@@ -51,10 +52,6 @@ Direction = Literal["forward", "backward"]
 MOST_CELLS = 40_000_000  # rows times columns times classes; beyond, some rows are judged
 TIE = 1e-12  # scores that differ by less are the same, but for rounding
 TRIED = 50  # rows on which it is tried whether columns are estimated alone
-OPTIMISTIC = (
-    "the columns were chosen by this very score, so it is better than new rows will bear out; "
-    "nested=5 scores the whole choice on rows that had no part in it"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +127,7 @@ class ChosenColumns(Renderable):
             rows.append((name, step.score, change, error, mark))
         scored = [(name, "score") for name in (self.score_name, "change", "standard error")]
         yield Table.of("the steps", [("step", "label"), *scored, ("", "text")], rows, name="steps")
-        scores = [("training rows", self.training), ("held out while choosing", self.score)]
-        if self.nested is not None:
-            scores.append(("nested: no part in choosing", self.nested[self.score_name]))
-        columns = [("rows", "label"), (self.score_name, "score")]
-        yield Table.of("the chosen columns", columns, scores, name="scores")
+        yield scores_of_choice(self.score_name, self.training, self.score, self.nested)
         yield from (f"note: {note}" for note in self.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -227,8 +220,7 @@ def choose_columns(
             return _of_columns(model, some[0], steps[chosen].columns), steps[chosen].columns
 
         report = judge_choice(choose, X, rows, nested, w, groups, seed, seen)
-    else:
-        notes.append(OPTIMISTIC)
+    notes.append(OPTIMISTIC if report is None else report.notes[0])
     return ChosenColumns(
         tuple(steps), chosen, score, direction, fitted, seen.score(score), report, tuple(notes)
     )

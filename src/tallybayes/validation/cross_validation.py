@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tallybayes.errors import TallyBayesError, warn
 from tallybayes.metrics import ClassificationReport, Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
+from tallybayes.rendering import Table
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation import k_fold
@@ -26,6 +27,10 @@ from tallybayes.validation.prepared import NeedsRefit, Prepared, TallyEstimator
 from tallybayes.validation.progress import progress
 
 MOST_NAMED = 12  # of what was chosen anew
+OPTIMISTIC = (
+    "the held-out score is optimistic, for the choice was made by it; nested=5 scores the whole "
+    "choice on rows that had no part in it"
+)
 
 
 def cross_val(
@@ -228,6 +233,16 @@ def nested(
     times = "; ".join(f"{name} ({n} of {len(parts)})" for name, n in often.most_common(MOST_NAMED))
     note = f"chosen anew in every fold, without the rows held out: {times}"
     return replace(joined(parts, prepared, splits), training=lambda: training).report([note])
+
+
+def scores_of_choice(
+    score: str, training: float, held_out: float, nested: ClassificationReport | None
+) -> Table:
+    """Return the scores of what was chosen, from the least to the most honest one."""
+    rows = [("training rows", training), ("held out while choosing", held_out)]
+    if nested is not None:
+        rows.append(("nested: no part in choosing", nested[score]))
+    return Table.of("what was chosen", [("rows", "label"), (score, "score")], rows, name="scores")
 
 
 def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:

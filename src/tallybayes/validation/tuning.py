@@ -28,10 +28,15 @@ from tallybayes.metrics.scores import MEANS, check_score
 from tallybayes.model import Recipe
 from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import counted, label, short
-from tallybayes.rendering.words import score as decimals
 from tallybayes.sources.weights import weights_of
 from tallybayes.validation import k_fold
-from tallybayes.validation.cross_validation import held_out, joined, prepare
+from tallybayes.validation.cross_validation import (
+    OPTIMISTIC,
+    held_out,
+    joined,
+    prepare,
+    scores_of_choice,
+)
 from tallybayes.validation.cross_validation import nested as judge_choice
 from tallybayes.validation.folds import Folds, check_refits, folds_of
 from tallybayes.validation.held_out_terms import Floats
@@ -124,19 +129,7 @@ class Tuned(Renderable):
         yield f"{counted(n, 'candidate')}, by {self.score} ({which} is better) of {self.held_out}"
         yield self._table()
         yield f"chosen: {_listed(self.best_params)}; {self.rule}"
-        numbers = f"training {decimals(self.training)} / held-out {decimals(self.best_score)}"
-        if self.nested is None:
-            yield f"{self.score}: {numbers}"
-            yield (
-                "the held-out score is optimistic: the candidate was chosen by it; nested=5 scores "
-                "the choice itself too"
-            )
-        else:
-            yield f"{self.score}: {numbers} / nested {decimals(self.nested[self.score])}"
-            yield (
-                "nested: rows that had no part in fitting or choosing the model that predicts "
-                f"them; {self.nested.notes[0]}"
-            )
+        yield scores_of_choice(self.score, self.training, self.best_score, self.nested)
         yield from (f"note: {note}" for note in self.notes)
 
     def _table(self) -> Table:
@@ -244,7 +237,7 @@ def tune(
     weights = {} if w is None else {"sample_weight": w}
     fitted = best.estimator.fit(X, y, **weights)
     seen = Predictions.from_estimator(fitted, X, y, sample_weight=w)
-    report = None
+    notes, report = [*choice.notes, *_at_the_edge(candidates, candidates[choice.place])], None
     if nested:
 
         def chosen(*some: Any) -> tuple[Any, Sequence[str]]:
@@ -253,6 +246,7 @@ def tune(
             return trial.estimator, [_listed(trial.params)]
 
         report = judge_choice(chosen, X, best.prepared, nested, w, groups, seed, seen)
+    notes.append(OPTIMISTIC if report is None else report.notes[0])
     return Tuned(
         tuple(candidates),
         choice.place,
@@ -262,7 +256,7 @@ def tune(
         seen.score(score),
         report,
         choice.held_out,
-        (*choice.notes, *_at_the_edge(candidates, candidates[choice.place])),
+        tuple(notes),
     )
 
 
