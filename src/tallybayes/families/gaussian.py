@@ -102,7 +102,7 @@ class Gaussian(Family, frozen=True):
     """
 
     label: ClassVar[str] = "Gaussian"
-    log: ClassVar[bool] = False  # whether it is of the logarithms
+    kind: ClassVar[Numeric] = Numeric()
 
     ddof: float = 1.0
     floor: RelativeFloor | AdditiveFloor = RelativeFloor()
@@ -113,11 +113,6 @@ class Gaussian(Family, frozen=True):
             raise TallyBayesError(
                 f"floor is {self.floor!r}; use RelativeFloor(fraction) or AdditiveFloor(fraction)"
             )
-
-    @property
-    def kind(self) -> Numeric:
-        """What must have been counted: moments."""
-        return Numeric(log=self.log)
 
     def estimate(self, counted: Moments, info: ColumnInfo) -> NormalParameters:
         """Turn moments into means and variances."""
@@ -139,7 +134,7 @@ class Gaussian(Family, frozen=True):
         mean = np.where(counted.weight > 0.0, counted.mean, everything.mean)
         seen = everything.rows > 0
         used = seen & (variance > 0.0).all(axis=0) & np.isfinite(variance).all(axis=0)
-        return NormalParameters(np.where(seen, mean, np.nan), variance, used, log=self.log)
+        return NormalParameters(np.where(seen, mean, np.nan), variance, used, log=self.kind.log)
 
     def remarks(self, counted: Moments, parameters: Any, unit: int) -> tuple[str, ...]:
         """Say where a variance comes from that is not simply that of its class."""
@@ -195,7 +190,7 @@ class LogNormal(Gaussian, frozen=True):
     """
 
     label: ClassVar[str] = "log-normal"
-    log: ClassVar[bool] = True
+    kind: ClassVar[Numeric] = Numeric(log=True)
 
 
 def all_rows(block: Moments) -> Moments:
@@ -305,8 +300,7 @@ class NormalParameters(Parameters):
 
     def left_out(self, unit: int, value: Any) -> str | None:
         """Say why the factor of a value that is there is left out, if it is."""
-        no_logarithm = NO_LOGARITHM if self.log and value <= 0 else None
-        return self.silence(unit) or no_logarithm
+        return self.silence(unit) or (NO_LOGARITHM if self.log and value <= 0 else None)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""

@@ -161,7 +161,7 @@ def _columns(family: CountFamily | Bernoulli, task: LeaveOneOutTask, rows: Spars
     """Return columns that count as bags in which all words are always used."""
     every = np.ones(len(task.info.names), bool)
     alpha = alpha_of_each(family.alpha, task.info.names)
-    return LeftBags(task, rows, task.counted.sums, alpha, every, every, np.zeros(0))
+    return LeftBags(task, rows, task.counted.sums, alpha, every, every)
 
 
 @left_out.register
@@ -172,43 +172,38 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     unsmoothed = family.event == "bernoulli" and (weights or family.added == 0.0)
     if words.idf or words.norm or chosen_anew or (limited and weights) or unsmoothed:
         return None
-    counted: WordCounts = task.counted
-    base, after, n_given = _used(family, counted)
-    block = task.block
+    counts, block = family.sums(task.counted), task.block
+    base, after = _used(family, task.counted)
+    # words of a given vocabulary that were never seen come last
+    never = np.zeros((len(counts), len(base) - counts.shape[1]))
+    counts = np.ascontiguousarray(np.hstack([counts, never]) if never.size else counts)
     assert isinstance(block, Bagged)
     bags = block.as_bags().weighted(words)
     data = np.ones(len(bags.indices)) if family.once else bags.data
     rows = Sparse(bags.indptr, bags.indices, data, len(base))
-    alpha, given = np.full(len(base), family.added), np.full(n_given, family.added)
-    counts = np.ascontiguousarray(family.sums(counted))
-    left = LeftBags(task, rows, counts, alpha, base, after, given, block.missing)
-    inexact = np.zeros(rows.n_rows, bool) | (left.used_sum(np.ones(len(base))) + n_given < 0.5)
-    if family.added == 0.0:
-        inexact |= left.emptied
+    alpha = np.full(len(base), family.added)
+    left = LeftBags(task, rows, counts, alpha, base, after, block.missing)
     scores = {"bernoulli": left.bernoulli, "complement": left.complement}
+    inexact = left.emptied | (left.used_sum(np.ones(len(base))) < 0.5)
     return JointLeftOut(scores.get(family.event, left.multinomial), inexact)
 
 
-def _used(text: Text, counted: WordCounts) -> tuple[Mask, Mask, int]:
-    """Mark the words used without any document, and without one that has them.
-
-    With them comes how many words of a given vocabulary were never seen.
-    """
-    everything = np.ones(len(counted.terms), bool)
+def _used(text: Text, counted: WordCounts) -> tuple[Mask, Mask]:
+    """Mark the words used without any document, and without one that has them."""
     if isinstance(counted.terms, Buckets):
-        return everything, everything, 0
+        return (np.ones(len(counted.terms), bool),) * 2
     if text.vocabulary is not None:
         numbers = counted.terms.numbers(text.vocabulary)
-        given = ~everything
+        given = np.append(np.zeros(len(counted.terms), bool), numbers[numbers < 0] < 0)
         given[numbers[numbers >= 0]] = True
-        return given, given, int((numbers < 0).sum())
+        return given, given
     documents = counted.totals(DOCUMENTS)
     base, after = documents > 0.5, documents > 1.5
     if not text.takes_all:
         least, most = text.df_limits(max(float(counted.weight.sum()) - 1.0, 0.0))
         base &= (documents >= least) & (documents <= most)
         after &= (documents - 1.0 >= least) & (documents - 1.0 <= most)
-    return base, after, 0
+    return base, after
 
 
 @dataclass(frozen=True)
@@ -216,8 +211,7 @@ class LeftBags:
     """Rows as bags, and the words that are used with and without each of them.
 
     `counts` stand by class (down) and word (across). `base` marks the words that are used without a
-    row that does not have them, `after` those used without a row that has them. `alpha` is that of
-    each word, and `given` that of each word of a vocabulary that was never seen. Rows that are
+    row that does not have them, `after` those used without a row that has them. Rows that are
     `missing` say nothing, by the words that they lack either.
     """
 
@@ -227,7 +221,6 @@ class LeftBags:
     alpha: Floats
     base: Mask
     after: Mask
-    given: Floats
     missing: Mask | None = None
 
     @cached_property
@@ -267,8 +260,7 @@ class LeftBags:
 
         What the row itself has is still in it. There is one row if it is the same for all.
         """
-        alphas = self.used_sum(self.alpha) + self.given.sum()
-        return np.stack([self.used_sum(each) + alphas for each in counts], axis=1)
+        return np.stack([self.used_sum(each + self.alpha) for each in counts], axis=1)
 
     @cached_property
     def _left(self) -> tuple[Floats, Floats]:
@@ -345,9 +337,7 @@ class LeftBags:
         absent = np.where(never, 1.0, n - self.counts + self.alpha)
         absent = np.where(never, 0.0, np.log(absent) - below)
         present = np.log(np.maximum(self.counts - rows, 0.0) + self.alpha) - below
-        empty = absent[:, self.base].sum(axis=1)
-        empty += np.log((n + self.given) / (n + 2.0 * self.given)).sum(axis=1)
-        return self.after * present - self.base * absent, empty
+        return self.after * present - self.base * absent, absent[:, self.base].sum(axis=1)
 
 
 def _stored(rows: Sparse, keep: Mask) -> Sparse:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from msgspec import structs
@@ -245,9 +245,7 @@ class TextParameters(Parameters):
     @property
     def fractions(self) -> Ratios:
         """The fractions behind P(word | class): of a complement those of the multinomial model."""
-        fractions = self.plain.fractions
-        assert fractions is not None
-        return fractions
+        return cast(Ratios, self.plain.fractions)
 
     def log_prob(self, block: Block) -> Floats:
         """Return log P(document | class) for each row, its one column, and class."""
