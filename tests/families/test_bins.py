@@ -114,43 +114,6 @@ def test_a_sample_stays_in_its_interval_however_narrow_or_wide(edges):
         assert {bisect_left(edges, each) for each in drawn} == {bisect_left(edges, x[c])}
 
 
-def test_edges_must_be_stated_where_there_are_no_labels_to_find_them():
-    said = "column 'a' is declared as intervals.*edges.*Bins.*NaiveBayes"
-    for columns in ({"a": tb.Bins()}, {"a": tb.Intervals()}, tb.Bins(), {"a": tb.Bins(alpha=2)}):
-        with pytest.raises(tb.TallyBayesError, match=said):
-            tb.Tally.of({"a": [1.0, 2.0]}, [0, 1], columns=columns)
-
-
-def test_a_family_with_other_edges_than_those_counted_is_refused():
-    with pytest.raises(tb.TallyBayesError, match=r"column 'a' was counted as Inter.*\(1.0,\)"):
-        tb.estimate(tally_of(), columns={"a": tb.Bins(edges=(1,))})
-    with pytest.raises(tb.TallyBayesError, match=r"column 'a' was counted as.*has other edges"):
-        tb.estimate(tally_of(), tb.Bins(edges=(10,)))
-    chosen = {"a": tb.Bins(alpha=2), "c": tb.Bins()}
-    model = tb.estimate(tally_of(), tb.Bins(edges=(10,)), columns=chosen)
-    assert len(model.factors) == 2
-    with pytest.raises(tb.TallyBayesError, match="Categorical needs"):
-        tb.estimate(tally_of(), columns={"a": tb.Categorical()})
-
-
-@pytest.mark.parametrize(
-    ("edges", "said"),
-    [
-        ((1.0, 1.0), "edge 1 stands before 1; edges must increase"),
-        ((2.0, 1.0), "edge 2 stands before 1"),
-        ((NAN,), "an edge is nan; it must be a finite number"),
-        ((0.0, INF), "an edge is inf"),
-        (("a",), "an edge is 'a'"),
-        ("12", "edges is '12'; give a tuple of numbers"),
-        (3.0, r"edges is 3\.0; give a tuple"),
-    ],
-)
-def test_edges_that_are_none_are_refused(edges, said):
-    for make in (tb.Bins, tb.Intervals):
-        with pytest.raises(tb.TallyBayesError, match=said):
-            make(edges)
-
-
 def test_edges_of_any_sequence_are_the_same():
     for edges in (np.array([1, 2]), [1, 2.0], range(1, 3)):
         assert tb.Bins(edges) == tb.Bins((1.0, 2.0))
@@ -252,11 +215,6 @@ def test_where_all_numbers_are_equal_there_is_no_cut(x):
     assert entropy_edges(np.array(x), np.arange(len(x)) % 2, 2) == ()
 
 
-@pytest.mark.parametrize("weight", [1e-3, 1e-300])
-def test_weights_of_less_than_two_rows_in_all_do_no_harm(weight):
-    assert entropy_edges(np.arange(6.0), np.arange(6) // 3, 2, np.full(6, weight)) == ()
-
-
 @pytest.mark.parametrize(
     ("low", "high", "edge"),
     [
@@ -275,10 +233,3 @@ def test_a_cut_parts_even_neighbours_and_extremes(low, high, edge):
     (found,) = entropy_edges(x, y, 2)
     assert found == pytest.approx(edge, rel=1e-15, abs=0.0)
     assert low <= found < high
-
-
-def test_ten_thousand_alternating_runs_are_no_recursion():
-    x = np.arange(40_000.0)
-    y = np.arange(40_000) // 400 % 2
-    edges = entropy_edges(x, y, 2)
-    np.testing.assert_array_equal(edges, np.arange(399.5, 39_999, 400))

@@ -174,12 +174,3 @@ def test_a_declared_value_is_not_unseen():
     model = tb.estimate(tally, tb.Categorical(unseen="error"))
     scores = model.scores({"colour": ["pink"], "size": [None]})[0]
     assert scores == pytest.approx([0.5 / 5, 0.5 / 5], rel=1e-13)
-
-
-def test_options_that_make_no_sense_are_refused():
-    for wrong in ({"m": -1}, {"p": 0.5}, {"unseen": "x"}):
-        with pytest.raises(tb.TallyBayesError):
-            tb.Categorical(**wrong)
-    p = tb.ByValue({"red": 0.5, 0: 0.1, 1: 0.1, 2: 0.1})
-    with pytest.raises(tb.TallyBayesError, match="blue"):
-        tb.estimate(tally_of(SEEN), tb.Categorical(m=1, p=p))

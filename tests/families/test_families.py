@@ -323,19 +323,5 @@ def test_values_are_drawn_by_their_share(case):
             close(sample[f"x{unit}"] == entries.values[k], share, share * (1 - share))
 
 
-@pytest.mark.parametrize("name", [n for n, f in FAMILIES.items() if hasattr(f(), "alpha")])
-def test_alpha_is_not_negative_and_one_for_each_column(name):
-    family = FAMILIES[name]
-    for wrong in (-1, "one", float("nan")):
-        with pytest.raises(tb.TallyBayesError, match="alpha"):
-            family(alpha=wrong)
-    if name == "text":
-        return
-    X = {"categorical": CODES, "bins": NUMBERS}.get(name, COUNTS)
-    counted = tally_of(X, tb.Bins((0.0,)) if name == "bins" else family())
-    with pytest.raises(tb.TallyBayesError, match="3 values for 4 columns"):
-        tb.estimate(counted, family(alpha=(1, 2, 3)))
-
-
 def test_both_twins_of_the_kernels_are_tried_here(twin):
     assert choice.loops_for(1).__name__.endswith(twin)

@@ -121,20 +121,6 @@ def test_a_text_without_any_words_says_nothing(event):
     np.testing.assert_allclose(got, [[2 / 3, 1 / 3]] * 3, rtol=1e-12)
 
 
-def test_errors_say_what_to_give():
-    for options, message in [
-        ({"event": "binomial"}, "event is 'binomial'"),
-        ({"event": "complement", "alpha": 0}, "alpha > 0"),
-        ({"alpha": (1, 2)}, "one number"),
-        ({"alpha": -1}, "alpha"),
-        ({"words": "words"}, "give Words"),
-    ]:
-        with pytest.raises(tb.TallyBayesError, match=message):
-            tb.Text(**options)
-    with pytest.raises(tb.TallyBayesError, match="applies to no column"):
-        tb.estimate(tally(SMALL, LABELS), tb.Text(tb.Words(ngrams=(1, 2))))
-
-
 def test_bernoulli_uses_a_vocabulary_that_nobody_wrote():
     model = tb.TextNB(event="bernoulli", vocabulary=["ab"]).fit(["", "", ""], ["x", "x", "y"])
     # 2/3 (1 - 1/4) against 1/3 (1 - 1/3)

@@ -121,51 +121,6 @@ def test_weights_are_repetitions_of_documents():
 IDF = tb.Words(tokens="whitespace", idf=tb.Idf({"w02": 1.5, "w12": 1.0, "w20": 2.0, "never": 9.0}))
 
 
-@pytest.mark.parametrize("words", [IDF, tb.Words(norm="l2")], ids=["idf", "norm"])
-@pytest.mark.parametrize("options", [{"min_df": 2}, {"max_features": 2}, {"vocabulary": ["w02"]}])
-def test_words_that_depend_on_each_other_are_chosen_before_counting(words, options):
-    with pytest.raises(tb.TallyBayesError, match="before documents are counted: use TextNB"):
-        tb.Text(words, **options)
-
-
-def test_all_buckets_can_be_used_but_none_chosen():
-    words = tb.Words(buckets=4)
-    tally = tb.Tally.of({"mail": ["one two", "three"]}, ["a", "b"], columns={"mail": words})
-    assert view(tally, words).joint_log_likelihood({"mail": ["one"]}).shape == (1, 2)
-    for options in ({"best": 1}, {"max_features": 2}, {"min_df": 2}):
-        with pytest.raises(tb.TallyBayesError, match="buckets"):
-            view(tally, words, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"min_df": 10**6}, r"no word is left|no word can have both"),
-        ({"min_df": 1000, "max_df": 2000}, "no word is left"),
-        ({"min_df": 50, "max_df": 10}, "no word can have both"),
-        ({"min_df": 0.9, "max_df": 0.1}, "no word can have both"),
-        ({"vocabulary": ()}, "give a list of words"),
-        ({"min_df": -1}, "min_df is -1"),
-        ({"min_df": 1.5}, r"min_df is 1\.5"),
-        ({"max_df": True}, "max_df is True"),
-        ({"max_df": "1"}, "max_df is '1'"),
-        ({"max_features": 0}, "max_features is 0"),
-        ({"best": 2.5}, r"best is 2\.5"),
-        ({"by": "chi"}, r"by is 'chi'.*chi2"),
-        ({"vocabulary": "free money"}, "vocabulary is 'free money'; give a list"),
-        ({"vocabulary": ["free", 3]}, "give a list"),
-        ({"vocabulary": ["Free"]}, r"'Free', which Words.* never counts.*\['free'\]"),
-        ({"vocabulary": ["free money"]}, "'free money', which Words.* never counts"),
-        ({"vocabulary": ["a"], "words": tb.Words()}, "'a', which Words.* never counts"),
-        ({"vocabulary": ["free"], "words": tb.Words(buckets=4)}, "buckets"),
-    ],
-    ids=str,
-)
-def test_a_view_of_nothing_and_options_that_cannot_be_meant_are_errors(options, message):
-    with pytest.raises(tb.TallyBayesError, match=message):
-        view(**options)
-
-
 def test_a_word_in_every_document_is_not_lost_to_rounding():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 20, 300)

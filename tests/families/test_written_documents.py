@@ -107,8 +107,3 @@ def test_documents_read_back_as_words_of_the_vocabulary(tokens):
     known = {term for document in documents for term in words.terms(document)}
     assert {term for document in found for term in document} <= known
     assert sum(map(len, found)) > 100
-
-
-def test_buckets_write_nothing():
-    with pytest.raises(tb.TallyBayesError, match="buckets"):
-        model_of(words=tb.Words(buckets=8)).sample(1)
