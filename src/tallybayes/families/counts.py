@@ -14,7 +14,6 @@ import numpy as np
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.errors import TallyBayesError, number
 from tallybayes.families.parameters import (
-    NEVER_COUNTED,
     Array,
     ColumnInfo,
     Entries,
@@ -303,10 +302,6 @@ class PoissonParameters(CountParameters):
         """Mark the columns that have values."""
         return np.asarray(~np.isnan(self.scale).any(axis=0))
 
-    def silence(self, unit: int) -> str | None:
-        """Say why a column says nothing at all, if that is so."""
-        return None if self.used[unit] else NEVER_COUNTED
-
 
 def _log_factorial(x: Array) -> Floats:
     """Return log x!, 0 where x is missing."""
@@ -369,7 +364,7 @@ class BernoulliParameters(Parameters):
     @property
     def sizes(self) -> tuple[int, int]:
         """Two probabilities for every class and column that has values, which sum to one."""
-        n = len(self.log_present) * int(self._used.sum())
+        n = len(self.log_present) * int(self.used.sum())
         return n, 2 * n
 
     def log_prob(self, block: Block) -> Floats:
@@ -415,7 +410,7 @@ class BernoulliParameters(Parameters):
         # "on" is the least whole number above the threshold, "off" lies one below
         on = int(np.floor(self.threshold)) + 1
         drawn = np.where(rng.random(p.shape) < p, on, on - 1)
-        return list(drawn.T if self._used.all() else np.where(self._used, drawn, np.nan).T)
+        return list(drawn.T if self.used.all() else np.where(self.used, drawn, np.nan).T)
 
     def powered(self, exponents: Floats) -> BernoulliParameters:
         """Return what scores as P(x | class) to a power: one a column, or one for all."""
@@ -423,7 +418,7 @@ class BernoulliParameters(Parameters):
         return replace(self, log_absent=absent, log_present=present)
 
     @property
-    def _used(self) -> Mask:
+    def used(self) -> Mask:
         """Mark the columns that have values."""
         used: Mask = ((self.log_present != 0.0) | (self.log_absent != 0.0)).any(axis=0)
         return used
@@ -441,10 +436,6 @@ class BernoulliParameters(Parameters):
     def shows(self) -> tuple[str, str]:
         """What a line of its table stands for, and what their numbers are."""
         return "column", f"P(above {self.threshold:g} | {{}})"
-
-    def silence(self, unit: int) -> str | None:
-        """Say why a column says nothing at all, if that is so."""
-        return None if self._used[unit] else NEVER_COUNTED
 
     def entries(self) -> Entries:
         """Return the columns that are "on"."""

@@ -20,7 +20,6 @@ import numpy as np
 from tallybayes.batches import Block, not_finite
 from tallybayes.errors import TallyBayesError, number
 from tallybayes.families.parameters import (
-    NEVER_COUNTED,
     Array,
     ColumnInfo,
     Family,
@@ -233,11 +232,6 @@ class NormalParameters(Parameters):
     exponents: Floats | None = None
     log: bool = False
 
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """A mean and a variance for every class and column."""
-        return (2 * len(self.mean) * int(self.used.sum()),) * 2
-
     def by_class(self, unit: int) -> dict[str, Floats]:
         """Return mean, standard deviation and variance of each class."""
         variance = self.variance[:, unit]
@@ -294,9 +288,8 @@ class NormalParameters(Parameters):
 
     def silence(self, unit: int) -> str | None:
         """Say why a column says nothing at all, if that is so."""
-        if self.used[unit]:
-            return None
-        return NEVER_COUNTED if np.isnan(self.mean[:, unit]).any() else CONSTANT
+        constant = not self.used[unit] and not np.isnan(self.mean[:, unit]).any()
+        return CONSTANT if constant else Parameters.silence(self, unit)
 
     def left_out(self, unit: int, value: Any) -> str | None:
         """Say why the factor of a value that is there is left out, if it is."""

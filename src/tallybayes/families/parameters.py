@@ -88,7 +88,8 @@ class Parameters(ABC):
 
     Only `log_prob` has to be there. `select` takes it that every array among the fields stands by
     unit, or by class and unit, and so do `Ratios`; parameters that keep something else have a
-    `select` of their own. A field `fractions` is what `ratios` hands out.
+    `select` of their own. A field `fractions` is what `ratios` hands out, and `used` marks the
+    units of which something was counted.
 
     Examples
     --------
@@ -156,7 +157,8 @@ class Parameters(ABC):
 
     def silence(self, unit: int) -> str | None:
         """Say why a unit says nothing at all, if that is so."""
-        return None
+        used: Any = getattr(self, "used", None)
+        return None if used is None or used[unit] else NEVER_COUNTED
 
     def left_out(self, unit: int, value: Any) -> str | None:
         """Say why the factor of a value that is there is left out, if it is."""
@@ -199,8 +201,9 @@ class Parameters(ABC):
     @property
     def sizes(self) -> tuple[int, int]:
         """How many numbers can be chosen freely (probabilities sum to one), and how many it has."""
+        used: Any = getattr(self, "used", slice(None))
         tables = [part for part in self._parts().values() if isinstance(part, np.ndarray)]
-        n = sum(table.size for table in tables if table.ndim == 2)
+        n = sum(table[:, used].size for table in tables if table.ndim == 2)
         return n, n
 
 

@@ -184,12 +184,11 @@ class Text(Family, frozen=True):
 
     def df_limits(self, n_documents: float) -> tuple[float, float]:
         """Return the fewest and the most documents that a word may be in."""
-
-        def limit(value: float) -> float:
-            return float(value) * n_documents if isinstance(value, float | np.floating) else value
-
-        # whatever weights the documents have
-        least, most = 0.0 if self._any_df else limit(self.min_df), limit(self.max_df)
+        least, most = (
+            float(value) * n_documents if isinstance(value, float | np.floating) else value
+            for value in (self.min_df, self.max_df)
+        )
+        least = 0.0 if self._any_df else least  # whatever weights the documents have
         if least > most:
             raise TallyBayesError(
                 f"min_df={self.min_df} asks for at least {least:g} documents and "
@@ -411,12 +410,7 @@ class WordSums(UnitTerm):
 
     def function(self) -> Score:
         """Return the function of a document that gives one number a class."""
-
-        def score(document: Any) -> list[float]:
-            scores: list[float] = self.of.log_prob(Documents([document]))[0, 0].tolist()
-            return scores
-
-        return score
+        return lambda document: self.of.log_prob(Documents([document]))[0, 0].tolist()
 
     def payload(self, most_words: int) -> dict[str, Any]:
         """Return the words, what each adds where it is there, or absent, and how they are read.
