@@ -74,10 +74,6 @@ def model_of(X, family, **options):
     return tb.estimate(tally_of(X, family), family, **options)
 
 
-def rows_of(X, rows):
-    return {k: [v[r] for r in rows] for k, v in X.items()} if isinstance(X, dict) else X[rows]
-
-
 @pytest.fixture
 def asked(case, block_of):
     """The parameters of a case, the block that they are asked about, and their terms."""
@@ -146,16 +142,6 @@ def test_integers_of_any_type_and_size_are_values(family, change, twin):
 
 
 @each_case
-def test_a_missing_value_leaves_its_factor_out(case, asked):
-    X, _ = CASES[case]
-    if isinstance(X, csr_array):
-        return
-    cells = np.array([*X.values()], object).T if isinstance(X, dict) else X
-    missing = np.array([[v is None or v != v for v in row] for row in cells.tolist()])
-    assert (asked[2][missing] == 0.0).all()
-
-
-@each_case
 def test_each_unit_has_its_own_exponent(asked, twin):
     parameters, block, terms = asked
     exponents = EXPONENTS[: terms.shape[1]]
@@ -220,17 +206,6 @@ def test_entries_have_the_probabilities_of_their_fractions(case, asked):
         fractions = np.sort(parameters.ratios(unit).p.T, axis=0)
         np.testing.assert_allclose(np.sort(np.exp(entries.log_p[here]), axis=0), fractions)
         assert here.sum() == len(entries.counts[here]) == len(fractions)
-
-
-@each_case
-def test_weights_are_repetitions(case):
-    X, family = CASES[case]
-    w = np.arange(ROWS) % 4
-    rows = np.repeat(np.arange(ROWS), w)
-    found = tb.estimate(tally_of(X, family, Y, w), family).joint_log_likelihood(X)
-    again = tally_of(rows_of(X, rows), family, Y[rows])
-    expected = tb.estimate(again, family).joint_log_likelihood(X)
-    np.testing.assert_allclose(relative(found), relative(expected), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("case", [c for c, (X, _) in CASES.items() if X is HOLES or X is NUMBERS])

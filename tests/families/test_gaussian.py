@@ -99,17 +99,6 @@ def test_the_additive_floor_adds_a_part_of_the_largest_variance_to_all():
         assert normals.variance == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("constant", [0.0, 0.1, 1e9 + 0.1])
-def test_a_constant_column_is_left_out(twin, constant):
-    X = np.array([[1.0, constant], [3.0, constant], [8.0, constant], [12.0, constant]])
-    y = [0, 0, 1, 1]
-    model, without = tb.estimate(tb.Tally.of(X, y)), tb.estimate(tb.Tally.of(X[:, :1], y))
-    new = np.array([[2.0, constant], [7.0, constant + 5]])
-    got = model.joint_log_likelihood(new)
-    assert got == pytest.approx(without.joint_log_likelihood(new[:, :1]), rel=1e-13)
-    assert model.free_parameters == without.free_parameters
-
-
 # Logarithms
 
 
@@ -161,12 +150,3 @@ def test_a_number_without_a_logarithm_says_nothing_in_prediction(bad, twin):
 def test_a_sample_can_be_counted_again_however_wide_it_spreads():
     sample = log_model([[1e-300], [1e300], [1e-200], [1e250]], [0, 0, 1, 1]).sample(2000, seed=3)
     assert log_tally(sample["x0"][:, None], sample["class"]).rows.sum() == 2000
-
-
-def test_numbers_and_logarithms_are_counted_apart():
-    tally = tb.Tally.of(X, Y, columns={"x1": tb.LogNormal()})
-    assert [group.kind for group in tally.schema.groups] == [tb.Numeric(), tb.Numeric(log=True)]
-    both = tb.estimate(tally, tb.Gaussian(ddof=0), tb.LogNormal(ddof=0)).factors
-    assert [factor.parameters.log for factor in both] == [False, True]
-    assert both[0].parameters.variance[1, 0] == pytest.approx(X[Y == 1, 0].var())
-    assert both[1].parameters.variance[1, 0] == pytest.approx(np.log(X[Y == 1, 1]).var())
