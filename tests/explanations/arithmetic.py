@@ -8,97 +8,48 @@ import math
 import re
 from decimal import Decimal, localcontext
 
-TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|pi|exp|sqrt|log|[x+\-/^()!])")
 PI = Decimal("3.14159265358979323846264338327950288419716939937510")
+TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?!?|pi|exp|sqrt|log|[x+\-/^()])")
+SIGNS = {"x": "*", "^": "**"}
 
 
-class Reader:
-    """Reads a formula from the left to the right."""
+class Never:
+    """An exponent of 0, to which 0 gives 1 too."""
 
-    def __init__(self, text):
-        self.tokens = []
-        place = 0
-        while place < len(text):
-            found = TOKEN.match(text, place)
-            if not found:
-                raise ValueError(f"{text!r} has no meaning at {text[place:]!r}")
-            self.tokens.append(found[1])
-            place = found.end()
-        self.k = 0
+    def __rpow__(self, base):
+        return Decimal(1)
 
-    @property
-    def next(self):
-        return self.tokens[self.k] if self.k < len(self.tokens) else ""
 
-    def take(self, token=None):
-        found = self.next
-        assert token is None or found == token, (token, self.tokens, self.k)
-        self.k += 1
-        return found
-
-    def sum(self):
-        sign = -1 if self.next == "-" and self.take() else 1
-        total = sign * self.product()
-        while self.next in ("+", "-"):
-            sign = 1 if self.take() == "+" else -1
-            total += sign * self.product()
-        return total
-
-    def product(self):
-        total = self.fraction()
-        while self.next and self.next not in "+-)":
-            if self.next == "x":
-                self.take()
-            total *= self.fraction()
-        return total
-
-    def fraction(self):
-        above = self.power()
-        if self.next != "/":
-            return above
-        self.take()
-        return above / self.power()
-
-    def power(self):
-        base = self.atom()
-        if self.next != "^":
-            return base
-        self.take()
-        sign = -1 if self.next == "-" and self.take() else 1
-        exponent = sign * self.atom()
-        if not base:
-            return Decimal(exponent == 0)
-        return base**exponent
-
-    def atom(self):
-        token = self.take()
-        if token == "(":
-            value = self.sum()
-            self.take(")")
-        elif token == "pi":
-            value = PI
-        elif token in ("exp", "sqrt", "log"):
-            self.take("(")
-            value = self.sum()
-            self.take(")")
-            value = {"exp": value.exp, "sqrt": value.sqrt, "log": value.ln}[token]()
-        else:
-            value = Decimal(token)
-        if self.next == "!":
-            self.take()
-            value = Decimal(math.gamma(float(value) + 1.0))
-        return value
+NAMES = {
+    "exp": Decimal.exp,
+    "sqrt": Decimal.sqrt,
+    "log": Decimal.ln,
+    "pi": PI,
+    "never": Never(),
+    "Decimal": Decimal,
+    "factorial": lambda text: Decimal(math.gamma(float(text) + 1.0)),
+}
 
 
 def worked_out(text):
-    """Return the value of a formula."""
+    """Return the value of a formula, as Python reads it once every product has its sign."""
+    code, before = "", "("
+    for token in TOKEN.findall(text):
+        starts = token == "(" or (token[0].isalnum() and token != "x")
+        if starts and (before[0].isdigit() or before in ("pi", ")")):
+            code += "*"
+        if token[0].isdigit():
+            maker = "factorial" if token.endswith("!") else "Decimal"
+            value = f"{maker}('{token.rstrip('!')}')"
+            code += "never" if (before, token) == ("^", "0") else value
+        else:
+            code += SIGNS.get(token, token)
+        before = token
+    assert TOKEN.sub("", text).strip() == "", f"{text!r} has no meaning"
     with localcontext() as context:
         context.prec = 30
         context.Emin, context.Emax = -(10**9), 10**9
-        reader = Reader(text)
-        value = reader.sum()
-        assert reader.k == len(reader.tokens), text
-        return +value
+        return +eval(code, NAMES)
 
 
 def log(value):

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted
-from tallybayes import families
 from tallybayes.explanations import explain
 from tiers import scaled
-from validation.registry import CLASSES, EVERY_SETTING, SETTINGS
+from validation.registry import CLASSES, EVERY_SETTING
 
 
 def with_gaps(record, gaps, k):
@@ -92,20 +91,3 @@ def test_any_model_and_any_record_add_up(data):
     except tb.TallyBayesError:  # refused everywhere
         assume(False)
     assert_adds_up(case, record)
-
-
-def test_every_family_is_explained():
-    every = {
-        getattr(families, name)
-        for name in families.__all__
-        if hasattr(getattr(families, name), "estimate") and name != "Family"
-    }
-    tried = {type(share) for each in SETTINGS for share in _families(each)}
-    assert every <= tried
-
-
-def _families(setting):
-    from tallybayes.model.recipe import family_for
-
-    for name, kind, _ in setting.schema:
-        yield setting.columns.get(name) or family_for(kind, setting.families)

@@ -47,11 +47,6 @@ def test_boolean_words_count_once_however_often_they_occur():
     assert (found["money"].count, found["money"].weight) == (2, 1)
 
 
-def test_a_document_that_has_all_words_has_none_that_are_absent():
-    found = explain(model(event="bernoulli"), {"mail": " ".join(VOCABULARY)})
-    assert sorted(words_of(found)) == VOCABULARY
-
-
 def test_a_word_that_every_document_of_a_class_has_must_be_there_if_nothing_is_smoothed():
     text = tb.Text(event="bernoulli", alpha=0)
     mails, labels = {"mail": ["win money", "win", "lunch"]}, ["spam", "spam", "ham"]
@@ -93,24 +88,32 @@ def test_each_bucket_is_the_one_in_which_the_word_was_counted():
         assert mail.words[0].log_likelihood == pytest.approx(alone, abs=1e-12)
 
 
-def test_words_that_the_model_does_not_know_are_left_out():
-    found = words_of(explain(model(), {"mail": NEW}))
-    assert found["perhaps"].left_out == "not a word that the model knows"
-    assert not any(found["perhaps"].log_likelihood)
-    chosen = words_of(explain(model(vocabulary=("money", "rain")), {"mail": "money lunch rain"}))
-    assert [word for word, each in chosen.items() if each.left_out] == ["lunch"]
-
-
-def test_pairs_of_words_are_named_as_they_were_read():
-    found = words_of(explain(model(tb.Words(ngrams=(1, 2))), {"mail": "Money bank!"}))
-    assert list(found) == ["money", "bank", "money bank"]
-
-
-def test_words_of_a_function_are_those_of_the_function():
-    words = tb.Words(tokens=lambda text: text.split("o"))
-    found = words_of(explain(model(words), {"mail": "win money n"}))
-    assert list(found) == ["win m", "ney n"]
-    assert not found["win m"].left_out
+@pytest.mark.parametrize(
+    ("options", "text", "words"),
+    [
+        ({}, NEW, ["lunch", "money", "now", "perhaps!"]),
+        ({"vocabulary": ("money", "rain")}, "money lunch rain", ["money", "rain", "lunch!"]),
+        ({"event": "bernoulli"}, " ".join(VOCABULARY), VOCABULARY),  # of which none is absent
+        ({"words": tb.Words(ngrams=(1, 2))}, "Money bank!", ["money", "bank", "money bank"]),
+        (
+            {"words": tb.Words(tokens=lambda text: text.split("o"))},
+            "win money n",
+            ["win m", "ney n"],
+        ),
+        ({}, b"money", ["money"]),
+        ({}, "", []),
+        ({}, None, []),
+    ],
+)
+def test_words_are_named_as_they_were_read_and_unknown_ones_are_left_out(options, text, words):
+    (mail,) = explain(model(**options), {"mail": text}).terms
+    assert [word.value + "!" * bool(word.left_out) for word in mail.words] == words
+    for word in mail.words:
+        assert word.left_out in (None, "not a word that the model knows")
+        assert word.left_out is None or not any(word.log_likelihood)
+    nothing = {"": "it has no word that the model knows", None: "missing"}
+    assert mail.left_out == nothing.get(text)
+    assert mail.value == (text.decode() if isinstance(text, bytes) else text)
 
 
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
@@ -124,20 +127,3 @@ def test_a_calibrated_text_has_every_word_raised_to_the_same_power(event):
         expected = np.array(plain[word].log_likelihood) / 2
         assert each.log_likelihood == pytest.approx(expected, abs=1e-12)
         assert each.exponent == (1.0 if each.left_out else 0.5)
-
-
-def test_an_empty_text_has_no_words_and_a_missing_one_is_left_out():
-    (empty,) = explain(model(), {"mail": ""}).terms
-    assert (empty.words, empty.left_out, empty.log_likelihood) == (
-        (),
-        "it has no word that the model knows",
-        (0.0, 0.0),
-    )
-    (missing,) = explain(model(), {}).terms
-    assert (missing.words, missing.left_out) == ((), "missing")
-
-
-def test_bytes_are_read_as_text():
-    (mail,) = explain(model(), {"mail": b"money"}).terms
-    assert mail.value == "money"
-    assert [word.value for word in mail.words] == ["money"]

@@ -20,6 +20,7 @@ from tallybayes.rendering.formula import write
 from tiers import scaled
 from validation.registry import CLASSES, EVERY_SETTING
 
+STEPS = ["Prior", "Likelihoods", "Scores", "Normalisation", "Answer"]
 IMPOSSIBLE = pytest.mark.filterwarnings("ignore:row 0 is impossible")
 
 
@@ -111,11 +112,8 @@ def assert_right(model, record, found):
 
 
 def assert_exact(exact, value):
-    if not exact:
-        assert value == -math.inf
-    else:
-        there = math.log(exact.numerator) - math.log(exact.denominator)
-        assert there == pytest.approx(value, rel=1e-9, abs=1e-9)
+    there = math.log(exact.numerator) - math.log(exact.denominator) if exact else -math.inf
+    assert there == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
 @IMPOSSIBLE
@@ -132,13 +130,13 @@ def test_all_four_ways_of_writing_and_json_are_ready(setting):
     subject = fitted(setting, setting.examples(12))
     for _, _, cells in setting.examples(2, seed=3):
         found = working(subject.model, record_of(setting, cells, 0))
-        said = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-        assert said["decision"] == found.explanation.decision
-        assert said["text"] == str(found) == found.to_text()
-        assert [each["class"] for each in said["classes"]] == list(CLASSES)
+        data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert data["decision"] == found.explanation.decision
+        assert data["text"] == str(found)
+        assert [each["class"] for each in data["classes"]] == list(CLASSES)
+        assert [step["title"] for step in data["steps"]] == STEPS
         for written in (found.to_text(), found.to_markdown(), found.to_latex(), found.to_html()):
-            for step in ("Prior", "Likelihoods", "Scores", "Normalisation", "Answer"):
-                assert step in written
+            assert all(step in written for step in STEPS)
 
 
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
@@ -177,14 +175,6 @@ def test_any_model_and_any_record_come_out_right(data):
 
 ALPHAS = st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 2), Fraction(3, 10)])
 LABELS = st.sampled_from(["a", "b"])
-
-
-def exactly(found, scores):
-    """Compare with scores that were worked out from the rows."""
-    assert found.scores == scores
-    total = sum(scores.values())
-    if total:
-        assert found.posterior == {label: score / total for label, score in scores.items()}
 
 
 WORDS = ("red", "green", "blue", "grey")
@@ -230,4 +220,6 @@ def test_texts_are_exact(rows, alpha, new, event):
                     n, below = everything[word], sum(everything.values())
                 score *= ((n + alpha) / below) ** (1 if once else said[word])
         scores[label] = score
-    exactly(found, scores)
+    assert found.scores == scores
+    if total := sum(scores.values()):
+        assert found.posterior == {label: score / total for label, score in scores.items()}

@@ -37,6 +37,7 @@ MOST_CLASSES = 12  # across
 FEW_COLUMNS = 20  # lines of one table that are all shown, however few are asked for
 LONGEST = 40  # characters of a family
 HISTORY = 20
+LINE = 200  # characters of a name of a file, or of what was done
 LARGEST = 700.0  # the logarithm of a number that a float can hold
 
 
@@ -198,7 +199,7 @@ class Inspection(Renderable):
         size = "" if self.size is None else f", {self.size} bytes"
         columns, rows = len(model.schema.names), int(self.rows.sum())
         yield (
-            f"{self.path or 'a model'}: {label(model.schema.target)} from "
+            f"{label(self.path or 'a model', LINE)}: {label(model.schema.target)} from "
             f"{counted(columns, 'column')}, {counted(rows, 'row')}{size}"
         )
         yield (
@@ -219,11 +220,11 @@ class Inspection(Renderable):
         if model.calibration is not None:
             yield model.calibration.headline
         skipped = f", {count(made.skipped)} set aside" if made.skipped else ""
-        changed = "" if made.changed == made.created else f", changed {made.changed}"
-        yield f"made {made.created}{changed}, by tallybayes {made.version}{skipped}"
+        changed = "" if made.changed == made.created else f", changed {label(made.changed)}"
+        yield f"made {label(made.created)}{changed}, by tallybayes {label(made.version)}{skipped}"
         if made.sources:
-            yield f"from {', '.join(made.sources)}"
-        yield from (f"  {line}" for line in made.history[-HISTORY:])
+            yield f"from {listed(made.sources, HISTORY, longest=LINE)}"
+        yield from (f"  {label(line, LINE)}" for line in made.history[-HISTORY:])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
