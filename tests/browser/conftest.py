@@ -25,18 +25,12 @@ WHY = (
 )
 
 
-def browser_here(which=shutil.which, environ=os.environ):
-    """Where the browser is; without one the test is skipped, or fails where none may be skipped."""
-    found = next(filter(None, map(which, BROWSERS)), None)
-    if found is None:
-        (pytest.fail if environ.get("CI") == "true" else pytest.skip)(WHY)
-    return found
-
-
 @pytest.fixture(scope="session")
 def browser():
-    """The browser."""
-    found = browser_here()
+    """The browser; without one the test is skipped, or fails where none may be skipped."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(WHY)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -52,12 +46,6 @@ class Opened:
     page: object
     complaints: list = field(default_factory=list)
     requests: list = field(default_factory=list)
-
-
-@pytest.fixture
-def without_browser():
-    """What a test does where there is no browser, given the environment."""
-    return lambda environ: browser_here(lambda name: None, environ)
 
 
 @pytest.fixture

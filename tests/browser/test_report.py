@@ -11,9 +11,9 @@ from tallybayes.metrics import NAMES, Predictions
 from tallybayes.metrics.intervals import score_intervals
 from tallybayes.rendering.formula import write
 from tallybayes.report.inspection import inspect_model
+from tallybayes.report.page import SECTIONS
 
-IDS = ("summary", "model", "data", "scores", "evidence", "columns", "examples")
-IDS = (*IDS, "warnings", "parameters", "reproduce")
+IDS = tuple(SECTIONS)
 WIDTHS = (390, 1400)
 JUDGED = [name for name in PAGES if name != "loan"]
 
@@ -46,114 +46,75 @@ def table(found, name):
     return rows
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_the_page_complains_of_nothing_and_asks_for_nothing_but_itself(shown, name):
-    _, found, file = shown(name)
-    found.page.wait_for_load_state("networkidle")
-    assert found.complaints == []
-    assert found.requests == [file.as_uri()]
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_all_sections_are_there_and_can_be_seen_and_reached(shown, name):
-    page, found, _ = shown(name)
-    assert page.report.sections == IDS
-    for each in IDS:
-        section = found.page.locator(f"section#{each}")
-        assert section.count() == 1
-        assert section.is_visible()
-        assert section.locator("h2").is_visible()
-        found.page.locator(f"nav a[href='#{each}']").click()
-        found.page.wait_for_url(f"**#{each}")  # a busy browser goes there a moment later
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", PAGES)
-def test_the_page_is_never_wider_than_the_window(shown, name, width):
-    _, found, _ = shown(name, width)
-    wide = "document.documentElement.scrollWidth"
-    assert found.page.evaluate(wide) <= width
-    found.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-    assert found.page.evaluate(wide) <= width
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_every_picture_has_a_name_of_its_own(shown, name):
-    _, found, _ = shown(name)
-    pictures = found.page.evaluate(
-        """[...document.querySelectorAll('svg')].map(svg => {
-            const of = name => document.getElementById(svg.getAttribute(name)).textContent;
-            return [svg.getAttribute('role'), of('aria-labelledby'), of('aria-describedby')];
-        })"""
-    )
-    assert len(pictures) >= 4
-    assert {role for role, _, _ in pictures} == {"img"}
-    described = [text for _, _, text in pictures]
-    assert len(set(described)) == len(described)
-    assert all(len(title.split()) >= 3 for _, title, _ in pictures)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_letters_in_pictures_can_be_read_on_a_phone(shown, name):
-    """A picture is not shrunk below 640 pixels, a small one 432: it moves in its own box."""
-    _, found, _ = shown(name, 390)
-    widths = found.page.evaluate(
-        """[...document.querySelectorAll('.picture svg')].map(
-            svg => [svg.getBoundingClientRect().width, +svg.getAttribute('width'),
-                    svg.closest('.pictures') ? 432 : 640])"""
-    )
-    assert all(seen >= min(drawn, least) - 1 for seen, drawn, least in widths)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_every_box_that_moves_has_a_name(shown, name):
-    _, found, _ = shown(name)
-    names = found.page.evaluate(
-        "[...document.querySelectorAll('[role=region]')].map(e => e.getAttribute('aria-label'))"
-    )
-    assert len(names) >= 4
-    assert all(names)
-    assert not any("<bdi" in each for each in names)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_no_name_is_given_twice_and_every_reference_leads_somewhere(shown, name):
-    _, found, _ = shown(name)
-    ids = found.page.evaluate("[...document.querySelectorAll('[id]')].map(each => each.id)")
-    assert len(ids) == len(set(ids))
-    html = found.page.content()
-    for place in set(re.findall(r'(?:href="#|url\(#|aria-labelledby=")([^")\s]+)', html)):
-        assert place in ids
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_headings_stand_in_order_and_there_is_one_title(shown, name):
-    _, found, _ = shown(name)
-    levels = found.page.evaluate(
-        "[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(each => +each.tagName[1])"
-    )
-    assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in pairwise(levels))
-    assert found.page.locator("html").get_attribute("lang") == "en"
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_every_table_says_what_it_is_and_what_its_lines_and_columns_are(shown, name):
-    _, found, _ = shown(name)
-    tables = found.page.evaluate(
-        """[...document.querySelectorAll('table[data-name]')].map(table => ({
+AUDIT = """() => {
+    const every = selector => [...document.querySelectorAll(selector)];
+    const said = (svg, name) => document.getElementById(svg.getAttribute(name)).textContent;
+    return {
+        pictures: every('svg').map(svg => [svg.getAttribute('role'),
+            said(svg, 'aria-labelledby'), said(svg, 'aria-describedby')]),
+        regions: every('[role=region]').map(each => each.getAttribute('aria-label')),
+        ids: every('[id]').map(each => each.id),
+        levels: every('h1,h2,h3,h4,h5,h6').map(each => +each.tagName[1]),
+        tables: every('table[data-name]').map(table => ({
             caption: (table.caption || {textContent: table.dataset.name}).textContent.trim(),
             header: table.querySelectorAll('thead th').length,
             named: table.querySelectorAll('thead th[scope=col]').length,
             lines: [...table.querySelectorAll('tbody tr, tfoot tr')].map(
                 line => [line.children.length, line.querySelectorAll('th[scope=row]').length])
-        }))"""
-    )
-    assert len(tables) >= 4
-    for each in tables:
+        })),
+    };
+}"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_complete_quiet_and_can_be_read_aloud(shown, name):
+    page, found, file = shown(name)
+    found.page.wait_for_load_state("networkidle")
+    assert found.complaints == []
+    assert found.requests == [file.as_uri()]
+    assert page.report.sections == IDS
+    for each in IDS:
+        section = found.page.locator(f"section#{each}")
+        assert section.count() == 1
+        assert section.locator("h2").is_visible()
+        found.page.locator(f"nav a[href='#{each}']").click()
+        found.page.wait_for_url(f"**#{each}")  # a busy browser goes there a moment later
+    seen = found.page.evaluate(AUDIT)
+    roles, titles, described = zip(*seen["pictures"], strict=True)
+    assert len(roles) >= 4
+    assert set(roles) == {"img"}
+    assert len(set(described)) == len(described)
+    assert all(len(title.split()) >= 3 for title in titles)
+    assert len(seen["regions"]) >= 4
+    assert all(each and "<bdi" not in each for each in seen["regions"])
+    assert len(seen["ids"]) == len(set(seen["ids"]))
+    links = r'(?:href="#|url\(#|aria-labelledby=")([^")\s]+)'
+    assert set(re.findall(links, found.page.content())) <= set(seen["ids"])
+    assert seen["levels"].count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(seen["levels"]))
+    assert found.page.locator("html").get_attribute("lang") == "en"
+    assert len(seen["tables"]) >= 4
+    for each in seen["tables"]:
         assert each["caption"]
         assert each["named"] == each["header"]
         assert each["lines"] == [[each["header"], 1]] * len(each["lines"])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_never_wider_than_the_window_and_its_letters_can_be_read(shown, name, width):
+    """A picture is not shrunk below 640 pixels, a small one 432: it moves in its own box."""
+    _, found, _ = shown(name, width)
+    wide = "document.documentElement.scrollWidth"
+    assert found.page.evaluate(wide) <= width
+    found.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert found.page.evaluate(wide) <= width
+    pictures = found.page.evaluate(
+        """[...document.querySelectorAll('.picture svg')].map(
+            svg => [svg.getBoundingClientRect().width, +svg.getAttribute('width'),
+                    svg.closest('.pictures') ? 432 : 640])"""
+    )
+    assert all(seen >= min(drawn, least) - 1 for seen, drawn, least in pictures)
 
 
 def test_the_link_to_skip_the_menu_is_the_first_and_leads_to_the_report(shown):
@@ -190,11 +151,11 @@ def test_it_prints_whole_without_the_menu(shown, name):
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_the_scores_and_their_intervals_are_those_of_the_rows(shown, name):
+def test_scores_intervals_and_confusion_are_those_of_the_rows(shown, name):
     page, found, _ = shown(name)
     X, y = page.frame.drop(columns=page.model.schema.target), page.frame[page.model.schema.target]
-    proba, classes = page.model.posterior(X), page.model.classes
-    wanted = Predictions.of(y, proba, page.model.predict(X), classes=classes)
+    proba, classes, answers = page.model.posterior(X), page.model.classes, page.model.predict(X)
+    wanted = Predictions.of(y, proba, answers, classes=classes)
     scores, limits = wanted.scores(), score_intervals(wanted)
     lines = table(found, "scores")
     assert {line[0].replace(" ", "_") for line in lines} == set(NAMES)
@@ -204,16 +165,10 @@ def test_the_scores_and_their_intervals_are_those_of_the_rows(shown, name):
         low, high = limits[key]
         shown_limits = numbers(interval.split(" to ")) if " to " in interval else [np.nan] * 2
         assert shown_limits == pytest.approx([low, high], abs=6e-5, nan_ok=True)
-
-
-@pytest.mark.parametrize("name", ["loan with data", "hostile"])
-def test_the_confusion_matrix_is_that_of_the_rows(shown, name):
-    page, found, _ = shown(name)
-    X, y = page.frame.drop(columns=page.model.schema.target), page.frame[page.model.schema.target]
-    answers = page.model.predict(X)
-    for line, predicted in zip(table(found, "confusion"), page.model.classes, strict=True):
-        wanted = [int(((answers == predicted) & (y == each)).sum()) for each in page.model.classes]
-        assert numbers(line[1:]) == wanted
+    if len(classes) <= 20:
+        for line, predicted in zip(table(found, "confusion"), classes, strict=True):
+            rows = [int(((answers == predicted) & (y == each)).sum()) for each in classes]
+            assert numbers(line[1:]) == rows
 
 
 @pytest.mark.parametrize("name", ["loan", "loan with data"])
@@ -240,10 +195,6 @@ def test_hostile_names_are_shown_as_they_are_and_do_nothing(shown):
     assert "<script>alert(1)</script>" in classes
     assert all(len(each) <= 32 for each in classes)
     assert len(page.report.html) < 5_000_000
-
-
-def test_a_long_name_is_shortened_everywhere(shown):
-    page, found, _ = shown("hostile")
     assert "n" * 301 not in page.report.html
     assert f"{'n' * 16}…{'n' * 15}" in [line[0] for line in table(found, "columns")]
 
