@@ -47,6 +47,7 @@ COLUMNS = 12  # the most promising columns, that change in pairs
 IN_PAIRS = 40  # their values that are tried
 ADDED = 10  # words for each class, that are added to a text
 REMOVED = 200  # words that are taken out of it
+LARGEST = 2.0**53  # whole number that a float can hold
 ONE_CLASS = "there is only one class"
 
 
@@ -282,7 +283,7 @@ class _Options:
         if isinstance(self.before, bool) and value in (0, 1):
             return bool(value)
         integers = self.whole or self.support.span is None
-        if isinstance(value, float) and integers and value.is_integer():
+        if isinstance(value, float) and integers and value.is_integer() and abs(value) < LARGEST:
             return value if isinstance(self.before, float) else int(value)
         return value
 
@@ -307,7 +308,7 @@ def _options(model: Model, column: ModelColumn, record: Mapping[str, Any]) -> _O
         options = replace(options, values=np.unique(numbers).tolist(), start=start)
     elif support.intervals and before is not None:
         options = replace(options, start=float(before), whole=type(before) is int)
-    values = [round(value) if options.whole else value for value in options.values]
+    values = [float(round(value)) if options.whole else value for value in options.values]
     values = [options.like(value) for value in dict.fromkeys(values) if value != before]
     return replace(options, values=values)
 

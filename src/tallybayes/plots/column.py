@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 MOST_CLASSES = 7  # that are drawn at once
+LARGEST = 2.0**53  # whole number that a float can hold
 POINTS = 400  # of a curve, before the tops get more
 MOST_BARS = 60  # of a column of counts; beyond it is a curve
 NEAR_ALL = 1.0, 99.0  # percentiles of the data between which all of it is drawn
@@ -127,7 +128,7 @@ class ColumnDisplay(Display):
         if support.density:
             self.what, self.places = "density", _curve(support)
         elif support.span is not None:  # of counts
-            self.places = tuple(map(int, support.grid(POINTS)))
+            self.places = tuple(int(x) if x < LARGEST else x for x in support.grid(POINTS))
             self.names = tuple(map(str, self.places)) if len(self.places) <= MOST_BARS else ()
         self.note = "" if self.places else of.silence or NO_VALUES
         self.likelihood: Floats = np.exp(of.log_prob(self.places)).T
@@ -221,7 +222,7 @@ class ColumnDisplay(Display):
                 for c, f in zip(self.drawn, self.value_likelihood[self.drawn], strict=True):
                     look = style_of(c).of_point | {"markersize": 6, "clip_on": bool(f > top)}
                     ax.plot([at], [f], zorder=4, **look)
-        margin = 0.02 * (max(ends) - min(ends)) or 1.0
+        margin = 0.02 * (max(ends) - min(ends)) or max(1.0, 0.02 * abs(ends[0]))
         ax.set(xlim=(min(ends) - margin, max(ends) + margin), ylim=(0.0, 1.06 * top))
         cut = f"the highest reaches {number(max(tops))}" if max(tops) > top else ""
         return "\n".join(filter(None, [cut, self._far_out]))
