@@ -36,7 +36,6 @@ MINUS = "\N{MINUS SIGN}"
 SIMPLE = 1000  # the largest denominator of a number that is taken for a fraction
 ROUNDING = 4e-16
 WRITTEN_OUT = range(-6, 7)  # powers of ten of numbers that are written without one
-LOG_10 = math.log(10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +157,8 @@ def rounded(log: float, digits: int = 4, zeros: bool = False) -> Formula:
     """Return the number with this logarithm, however small it is; `zeros` at its end may stay."""
     if log == -math.inf:
         return number(0)
-    power = math.floor(log / LOG_10)
-    mantissa = math.exp(log - power * LOG_10)
+    whole, rest = divmod(log / math.log(10.0), 1.0)
+    power, mantissa = int(whole), 10.0**rest
     if round(mantissa, digits - 1) >= 10.0:  # 9.99996 is 10.000
         power, mantissa = power + 1, mantissa / 10.0
     if power not in WRITTEN_OUT:
