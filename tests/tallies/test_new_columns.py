@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 import tallybayes as tb
 from laws.conftest import assert_same
+from laws.own import Gaps
 
 draws = given(data=st.data())
 
@@ -109,6 +110,15 @@ def test_a_matrix_grows_at_its_end(form):
     assert grown.blocks[0].sums.tolist() == [[1, 0, 0], [0, 3, 0]]
     assert (grown + many).blocks[0].sums.tolist() == [[2, 0, 2], [0, 6, 1]]
     assert (grown + many).blocks[0].rows.tolist() == [[2, 2, 1], [2, 2, 1]]
+
+
+def test_groups_of_one_kind_may_become_one():
+    table, labels = {"a": [1.0, None, 2.0], "b": [None, None, 3.0]}, ["p", "q", "q"]
+    columns = tb.Schema.of(["a", "b"], [tb.Numeric()] * 2)
+    apart = columns.with_extra(Gaps(), "a").with_extra(Gaps(), "b")
+    together = columns.with_extra(Gaps(), "b", "a")
+    expected = tb.Tally.of(table, labels, schema=together)
+    assert tb.Tally.of(table, labels, schema=apart).with_schema(together) == expected
 
 
 @pytest.mark.parametrize(

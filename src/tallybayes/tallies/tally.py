@@ -16,7 +16,7 @@ from tallybayes.batches import Block, batches, cells_of, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.counting import RowClasses, members
-from tallybayes.schema import Group, Kind, Schema
+from tallybayes.schema import Kind, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.sources.weights import weights_of
@@ -259,30 +259,31 @@ class Tally:
         """
         if schema == self.schema:
             return self
-        kept: list[tuple[Group, TallyBlock, list[str]]] = []
+        kept = {
+            name
+            for name in self.schema.places
+            if name in schema.places and schema.kind(name).fits(self.schema.kind(name))
+        }
         for group, block in zip(self.schema.groups, self.blocks, strict=True):
-            names = list(self.schema.names_of(group))
-            same = [
-                name in schema.places and schema.kind(name).fits(kind)
-                for name, kind in zip(names, self.schema.kinds_of(group), strict=True)
-            ]
-            lost = ~np.array(same, bool) & (block.present > 0).any(axis=0)
-            if lost.any():
-                name = names[int(np.argmax(lost))]
-                raise TallyBayesError(
-                    f"the schema has no column {name!r} of {self.schema.kind(name)}"
-                )
-            places = [k for k, stays in enumerate(same) if stays]
-            part = block if all(same) else block.select(places)
-            kept.append((group, part, [names[k] for k in places]))
+            there = np.broadcast_to((block.present > 0).any(axis=0), len(group))
+            for name, has_values in zip(self.schema.names_of(group), there, strict=True):
+                if has_values and name not in kept:
+                    raise TallyBayesError(
+                        f"the schema has no column {name!r} of {self.schema.kind(name)}"
+                    )
         blocks: list[TallyBlock] = []
         for group in schema.groups:
-            place = {name: k for k, name in enumerate(schema.names_of(group))}
-            wide = block_for(group.kind).empty(len(place)).with_classes([], len(self.classes))
-            for mine, part, names in kept:
-                if names and mine.kind == group.kind and all(name in place for name in names):
-                    wide = part.widen([place[name] for name in names], len(place))
-            blocks.append(wide)
+            names = list(schema.names_of(group))
+            block = block_for(group.kind).empty(len(names)).with_classes([], len(self.classes))
+            units: dict[int, dict[int, int]] = {}  # by the block that they were in
+            for k, name in enumerate(names):
+                if name in kept:
+                    number, unit = self.schema.places[name]
+                    units.setdefault(number, {})[k] = unit
+            for number, some in units.items():
+                part = self.blocks[number].select(list(some.values()))
+                block = block.plus(part.widen(list(some), len(names)), names)
+            blocks.append(block)
         return Tally(schema, self.classes, self.rows, self.weight, blocks)
 
     def with_classes(self, classes: tuple[Label, ...]) -> Tally:
