@@ -12,10 +12,9 @@ rest until it is worth adding up, so that learning a document costs the document
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -42,9 +41,9 @@ from tallybayes.tallies.blocks import (
 from tallybayes.tallies.container import Arrays, require
 from tallybayes.tokenizer import (
     Bagged,
-    Bags,
     Buckets,
     Documents,
+    Reader,
     Reading,
     Terms,
     Words,
@@ -157,13 +156,19 @@ class WordCounts(TallyBlock):
         rows = np.flatnonzero(there)
         rows = rows[np.argsort(of.y[rows], kind="stable")]  # class after class
         if isinstance(block, Bagged):
-            return _count_bags(block, rows, of, kind)
+            compiled = text_is_loaded() and len(block.indices) >= WORTH_COMPILED
+            return _count(block, rows, of, kind, compiled).without_unused()
         reading = Reading(block, kind, fixed_terms(kind))
-        parts = reading.shared(lambda share: _count(reading, rows[share], of), rows)
+
+        def work(share: slice) -> WordCounts:
+            return _count(reading.reader(), rows[share], of, kind, reading.compiled)
+
+        parts = reading.shared(work, rows)
         while len(parts) > 1:  # in pairs, so that nothing is copied more often than need be
             pairs = zip(parts[::2], parts[1::2], strict=False)
             parts = [a.plus(b, names) for a, b in pairs] + parts[len(parts) & ~1 :]
-        return parts[0]
+        # what was learnt is used; of terms that were settled before, some may not be
+        return parts[0] if reading.learns else parts[0].without_unused()
 
     @property
     def exact(self) -> bool:
@@ -366,36 +371,10 @@ def add_bags(
     return n + len(new)
 
 
-def _count(reading: Reading, rows: Integers, of: RowClasses) -> WordCounts:
-    """Count some documents, which stand class after class."""
-    reader = reading.reader()
-    bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1))
-    pieces = ((bags, reader.n_terms) for bags in reader.pieces(rows, bounds))
-    counted = _summed(pieces, rows, of, reading.words, reading.compiled)
-    counted = replace(counted, terms=reader.terms)
-    # what was learnt is used; of terms that were settled before, some may not be
-    return counted if reading.learns else counted.without_unused()
-
-
-def _count_bags(block: Bagged, rows: Integers, of: RowClasses, words: Words) -> WordCounts:
-    """Count documents that were read before, class after class."""
-    bounds = np.searchsorted(of.y[rows], np.arange(len(of.rows) + 1)).tolist()
-
-    def pieces() -> Iterator[tuple[Bags, int]]:
-        for first, last in pairwise(bounds):
-            if last > first:
-                bags = block.take(rows[first:last]).as_bags()
-                yield bags._replace(rows=slice(first, last)), len(block.terms)
-
-    compiled = text_is_loaded() and len(block.indices) >= WORTH_COMPILED
-    counted = _summed(pieces(), rows, of, words, compiled)
-    return replace(counted, terms=block.terms).without_unused()
-
-
-def _summed(
-    pieces: Iterator[tuple[Bags, int]], rows: Integers, of: RowClasses, words: Words, compiled: bool
+def _count(
+    reader: Reader | Bagged, rows: Integers, of: RowClasses, words: Words, compiled: bool
 ) -> WordCounts:
-    """Add up bags class after class, which come with the number of terms by now."""
+    """Count some documents, which stand class after class."""
     y, n_classes = of.y[rows], len(of.rows)
     w = None if of.w is None else of.w[rows]
     counted = np.bincount(y, minlength=n_classes).astype(np.int64)
@@ -404,14 +383,14 @@ def _summed(
     lengths, found = np.zeros((n_classes, 2)), []
     add = load_text().add_bags if compiled else add_bags
     sums, touched, n = np.zeros((0, 3)), np.zeros(0, np.int32), 0  # of one class at a time
-    for bags, n_terms in pieces:
+    for bags in reader.pieces(rows, ends):
         c = int(y[bags.rows.start])
         w_here = None if w is None else w[bags.rows]
         length = bags.lengths.astype(np.float64)
         weight = np.ones(len(length)) if w_here is None else w_here
         lengths[c] += (weight @ length, weight @ length**2)
-        if n_terms > len(sums):
-            more = n_terms * 3 // 2 - len(sums)
+        if reader.n_terms > len(sums):
+            more = reader.n_terms * 3 // 2 - len(sums)
             sums = np.concatenate([sums, np.zeros((more, 3))])
             touched = np.concatenate([touched, np.zeros(more, np.int32)])
         bags = bags.weighted(words)
@@ -421,5 +400,5 @@ def _summed(
             found.append(Pairs(c * CLASS + numbers, sums[numbers]))
             sums[numbers] = 0.0
             n = 0
-    together = map(np.concatenate, zip(NOTHING, *found, strict=True))
-    return WordCounts(counted[:, None], weights[:, None], lengths, NO_TERMS, (Pairs(*together),))
+    pairs = Pairs(*map(np.concatenate, zip(NOTHING, *found, strict=True)))
+    return WordCounts(counted[:, None], weights[:, None], lengths, reader.terms, (pairs,))

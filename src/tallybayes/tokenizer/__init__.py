@@ -1,6 +1,6 @@
 """Text: what its words are, and documents as bags of them."""
 
-from tallybayes.tokenizer.bags import Bagged, Bags, Reading, expect_text, fixed_terms
+from tallybayes.tokenizer.bags import Bagged, Bags, Reader, Reading, expect_text, fixed_terms
 from tallybayes.tokenizer.documents import Documents
 from tallybayes.tokenizer.terms import Buckets, Terms
 from tallybayes.tokenizer.words import Idf, Words
@@ -11,6 +11,7 @@ __all__ = [
     "Buckets",
     "Documents",
     "Idf",
+    "Reader",
     "Reading",
     "Terms",
     "Words",

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -195,6 +195,9 @@ class CompiledReader:
             self._indices, self._data = np.empty((2, entries), np.int32)
 
 
+Reader = PlainReader | CompiledReader
+
+
 def _pieces(sizes: Array, bounds: Array | None) -> Iterator[slice]:
     """Cut rows into pieces of about so many bytes; a piece ends at each of the bounds."""
     ends = np.cumsum(sizes + 1)
@@ -269,7 +272,7 @@ class Reading:
         if self.compiled and isinstance(known, Terms):
             known.table  # noqa: B018 (made once, before threads ask for it)
 
-    def reader(self) -> PlainReader | CompiledReader:
+    def reader(self) -> Reader:
         """Return a reader of these documents: one for each thread."""
         reader = CompiledReader if self.compiled else PlainReader
         return reader(self._documents, self.words, self._known)
@@ -329,6 +332,16 @@ class Bagged:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    @property
+    def n_terms(self) -> int:
+        """How many terms have numbers."""
+        return len(self.terms)
+
+    def pieces(self, rows: Array, bounds: Array) -> Iterator[Bags]:
+        """Go through the documents of these rows; a piece ends at each of the bounds."""
+        for first, last in pairwise(np.unique([0, *bounds]).tolist()):
+            yield self.take(rows[first:last]).as_bags()._replace(rows=slice(first, last))
 
     @property
     def owners(self) -> NDArray[np.int64]:
