@@ -3,18 +3,11 @@
 import errno
 import importlib.util
 import io
-import os
-import shutil
-import subprocess
-import sys
-import textwrap
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import tallybayes
 from tallybayes.errors import TallyBayesWarning
 from tallybayes.kernels import compilation
 
@@ -129,42 +122,3 @@ def test_compiling_is_announced_on_a_terminal_once(loop, monkeypatch, stream):
     for kind in (np.float64, np.float32):
         loop()(ONES.astype(kind))
     assert stderr.getvalue().count("compiling loops") == (stream is Terminal)
-
-
-def test_a_package_that_cannot_be_written_and_no_home(tmp_path):
-    """As in a container that runs as another user than the one who installed."""
-    package = tmp_path / "tallybayes"
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(tallybayes.__file__).parent, package, ignore=ignored)
-    (package / "kernels/__pycache__").write_text("a file, where a folder is wanted")
-    script = """
-        import warnings
-        import numpy as np
-        import tallybayes as tb
-        from tallybayes.kernels import choice
-        assert tb.__file__.startswith({root!r})
-        X, y = np.ones((choice.LARGE, 1)), np.arange(choice.LARGE) % 2
-        texts = ["good news", "bad news indeed"] * 200_000
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            tally = tb.Tally.of(X, y) + tb.Tally.of(X, y)
-            words = tb.Tally.of({{"t": texts}}, [0, 1] * 200_000, columns={{"t": tb.Words()}})
-        assert tally.rows.tolist() == [choice.LARGE, choice.LARGE]
-        assert words.rows.tolist() == [200_000, 200_000]
-        assert sum("NUMBA_CACHE_DIR" in str(each.message) for each in said) == 1, said
-    """
-    surroundings = {
-        **os.environ,
-        "PYTHONPATH": str(tmp_path),
-        "HOME": "/dev/null",
-        "XDG_CACHE_HOME": "/dev/null",
-    }
-    surroundings.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script).format(root=str(tmp_path))],
-        env=surroundings,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr

@@ -5,7 +5,6 @@ import sys
 import textwrap
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
-from threading import Thread
 
 import numpy as np
 import pytest
@@ -144,20 +143,6 @@ def test_work_inside_of_work_does_not_wait_for_workers():
     with limited_to(40):
         found = threads.over_rows(outer, 40, 100 * threads.SMALLEST_SHARE)
     assert found == [40] * 40
-
-
-def test_the_name_of_a_thread_of_a_user_does_not_matter():
-    """Only work that is itself part of work on several threads stays on one."""
-    found = []
-
-    def ask():
-        found.append(len(threads.over_rows(lambda rows: rows, 40, 100 * threads.SMALLEST_SHARE)))
-
-    with limited_to(4):
-        user = Thread(target=ask, name="tallybayes-of-a-user")
-        user.start()
-        user.join()
-    assert found == [4]
 
 
 def test_what_calls_are_part_of_holds_on_every_thread(monkeypatch):

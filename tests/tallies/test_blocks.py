@@ -13,22 +13,11 @@ from laws.own import Size
 from tallybayes.batches import encoded
 from tallybayes.kernels.counting import members
 from tallybayes.sources import as_source
-from tallybayes.tallies import Codes, Counts, Moments, WordCounts
-from tallybayes.tallies.blocks import BLOCKS, block_for
+from tallybayes.tallies import Codes, Moments
+from tallybayes.tallies.blocks import block_for
 from tiers import scaled
 
 SIZE = {"numeric far from zero": 1e6}
-
-HINTS = ("peak", "least", "most")  # which are no part of what was counted
-
-
-def test_kinds_name_their_block():
-    names = {"moments": Moments, "codes": Codes, "counts": Counts, "words": WordCounts}
-    assert {name: BLOCKS[name] for name in names} == names
-    assert all(block.name == name for name, block in names.items())
-    assert block_for(tb.Numeric()) is Moments
-    assert block_for(tb.Intervals((1.0,))) is Codes
-
 
 HINTS = ("peak", "least", "most")  # which are no part of what was counted
 
@@ -146,19 +135,6 @@ def test_many_classes_of_two_rows_are_counted_again_at_once():
     left = rows.without(own=True)
     np.testing.assert_allclose(left.mean[0], rows.block[np.arange(2 * n) ^ 1, 0], rtol=1e-15)
     assert not left.m2.any()
-
-
-@pytest.mark.parametrize("kind", REGISTRY, ids=str)
-@scaled(0.6)
-@given(data=st.data())
-def test_what_is_split_adds_up_again(kind, data):
-    rows = data.draw(kind.rows(min_size=1, classes="abcd"))
-    tally = kind.tally(rows).with_classes(tuple("abcd"))
-    for group, block in zip(kind.schema.groups, tally.blocks, strict=True):
-        names = kind.schema.names_of(group)
-        first, second = block.split(2)
-        a, b = first.with_classes([0, 1], 4), second.with_classes([2, 3], 4)
-        assert a.plus(b, names).without_unused() == block
 
 
 @pytest.mark.parametrize(

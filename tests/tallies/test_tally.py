@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
+from tallybayes.tallies import Codes
+from tallybayes.tallies.tally import PairwiseSum
 
 LOAN = {
     "owner": ["Yes", "No", "No", "Yes", "No", "No", "Yes", "No", "No", "No"],
@@ -131,3 +133,51 @@ def test_a_rare_integer_that_comes_late_is_counted():
     tally = tb.Tally.of(X, ["a"] * 5000, schema=schema)
     assert tally.blocks[0].labels == ((0, 17), (-4, 0))
     assert tally.blocks[0].rows.tolist() == [[4999, 1, 1, 4999]]
+
+
+class Unsearched(tuple):
+    """Classes in which nothing may be searched one by one."""
+
+    __slots__ = ()
+
+    def __contains__(self, label):
+        raise AssertionError("searched")
+
+    index = __contains__
+
+
+def test_many_classes_are_not_quadratic():
+    labels = [f"class {k:03}" for k in range(300)]
+    tally = tb.Tally.of({"x": np.arange(600.0)}, labels * 2)
+    part = tb.Tally.of({"x": np.arange(300.0)}, labels, schema=tally.schema)
+    tally.classes = Unsearched(tally.classes)
+    assert (tally - part).rows.tolist() == [1] * 300
+    assert (tally + part).rows.tolist() == [3] * 300
+
+
+IDS = tb.Schema.same(("id",), tb.Categories())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 13])
+def test_a_sum_in_pairs_is_that_of_adding_one_after_the_other(n):
+    tallies = [tb.Tally.of({"id": [f"{k}", "x"]}, ["a", f"b{k % 3}"], schema=IDS) for k in range(n)]
+    pieces = PairwiseSum()
+    for tally in tallies:
+        pieces.add(tally)
+    assert pieces.total() == sum(tallies)
+    assert pieces.total() is None
+
+
+def test_many_valued_columns_are_not_quadratic(monkeypatch):
+    handled = []
+    plus = Codes.plus
+
+    def counted(self, *given):
+        handled.append(plus(self, *given))
+        return handled[-1]
+
+    monkeypatch.setattr(Codes, "plus", counted)
+    monkeypatch.setattr("tallybayes.batches.ROWS_IN_A_BLOCK", 10)
+    tb.Tally.of({"id": [f"{k:04d}" for k in range(640)]}, ["a", "b"] * 320, schema=IDS)
+    assert len(handled) == 63
+    assert sum(len(each.labels[0]) for each in handled) == 640 * 6  # one by one: 20,790

@@ -145,18 +145,6 @@ def test_long_lists_are_read_in_pieces_and_shares_as_one(reader, monkeypatch):
     assert got - parts[1] == parts[0]
 
 
-def test_classes_without_words_and_without_documents_are_there():
-    rows = [("a", 1.0, "one two"), ("b", 2.0, "!"), ("c", 1.0, None), ("d", 0.0, "three")]
-    got = tally(rows, tb.Words())
-    (block,) = got.blocks
-    assert got.classes == ("a", "b", "c")
-    assert block.rows.tolist() == [[1], [1], [0]]
-    assert block.weight.tolist() == [[1.0], [2.0], [0.0]]
-    assert block.lengths.tolist() == [[2.0, 4.0], [0.0, 0.0], [0.0, 0.0]]
-    assert block.stacked()[0].tolist() == [0, 2, 2, 2]
-    assert sorted(block.terms.texts) == ["one", "two"]
-
-
 RECORDED = [("a", 1.0, "one two"), ("a", 1.0, "one three"), ("b", 1.0, "five"), ("c", 1.0, None)]
 REFUSED = {
     "a word never counted": (("a", 1.0, "one four"), r"'mail'.*'a'.*'four'"),

@@ -38,7 +38,9 @@ class TermTable:
         n_slots = FEWEST_SLOTS
         while n_slots < 2 * terms:
             n_slots *= 2
-        self.slots = _slots(n_slots)
+        raw = np.zeros(n_slots * 32 + 64, np.uint8)
+        start = -raw.ctypes.data % 64  # so that no slot lies across two lines of the cache
+        self.slots = raw[start : start + n_slots * 32].view(np.uint64).reshape(n_slots, 4)
         self.letters = np.empty(letters + SLACK, np.uint8)
         self.edges = np.zeros(n_slots // 2 + 1, np.int64)
         self.size = np.zeros(2, np.int64)  # terms, and letters
@@ -260,10 +262,3 @@ def _scrambled(part: int) -> int:
 
 
 _NOTHING = np.zeros(SLACK, np.uint8)
-
-
-def _slots(n: int) -> NDArray[np.uint64]:
-    """Return empty slots none of which lies across two lines of the cache."""
-    raw = np.zeros(n * 32 + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + n * 32].view(np.uint64).reshape(n, 4)

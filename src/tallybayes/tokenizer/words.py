@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from hashlib import blake2b
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 from msgspec import structs
@@ -25,6 +25,7 @@ from tallybayes.kind import Kind, unequal
 from tallybayes.tokenizer.terms import Terms
 
 Floats = NDArray[np.float64]
+Result = TypeVar("Result")
 TokenNames = Literal["words", "unicode", "whitespace", "characters"]
 if TYPE_CHECKING:
     Tokens = TokenNames | Callable[[str], Iterable[str]]
@@ -63,30 +64,23 @@ class Idf:
     def __init__(self, weights: Mapping[str, float]) -> None:
         if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
             raise TallyBayesError("Idf takes a mapping of words to weights")
-        terms = sorted(weights)
-        values = [weights[w] for w in terms]
+        self.terms = tuple(sorted(weights))
+        values = [weights[w] for w in self.terms]
         if not all(type(weight) is float and 0.0 <= weight < inf for weight in values):
-            values = [number(weights[w], f"the idf of {w!r}", least=0.0) for w in terms]
-        self._settle(terms, np.array(values, np.float64))
-
-    def _settle(self, terms: list[str], values: Floats) -> None:
-        self.terms, self.values = tuple(terms), values
-        values.flags.writeable = False
+            values = [number(weights[w], f"the idf of {w!r}", least=0.0) for w in self.terms]
         try:
-            "".join(terms).encode()
+            "".join(self.terms).encode()
         except UnicodeEncodeError:
             raise TallyBayesError("Idf has half a surrogate pair, which is no text") from None
-        self.as_terms = Terms.of(terms)
-        self._digest = blake2b(repr(self.terms).encode() + values.tobytes()).digest()
+        self.as_terms, self.values = Terms.of(self.terms), np.array(values, np.float64)
+        self.values.flags.writeable = False
+        self._digest = blake2b(repr(self.terms).encode() + self.values.tobytes()).digest()
 
     @classmethod
     def of_counts(cls, terms: Sequence[str], documents: Floats, n_documents: float) -> Idf:
         """Return the weights that follow from the number of documents with each word."""
-        order = sorted(range(len(terms)), key=terms.__getitem__)
-        idf = cls.__new__(cls)
-        values = np.log((1.0 + n_documents) / (1.0 + documents[order])) + 1.0
-        idf._settle([terms[k] for k in order], values)
-        return idf
+        weights = np.log((1.0 + n_documents) / (1.0 + documents)) + 1.0
+        return cls(dict(zip(terms, weights.tolist(), strict=True)))
 
     def __reduce__(self) -> Any:
         return Idf, (dict(zip(self.terms, self.values.tolist(), strict=True)),)
@@ -305,15 +299,22 @@ class Words(Kind, frozen=True):
 
     def check_stop_words(self) -> None:
         """Warn of stop words that are no tokens, so that they do nothing."""
-        complaint = _odd_stop_words(_as_read(self)) if self.stop_words else None
+        complaint = _odd_stop_words(self) if self.stop_words else None
         if complaint is not None:
             warn(complaint, TallyBayesWarning)
 
 
-@lru_cache(KEPT)  # not again for every batch
+def _remembered(function: Callable[[Words], Result]) -> Callable[[Words], Result]:
+    """Work something out once for each way to read, whatever is made of the counts."""
+    remembered = lru_cache(KEPT)(function)
+    same: Any = {"idf": None, "tf": "count", "norm": None, "buckets": None}
+    return lambda words: remembered(structs.replace(words, **same))
+
+
+@_remembered  # not again for every batch
 def _odd_stop_words(words: Words) -> str | None:
     """Say which stop words are no tokens."""
-    split = _splitter(words)
+    split = splitter(words)
     odd = [word for word in stop_tokens(words) if split(word) not in ([], [word])]
     if not odd or callable(words.tokens):
         return None
@@ -370,29 +371,15 @@ def speller(lowercase: bool, strip_accents: bool) -> Callable[[str], str]:
     return spelled
 
 
-def _as_read(words: Words) -> Words:
-    """Return the words without what does not matter until they are counted."""
-    return structs.replace(words, idf=None, tf="count", norm=None, buckets=None)
-
-
-def splitter(words: Words) -> Callable[[str], list[str]]:
-    """Return the function that spells and cuts a document, before stop words and n-grams."""
-    return _splitter(_as_read(words))
-
-
 def stop_tokens(words: Words) -> frozenset[str]:
     """Return the stop words as they are spelled."""
     spelled = speller(words.lowercase, words.strip_accents)
     return frozenset(spelled(word) for word in words.stop_words)
 
 
-def analyzer(words: Words) -> Callable[[str], list[str]]:
-    """Return the function that makes terms of a document."""
-    return _analyzer(_as_read(words))
-
-
-@lru_cache(KEPT)
-def _splitter(words: Words) -> Callable[[str], list[str]]:
+@_remembered
+def splitter(words: Words) -> Callable[[str], list[str]]:
+    """Return the function that spells and cuts a document, before stop words and n-grams."""
     how, least = words.tokens, words.least
     spelled = speller(words.lowercase, words.strip_accents)
     if how == "characters":
@@ -417,9 +404,10 @@ def _splitter(words: Words) -> Callable[[str], list[str]]:
     return split
 
 
-@lru_cache(KEPT)
-def _analyzer(words: Words) -> Callable[[str], list[str]]:
-    split, stop = _splitter(words), stop_tokens(words)
+@_remembered
+def analyzer(words: Words) -> Callable[[str], list[str]]:
+    """Return the function that makes terms of a document."""
+    split, stop = splitter(words), stop_tokens(words)
     shortest, longest = words.ngrams
     glue = "" if words.tokens == "characters" else " "
 
