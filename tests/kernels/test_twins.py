@@ -1,6 +1,7 @@
 """Every compiled loop does what its textbook twin in NumPy does."""
 
 import inspect
+import pickle
 from itertools import product
 
 import numpy as np
@@ -162,7 +163,7 @@ def left_out_normals(rng, n, k, c):
         stretch, height = rng.uniform(0.5, 30.0, (c, k)), rng.normal(size=(c, k))
         for part in (share, stretch, height):
             part[:, 0] = 0.0  # a column that says nothing
-        inputs = X, y, mean, share, stretch, height, 0.3
+        inputs = X, y, np.stack([mean, share, stretch, height]), 0.3
         yield inputs, [np.full(n, np.nan), np.zeros(n, bool)]
 
 
@@ -177,7 +178,7 @@ def left_out_counts(rng, n, k, c):
         if table:
             with np.errstate(divide="ignore"):
                 logs = np.log(np.arange(9) + alpha[0])  # some are beyond the table
-        inputs = *sparse(rng, n, k, dtype), labels(rng, n, c), w, sums, logs, alpha
+        inputs = sparse(rng, n, k, dtype), labels(rng, n, c), w, sums, logs, alpha
         yield inputs, [np.full(n, np.nan)]
 
 
@@ -208,7 +209,7 @@ def test_twins_agree(name, size):
     rng = np.random.default_rng(list(f"{name} {size}".encode()))
     cases = 0
     for inputs, outputs in CASES[name](rng, *SIZES[size]):
-        given = [each.copy() if isinstance(each, np.ndarray) else each for each in inputs]
+        before = pickle.dumps(inputs)
         expected = [None if each is None else each.copy() for each in outputs]
         answer = getattr(plain, name)(*inputs, *expected)
         assert getattr(compiled, name)(*inputs, *outputs) == answer
@@ -218,8 +219,7 @@ def test_twins_agree(name, size):
             if ours.dtype.kind == "i":
                 np.testing.assert_array_equal(ours, oracle)
             np.testing.assert_allclose(ours, oracle, rtol=1e-12, atol=1e-12)
-        for before, after in zip(given, inputs, strict=True):
-            np.testing.assert_array_equal(after, before, "a loop wrote into its input")
+        assert pickle.dumps(inputs) == before, "a loop wrote into its input"
         cases += 1
     assert cases
 
@@ -240,8 +240,8 @@ def test_leaving_a_row_out_of_its_normals_is_the_density_of_the_others(loops):
     n, mean, m2 = 5.0, x.mean(), ((x - x.mean()) ** 2).sum()
     inputs = (n / ((n - 1) * m2), n * (n - 2) / (n - 1), -0.5 * np.log(2 * np.pi * m2 / (n - 2)))
     out, cancelled = np.empty(5), np.zeros(5, bool)
-    each = [np.array([[value]]) for value in (mean, *inputs)]
-    loops.left_out_normals(x[:, None], y, *each, 0.9, out, cancelled)
+    curves = np.array([mean, *inputs]).reshape(4, 1, 1)
+    loops.left_out_normals(x[:, None], y, curves, 0.9, out, cancelled)
     for row in range(5):
         others = np.delete(x, row)
         expected = norm.logpdf(x[row], others.mean(), others.std(ddof=1))

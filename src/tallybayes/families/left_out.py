@@ -252,15 +252,9 @@ class NormalsLeftOut(UnitsLeftOut):
         left = np.where(used, n - 1.0, 1.0)
         freedom = np.where(used, n - 1.0 - family.ddof, 1.0)
         block = np.asarray(task.block)
-        total, unsure = scoring.left_out_normals(
-            block,
-            task.of.y,
-            np.where(used, counted.mean, 0.0),
-            np.where(used, n / (left * m2), 0.0),
-            np.where(used, n * freedom / left, 0.0),
-            np.where(used, -0.5 * np.log(2.0 * np.pi * m2 / freedom), 0.0),
-            MOST,
-        )
+        heights = -0.5 * np.log(2.0 * np.pi * m2 / freedom)
+        curves = np.where(used, (counted.mean, n / (left * m2), n * freedom / left, heights), 0.0)
+        total, unsure = scoring.left_out_normals(block, task.of.y, curves, MOST)
         if self.task.parameters.log:  # the density of x is that of log x divided by x
             total -= np.where(used & ~np.isnan(block), block, 0.0).sum(axis=1)
         return total, unsure

@@ -295,7 +295,7 @@ class LeftBags:
         scoring.sparse_counts(*self.kept, None, table, out)
         others, own = (np.log(np.where(each > 0.0, each, 1.0)) for each in self._left)
         out -= self.lengths[:, None] * others
-        sums = scoring.left_out_counts(*self.kept, y, self.task.of.w, self.counts, self.alpha)
+        sums = scoring.left_out_counts(self.kept, y, self.task.of.w, self.counts, self.alpha)
         out[np.arange(len(y)), y] = sums - self.lengths * own
         return out
 

@@ -266,22 +266,16 @@ def shares(joint: Array, logs: Array) -> int:
 
 @_row_sum
 def left_out_normals(
-    X: Array,
-    y: Array,
-    mean: Array,
-    share: Array,
-    stretch: Array,
-    height: Array,
-    most: float,
-    out: Array,
-    cancelled: Array,
+    X: Array, y: Array, curves: Array, most: float, out: Array, cancelled: Array
 ) -> None:
     """Write the own class's log density of each row without the row; mark where it cancels.
 
-    With t = (x - mean)^2 share it is the sum of height - (log(1 - t) + stretch t / (1 - t)) / 2.
-    The logarithm is taken once for many columns: of the product of their 1 - t.
+    `curves` are mean, share, stretch and height: with t = (x - mean)^2 share it is the sum of
+    height - (log(1 - t) + stretch t / (1 - t)) / 2. The logarithm is taken once for many columns:
+    of the product of their 1 - t.
     """
     n_rows, n_columns = X.shape
+    mean, share, stretch, height = curves[0], curves[1], curves[2], curves[3]
     for i in range(n_rows):
         c = y[i]
         logs = 0.0
@@ -313,20 +307,13 @@ def left_out_normals(
 
 @_loop
 def left_out_counts(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    y: Array,
-    w: Array,
-    sums: Array,
-    logs: Array,
-    alpha: Array,
-    out: Array,
+    sparse: Any, y: Array, w: Array, sums: Array, logs: Array, alpha: Array, out: Array
 ) -> None:
     """Write for each row the sum of x log(n - w x + alpha), n being its class's sum.
 
     `logs` is a table of log(k + alpha) for whole numbers k, or empty.
     """
+    indptr, indices, data = sparse
     for i in range(len(y)):
         sums_c = sums[y[i]]
         weight = 1.0

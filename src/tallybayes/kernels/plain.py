@@ -189,17 +189,10 @@ def shares(joint: Array, logs: Array | None) -> int:
 
 
 def left_out_normals(
-    X: Array,
-    y: Array,
-    mean: Array,
-    share: Array,
-    stretch: Array,
-    height: Array,
-    most: float,
-    out: Array,
-    cancelled: Array,
+    X: Array, y: Array, curves: Array, most: float, out: Array, cancelled: Array
 ) -> None:
     """Write the own class's log density of each row without the row; mark where it cancels."""
+    mean, share, stretch, height = curves
     t = (X - mean[y]) ** 2 * share[y]
     there = ~np.isnan(t)
     t = np.where(there, t, 0.0)
@@ -210,17 +203,10 @@ def left_out_normals(
 
 
 def left_out_counts(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    y: Array,
-    w: Array | None,
-    sums: Array,
-    logs: Array,
-    alpha: Array,
-    out: Array,
+    sparse: Any, y: Array, w: Array | None, sums: Array, logs: Array, alpha: Array, out: Array
 ) -> None:
     """Write for each row the sum of x log(n - w x + alpha), n being its class's sum."""
+    indptr, indices, data = sparse
     here = slice(int(indptr[0]), int(indptr[-1]))
     owner = np.repeat(np.arange(len(y)), np.diff(indptr))
     j, x = indices[here], data[here].astype(np.float64)
