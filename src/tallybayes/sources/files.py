@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +18,7 @@ from urllib.parse import unquote
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.formats import COMPRESSED, FORMATS, Reader, ReadOptions
 
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "abfs", "abfss")
 _MARKS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
 ENOUGH = 4  # bytes to tell a compression by
@@ -211,31 +212,32 @@ def _local_files(name: str) -> list[FileRef]:
     if path.is_file():
         return [_local(path, name)]
     if path.is_dir():
-        below = (each for each in path.rglob("*") if each.is_file())
-        inside = {each.relative_to(path).parts: _local(each, str(each)) for each in below}
-        return _data_files(inside, f"the folder {name!r}")
+        below = {each.relative_to(path).parts: each for each in path.rglob("*") if each.is_file()}
+        inside = {parts: _local(each, str(each), parts) for parts, each in below.items()}
+        return _data_files(inside, name)
     if path.exists():
         return [FileRef(name, name, once=True)]  # a pipe
     if not has_magic(name):
         raise TallyBayesError(f"there is no file {name!r}{_similar(path)}")
-    fixed, _ = _cut(name)
     found = sorted(path for path in glob(name, recursive=True) if Path(path).is_file())  # noqa: PTH207
     if not found:
         raise TallyBayesError(f"no file matches {name!r}; check the pattern and the folder")
-    return [with_partition(_local(Path(each), each), _parts(each[len(fixed) :])) for each in found]
+    start = len(_fixed(name))
+    return [_local(Path(each), each, Path(each[start:]).parts) for each in found]
 
 
-def _local(path: Path, name: str) -> FileRef:
+def _local(path: Path, name: str, inside: Sequence[str] = ()) -> FileRef:
     status = path.stat()
-    return FileRef(name, str(path), size=status.st_size, changed=status.st_mtime_ns)
+    size, changed = status.st_size, status.st_mtime_ns
+    return FileRef(name, str(path), partition=partition_of(inside), size=size, changed=changed)
 
 
 def _remote_files(address: str) -> list[FileRef]:
     from pyarrow import fs
 
-    scheme = address.split("://")[0]
-    wild = scheme not in ("http", "https") and has_magic(address)
-    fixed, pattern = _cut(address) if wild else (address, ())
+    wild = "*" in address
+    fixed = _fixed(address) if wild else address
+    root = fixed if fixed.endswith("/") else f"{fixed}/"
     try:
         system, path = _file_system(fixed if fixed.endswith("://") else fixed.rstrip("/"))
         info = system.get_file_info(path)
@@ -243,74 +245,58 @@ def _remote_files(address: str) -> list[FileRef]:
             raise TallyBayesError(f"there is no file {address!r}; check the address")
         if info.type == fs.FileType.File and not wild:
             return [FileRef(address, path, system, size=info.size)]
-        root = fixed if fixed.endswith("/") else f"{fixed}/"
         inside = {}
         for each in system.get_file_info(fs.FileSelector(path, recursive=True)):
             if each.type == fs.FileType.File:
-                parts = _parts(each.path)[len(_parts(path)) :]
-                inside[parts] = FileRef(root + "/".join(parts), each.path, system, size=each.size)
+                parts = PurePosixPath(each.path.strip("/")).relative_to(path.strip("/")).parts
+                name, partition = root + "/".join(parts), partition_of(parts)
+                inside[parts] = FileRef(name, each.path, system, None, each.size, partition)
     except OSError as error:
         raise TallyBayesError(f"{address} cannot be reached: {reason(error)}") from None
     if not wild:
-        return _data_files(inside, f"the folder {address!r}")
-    matching = [parts for parts in sorted(inside) if _matches(parts, pattern)]
-    if not matching:
+        return _data_files(inside, address)
+    found = [inside[parts] for parts in sorted(inside) if _matches(inside[parts].name, address)]
+    if not found:
         raise TallyBayesError(f"no file matches {address!r}; check the address")
-    return [with_partition(inside[parts], parts) for parts in matching]
+    return found
 
 
-def _data_files(inside: Mapping[tuple[str, ...], FileRef], where: str) -> list[FileRef]:
+def _data_files(inside: Mapping[tuple[str, ...], FileRef], folder: str) -> list[FileRef]:
     """Keep the files of known formats; names with a dot or underscore in front are no data."""
     found = [
-        with_partition(ref, parts)
+        ref
         for parts, ref in sorted(inside.items())
         if FORMATS.of_name(parts[-1]) and not any(part.startswith((".", "_")) for part in parts)
     ]
     if not found:
-        raise TallyBayesError(f"{where} has no file of a known format ({FORMATS.endings})")
+        raise TallyBayesError(
+            f"the folder {folder!r} has no file of a known format ({FORMATS.endings})"
+        )
     return found
 
 
-def with_partition(ref: FileRef, inside: Sequence[str]) -> FileRef:
-    """Add the columns that folders are named for: year=2024.
+def partition_of(inside: Sequence[str]) -> dict[str, str | None]:
+    """Return the columns that folders are named for: year=2024.
 
     Examples
     --------
-    >>> with_partition(FileRef("a"), ["year=2024", "city=S%C3%A3o Paulo", "rows.csv"]).partition
+    >>> partition_of(["year=2024", "city=S%C3%A3o Paulo", "rows.csv"])
     {'year': '2024', 'city': 'São Paulo'}
     """
-    pairs = (part.partition("=") for part in inside[:-1] if "=" in part)
-    partition = {
-        key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value)
-        for key, _, value in pairs
-        if key
-    }
-    return replace(ref, partition=partition) if partition else ref
+    pairs = [part.split("=", 1) for part in inside[:-1] if part.find("=") > 0]
+    return {key: None if value == NO_VALUE else unquote(value) for key, value in pairs}
 
 
-def _cut(name: str) -> tuple[str, tuple[str, ...]]:
-    """Cut a pattern into the folders that it names in full, and the parts behind them."""
-    first = min(name.find(mark) for mark in "*?[" if mark in name)
-    fixed = name[: name.rfind("/", 0, first) + 1]
-    return fixed, _parts(name[len(fixed) :])
+def _fixed(name: str) -> str:
+    """Return the folders that a pattern names in full."""
+    return name[: re.split(r"[*?\[]", name)[0].rfind("/") + 1]
 
 
-def _parts(path: str) -> tuple[str, ...]:
-    return PurePosixPath(path.strip("/")).parts
-
-
-def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Match a path with a pattern as a shell does: a star stays within a folder, two do not."""
-    if not pattern:
-        return not parts
-    first, *rest = pattern
-    if first == "**" and _matches(parts, rest):
-        return True
-    if not parts or (parts[0].startswith(".") and not first.startswith(".")):
-        return False
-    if first == "**":
-        return _matches(parts[1:], pattern)
-    return fnmatchcase(parts[0], first) and _matches(parts[1:], rest)
+def _matches(name: str, pattern: str) -> bool:
+    """Match a name with a pattern as a shell does: a star stays within a folder, two do not."""
+    signs = {"**/": "(.*/)?", "/*": r"/(?!\.)[^/]*", "*": "[^/]*"}
+    parts = re.split(r"(\*\*/|/\*(?!\*)|\*)", pattern)
+    return bool(re.fullmatch("".join(signs.get(part, re.escape(part)) for part in parts), name))
 
 
 def _similar(path: Path) -> str:
@@ -327,20 +313,15 @@ def _file_system(address: str) -> tuple[Any, str]:
     import pyarrow
     from pyarrow import fs
 
-    if address.split("://", 1)[0] in OF_PYARROW:
-        try:
+    try:
+        if address.split("://")[0] in OF_PYARROW:
             system, path = fs.FileSystem.from_uri(address)
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
-            raise TallyBayesError(f"{address} is no address: {error}") from None
-        return system, path
-    try:
+            return system, path
         from fsspec.core import url_to_fs
-    except ImportError:
-        raise TallyBayesError(
-            f"{address} needs the package fsspec; install it: pip install fsspec"
-        ) from None
-    try:
+
         system, path = url_to_fs(address)
-    except (ImportError, ValueError) as error:
-        raise TallyBayesError(f"{address} cannot be opened: {error}") from None
+    except ImportError as error:
+        raise TallyBayesError(f"{address} cannot be opened: {error}; install that") from None
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise TallyBayesError(f"{address} is no address: {error}") from None
     return fs.PyFileSystem(fs.FSSpecHandler(system)), path
