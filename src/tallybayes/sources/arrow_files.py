@@ -103,7 +103,7 @@ class ParquetFile:
         import pyarrow
 
         self._ref = ref
-        if not ref.rereadable:  # its footer is at the end
+        if not ref.rereadable or ref.n_bytes is None:  # its footer is at the end
             self._ref = FileRef(ref.name, stream=ref.seekable())
         file = self._open([])
         self._metadata, self._schema = file.metadata, file.schema_arrow

@@ -76,14 +76,18 @@ def all_of(rows):
     return plain_types(rows.sample.schema)
 
 
+def records_of(rows, wanted):
+    """Go through rows, and return them as records."""
+    pieces = [piece for fragment in rows.fragments(wanted) for piece in fragment.decode()]
+    for piece in pieces:
+        assert piece.table.num_rows + len(piece.bad) == piece.n_rows
+    return [record for piece in pieces for record in piece.table.to_pylist()]
+
+
 def rows_of(data, wanted=None, **options):
     """Return all rows of a source as records."""
     rows = open_rows(data, ReadOptions(**options))
-    pieces = [piece for chunk in rows.fragments(wanted or all_of(rows)) for piece in chunk.decode()]
-    assert sum(piece.table.num_rows + len(piece.bad) for piece in pieces) == sum(
-        piece.n_rows for piece in pieces
-    )
-    return [record for piece in pieces for record in piece.table.to_pylist()]
+    return records_of(rows, wanted or all_of(rows))
 
 
 def trained(data, columns=COLUMNS, weight=None, target="y", **options):

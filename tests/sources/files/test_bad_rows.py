@@ -19,8 +19,10 @@ from sources.files.reading import (
     trained,
     written,
 )
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.rows import open_rows
+from tallybayes.workflows.evaluation import evaluate
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 from tiers import scaled
@@ -36,10 +38,16 @@ GOOD = {
 }
 LINES = written(GOOD).splitlines()
 WRONG = {
-    "a word among numbers": ("x", "oops", "'oops' is not a number"),
-    "a decimal among whole numbers": ("k", "1.5", "'1.5' is not a whole number"),
-    "a word among true and false": ("b", "maybe", "'maybe' is not true or false"),
-    "a number too long to show": ("x", "7" * 50 + "x", f"'{'7' * 40}...' is not a number"),
+    "a word among numbers": ({"x": "oops"}, ", column 'x': 'oops' is not a number"),
+    "a decimal among whole numbers": ({"k": "1.5"}, ", column 'k': '1.5' is not a whole number"),
+    "a word among true and false": ({"b": "maybe"}, ", column 'b': 'maybe' is not true or false"),
+    "too long to show": ({"x": "7" * 50 + "x"}, f", column 'x': '{'7' * 40}...' is not a number"),
+    "too few fields": ("1.5,2", ": it has 2 fields, where 5 were expected"),
+    "one field": ('"1.5,2,u,false,p"', ": it has 1 field, where 5 were expected"),
+    "too many fields": ("1.5,2,u,false,p,more", ": it has 6 fields, where 5 were expected"),
+    "empty lines around it": ("\n\n1,2\n", ": it has 2 fields, where 5 were expected"),
+    "infinity": ({"x": "inf"}, ": column 'x' holds infinity"),
+    "no label": ({"y": "?"}, ": the label is missing"),
 }
 
 
@@ -65,35 +73,18 @@ def path(tmp_path):
     return tmp_path / "rows.csv"
 
 
-@pytest.mark.parametrize(("column", "value", "why"), WRONG.values(), ids=WRONG)
-@pytest.mark.parametrize("row", [900, 1234, 2000])
-def test_a_late_value_that_does_not_fit_is_named(path, column, value, why, row):
-    save(path, {row: line(row - 1, **{column: value})})
-    with small_blocks(1000):
+@pytest.mark.parametrize(("changed", "why"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("row", [900, 2000])
+def test_a_late_row_that_does_not_fit_is_named(path, changed, why, row):
+    bad = changed if isinstance(changed, str) else line(row - 1, **changed)
+    save(path, {row: bad} if row == N else {row: bad, N: bad})
+    with small_blocks(1000):  # whichever thread finds one first
         said = message_of(lambda: tally_of(path, COLUMNS))
-        assert said.startswith(f"{path}, row {row:,}, column {column!r}: {why}")
+        assert said.startswith(f"{path}, row {row:,}{why}")
         done = trained(path, COLUMNS, bad_rows="report")
-    assert done.rejected.lines == [f"{path}, row {row:,}, column {column!r}: {why}"]
-    assert_same_tally(done.stored.fitted.tally, in_memory(without({row}), COLUMNS))
-
-
-def test_the_first_bad_row_is_the_one_that_is_named_whichever_thread_finds_one_first(path):
-    save(path, {row: line(row - 1, x="oops") for row in (321, 322, 700, 1999)})
-    with small_blocks(600):
-        assert ", row 321," in message_of(lambda: tally_of(path, COLUMNS))
-
-
-@pytest.mark.parametrize("text", ["1.5,2", "1.5", "1.5,2,u,false,p,more", '"1.5,2,u,false,p"'])
-def test_too_few_and_too_many_fields(path, text):
-    save(path, {1500: text})
-    fields = len(next(csv.reader([text])))
-    shown = "1 field" if fields == 1 else f"{fields} fields"
-    with small_blocks(1000):
-        said = message_of(lambda: tally_of(path, COLUMNS))
-        assert said.startswith(f"{path}, row 1,500: it has {shown}, where 5 were expected")
-        done = trained(path, COLUMNS, bad_rows="skip")
-    assert done.rejected.count == 1
-    assert_same_tally(done.stored.fitted.tally, in_memory(without({1500}), COLUMNS))
+    assert done.rejected.lines[0].startswith(f"{path}, row {row:,}{why}")
+    assert done.stored.provenance.skipped == done.rejected.count == len({row, N})
+    assert_same_tally(done.stored.fitted.tally, in_memory(without({row, N}), COLUMNS))
 
 
 def test_bad_rows_in_the_first_lines_do_not_change_what_the_columns_are(path):
@@ -104,55 +95,14 @@ def test_bad_rows_in_the_first_lines_do_not_change_what_the_columns_are(path):
 
 
 def test_every_kind_of_bad_row_at_once(path):
-    changed = {
-        700: line(699, x="oops"),
-        701: line(700, y=""),
-        702: line(701, x="inf"),
-        703: "1,2",
-        704: line(703, x="oops", k="oops", b="oops"),
-        1400: line(1399, x="-inf"),
-        1800: line(1799, y="?"),
-    }
+    whys = dict(enumerate(WRONG.values(), start=700))
+    changed = {row: w if isinstance(w, str) else line(row - 1, **w) for row, (w, _) in whys.items()}
     save(path, changed)
-    whys = {
-        700: ", column 'x': 'oops' is not a number",
-        701: ": the label is missing",
-        702: ": column 'x' holds infinity",
-        703: ": it has 2 fields",
-        704: ", column 'x': 'oops' is not a number",
-        1400: ": column 'x' holds infinity",
-        1800: ": the label is missing",
-    }
-    for size in (600, 5000):
-        with small_blocks(size):
-            done = trained(path, COLUMNS, bad_rows="report")
-        assert done.rejected.count == len(changed)
-        for found, (row, why) in zip(done.rejected.lines, whys.items(), strict=True):
-            assert found.startswith(f"{path}, row {row:,}{why}")
-        assert_same_tally(done.stored.fitted.tally, in_memory(without(changed), COLUMNS))
-
-
-def test_skipped_rows_are_all_counted_though_few_are_shown(path):
-    save(path, {row: line(row - 1, x="?!") for row in range(1000, 1100)})
-    done = trained(path, COLUMNS, bad_rows="skip")
-    assert done.rejected.count == 100
-    assert len(done.rejected.lines) == 5
-    assert done.stored.provenance.skipped == 100
-    assert len(trained(path, COLUMNS, bad_rows="report").rejected.lines) == 100
-
-
-@pytest.mark.parametrize("weight", ["-1", "inf", "nan", "heavy"])
-def test_a_weight_that_is_none(path, weight):
-    table = {"x": GOOD["x"], "w": [2.0] * N, "y": GOOD["y"]}
-    lines = written(table).splitlines()
-    lines[1600] = f"0.5,{weight},p"
-    path.write_text("\n".join(lines))
-    with small_blocks(2000):
-        said = message_of(lambda: tally_of(path, {"x": "gaussian"}, weight="w"))
-        assert said.startswith(f"{path}, row 1,600")
-        done = trained(path, {"x": "gaussian"}, weight="w", bad_rows="skip")
-    assert done.rejected.count == 1
-    assert done.stored.fitted.tally.weight.sum() == 2.0 * (N - 1)
+    with small_blocks(5000):
+        done = trained(path, COLUMNS, bad_rows="report")
+    for said, (row, (_, why)) in zip(done.rejected.lines, whys.items(), strict=True):
+        assert said.startswith(f"{path}, row {row:,}{why}")
+    assert_same_tally(done.stored.fitted.tally, in_memory(without(changed), COLUMNS))
 
 
 def test_rows_are_counted_anew_in_every_file(tmp_path):
@@ -166,12 +116,6 @@ def test_rows_are_counted_anew_in_every_file(tmp_path):
         ]
         said = message_of(lambda: tally_of(paths[1:], COLUMNS))
     assert said.startswith(f"{paths[1]}, row 6, column 'x'")
-
-
-def test_empty_lines_are_no_rows_in_the_count(path):
-    save(path, {1200: "\n\n" + line(1199, x="oops") + "\n", 3: "\n" + LINES[3]})
-    with small_blocks(800):
-        assert ", row 1,200, column 'x'" in message_of(lambda: tally_of(path, COLUMNS))
 
 
 def test_a_bad_line_of_json(tmp_path):
@@ -207,19 +151,79 @@ def test_a_bad_line_of_json(tmp_path):
     assert_same_tally(done.stored.fitted.tally, in_memory(left, COLUMNS))
 
 
-def test_predictions_leave_out_bad_rows_and_keep_the_others_in_order(path, tmp_path):
-    save(path, {})
-    stored = trained(path, COLUMNS).stored
-    save(path, {row: line(row - 1, x="oops") for row in (200, 1100, 1101)})
+MANY = 20_000
+SKIP, REPORT = ReadOptions(bad_rows="skip"), ReadOptions(bad_rows="report")
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Write rows of which every fifth is bad in one column."""
+
+    def save(**bad):
+        path = tmp_path / "rows.csv"
+        good = {"x": "1.5", "w": "2", "s": "u", "y": "a"}
+        lines = [
+            ",".join({**good, "y": "ab"[row % 2], **(bad if row % 5 == 3 else {})}.values())
+            for row in range(MANY)
+        ]
+        path.write_text("\n".join([",".join(good), *lines]))
+        return path
+
+    return save
+
+
+REFUSED_IN_TRAINING = {
+    "a zero has no logarithm": ({"x": "0"}, {"x": "log_normal"}, "column 'x' holds 0.0, but only"),
+    "a count is negative": ({"x": "-1"}, {"x": "poisson"}, "column 'x' is -1.0; counts must be"),
+    "a number is infinite": ({"x": "inf"}, {"x": "gaussian"}, "column 'x' holds infinity; replace"),
+    "a number is too large": ({"x": "1e200"}, {"x": "gaussian"}, "column 'x' holds numbers too"),
+    "a weight is negative": ({"w": "-2"}, {}, "column 'w' is missing, negative or too large"),
+    "a weight is none": ({"w": "nan"}, {}, "column 'w' is missing, negative or too large"),
+    "a label is missing": ({"y": ""}, {}, "the label is missing; drop the row or label it"),
+}
+
+
+@pytest.mark.parametrize(
+    ("bad", "columns", "why"), REFUSED_IN_TRAINING.values(), ids=REFUSED_IN_TRAINING
+)
+def test_thousands_of_rows_that_the_counting_refuses_are_rejected(saved, bad, columns, why):
+    path = saved(**bad)
+    spec = ModelSpec(columns={"x": "gaussian", "s": "categorical", **columns})
+    trained = train(path, "y", spec, weight="w", read=REPORT, scores=False)
+    assert trained.stored.fitted.tally.rows.sum() == MANY - MANY // 5
+    assert trained.rejected.count == len(trained.rejected.lines) == MANY // 5
+    assert trained.rejected.lines[1].startswith(f"{path}, row 9: {why}")
+    skipped = train(path, "y", spec, weight="w", read=SKIP, scores=False)
+    assert (skipped.rejected.count, len(skipped.rejected.lines)) == (MANY // 5, 5)
+    said = message_of(lambda: train(path, "y", spec, weight="w", scores=False))
+    assert said.startswith(f"{path}, row 4: {why}")
+
+
+REFUSED_IN_SCORING = {
+    "a class is unknown": ({"y": "c"}, "the class 'c' is unknown to the model; known: 'a', 'b'"),
+    "a weight is negative": ({"w": "-2"}, "column 'w' is missing, negative or too large"),
+    "a category is unseen": ({"s": "v"}, "column 's' holds 'v', which was never counted"),
+}
+
+
+@pytest.mark.parametrize(("bad", "why"), REFUSED_IN_SCORING.values(), ids=REFUSED_IN_SCORING)
+def test_thousands_of_rows_that_the_scoring_refuses_are_rejected(saved, bad, why):
+    spec = ModelSpec(drop=("w",), unseen="error")
+    stored = train(saved(), "y", spec, scores=False).stored
+    path = saved(**bad)
+    evaluated = evaluate(stored, path, weight="w", read=REPORT)
+    aside = evaluated.rejected
+    assert evaluated.result.confusion.counts.sum() == 2.0 * (MANY - MANY // 5)
+    assert aside.lines[-1].startswith(f"{path}, row {MANY - 1:,}: {why}")
+    assert aside.count == len(aside.lines) == MANY // 5
+
+
+def test_thousands_of_rows_that_cannot_be_predicted_are_rejected(saved, tmp_path):
+    stored = train(saved(), "y", ModelSpec(drop=("w",), unseen="error"), scores=False).stored
     out = tmp_path / "out.csv"
-    with small_blocks(700):
-        said = message_of(lambda: predict(stored, path, out))
-        assert said.startswith(f"{path}, row 200, column 'x'")
-        assert not out.exists()
-        done = predict(stored, path, out, keep=["x"], read=ReadOptions(bad_rows="skip"))
-    assert (done.rows, done.rejected.count) == (N - 3, 3)
-    kept = [float(row["x"]) for row in csv.DictReader(io.StringIO(out.read_text()))]
-    assert kept == without({200, 1100, 1101})["x"]
+    predicted = predict(stored, saved(s="v"), out, read=SKIP)
+    assert (predicted.rows, predicted.rejected.count) == (MANY - MANY // 5, MANY // 5)
+    assert out.read_text().count("\n") == 1 + predicted.rows
 
 
 def is_number(text):

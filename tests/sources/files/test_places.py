@@ -1,19 +1,25 @@
-"""Where rows may be: folders, patterns, lists, pipes, standard input, other file systems."""
+"""Where rows may be: folders, patterns, lists, pipes, standard input, compressed, elsewhere."""
 
+import bz2
 import gzip
 import io
+import json
 import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import fsspec
 import pyarrow as pa
 import pytest
-from pyarrow import fs, parquet
+from pyarrow import ipc, parquet
 
 from sources.files.reading import (
     RECORDS,
     TABLE,
     N,
+    all_of,
     assert_same_tally,
     in_memory,
     message_of,
@@ -23,12 +29,40 @@ from sources.files.reading import (
     written,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources import files
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.training import train
 
 HALVES = [{n: v[:50] for n, v in TABLE.items()}, {n: v[50:] for n, v in TABLE.items()}]
+YEARS = ["2020"] * 50 + ["2021"] * (N - 50)
+BY_YEAR = [{**record, "year": year} for record, year in zip(RECORDS, YEARS, strict=True)]
 FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+COMPRESSIONS = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+}
+
+
+def in_columns(write):
+    sink = io.BytesIO()
+    write(sink)
+    return sink.getvalue()
+
+
+def as_stream(sink):
+    with ipc.new_stream(sink, pa.table(TABLE).schema) as writer:
+        writer.write_table(pa.table(TABLE))
+
+
+FORMATS = {
+    "csv": written(TABLE).encode(),
+    "tsv": written(TABLE, delimiter="\t").encode(),
+    "jsonl": "\n".join(map(json.dumps, RECORDS)).encode(),
+    "json": json.dumps(RECORDS).encode(),
+    "arrow": in_columns(as_stream),
+    "parquet": in_columns(lambda sink: parquet.write_table(pa.table(TABLE), sink)),
+}
+PIPED = {**FORMATS, "csv.gz": gzip.compress(FORMATS["csv"])}
 
 
 @pytest.fixture
@@ -50,18 +84,15 @@ def folder(tmp_path, monkeypatch):
     return root
 
 
-YEARS = ["2020"] * 50 + ["2021"] * (N - 50)
 FOLDERS = {
     "its name": "data",
-    "its name with a dot": "./data",
-    "its name with a slash": "data/",
+    "its name with a dot and a slash": "./data/",
     "by a detour": "data/../data",
     "a pattern": "data/*/r*.csv",
     "a pattern with a dot": "./data/*/r*.csv",
     "a pattern of two stars": "data/**/r*.csv",
     "a pattern within the name of a column": "data/year=*/rows.csv",
     "a pattern of letters": "data/year=202[01]/rows.csv",
-    "a pattern of one letter": "data/year=202?/rows.csv",
 }
 
 
@@ -74,8 +105,7 @@ def test_folders_named_for_a_column_add_it(folder, name):
     assert [Path(file).resolve() for file in rows.files] == [
         folder / f"year=202{place}" / "rows.csv" for place in range(2)
     ]
-    records = [{**record, "year": year} for record, year in zip(RECORDS, YEARS, strict=True)]
-    assert rows_of(name) == records
+    assert rows_of(name) == BY_YEAR
     found = train(name, "y", scores=False).stored.fitted.tally
     assert_same_tally(found, in_memory({**TABLE, "year": YEARS}, "auto"))
 
@@ -110,31 +140,12 @@ def test_names_of_folders_are_decoded_and_the_default_one_is_missing(tmp_path):
     assert [row["city"] for row in rows_of(tmp_path)] == ["São Paulo", None]
 
 
-def test_a_file_alone_has_no_columns_from_its_folders(folder):
-    assert open_rows(folder / "year=2020" / "rows.csv").names == tuple(TABLE)
-
-
-def test_a_list_of_paths_is_read_in_its_order(folder):
+def test_files_by_name_come_in_their_order_without_columns_of_folders(folder, tmp_path):
     first, second = (folder / f"year=202{place}" / "rows.csv" for place in range(2))
     assert rows_of([str(second), first]) == RECORDS[50:] + RECORDS[:50]
-
-
-def test_a_folder_may_hold_several_formats(tmp_path):
-    (tmp_path / "a.csv").write_text(written(HALVES[0]))
-    parquet.write_table(pa.table(HALVES[1]), tmp_path / "b.parquet")
-    assert_same_tally(tally_of(tmp_path), in_memory(TABLE))
-
-
-@pytest.mark.parametrize("name", ["data/*/*.txt", "data/nowhere*", "[x].csv"])
-def test_a_pattern_that_nothing_matches(folder, name):
-    assert f"no file matches {name!r}" in message_of(lambda: open_rows(name))
-
-
-def test_a_name_with_signs_of_patterns_that_is_a_file_is_that_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("rows[1].csv", "what?.csv"):
-        (tmp_path / name).write_text(written(TABLE))
-        assert rows_of(name) == RECORDS
+    odd = first.rename(tmp_path / "rows[1].csv")
+    parquet.write_table(pa.table(HALVES[1]), tmp_path / "rows.parquet")
+    assert_same_tally(tally_of([odd, tmp_path / "rows.parquet"]), in_memory(TABLE))
 
 
 WHERE = {
@@ -148,6 +159,7 @@ WHERE = {
     "an unknown scheme": ("nowhere://rows.csv", "nowhere"),
     "an address that is none": ("file://rows.csv", "is no address"),
     "a file that is not in memory": ("memory://no/rows.csv", "there is no file"),
+    "a pattern that nothing matches": ("*/*.txt", "no file matches '*/*.txt'"),
     "a pattern in memory": ("memory://no/*.csv", "there is no file"),
 }
 
@@ -177,38 +189,22 @@ def store():
     store = fsspec.filesystem("memory")
     for place, half in enumerate(HALVES):
         store.pipe(f"/lake/year=202{place}/rows.csv", written(half).encode())
-    store.pipe("/lake/_temporary/rows.csv", b"junk")
     store.pipe("/lake/year=2020/.rows.csv", b"junk")
-    store.pipe("/rows.csv.gz", gzip.compress(written(TABLE).encode()))
-    with store.open("/rows.parquet", "wb") as file:
-        parquet.write_table(pa.table(TABLE), file)
+    store.pipe("/rows.csv.gz", PIPED["csv.gz"])
+    store.pipe("/rows.parquet", PIPED["parquet"])
     yield store
     store.store.clear()
 
 
-@pytest.mark.usefixtures("store")
-@pytest.mark.parametrize(
-    "name", ["memory://rows.parquet", "memory://rows.csv.gz", "memory://r*.gz"]
-)
-def test_a_file_behind_fsspec(name):
-    assert rows_of(name) == RECORDS
-    assert_same_tally(tally_of(name), in_memory(TABLE))
-
-
-@pytest.mark.usefixtures("store")
-@pytest.mark.parametrize(
-    "name", ["memory://lake", "memory://lake/", "memory://lake/year*/*.csv", "memory://**/rows.csv"]
-)
-def test_a_folder_behind_fsspec(store, name):
-    store.rm("/lake/_temporary/rows.csv")
+def test_files_behind_fsspec(store):
+    for name in ("memory://rows.parquet", "memory://rows.csv.gz", "memory://r*.gz"):
+        assert_same_tally(tally_of(name), in_memory(TABLE))
     files = tuple(f"memory://lake/year=202{place}/rows.csv" for place in range(2))
-    assert open_rows(name).files == files
-    records = [{**record, "year": year} for record, year in zip(RECORDS, YEARS, strict=True)]
-    assert rows_of(name) == records
-
-
-def test_what_is_hidden_behind_fsspec_is_no_data(store):
-    assert len(open_rows("memory://lake").files) == 2
+    for name in ("memory://lake", "memory://lake/year*/*.csv", "memory://**/rows.csv"):
+        assert open_rows(name).files == files
+        assert rows_of(name) == BY_YEAR
+    store.pipe("/lake/_temporary/rows.csv", b"junk")
+    assert open_rows("memory://lake/").files == files
 
 
 def test_the_file_system_of_pyarrow(folder):
@@ -219,37 +215,139 @@ def test_the_file_system_of_pyarrow(folder):
     assert rows_of(name) == RECORDS[:50]
 
 
-class Counted(fs.FileSystemHandler):
-    """A file system made up for the purpose: names of numbers are files with so many rows."""
-
-    def get_type_name(self):
-        return "counted"
-
-    def normalize_path(self, path):
-        return path
-
-    def get_file_info(self, paths):
-        kind = {True: fs.FileType.File, False: fs.FileType.NotFound}
-        return [fs.FileInfo(path, kind[path.strip("/").isdigit()]) for path in paths]
-
-    def open_input_file(self, path):
-        rows = "".join(f"{k},{'ab'[k % 2]}\n" for k in range(int(path.strip("/"))))
-        return pa.PythonFile(io.BytesIO(f"x,y\n{rows}".encode()), mode="r")
-
-    def get_file_info_selector(self, selector):
-        raise NotImplementedError
-
-    create_dir = delete_dir = delete_dir_contents = delete_root_dir_contents = None
-    delete_file = move = copy_file = open_input_stream = open_output_stream = None
-    open_append_stream = None
+@pytest.mark.parametrize("ending", COMPRESSIONS)
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_compressed_in_every_way(tmp_path, kind, ending):
+    path = tmp_path / f"rows.{kind}.{ending}"
+    path.write_bytes(COMPRESSIONS[ending](FORMATS[kind]))
+    assert open_rows(path).n_bytes is None
+    for size in (100, 1 << 20):
+        with small_blocks(size):
+            assert_same_tally(tally_of(path), in_memory(TABLE))
 
 
-Counted.__abstractmethods__ = frozenset()
+@pytest.mark.parametrize("ending", COMPRESSIONS)
+def test_the_first_bytes_tell_whatever_the_name_says(tmp_path, ending):
+    compress = COMPRESSIONS[ending]
+    halves = FORMATS["csv"][:777], FORMATS["csv"][777:]
+    files = {
+        **dict.fromkeys(
+            ["rows.csv", "rows.csv.zst", "rows.txt.gz", "r.x"], compress(FORMATS["csv"])
+        ),
+        f"lines.{ending}": compress(FORMATS["jsonl"]),
+        f"plain.csv.{ending}": FORMATS["csv"],
+        f"parts.csv.{ending}": b"".join(map(compress, halves)),
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        assert rows_of(tmp_path / name) == RECORDS, name
 
 
-def test_a_made_up_file_system(monkeypatch):
-    system = fs.PyFileSystem(Counted())
-    monkeypatch.setattr(files, "_file_system", lambda name: (system, name.split("://")[1]))
-    with small_blocks(64):
-        assert [row["x"] for row in rows_of("counted://100")] == list(range(100))
-    assert "there is no file 'counted://many'" in message_of(lambda: open_rows("counted://many"))
+def test_zstd_without_a_size_in_front(tmp_path):
+    path = tmp_path / "rows.csv.zst"
+    with pa.CompressedOutputStream(str(path), "zstd") as out:
+        out.write(FORMATS["csv"])
+    assert rows_of(path) == RECORDS
+
+
+@pytest.mark.parametrize("ending", COMPRESSIONS)
+@pytest.mark.parametrize("left", [0.2, 0.6, 0.99])
+def test_a_compressed_file_that_is_cut_or_damaged_is_one_clear_error(tmp_path, ending, left):
+    path = tmp_path / f"rows.csv.{ending}"
+    data = COMPRESSIONS[ending](FORMATS["csv"])
+    at = int(len(data) * left)
+    for broken in (data[:at], data[: at - 20] + bytes(40) + data[at + 20 :]):
+        path.write_bytes(broken)
+        for size in (100, 1 << 20):
+            with small_blocks(size):
+                said = message_of(lambda: tally_of(path, bad_rows="skip"))
+            assert said.startswith(str(path))
+    path.write_bytes(COMPRESSIONS[ending](b""))
+    assert f"{path} is empty" in message_of(lambda: open_rows(path))
+
+
+READ = """
+import json, sys
+from tallybayes.sources.arrow_files import plain_types
+from tallybayes.sources.rows import open_rows
+rows = open_rows(sys.argv[1])
+fragments = rows.fragments(plain_types(rows.sample.schema))
+pieces = [piece for fragment in fragments for piece in fragment.decode()]
+json.dump([record for piece in pieces for record in piece.table.to_pylist()], sys.stdout)
+"""
+
+
+def in_a_process(name, **how):
+    command = [sys.executable, "-c", READ, name]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, **how).stdout)
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet"])
+def test_standard_input(kind):
+    assert in_a_process("-", input=PIPED[kind]) == RECORDS
+
+
+@FIFO
+def test_standard_input_by_its_other_name(tmp_path):
+    assert in_a_process("/dev/stdin", input=PIPED["csv"]) == RECORDS
+    path = tmp_path / "rows.csv"
+    path.write_bytes(PIPED["csv"])
+    with path.open("rb") as file:
+        assert in_a_process("/dev/stdin", stdin=file) == RECORDS
+
+
+def test_a_process_without_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "there is no standard input" in message_of(lambda: open_rows("-"))
+
+
+@FIFO
+@pytest.mark.parametrize("data", PIPED.values(), ids=PIPED)
+def test_a_named_pipe_is_read_once(tmp_path, data):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(data,))
+    writer.start()
+    rows = open_rows(path)
+    assert not rows.rereadable
+    records = [
+        r
+        for c in rows.fragments(all_of(rows))
+        for piece in c.decode()
+        for r in piece.table.to_pylist()
+    ]
+    writer.join()
+    assert records == RECORDS
+    assert "can be read only once" in message_of(lambda: list(rows.fragments(all_of(rows))))
+
+
+@FIFO
+def test_a_pipe_may_hand_out_a_byte_at_a_time(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+
+    def drip():
+        with path.open("wb", buffering=0) as pipe:
+            for byte in PIPED["csv.gz"]:
+                pipe.write(bytes([byte]))
+
+    writer = threading.Thread(target=drip)
+    writer.start()
+    assert rows_of(path) == RECORDS
+    writer.join()
+
+
+@pytest.mark.parametrize("data", PIPED.values(), ids=PIPED)
+def test_open_files_are_read_and_left_open(data):
+    file = io.BytesIO(data)
+    with small_blocks(100):
+        assert rows_of(file) == RECORDS
+    assert not file.closed
+
+
+def test_files_open_for_text_are_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(written(TABLE))
+    assert "mode 'rb'" in message_of(lambda: open_rows(io.StringIO("x,y\n1,2\n")))
+    with path.open() as file:
+        assert f"{path} is open for text" in message_of(lambda: open_rows(file))

@@ -17,7 +17,6 @@ from sources.files.reading import (
 )
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import rows
-from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
@@ -62,12 +61,27 @@ def together(*tables):
     return {name: [v for table in tables for v in table[name]] for name in tables[0]}
 
 
-@pytest.mark.parametrize("n", [2, 7, 12])
-def test_many_files_are_one_table(save, n):
-    tables = [{**ONE, "x": [value + k for value in ONE["x"]]} for k in range(n)]
-    paths = save(*tables)
+WHOLE = {**ONE, "x": [1, 2, 3, 4] * 10}
+EMPTY = {**ONE, "x": [None] * 40}
+TABLES = {
+    "many": [{**ONE, "x": [value + 10 * k for value in ONE["x"]]} for k in range(12)],
+    "whole numbers before decimals": [WHOLE, ONE],
+    "decimals before whole numbers": [ONE, WHOLE],
+    "columns in another order": [ONE, {name: ONE[name] for name in ("y", "s", "x")}],
+    "a column that is empty in the first": [EMPTY, ONE],
+}
+
+
+@pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
+def test_several_files_are_one_table(save, tables, tmp_path):
+    paths, whole = save(*tables), together(*tables)
     with small_blocks(200):
-        assert_same_tally(tally_of(paths, COLUMNS), in_memory(together(*tables), COLUMNS))
+        assert_same_tally(tally_of(paths, COLUMNS), in_memory(whole, COLUMNS))
+        assert [row["x"] for row in rows_of(paths, {"x": "number"})] == whole["x"]
+    stored = train(paths, "y", scores=False).stored
+    assert_same_tally(stored.fitted.tally, in_memory(whole, "auto"))
+    predict(stored, paths, tmp_path / "out.parquet", keep=["x"])
+    assert parquet.read_table(tmp_path / "out.parquet")["x"].to_pylist() == whole["x"]
 
 
 def test_leave_one_out_scores_of_several_files_are_those_of_one(save, tmp_path):
@@ -79,38 +93,12 @@ def test_leave_one_out_scores_of_several_files_are_those_of_one(save, tmp_path):
     assert found["scores"]["log_loss"] == pytest.approx(expected["scores"]["log_loss"], rel=1e-9)
 
 
-def test_whole_numbers_in_one_file_and_decimals_in_another(save):
-    whole = {**ONE, "x": [1, 2, 3, 4] * 10}
-    for tables in ((ONE, whole), (whole, ONE)):
-        paths = save(*tables)
-        found = train(paths, "y").stored.fitted.tally
-        assert_same_tally(found, in_memory(together(*tables), "auto"))
-
-
-def test_the_order_of_columns_may_differ(save):
-    other = {name: ONE[name] for name in ("y", "s", "x")}
-    assert_same_tally(tally_of(save(ONE, other), COLUMNS), in_memory(together(ONE, ONE), COLUMNS))
-
-
-def test_a_column_may_be_empty_in_the_first_file(save):
-    empty = {**ONE, "x": [None] * 40}
-    found = train(save(empty, ONE), "y").stored.fitted.tally
-    assert_same_tally(found, in_memory(together(empty, ONE), "auto"))
-
-
-def test_a_file_of_nothing_but_names_adds_nothing(tmp_path):
+def test_files_without_rows_are_passed_over(tmp_path):
     paths = [tmp_path / f"{k}.csv" for k in range(3)]
-    for path, text in zip(paths, ["x,s,y\n", written(ONE), "x,s,y\n"], strict=True):
-        path.write_text(text)
-    assert_same_tally(train(paths, "y").stored.fitted.tally, in_memory(ONE, "auto"))
-
-
-def test_files_left_empty_are_passed_over(tmp_path):
-    paths = [tmp_path / f"{k}.csv" for k in range(3)]
-    for path, text in zip(paths, ["", written(ONE), ""], strict=True):
+    for path, text in zip(paths, ["", written(ONE), "x,s,y\n"], strict=True):
         path.write_text(text)
     assert_same_tally(train(tmp_path, "y").stored.fitted.tally, in_memory(ONE, "auto"))
-    assert "is empty" in message_of(lambda: open_rows([paths[0], paths[2]]))
+    assert "is empty" in message_of(lambda: open_rows(paths[0]))
 
 
 def lacking(name):
@@ -170,27 +158,3 @@ def test_numbers_in_one_file_where_another_has_text(save, monkeypatch, name, sam
     said = message_of(lambda: train(paths, "y"))
     assert said.startswith(str(paths[1]))
     assert f"column {name!r}" in said
-
-
-def test_rows_that_do_not_fit_in_a_later_file_are_set_aside(tmp_path):
-    words = {**ONE, "x": ["low", *ONE["x"][1:]]}
-    paths = [as_csv(tmp_path / "a", ONE), as_csv(tmp_path / "b", words)]
-    done = train(paths, "y", read=ReadOptions(bad_rows="report"))
-    assert done.rejected.lines == [f"{paths[1]}, row 1, column 'x': 'low' is not a number"]
-    good = together(ONE, {name: values[1:] for name, values in ONE.items()})
-    assert_same_tally(done.stored.fitted.tally, in_memory(good, "auto"))
-
-
-def test_predictions_of_several_files_come_in_their_order(save, tmp_path):
-    tables = [{**ONE, "x": [value + 10 * k for value in ONE["x"]]} for k in range(3)]
-    paths = save(*tables)
-    stored = train(paths, "y", scores=False).stored
-    out = tmp_path / "out.parquet"
-    predict(stored, paths, out, keep=["x"])
-    assert parquet.read_table(out)["x"].to_pylist() == together(*tables)["x"]
-
-
-def test_rows_of_several_files_come_in_their_order(save):
-    tables = [{**ONE, "x": [value + 10 * k for value in ONE["x"]]} for k in range(3)]
-    with small_blocks(100):
-        assert [row["x"] for row in rows_of(save(*tables))] == together(*tables)["x"]

@@ -13,17 +13,15 @@ from sources.files.reading import (
     RECORDS,
     TABLE,
     N,
-    all_of,
     assert_same_tally,
     frame,
     in_memory,
     message_of,
-    rows_of,
+    records_of,
     tally_of,
 )
 from tallybayes.sources import arrow_files
 from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.prediction import predict
 from tallybayes.workflows.training import train
 
 FORMS = {
@@ -49,39 +47,20 @@ FORMS = {
 
 
 @pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
-def test_every_form_gives_the_rows_and_the_tally_of_an_estimator(make):
+def test_every_form_gives_the_rows_and_the_tally_of_an_estimator(make, monkeypatch):
     wanted = dict.fromkeys(TABLE, "text") | {"income": "number", "age": "integer"}
     wanted["owner"] = "boolean"
-    assert rows_of(make(), wanted) == [
-        {n: None if v is None or v != v else v for n, v in record.items()} for record in RECORDS
-    ]
-    assert_same_tally(tally_of(make()), in_memory(TABLE))
+    rows = open_rows(make())
+    assert records_of(rows, wanted) == RECORDS
+    if rows.rereadable:
+        assert records_of(rows, wanted) == RECORDS
+    else:
+        assert "can be read only once" in message_of(lambda: records_of(rows, wanted))
     found = train(make(), "y", scores=False).stored.fitted.tally
     assert_same_tally(found, in_memory(TABLE, "auto"))
-
-
-@pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
-def test_pieces_of_any_size(make, monkeypatch):
     monkeypatch.setattr(arrow_files, "ROWS", 7)
     with limited_to(3):
         assert_same_tally(tally_of(make()), in_memory(TABLE))
-
-
-@pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
-def test_all_but_readers_can_be_gone_through_again(make):
-    rows = open_rows(make())
-    first = [piece.n_rows for chunk in rows.fragments(all_of(rows)) for piece in chunk.decode()]
-    assert sum(first) == N
-    if rows.rereadable:
-        again = [piece.n_rows for chunk in rows.fragments(all_of(rows)) for piece in chunk.decode()]
-        assert again == first
-    else:
-        assert "can be read only once" in message_of(lambda: list(rows.fragments(all_of(rows))))
-
-
-def test_a_field_that_only_later_records_have_is_a_column():
-    records = [{"a": 1.5, "y": "p"}, {"a": 2.5, "b": "x", "y": "q"}]
-    assert rows_of(records) == [{"a": 1.5, "y": "p", "b": None}, {"a": 2.5, "y": "q", "b": "x"}]
 
 
 def test_categoricals_of_pandas_and_polars_declare_their_values():
@@ -96,19 +75,6 @@ def test_categoricals_of_pandas_and_polars_declare_their_values():
         {"c": pl.Series(values, dtype=pl.Enum(["w", "v", "u"])), "y": [0, 1, 1, 0]}
     )
     assert_same_tally(train(table, "y").stored.fitted.tally, expected)
-
-
-def test_predictions_are_those_of_the_estimator(tmp_path):
-    stored = train(frame(), "y", scores=False).stored
-    out = tmp_path / "out.parquet"
-    predict(stored, pl.DataFrame(TABLE), out, proba=True)
-    table = frame().drop(columns="y")
-    expected = tb.NaiveBayes().fit(table, TABLE["y"])
-    found = pd.read_parquet(out)
-    assert found["prediction"].tolist() == expected.predict(table).tolist()
-    np.testing.assert_allclose(
-        found[["P(no)", "P(yes)"]], expected.predict_proba(table), rtol=1e-12
-    )
 
 
 REFUSED = {

@@ -74,26 +74,29 @@ def write(request, tmp_path):
     return write
 
 
-def test_rows_and_tally_are_those_in_memory(write):
+@pytest.mark.parametrize("rows", [1, 13, 64, 32_768])
+def test_rows_and_tally_are_those_in_memory_in_pieces_of_any_size(write, monkeypatch, rows):
+    monkeypatch.setattr(arrow_files, "ROWS", rows)
     path = write(pa.table(TABLE))
-    assert rows_of(path) == RECORDS
-    assert_same_tally(tally_of(path), in_memory(TABLE))
-    found = train(path, "y", scores=False).stored.fitted.tally
+    assert open_rows(path).n_bytes == path.stat().st_size
+    unnamed = path.rename(path.with_suffix(""))  # the name need not tell the format
+    with limited_to(3):
+        assert rows_of(unnamed) == RECORDS
+        assert_same_tally(tally_of(unnamed), in_memory(TABLE))
+        found = train(unnamed, "y", scores=False).stored.fitted.tally
     assert_same_tally(found, in_memory(TABLE, "auto"))
 
 
-@pytest.mark.parametrize("rows", [1, 13, 64])
-def test_pieces_of_any_size_on_any_number_of_threads(write, monkeypatch, rows):
-    monkeypatch.setattr(arrow_files, "ROWS", rows)
+def test_what_does_not_fit_names_file_and_column(write):
     path = write(pa.table(TABLE))
-    with limited_to(3):
-        assert rows_of(path) == RECORDS
-        assert_same_tally(tally_of(path), in_memory(TABLE))
-
-
-def test_the_name_need_not_tell_the_format(write, tmp_path):
-    path = write(pa.table(TABLE)).rename(tmp_path / "rows")
-    assert rows_of(path) == RECORDS
+    said = message_of(lambda: tally_of(path, {"status": "gaussian"}))
+    assert said.startswith(f"{path}: column 'status' holds ")
+    assert "a number is expected" in said
+    said = message_of(lambda: rows_of(path, {"incom": "number"}))
+    assert said == f"{path} has no column 'incom'; did you mean 'income'?"
+    path = write(pa.table(TABLE).slice(0, 0))
+    assert rows_of(path) == []
+    assert f"{path} has no rows" in message_of(lambda: train(path, "y"))
 
 
 def test_categoricals_declare_values_that_do_not_occur(write):
@@ -107,13 +110,6 @@ def test_categoricals_declare_values_that_do_not_occur(write):
     expected = tb.NaiveBayes().fit(frame.drop(columns="y"), frame["y"]).tally_
     assert set(found.schema.declared["grade"]) >= {"low", "mid", "high"}
     assert_same_tally(found, expected)
-
-
-def test_what_a_dictionary_of_parquet_declares_is_declared(tmp_path):
-    grades = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), ["low", "high", "never"])
-    parquet.write_table(pa.table({"grade": grades, "y": list("aba")}), tmp_path / "rows.parquet")
-    found = train(tmp_path / "rows.parquet", "y", scores=False).stored.fitted.tally
-    assert set(found.schema.declared["grade"]) == {"low", "high", "never"}
 
 
 COUNTED = {
@@ -162,13 +158,6 @@ def test_columns_that_cannot_be_counted_are_refused_by_name_only_if_used(write, 
     assert_same_tally(found, in_memory(TABLE, "auto"))
 
 
-def test_text_where_numbers_are_declared_names_file_and_column(write):
-    path = write(pa.table(TABLE))
-    said = message_of(lambda: tally_of(path, {"status": "gaussian"}))
-    assert said.startswith(f"{path}: column 'status' holds ")
-    assert "a number is expected" in said
-
-
 def test_a_missing_label_is_named_by_its_row(write, monkeypatch):
     monkeypatch.setattr(arrow_files, "ROWS", 10)
     labels = [None if k in (57, 99) else label for k, label in enumerate(TABLE["y"])]
@@ -181,27 +170,3 @@ def test_a_missing_label_is_named_by_its_row(write, monkeypatch):
     ]
     left = {n: [v for k, v in enumerate(c) if k not in (57, 99)] for n, c in TABLE.items()}
     assert_same_tally(done.stored.fitted.tally, in_memory(left))
-
-
-def test_a_file_without_rows_has_nothing_to_learn_from(write):
-    path = write(pa.table(TABLE).slice(0, 0))
-    assert rows_of(path) == []
-    assert f"{path} has no rows" in message_of(lambda: train(path, "y"))
-
-
-@pytest.mark.parametrize("save", [arrow_in_file, arrow_stream], ids=["file", "stream"])
-def test_two_columns_of_one_name_are_refused(tmp_path, save):
-    save(pa.table([[1, 2], [3, 4]], names=["x", "x"]), tmp_path / "rows.arrow")
-    said = message_of(lambda: open_rows(tmp_path / "rows.arrow"))
-    assert said == f"{tmp_path / 'rows.arrow'}: two columns are named 'x'; rename one of them"
-
-
-def test_a_column_that_is_lacking_is_named_with_its_file(write):
-    path = write(pa.table(TABLE))
-    said = message_of(lambda: rows_of(path, {"incom": "number"}))
-    assert said == f"{path} has no column 'incom'; did you mean 'income'?"
-
-
-def test_how_much_there_is_to_read_is_known(write):
-    path = write(pa.table(TABLE))
-    assert open_rows(path).n_bytes == path.stat().st_size
