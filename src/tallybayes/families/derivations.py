@@ -14,7 +14,6 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.families.categorical import CategoricalParameters
 from tallybayes.families.counts import (
@@ -43,8 +42,6 @@ from tallybayes.rendering.formula import (
     product,
     sqrt,
 )
-
-Floats = NDArray[np.float64]
 
 ANY_CLASS = "c", "k", "class", "any class"  # the first that is no class itself
 STATED = "the probabilities are stated: the model comes without its counts"
@@ -199,9 +196,8 @@ def _of_estimates(
     given = [f"all but {each}" if elsewhere else each for each in (*asked.classes, asked.any_class)]
     factors = [*(each.factor for each in estimates), of("P", what, given[-1])]
     if elsewhere:
-        factors = [
-            each.parts[1] / each.parts[0] if each.op == "/" else 1 / each for each in factors
-        ]
+        parts: Any = ((*each.parts,) if each.op == "/" else (each, 1) for each in factors)
+        factors = [below / above for above, below in parts]
     *raised, general = (powered(each, asked.weight, asked.exponent) for each in factors)
     lines = tuple(
         (each.shown(of("P", what, label)),) for label, each in zip(given, estimates, strict=False)
@@ -210,19 +206,14 @@ def _of_estimates(
 
 
 def _of_value(
-    asked: Question,
-    where: str,
-    ratios: Ratios | None,
-    logs: Floats,
-    to: str,
-    m: float | None = None,
+    asked: Question, where: str, ratios: Ratios | None, to: str, m: float | None = None
 ) -> Derivation:
     """Derive the probability of a value, or of what it is taken for."""
     title = f"{asked.what}, {asked.detail}" if asked.detail else asked.what
     known = asked.detail and not asked.detail.startswith(NEVER_SEEN)
     what = f"{asked.column} {asked.detail}" if known else asked.what
     if ratios is None:
-        return _of_estimates(asked, title, STATED, what, list(map(_stated, logs.tolist())))
+        return _of_estimates(asked, title, STATED, what, [*map(_stated, asked.logs)])
     how = f"the class's rows {where}, over all its rows with a value"
     if m is None:
         how += _smoothing(ratios, to)
@@ -243,29 +234,26 @@ def _smoothing(ratios: Ratios, to: str) -> str:
 @derivation.register
 def _(tables: CategoricalParameters, asked: Question) -> Derivation:
     """Derive the probability of a category, or of the interval of a number."""
-    place, one = tables.place(asked.unit, asked.raw), tables.select([asked.unit])
-    ratios, labels, kind = one.fractions, one.labels[0], tables.shows[0]
-    if place is not None:
-        logs = one.log_probabilities[:, place]
-        ratios = None if ratios is None else ratios[:, [place]]
-    else:
-        logs = one.log_unseen[:, 0]
-        if ratios is not None:
-            more = asked.family.added_to_unseen(asked.info, asked.unit, labels)[:, None]
-            ratios = replace(ratios[:, :1], count=np.zeros(more.shape), added=more)
+    ratios, labels, kind = tables.ratios(asked.unit), tables.labels[asked.unit], tables.shows[0]
+    place = tables.place(asked.unit, asked.raw)
+    if ratios is not None and place is not None:
+        ratios = ratios[:, [place]]
+    elif ratios is not None:
+        more = asked.family.added_to_unseen(asked.info, asked.unit, labels)[:, None]
+        ratios = replace(ratios[:, :1], count=np.zeros(more.shape), added=more)
     where = f"{'in' if kind == 'interval' else 'with'} the {kind}"
     m = getattr(asked.family, "m", None)
-    return _of_value(asked, where, ratios, logs, f"each of {len(labels)} {kind}s", m)
+    return _of_value(asked, where, ratios, f"each of {len(labels)} {kind}s", m)
 
 
 @derivation.register
 def _(switches: BernoulliParameters, asked: Question) -> Derivation:
     """Derive the probability of a column that is on or off."""
-    ratios, logs, side = switches.ratios(asked.unit), switches.log_present, "above"
+    ratios, side = switches.ratios(asked.unit), "above"
     if asked.detail == "off":
-        ratios, logs, side = ratios and ratios.opposite(), switches.log_absent, "not above"
+        ratios, side = ratios and ratios.opposite(), "not above"
     where = f"{side} {switches.threshold:.6g} ({asked.detail})"
-    return _of_value(asked, where, ratios, logs[:, asked.unit], "both outcomes")
+    return _of_value(asked, where, ratios, "both outcomes")
 
 
 @derivation.register
