@@ -357,7 +357,7 @@ class Schema:
 
 def kind_of(word: Any, name: str) -> Kind:
     """Return the kind that the user means: a kind itself, or that of a family."""
-    kind = getattr(word, "kind", word)
+    kind = word if isinstance(word, type) else getattr(word, "kind", word)
     if is_kind(kind):
         settled: Kind = kind
         return settled

@@ -37,8 +37,6 @@ from tallybayes.schema import Intervals
 from tallybayes.tallies import Codes
 
 LARGEST = np.finfo(np.float64).max
-LEAST_ABOVE_0 = np.finfo(np.float64).tiny
-LOG_2 = float(np.log(2.0))
 SAME = 1e-12  # a relative difference that may be rounding: the cuts are equally good
 
 
@@ -241,24 +239,18 @@ def _best(counts: Floats) -> int:
         for part, part_bits in ((left, left_bits), (right, right_bits))
     )
     # weights may add up to less than two rows, which have no choice of cuts
-    price = np.log2(max(n - 1.0, 1.0)) + _log2_of_partitions(k) - k * bits / n + of_parts
+    partitions = np.log2(3.0**k - 2.0) if k < 100 else k * np.log2(3.0)  # 2 is lost then anyway
+    price = np.log2(max(n - 1.0, 1.0)) + partitions - k * bits / n + of_parts
     return at + 1 if bits - rest[at] > price else 0
 
 
 def _bits(counts: Floats) -> Floats:
     """Return N H of the classes' counts (down) in each column."""
+    from scipy.special import xlogy
 
-    def n_log_n(n: Floats) -> Floats:
-        logs: Floats = np.log(np.maximum(n, LEAST_ABOVE_0))  # 0 log 0 is 0
-        return n * logs
-
-    nats: Floats = n_log_n(counts.sum(axis=0)) - n_log_n(counts).sum(axis=0)
-    return nats / LOG_2
-
-
-def _log2_of_partitions(k: int) -> float:
-    """Return log2(3^k - 2); for many classes the 2 is lost anyway."""
-    return float(np.log2(3.0**k - 2.0)) if k < 100 else float(k * np.log2(3.0))
+    total = counts.sum(axis=0)
+    bits: Floats = (xlogy(total, total) - xlogy(counts, counts).sum(axis=0)) / np.log(2.0)
+    return bits
 
 
 def _between(low: float, high: float) -> float:

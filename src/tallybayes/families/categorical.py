@@ -164,13 +164,12 @@ class CategoricalParameters(Parameters):
         if block.labels is None:
             block = coded_by_value(block.codes, self.names)
         for name, known, given in zip(self.names, self.labels, block.labels or (), strict=True):
-            if known and given and isinstance(known[0], str) != isinstance(given[0], str):
-                here, there = "text", "numbers"
-                if not isinstance(given[0], str):
-                    here, there = there, here
+            first = [*given[:1], *known[:1]]
+            types = ["text" if isinstance(label, str) else "numbers" for label in first]
+            if len({*types}) > 1:
                 raise TallyBayesError(
-                    f"column {name!r} holds {here} ({given[0]!r}), but {there} ({known[0]!r}) when "
-                    "it was counted; convert it"
+                    f"column {name!r} holds {types[0]} ({first[0]!r}), but {types[1]} "
+                    f"({first[1]!r}) when it was counted; convert it"
                 )
         return block
 
