@@ -357,10 +357,9 @@ class Schema:
 
 def kind_of(word: Any, name: str) -> Kind:
     """Return the kind that the user means: a kind itself, or that of a family."""
-    kind = word if isinstance(word, type) else getattr(word, "kind", word)
+    kind: Kind = word if isinstance(word, type) else getattr(word, "kind", word)
     if is_kind(kind):
-        settled: Kind = kind
-        return settled
+        return kind
     raise TallyBayesError(
         f"column {name!r} is declared as {word!r}; expected a kind such as Numeric() or "
         "Categories(), or a family such as Gaussian() or Text()"
