@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from msgspec import structs
 
@@ -357,9 +357,9 @@ class Schema:
 
 def kind_of(word: Any, name: str) -> Kind:
     """Return the kind that the user means: a kind itself, or that of a family."""
-    kind: Kind = word if isinstance(word, type) else getattr(word, "kind", word)
+    kind: Any = word if isinstance(word, type) else getattr(word, "kind", word)
     if is_kind(kind):
-        return kind
+        return cast(Kind, kind)
     raise TallyBayesError(
         f"column {name!r} is declared as {word!r}; expected a kind such as Numeric() or "
         "Categories(), or a family such as Gaussian() or Text()"
