@@ -3,6 +3,7 @@
 Whoever makes up a file can make its digest right, too: then it is an error, or a sound model.
 """
 
+import io
 import json
 import pickle
 import subprocess
@@ -148,7 +149,7 @@ HEADERS = {
 
 @pytest.mark.parametrize("name", HEADERS)
 def test_headers_that_lie_are_an_error(name):
-    refused(HEADERS[name], "cannot be read by this version|not a model file")
+    refused(HEADERS[name], "cannot be read by this version|cut or damaged")
 
 
 def test_no_memory_is_taken_for_what_is_not_there(tmp_path):
@@ -331,6 +332,99 @@ def test_weights_that_no_words_have_are_an_error():
         manifest["kinds"][0]["idf"] = wrong
         data = put_together(manifest, tensors, what="tally")
         refused(data, "cannot be read by this version", tb.Tally.from_bytes)
+
+
+# what a few bytes may claim is bounded, and so are the numbers that make no sense
+
+
+def claiming(columns=None, **changes):
+    """Return the parts of a small model of texts and counts, with other arrays."""
+    table = {"mail": ["lunch now", "buy a lottery"] * 3, "n": [1, 2, 3] * 2}
+    said = {"mail": tb.Words(buckets=64) if columns == "buckets" else tb.Words(), "n": tb.Count()}
+    manifest, tensors = taken_apart(
+        dump_bytes(stored(Fitted(tb.Tally.of(table, ["a", "b"] * 3, columns=said))))
+    )
+    for name, value in changes.items():
+        place = next(each for each in tensors if each.endswith(name))
+        tensors[place] = np.full_like(tensors[place], value)
+    return manifest, tensors
+
+
+def many_classes(n):
+    """Return a model of buckets and so many classes, of which each has one word."""
+    labels = [f"{k:06d}" for k in range(n)]
+    said = {"mail": tb.Words(buckets=2**20)}
+    return dump_bytes(stored(Fitted(tb.Tally.of({"mail": ["now"] * n}, labels, columns=said))))
+
+
+@pytest.mark.parametrize("weight", [1.7e308, 1e300, 1e-308, 5e-324])
+def test_weights_that_no_rows_have_are_an_error(weight):
+    for name in ("0.weight", "1.weight", "weight"):
+        manifest, tensors = claiming()
+        tensors[name] = np.full_like(tensors[name], weight)
+        refused(put_together(manifest, tensors), "do not fit together")
+
+
+def test_numbers_that_no_columns_have_are_an_error():
+    refused(put_together(*claiming("buckets", **{"0.sums": 1.7e308})), "do not fit together")
+    for least, most in ((3.0, 2.0), (1e308, -1e308)):
+        manifest, tensors = taken_apart(SMALL)
+        tensors["0.least"][...], tensors["0.most"][...] = least, most
+        refused(put_together(manifest, tensors), "do not fit together")
+
+
+def test_words_that_are_only_claimed_are_an_error():
+    manifest, tensors = claiming("buckets")
+    kind = next(each for each in manifest["tally"]["kinds"] if each["type"] == "Words")
+    for buckets in (2**25, 2**30, 2**62):
+        kind["buckets"] = buckets
+        refused(put_together(manifest, tensors), "buckets is|do not fit together|out of range")
+    assert load(many_classes(60)).fitted.tally.rows.sum() == 60
+    refused(many_classes(70), "do not fit together")
+
+
+def test_columns_that_are_only_claimed_are_an_error():
+    tally = tb.Tally.of(np.zeros((2, 3)), [0, 1])
+    manifest, tensors = taken_apart(dump_bytes(stored(Fitted(tally - tally))))
+    for names, sound in ((10**6, True), (10**7, False)):
+        manifest["tally"]["names"] = names
+        wide = {
+            name: np.zeros((0, names) if array.ndim == 2 else 0, array.dtype)
+            for name, array in tensors.items()
+        }
+        data = put_together(manifest, wide)
+        if sound:
+            assert len(load(data).fitted.tally.schema.names) == names
+        else:
+            refused(data, "do not fit together")
+
+
+def test_documents_of_a_claimed_length_are_drawn_no_longer_than_anyone_reads():
+    model = load(put_together(*claiming(lengths=1e300))).fitted.model
+    assert len(model.sample(1, seed=0)["mail"][0].split()) < 200_000
+
+
+def test_a_pipe_without_end_is_read_no_further_than_its_header_says():
+    class Endless(io.RawIOBase):
+        taken = 0
+
+        def __init__(self, data):
+            self.data = data
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            n = min(len(buffer), 2**16)
+            part = self.data[self.taken : self.taken + n]
+            buffer[:n] = part + bytes(n - len(part))
+            self.taken += n
+            return n
+
+    for data in (b"", WHOLE, WHOLE[:2000]):
+        endless = Endless(data)
+        refused(endless, "cut or damaged|not a model file")
+        assert endless.taken < len(WHOLE) + 2**18
 
 
 def read(data):

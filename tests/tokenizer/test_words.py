@@ -157,7 +157,7 @@ class Unhashable:
         ({"ngrams": (1.0, 2.0)}, r"ngrams is \(1.0, 2.0\)"),
         ({"min_length": 0}, "min_length is 0; it must be a whole number from 1"),
         ({"min_length": True}, "min_length is True"),
-        ({"buckets": 0}, "buckets is 0; it must be a whole number from 1 to 1073741824"),
+        ({"buckets": 0}, "buckets is 0; it must be a whole number from 1 to 16777216"),
         ({"buckets": 2**31}, "buckets is 2147483648"),
         ({"stop_words": "english"}, "stop_words is 'english'; give a list of words"),
         ({"stop_words": ["a", 1]}, "stop_words is .* give a list of words"),

@@ -26,17 +26,11 @@ if TYPE_CHECKING:
 STANDARD = "-"
 
 
-class _Piped(io.BytesIO):
-    """A model from standard input, as errors call it."""
-
-    name = "standard input"
-
-
 def load_model(name: str, data: Sequence[str] = ()) -> Stored:
     """Read the model to use, from a file or from standard input, which is then not data too."""
     stored = read_model(name, data)
     if not stored.fitted.tally.classes:
-        where = _Piped.name if name == STANDARD else name
+        where = "standard input" if name == STANDARD else name
         raise TallyBayesError(
             f"{where}: everything was forgotten that the model had learned, so it says nothing; "
             "update it with some rows first"
@@ -57,8 +51,7 @@ def read_model(name: str, others: Sequence[str] = ()) -> Stored:
         raise TallyBayesError("there is no standard input to read; give the name of a file")
     if stream.isatty():
         raise click.UsageError("A model cannot be typed; name its file, or pipe one in.")
-    # what does not begin like a model is not read to its end
-    return load(_Piped(stream.read() if is_model(name) else stream.peek()))
+    return load(stream, "standard input")
 
 
 def is_model(name: str) -> bool:

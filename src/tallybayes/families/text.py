@@ -63,6 +63,7 @@ CRITERIA = ("mutual_information", "chi2")
 WORDS = Words()
 BYTES_OF_A_WORD = 6  # about
 PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
+LONGEST_DRAWN = 100_000  # words of a document
 NO_WORDS = "no words are known"
 ABSENT = "words that are absent"
 UNKNOWN = "not a word that the model knows"
@@ -310,7 +311,7 @@ class TextParameters(Parameters):
             if self.text.event == "bernoulli":
                 drawn = usable[rng.random(len(usable)) < p[c]]
             else:
-                places = rng.random(rng.poisson(lengths[c])) * ends[c, -1]
+                places = rng.random(rng.poisson(min(lengths[c], LONGEST_DRAWN))) * ends[c, -1]
                 drawn = usable[np.searchsorted(ends[c], places, side="right")]
             out[row] = glue.join(texts[drawn].tolist())
         return [out]

@@ -9,11 +9,20 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
+from msgspec import Struct, json
+
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.model import Fitted
 from tallybayes.modelfile.manifest import Manifest, Provenance
 from tallybayes.sources.atomic_file import cannot, replacing
-from tallybayes.tallies.container import BEGINNING, pack, reading, unpack, version_of
+from tallybayes.tallies.container import (
+    BEGINNING,
+    LONGEST_HEADER,
+    pack,
+    reading,
+    unpack,
+    version_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +102,15 @@ def _parts(stored: Stored) -> list[Any]:
     return pack("model file", manifest, stored.fitted.tally.arrays(), Manifest.form())
 
 
-def load(source: str | os.PathLike[str] | bytes | IO[bytes]) -> Stored:
+def load(source: str | os.PathLike[str] | bytes | IO[bytes], name: str | None = None) -> Stored:
     """Read a model file. Nothing in it runs, and nothing in it is believed before it is checked.
 
     Parameters
     ----------
     source
         The path of the file, its bytes, or a file that is open for reading bytes.
+    name
+        What errors call an open file.
 
     Examples
     --------
@@ -120,7 +131,7 @@ def load(source: str | os.PathLike[str] | bytes | IO[bytes]) -> Stored:
     if not hasattr(source, "read"):
         kind = type(source).__name__
         raise TallyBayesError(f"load() takes a path, bytes or an open file, not {kind}")
-    return _read(source, str(getattr(source, "name", "the model")))
+    return _read(source, name or str(getattr(source, "name", "the model")))
 
 
 def is_model_file(path: str | os.PathLike[str]) -> bool:
@@ -162,11 +173,32 @@ def _read(file: IO[bytes], name: str) -> Stored:
 
 
 def _content(file: IO[bytes]) -> bytes:
-    """Return all bytes of a file; of one that is no model, and of any size, only the first."""
+    """Return the bytes of a file, which may have no end: no more than its header speaks of."""
     if file.seekable():
         file.seek(0)
-        beginning = file.read(BEGINNING)
-        if version_of("model file", beginning) is None:
-            return beginning
-        file.seek(0)
-    return file.read()
+    data = _filled(b"", file, BEGINNING)
+    if version_of("model file", data) is None:
+        return data
+    header = 8 + min(int.from_bytes(data[:8], "little"), LONGEST_HEADER)
+    data = _filled(data, file, header)
+    try:
+        parts = json.decode(data[8:header], type=dict[str, _Part])
+    except (ValueError, RecursionError):
+        return data
+    end = header + max((part.data_offsets[1] for part in parts.values()), default=0)
+    return _filled(data, file, end + 1)  # a byte too many is noticed
+
+
+def _filled(data: bytes, file: IO[bytes], size: int) -> bytes:
+    """Read on until there are so many bytes, in as many steps as a pipe takes for that."""
+    parts, left = [data], size - len(data)
+    while left > 0 and (part := file.read(min(left, 2**26))):  # a size may be a mere claim
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+class _Part(Struct):
+    """Where an array of a file is, from the end of its header on."""
+
+    data_offsets: tuple[int, int] = (0, 0)  # what is no array has none

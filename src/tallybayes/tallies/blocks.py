@@ -22,7 +22,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.kernels.counting import RowClasses
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
-from tallybayes.tallies.container import Arrays, require
+from tallybayes.tallies.container import Arrays, require, require_weights
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -351,6 +351,7 @@ class TallyBlock(ABC):
         block = cls(**parts, **keys)
         require((block.rows <= of_classes[:, None]).all() and block.present <= of_classes[:, None])
         require((block.rows > 0) == (block.weight > 0.0))
+        require_weights(block.weight)
         return block
 
     def __eq__(self, other: object) -> bool:

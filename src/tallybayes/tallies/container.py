@@ -28,6 +28,7 @@ from tallybayes.schema import Schema
 from tallybayes.sources.atomic_file import cannot
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.sources.tables import NumberedNames
+from tallybayes.sources.weights import MOST_WEIGHT
 from tallybayes.tokenizer import Idf
 from tallybayes.tokenizer.terms import Terms
 
@@ -39,6 +40,7 @@ BEGINNING = 64  # bytes that say whose the rest are
 DIGEST = 32  # bytes
 LONGEST_HEADER = 2**24  # bytes: more arrays than any model has
 MOST_COLUMNS = 10_000_000  # far more than anyone has, and few enough to list
+MOST_EMPTY = 1_000_000  # columns that have no sums, which a few bytes can claim
 MOST_SAID = 300  # characters about what is wrong, which may quote a file
 
 _OURS = re.compile(rb'(?s).{8}\{"__metadata__":\{"tallybayes":"(tally|model file) (\d{1,9})"')
@@ -141,6 +143,11 @@ def require(sound: Any) -> None:
         raise ValueError("its parts do not fit together")
 
 
+def require_weights(weight: Array) -> None:
+    """Refuse sums of weights that no rows have: products of them leave the range of numbers."""
+    require((weight == 0.0) | ((weight >= 1e-10 / MOST_WEIGHT) & (weight <= 1e20 * MOST_WEIGHT)))
+
+
 class Arrays(dict[str, Array]):
     """Arrays that were read, to be taken by their names, each with the expected shape."""
 
@@ -232,7 +239,8 @@ class TallyManifest(Struct, Generic[K], frozen=True, forbid_unknown_fields=True)
     @property
     def schema(self) -> Schema:
         """The schema; anything that no schema is is an error."""
-        require(isinstance(self.names, tuple) or 0 <= self.names <= MOST_COLUMNS)
+        most = MOST_COLUMNS if self.classes else MOST_EMPTY
+        require(isinstance(self.names, tuple) or 0 <= self.names <= most)
         names: Any = self.names if isinstance(self.names, tuple) else NumberedNames(self.names)
         require(isinstance(names, NumberedNames) or len(set(names)) == len(names))
         kinds: Any = self.kinds

@@ -16,6 +16,7 @@ from tallybayes.batches import Block, Sparse, refuse_flaws, unusable, without_du
 from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
+from tallybayes.sources.weights import MOST_WEIGHT
 from tallybayes.tallies.blocks import (
     Floats,
     Integers,
@@ -87,6 +88,7 @@ class Counts(TallyBlock):
     ) -> Counts:
         """Build the block that was taken apart; all else is an error."""
         block = cls.checked(arrays, len(kinds), rows)
+        require(block.sums <= 1e40 * MOST_WEIGHT)  # or products leave the range of numbers
         if len(kinds) and getattr(kinds[0], "threshold", None) is not None:
             require(block.sums <= block.weight * (1.0 + 1e-9))
         return block

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from tallybayes.tallies.blocks import (
     register_block,
     weight_left,
 )
+from tallybayes.tallies.container import Arrays, require
 
 NEVER = 1e-6  # a relative difference too large for rounding: those rows were never counted
 DOMINATED = 0.4  # where a row leaves no more of M2 than this, digits have cancelled
@@ -167,6 +168,15 @@ class Moments(TallyBlock):
         m2 = np.where(rows > 1, np.maximum(m2, 0.0), 0.0)
         left = Moments(rows, weight, mean, m2, m2, self.least, self.most)
         return left, (lost & there & (rows > 0))[:, 0]
+
+    @classmethod
+    def from_arrays(
+        cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
+    ) -> Moments:
+        """Build the block that was taken apart; all else is an error."""
+        block = cls.checked(arrays, len(kinds), rows)
+        require((block.rows == 0) | (block.least <= block.most))
+        return block
 
     def support(self, unit: int, kind: Kind) -> Support | None:
         """Return where nearly all numbers lie, in whichever class, and between what they did."""

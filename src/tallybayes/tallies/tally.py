@@ -38,6 +38,7 @@ from tallybayes.tallies.container import (
     reading,
     require,
     require_labels,
+    require_weights,
     unpack,
 )
 
@@ -355,6 +356,7 @@ class Tally:
         shape = (len(classes),)
         rows, weight = arrays.take("rows", shape, np.int64), arrays.take("weight", shape, float)
         require((rows > 0) & (weight > 0.0))
+        require_weights(weight)
         blocks = []
         for number, (group, labels) in enumerate(zip(schema.groups, manifest.labels, strict=True)):
             own, kinds = arrays.under(f"{number}."), schema.kinds_of(group)

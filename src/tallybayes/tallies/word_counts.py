@@ -58,6 +58,7 @@ Integers = NDArray[np.int64]
 NO_TERMS = Terms.of(())
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
 SETTLED = 4  # times as many pairs as were learnt lately: those are not added to the others yet
+MOST_CLAIMED = 2**26  # words x classes that a file may state without holding any
 BITS = 32  # of a word's number, in front of which that of the class stands
 CLASS, WORD = 1 << BITS, (1 << BITS) - 1
 
@@ -344,6 +345,8 @@ class WordCounts(TallyBlock):
         require(indptr[0] == 0 and indptr[-1] == len(indices) == len(sums))
         require(np.diff(indptr) >= 0)
         require((indices >= 0) & (indices < len(terms)))
+        # a model takes memory for every word of every class, so most of them are no mere claim
+        require(n * len(terms) <= max(MOST_CLAIMED, 1000 * len(indices)))
         owner = np.repeat(np.arange(n), np.diff(indptr))
         pairs = Pairs(owner * CLASS + indices, sums)
         require(np.diff(pairs.keys) > 0)

@@ -34,7 +34,7 @@ else:
 
 MOST_WORDS, MOST_CHARACTERS = 5, 10
 FIRST_DOCUMENTS = 1000  # which tell how long documents are
-MOST_BUCKETS = 2**30
+MOST_BUCKETS = 2**24
 KEPT = 64  # ways to read, with what was worked out for them
 LONGEST = 10_000  # characters that min_length may ask for
 _BLANKS = re.compile(r"\s\s+")
