@@ -102,18 +102,6 @@ def test_complement_takes_only_its_alpha_by_place():
         tb.Complement(1.0, True)  # is that the norm, or the bag?
 
 
-def test_a_bag_in_which_nothing_was_counted_says_nothing():
-    model = model_of(np.zeros((3, 3), int), [0, 0, 1], tb.Multinomial(alpha=0))
-    assert model.scores(np.array([[1, 2, 3]]))[0] == pytest.approx([2 / 3, 1 / 3], rel=1e-13)
-
-
-def test_counts_may_be_fractional():
-    X = np.array([[0.5, 1.25, 0.0], [0.0, 1.0, 2.75]])
-    got = np.exp(parameters_of(X, [0, 1], tb.Multinomial(alpha=0.25)).weights)
-    expected = [[0.75 / 2.5, 1.5 / 2.5, 0.1], [0.25 / 4.5, 1.25 / 4.5, 3.0 / 4.5]]
-    assert got == pytest.approx(np.array(expected), rel=1e-13)
-
-
 @pytest.mark.parametrize("wrap", [np.asarray, csr_array])
 def test_what_is_impossible_and_does_not_occur_changes_nothing(twin, wrap):
     model = model_of(np.array([[1, 0, 0], [0, 1, 1]]), [0, 1], tb.Multinomial(alpha=0))
@@ -158,24 +146,33 @@ def test_on_means_greater_than_the_threshold(threshold):
 def test_the_threshold_is_known_to_the_default_family():
     tally = tb.Tally.of(np.array([[1.0], [3.0]]), [0, 0], columns={"x0": tb.Binary(2.0)})
     assert np.exp(tb.estimate(tally).factors[0].parameters.log_present) == pytest.approx(0.5)
-    with pytest.raises(tb.TallyBayesError, match="none was counted as Binary"):
-        tb.estimate(tally, tb.Bernoulli(threshold=0.0))
 
 
-def test_missing_values_are_not_counted():
-    X = np.array([[1.0, 1.0], [0.0, NAN], [1.0, 0.0], [NAN, 0.0]])
-    on = np.exp(parameters_of(X, [0, 0, 1, 1], tb.Bernoulli()).log_present)
-    assert on == pytest.approx(np.array([[2 / 4, 2 / 3], [2 / 3, 1 / 4]]), rel=1e-13)
-    X = np.array([[2.0, NAN], [4.0, 3.0], [1.0, 0.0]])
-    rate = parameters_of(X, [0, 0, 1], tb.Poisson(0)).rate
-    assert rate == pytest.approx(np.array([[3.0, 3.0], [1.0, 0.0]]))
-    X = np.array([[2.0, 1.0, NAN], [0.0, 1.0, 1.0]])
-    got = model_of(X, [0, 1], tb.Multinomial()).scores(np.array([[1.0, NAN, 0.0]]))[0]
-    assert got == pytest.approx([0.5 * 3 / 6, 0.5 * 1 / 5], rel=1e-13)
+SEVEN_IN_TWO = poisson(7 / 2).pmf(3)
+# counts, their classes, a family, a row, and its score in each class
+BY_HAND = {
+    "a bag of nothing": (np.zeros((3, 3)), [0, 0, 1], tb.Multinomial(0), [1, 2, 3], [2 / 3, 1 / 3]),
+    "fractions": (
+        [[0.5, 1.25, 0], [0, 1, 2.75]], [0, 1], tb.Multinomial(0.25), [1, 0, 2],
+        [0.5 * 0.75 / 2.5 * 0.1**2, 0.5 * 0.25 / 4.5 * (3 / 4.5) ** 2]),
+    "missing words": (
+        [[2, 1, NAN], [0, 1, 1]], [0, 1], tb.Multinomial(), [1, NAN, 0], [3 / 12, 1 / 10]),
+    "missing outcomes": (
+        [[1, 1], [0, NAN], [1, 0], [NAN, 0]], [0, 0, 1, 1], tb.Bernoulli(), [1, 1],
+        [0.5 * 2 / 4 * 2 / 3, 0.5 * 2 / 3 * 1 / 4]),
+    "missing events": (
+        [[2, NAN], [4, 3], [1, 0]], [0, 0, 1], tb.Poisson(0), [2, 0],
+        [2 / 3 * poisson(3).pmf(2) * poisson(3).pmf(0), 1 / 3 * poisson(1).pmf(2)]),
+    "a class without outcomes": (
+        [[1], [1], [0], [NAN]], [0, 0, 0, 1], tb.Bernoulli(0), [1], [3 / 4 * 2 / 3, 1 / 4 * 2 / 3]),
+    "a class without events": (
+        [[2], [4], [NAN], [NAN]], [0, 0, 0, 1], tb.Poisson(1), [3],
+        [3 / 4 * SEVEN_IN_TWO, 1 / 4 * SEVEN_IN_TWO]),
+}  # fmt: skip
 
 
-def test_a_class_with_no_values_takes_what_all_have_together():
-    X = np.array([[1.0, 2.0], [1.0, 4.0], [0.0, NAN], [NAN, NAN]])
-    on = np.exp(parameters_of(X, [0, 0, 0, 1], tb.Bernoulli(alpha=0)).log_present[:, 0])
-    assert on == pytest.approx([2 / 3, 2 / 3], rel=1e-13)
-    assert parameters_of(X, [0, 0, 0, 1], tb.Poisson(1)).rate[:, 1] == pytest.approx([3.5, 3.5])
+@pytest.mark.parametrize("case", BY_HAND)
+def test_scores_are_those_worked_out_by_hand(case):
+    X, y, family, row, expected = BY_HAND[case]
+    scores = model_of(np.array(X, float), y, family).scores(np.array([row], float))[0]
+    assert scores == pytest.approx(expected, rel=1e-12)

@@ -55,7 +55,6 @@ NORMALISED = (
     "in all other classes together, over the sum of these logarithms, and it counts exp(weight)"
 )
 MOST_ABSENT = 300  # absent words whose exact product is worked out
-FEW_CLASSES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,10 +270,6 @@ def _of_share(
     how = "the class's count of the word, over its count of all words"
     if bag.complement:
         how = f"{ELSEWHERE}a share is the count of the word, over that of all words"
-    if len(asked.classes) <= FEW_CLASSES:
-        totals = np.broadcast_to(bag.fractions.total, (len(asked.classes), 1))[:, 0]
-        has = (f"{label} has {n:.6g}" for label, n in zip(asked.classes, totals, strict=True))
-        how += f" ({', '.join(has)})"
     how += _smoothing(bag.fractions, f"each of {bag.weights.shape[1]} {words}")
     estimates = _estimates(bag.ratios(asked.unit))
     return _of_estimates(asked, asked.often, once + how, asked.column, estimates, bag.complement)

@@ -13,13 +13,13 @@ t / (1 - t) and of log(1 - t). The rows for which that cancels are left to the e
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from msgspec import structs
 
 from tallybayes.batches import Block, Coded, Sparse, dense, n_rows, take_columns, take_rows
 from tallybayes.families.gaussian import AdditiveFloor, Gaussian, RelativeFloor, all_rows, variances
@@ -68,34 +68,23 @@ class LeaveOneOutTask:
         return len(self.of.rows)
 
 
-class LeftOut(ABC):
-    """The terms of every row without it; `inexact` marks the rows for which they are not that."""
+@dataclass
+class LeftOut:
+    """The terms of every row without it; `inexact` marks the rows for which they are not that.
 
-    inexact: Mask
-
-    @abstractmethod
-    def scores(self) -> Floats:
-        """Return the sums of the terms, by row and class."""
-
-    @abstractmethod
-    def terms(self) -> Floats:
-        """Return the terms by row, unit and class."""
-
-
-@dataclass(frozen=True)
-class JointLeftOut(LeftOut):
-    """The terms of every row without it, of units that stand for one: a bag, a text."""
+    Unless a class says otherwise they are of units that stand for one: a bag, a text.
+    """
 
     made: Callable[[], Floats]
     inexact: Mask
 
     def scores(self) -> Floats:
-        """Return the terms, by row and class."""
+        """Return the sums of the terms, by row and class."""
         return self.made()
 
     def terms(self) -> Floats:
-        """Return the terms by row, the one unit, and class."""
-        return self.made()[:, None, :]
+        """Return the terms by row, unit and class."""
+        return self.scores()[:, None, :]
 
 
 @singledispatch
@@ -111,7 +100,7 @@ def engine(task: LeaveOneOutTask) -> LeftOut | None:
     if task.block.n_rows * task.block.n_columns > MOST_CELLS:
         return None
     units = UnitsLeftOut(replace(task, block=dense(task.block)))
-    return JointLeftOut(units.scores, units.inexact)
+    return LeftOut(units.scores, units.inexact)
 
 
 def _estimates_units_alone(task: LeaveOneOutTask) -> bool:
@@ -276,19 +265,14 @@ class WidestLeftOut(NormalsLeftOut):
             left = together.without_each(task.block, of, unit, task.kind, own=True)
             np.maximum(self._largest, variances(left)[0], out=self._largest)
         largest = variances(everything).max(initial=0.0)
-        super().__init__(replace(task, family=self._with(family, float(largest))))
+        super().__init__(replace(task, family=_with_floor(family, float(largest))))
         moved = family.floor.fraction * np.abs(self._largest - largest).max(initial=0.0)
         self.apart &= moved <= SETTLED * self.task.parameters.variance.min(axis=0, initial=np.inf)
-
-    def _with(self, family: Any, largest: Any) -> Gaussian:
-        """Return the family with a floor that is a fraction of this variance."""
-        like: type[Gaussian] = type(family)
-        return like(family.ddof, AdditiveFloor(family.floor.fraction, largest))
 
     def _family(self, unit: int, rows: Array) -> Family:
         """Return the family that estimates a unit without each of some rows."""
         family = self.task.family
-        return family if self.apart[unit] else self._with(family, self._largest[rows])
+        return family if self.apart[unit] else _with_floor(family, self._largest[rows])
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
@@ -296,3 +280,8 @@ class WidestLeftOut(NormalsLeftOut):
         if not self.apart[unit]:
             terms[np.isnan(self._largest[rows])] = np.nan
         return terms
+
+
+def _with_floor(family: Any, of: Any) -> Gaussian:
+    """Return the family with a floor that is a fraction of this variance."""
+    return cast(Gaussian, structs.replace(family, floor=structs.replace(family.floor, of=of)))

@@ -23,14 +23,7 @@ from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical, CategoricalParameters
 from tallybayes.families.counts import Bernoulli, Complement, CountFamily, Multinomial
-from tallybayes.families.left_out import (
-    JointLeftOut,
-    LeaveOneOutTask,
-    LeftOut,
-    UnitsLeftOut,
-    engine,
-    left_out,
-)
+from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut, engine, left_out
 from tallybayes.families.parameters import Array, Floats, Mask, safe_log
 from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.families.text import Text
@@ -142,8 +135,8 @@ def _bag(family: Multinomial | Complement, task: LeaveOneOutTask) -> LeftOut | N
         return None
     bags = _columns(family, task, as_sparse(task.block))
     if isinstance(family, Complement):
-        return JointLeftOut(bags.complement, bags.holds_most(bags.counts.sum(axis=0)[None]))
-    return JointLeftOut(bags.multinomial, bags.emptied | bags.holds_most(bags.counts))
+        return LeftOut(bags.complement, bags.holds_most(bags.counts.sum(axis=0)[None]))
+    return LeftOut(bags.multinomial, bags.emptied | bags.holds_most(bags.counts))
 
 
 @left_out.register
@@ -154,7 +147,7 @@ def _bernoulli(family: Bernoulli, task: LeaveOneOutTask) -> LeftOut | None:
     rows = as_sparse(task.block)
     rows = _stored(rows, rows.data > family.threshold)
     rows = rows._replace(data=np.ones(len(rows.data)))
-    return JointLeftOut(_columns(family, task, rows).bernoulli, np.zeros(len(task.of.y), bool))
+    return LeftOut(_columns(family, task, rows).bernoulli, np.zeros(len(task.of.y), bool))
 
 
 def _columns(family: CountFamily | Bernoulli, task: LeaveOneOutTask, rows: Sparse) -> LeftBags:
@@ -185,7 +178,7 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     left = LeftBags(task, rows, counts, alpha, base, after, block.missing)
     scores = {"bernoulli": left.bernoulli, "complement": left.complement}
     inexact = left.emptied | (left.used_sum(np.ones(len(base))) < 0.5)
-    return JointLeftOut(scores.get(family.event, left.multinomial), inexact)
+    return LeftOut(scores.get(family.event, left.multinomial), inexact)
 
 
 def _used(text: Text, counted: WordCounts) -> tuple[Mask, Mask]:

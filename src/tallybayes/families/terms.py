@@ -28,10 +28,6 @@ class UnitTerm(ABC):
     def function(self) -> Score:
         """Return the function of a value that gives one number a class."""
 
-    def __call__(self, value: Any) -> Scores:
-        """Score one value."""
-        return self.function()(value)
-
     def payload(self, most_words: int) -> dict[str, Any]:
         """Return it as plain data, of many words only the most informative."""
         parts = {each.name: getattr(self, each.name) for each in fields(cast(Any, self))}
@@ -44,7 +40,7 @@ class Lookup(UnitTerm):
 
     Examples
     --------
-    >>> Lookup({"Single": (-0.7, -0.3)}, 2, unseen=(0.0, 0.0))("Single")
+    >>> Lookup({"Single": (-0.7, -0.3)}, 2, unseen=(0.0, 0.0)).function()("Single")
     (-0.7, -0.3)
     """
 
@@ -84,7 +80,7 @@ class Steps(UnitTerm):
 
     Examples
     --------
-    >>> Steps((18.0,), ((-1.0, 0.0), (0.0, -1.0)))(18)
+    >>> Steps((18.0,), ((-1.0, 0.0), (0.0, -1.0))).function()(18)
     (-1.0, 0.0)
     """
 
@@ -113,7 +109,7 @@ class Quadratic(UnitTerm):
 
     Examples
     --------
-    >>> Quadratic((0.0, 1.0), (1.0, 1.0), (0.0, 0.0))(2.0)
+    >>> Quadratic((0.0, 1.0), (1.0, 1.0), (0.0, 0.0)).function()(2.0)
     [-4.0, -1.0]
     """
 
@@ -147,7 +143,7 @@ class Linear(UnitTerm):
 
     Examples
     --------
-    >>> Linear((-1.0, -2.0), (0.0, 0.0))(3)
+    >>> Linear((-1.0, -2.0), (0.0, 0.0)).function()(3)
     [-3.0, -6.0]
     """
 
