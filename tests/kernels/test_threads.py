@@ -181,3 +181,11 @@ def test_blocks_are_even_by_the_sizes_of_the_rows():
     assert [rows.start for rows in blocks] == [0, blocks[1].start]
     assert blocks[0].stop == blocks[1].start in range(1, 6)
     assert blocks[1].stop == 6
+
+
+@pytest.mark.parametrize("asked", ["", "0", "-1", "many", "²"])
+def test_a_number_of_threads_that_is_none_says_nothing(monkeypatch, asked):
+    monkeypatch.delenv("TALLYBAYES_THREADS", raising=False)
+    expected = threads.available()
+    monkeypatch.setenv("TALLYBAYES_THREADS", asked)
+    assert threads.available() == expected

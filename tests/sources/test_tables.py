@@ -93,6 +93,23 @@ def test_intervals_are_refused_with_a_way_out():
     tb.Tally.of(table.astype(str), [0, 1, 0, 1])
 
 
+NOT_UTF8 = pa.Array.from_buffers(
+    pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], np.int32)), pa.py_buffer(b"a\xff")]
+)
+UNREADABLE = {
+    "128 bits": (lambda: tb.Tally.of({"c": pl.Series([1, 2], dtype=pl.Int128)}, [0, 1]), "'c'"),
+    "not UTF-8": (lambda: tb.Tally.of({"c": NOT_UTF8}, [0, 1]), "'c' holds text that is not"),
+    "a table of it": (lambda: tb.Tally.of(pa.table({"c": NOT_UTF8}), [0, 1]), "'c' holds text"),
+    "labels of it": (lambda: tb.Tally.of({"c": [1.0, 2.0]}, NOT_UTF8), "y cannot be read"),
+}
+
+
+@pytest.mark.parametrize(("count", "what"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_no_library_can_read_is_named(count, what):
+    with pytest.raises(tb.TallyBayesError, match=what):
+        count()
+
+
 def test_missing_columns_are_counted_and_a_close_name_is_suggested():
     model = tb.estimate(tb.Tally.of({"age": [1.0, 2.0], "city": ["a", "b"]}, [0, 1]))
     with pytest.raises(tb.TallyBayesError, match=r"'age' is missing \(and 1 more\).*mean 'Age'\?"):

@@ -27,7 +27,7 @@ _alone: ContextVar[bool] = ContextVar("part of work that is on several threads",
 def available() -> int:
     """Count the processors that this process may use; TALLYBAYES_THREADS lowers or raises it."""
     asked = os.environ.get("TALLYBAYES_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
+    if asked.isdecimal() and int(asked) > 0:
         return int(asked)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -212,10 +212,13 @@ class ArrowColumn:
             )
         # missing labels lose their code, equal ones share it; the last entry is for nulls
         kept: dict[Label, int] = {}
-        final = [
-            -1 if is_missing(label) else kept.setdefault(label, len(kept))
-            for label in whole.dictionary.to_pylist()
-        ]
+        try:
+            labels = whole.dictionary.to_pylist()
+        except UnicodeDecodeError:
+            raise TallyBayesError(
+                f"column {self.name!r} holds text that is not in UTF-8; convert it first"
+            ) from None
+        final = [-1 if is_missing(each) else kept.setdefault(each, len(kept)) for each in labels]
         codes = arrow_memory.codes(whole.indices, null=len(final))
         if not whole.null_count and final == list(range(len(final))):
             return Encoded(codes, tuple(kept))

@@ -87,7 +87,10 @@ def as_vector(values: Any, where: str) -> NDArray[Any]:
     elif isinstance(values, np.ndarray):
         array = values
     elif hasattr(values, "__array__"):  # a pandas, polars or Arrow column
-        array = np.asarray(values)
+        try:
+            array = np.asarray(values)
+        except Exception as error:  # Arrow's, where text is not in UTF-8
+            raise TallyBayesError(f"{where} cannot be read: {error}; convert it first") from None
     else:
         array = _from_list(list(values), where)
     if array.ndim == 2 and array.shape[1] == 1:

@@ -202,22 +202,21 @@ def _column(name: str, values: Any) -> Column:
         return ArrayColumn(name, values if is_masked(values) else np.asarray(values))
     if type(dtype).__name__ == "SparseDtype":  # of pandas, which Arrow does not read
         return ArrayColumn(name, np.asarray(values))
-    if dtype is not None or hasattr(values, "__arrow_c_array__"):
-        import pyarrow
+    of_one_part = dtype is not None or hasattr(values, "__arrow_c_array__")
+    if not of_one_part and not hasattr(values, "__arrow_c_stream__"):
+        return ArrayColumn(name, values)
+    import pyarrow
 
+    try:
         if hasattr(values, "to_arrow"):  # polars
             return ArrowColumn(name, values.to_arrow())
-        try:
+        if of_one_part:
             return ArrowColumn(name, pyarrow.array(values, from_pandas=True))
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
-            raise TallyBayesError(
-                f"column {name!r} cannot be read: {error}; convert it to numbers or text"
-            ) from None
-    if hasattr(values, "__arrow_c_stream__"):
-        import pyarrow
-
         return ArrowColumn(name, pyarrow.chunked_array(values))
-    return ArrayColumn(name, values)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
+        raise TallyBayesError(
+            f"column {name!r} cannot be read: {error}; convert it to numbers or text"
+        ) from None
 
 
 def _table(pairs: Iterator[tuple[str, Column]]) -> Table:
