@@ -5,38 +5,41 @@ Parquet's row groups are decoded side by side, and text that has few values arri
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from tallybayes.errors import Option, TallyBayesError, did_you_mean
+import pyarrow
+from pyarrow import ipc
+from pyarrow import types as is_
+
+from tallybayes.errors import Option, TallyBayesError
 from tallybayes.sources.columns import type_name
 from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.row_stream import KEPT, ColumnType, ColumnTypes, DecodedRows, Fragment
+from tallybayes.sources.row_stream import (
+    KEPT,
+    TYPE_NAMES,
+    ColumnType,
+    ColumnTypes,
+    DecodedRows,
+    Fragment,
+    refuse_lacking,
+)
 from tallybayes.sources.tables import check_lengths, columns_of
 
 ROWS = 32_768  # as many as are laid out for the kernels at once
 BUFFER = 1 << 20  # bytes of a Parquet column that are read at a time, not all of a row group
 MOST_COLUMNS = 100_000
 FILE_MARK = b"ARROW1"
-TYPE_NAMES: Mapping[ColumnType, str] = {
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "category": "text",
-    "text": "text",
-}
 
 
 class ArrowFile:
     """Record batches one after the other, of which the first have been read."""
 
     def __init__(self, name: str, reader: Any, *, checked: bool = False) -> None:
-        import pyarrow
-
         self._file, self._checked = name, checked
         self._schema = reader.schema
         self._batches = _small(reader)
@@ -60,8 +63,6 @@ class ArrowFile:
                 yield Fragment(self._file, batch.nbytes, partial(self._decoded, batch, types, keep))
 
     def _decoded(self, batch: Any, types: ColumnTypes, keep: ColumnTypes) -> Iterator[DecodedRows]:
-        import pyarrow
-
         table = pyarrow.Table.from_batches([batch], self._schema)
         yield DecodedRows(self._sound(selected(table, types, keep)), batch.num_rows)
 
@@ -75,9 +76,6 @@ class ArrowFile:
 
 def open_arrow(ref: FileRef, options: ReadOptions) -> ArrowFile:
     """Open a file that has Arrow's file format or stream format; Feather is the former."""
-    import pyarrow
-    from pyarrow import ipc
-
     stream = ref.seekable()
     with explained_as("Arrow", ref.name):
         is_file = stream.read(len(FILE_MARK)) == FILE_MARK
@@ -100,8 +98,6 @@ class ParquetFile:
     """A Parquet file whose footer and first rows have been read."""
 
     def __init__(self, ref: FileRef, options: ReadOptions) -> None:
-        import pyarrow
-
         self._ref = ref
         if not ref.rereadable or ref.n_bytes is None:  # its footer is at the end
             self._ref = FileRef(ref.name, stream=ref.seekable())
@@ -140,8 +136,6 @@ class ParquetFile:
             yield Fragment(self._ref.name, n_bytes, partial(self._decoded, group, types, keep))
 
     def _decoded(self, group: int, types: ColumnTypes, keep: ColumnTypes) -> Iterator[DecodedRows]:
-        import pyarrow
-
         file = self._open([n for n, t in types.items() if t == "category"], self._metadata)
         batches = file.iter_batches(
             ROWS,
@@ -157,8 +151,6 @@ class ParquetFile:
 
 def reader_of(data: Any) -> Any:
     """Return a reader of record batches for a table that is in memory."""
-    import pyarrow
-
     if isinstance(data, Mapping):
         data = _table({str(name): values for name, values in data.items()})
     elif isinstance(data, list | tuple):
@@ -179,8 +171,6 @@ def reader_of(data: Any) -> Any:
 
 
 def _table(columns: Mapping[str, Any]) -> Any:
-    import pyarrow
-
     if not columns:
         raise TallyBayesError("the table has no columns; expected some, and rows")
     arrays = {}
@@ -195,8 +185,6 @@ def _table(columns: Mapping[str, Any]) -> Any:
 
 def arrow_type(type_: ColumnType) -> Any:
     """Return the type that text is turned into; categories are codes."""
-    import pyarrow
-
     if type_ == "category":
         return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     types = {"number": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
@@ -212,8 +200,6 @@ def type_of(found: Any) -> ColumnType | None:
 
 def plain_types(schema: Any) -> dict[str, ColumnType]:
     """Return the types of all columns of text, numbers, or true and false; nothing is text."""
-    from pyarrow import types as is_
-
     types = {each.name: "text" if is_.is_null(each.type) else type_of(each.type) for each in schema}
     return {name: type_ for name, type_ in types.items() if type_ is not None}
 
@@ -226,12 +212,10 @@ def with_booleans(types: ColumnTypes, schema: Any) -> ColumnTypes:
 
 def check_types(types: ColumnTypes, keep: ColumnTypes, schema: Any, file: str) -> None:
     """Refuse a file that lacks a column, or has no text where text is wanted, or the like."""
-    import pyarrow
-
     refuse_lacking([*types, *keep], schema.names, file)
     for name, type_ in types.items():
         found = schema.field(name).type
-        coded = pyarrow.types.is_dictionary(found)
+        coded = is_.is_dictionary(found)
         what = type_of(found.value_type if coded else found)
         if coded and type_ == "category":  # of whatever type the categories are
             continue
@@ -245,8 +229,6 @@ def check_types(types: ColumnTypes, keep: ColumnTypes, schema: Any, file: str) -
 
 def selected(table: Any, types: ColumnTypes, keep: ColumnTypes) -> Any:
     """Return the columns that have a type, and those to keep under names of their own."""
-    import pyarrow
-
     columns = [table.column(name) for name in [*types, *keep]]
     return pyarrow.Table.from_arrays(columns, [*types, *(KEPT + name for name in keep)])
 
@@ -273,19 +255,9 @@ def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def refuse_lacking(wanted: Iterable[str], names: Sequence[str], file: str) -> None:
-    """Refuse a file that lacks a column."""
-    known = set(names)
-    for name in wanted:
-        if name not in known:
-            raise TallyBayesError(f"{file} has no column {name!r}; {did_you_mean(name, names)}")
-
-
 @contextmanager
 def explained_as(format: str, name: str) -> Iterator[None]:  # noqa: A002
     """Turn Arrow's trouble with a file into an error that names the file."""
-    import pyarrow
-
     try:
         yield
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:

@@ -16,14 +16,16 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
+import pyarrow
+from pyarrow import compute
+from pyarrow import csv as arrow_csv
+from pyarrow import types as is_
 
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.sources.arrow_files import (
-    TYPE_NAMES,
     arrow_type,
     checked_names,
     first_line,
-    refuse_lacking,
     with_booleans,
 )
 from tallybayes.sources.arrow_memory import from_texts
@@ -31,12 +33,14 @@ from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     KEPT,
+    TYPE_NAMES,
     BadRow,
     ColumnType,
     ColumnTypes,
     DecodedRows,
     Fragment,
     decoded_rows,
+    refuse_lacking,
 )
 from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_encoding
 
@@ -97,8 +101,6 @@ class CsvFile:
     def _decoded(
         self, block: bytes, types: ColumnTypes, keep: ColumnTypes
     ) -> Iterator[DecodedRows]:
-        import pyarrow
-
         try:
             table = self._parsed(block, {name: arrow_type(t) for name, t in types.items()})
             if keep:
@@ -125,9 +127,6 @@ class CsvFile:
         Text that is `as_written` may be any, and is never null. Rows with too few or too many
         fields are appended to the ragged ones, if there is a list.
         """
-        import pyarrow
-        from pyarrow import csv as arrow_csv
-
         options = self._options
         names = list(self.names) if every else list(types)
         if not block.lstrip(LINE_BREAKS):
@@ -163,8 +162,6 @@ class CsvFile:
 
     def _sample(self, block: bytes) -> Any:
         """Parse the first block with types as they are found; dates are text."""
-        import pyarrow
-        from pyarrow import types as is_
 
         def guessed(types: dict[str, Any]) -> Any:
             try:
@@ -182,8 +179,6 @@ class CsvFile:
         self, block: bytes, types: dict[str, Any], ragged: list[BadRow], **how: bool
     ) -> Any:
         """Parse a block without the rows that have too few or too many fields."""
-        import pyarrow
-
         try:
             block.decode()  # Arrow cannot show rows that are not in UTF-8
             return self._parsed(block, types, ragged=ragged, **how)
@@ -196,9 +191,6 @@ class CsvFile:
 
     def _from_text(self, block: bytes, types: ColumnTypes, keep: ColumnTypes) -> DecodedRows:
         """Read a block as text, convert it, and find the rows that do not fit."""
-        import pyarrow
-        from pyarrow import compute
-
         bad: list[BadRow] = []
         texts = dict.fromkeys([*types, *keep], arrow_type("text"))
         table = self._without_ragged(block, texts, bad, as_written=True)
@@ -226,9 +218,6 @@ class CsvFile:
 
 def _filled(column: Any) -> Any:
     """Return a column of text with null where there is nothing."""
-    from pyarrow import compute
-    from pyarrow import types as is_
-
     if not is_.is_string(column.type) or compute.min(compute.binary_length(column)).as_py() != 0:
         return column
     return _without(column, compute.is_in(column, value_set=from_texts([""])))
@@ -236,9 +225,6 @@ def _filled(column: Any) -> Any:
 
 def _fitted(column: Any, type_: ColumnType, decimal: str) -> tuple[Any, list[tuple[int, str]]]:
     """Convert a column of text; values that are not of the type are null, and listed by row."""
-    import pyarrow
-    from pyarrow import compute
-
     try:
         return _converted(column, type_, decimal), []
     except pyarrow.ArrowInvalid:
@@ -251,16 +237,11 @@ def _fitted(column: Any, type_: ColumnType, decimal: str) -> tuple[Any, list[tup
 
 def _without(column: Any, marked: Any) -> Any:
     """Return a column with null where it is marked."""
-    import pyarrow
-    from pyarrow import compute
-
     return compute.if_else(marked, pyarrow.nulls(1, column.type)[0], column)
 
 
 def _converted(column: Any, type_: ColumnType, decimal: str) -> Any:
     """Convert text as Arrow's CSV reader does; what does not fit raises."""
-    from pyarrow import compute
-
     if type_ in ("number", "integer"):
         column = compute.utf8_trim(column, " \t")
     if type_ == "number" and decimal == ",":
@@ -274,8 +255,6 @@ def _converted(column: Any, type_: ColumnType, decimal: str) -> Any:
 
 def _wrong(values: Any, type_: ColumnType, decimal: str) -> Iterator[str]:
     """Find by halving which of many values cannot be converted."""
-    import pyarrow
-
     try:
         _converted(values, type_, decimal)
     except pyarrow.ArrowInvalid:
@@ -352,11 +331,9 @@ def with_numbers(table: Any, names: Collection[str], decimal: str) -> Any:
     without a word. What does not fit is null here; it is found, with its row, when the rows are
     read. Where values would be numbers with the other decimal mark, that is said.
     """
-    import pyarrow
-
     for name in names:
         column = table.column(name)
-        if pyarrow.types.is_string(column.type):
+        if is_.is_string(column.type):
             numbers, wrong = _nearly_numbers(column, decimal)
             if wrong:
                 table = table.set_column(table.column_names.index(name), name, numbers)
@@ -374,8 +351,6 @@ def with_numbers(table: Any, names: Collection[str], decimal: str) -> Any:
 
 def _nearly_numbers(column: Any, decimal: str) -> tuple[Any, int]:
     """Return the numbers of a column and how many values are none; None if those are too many."""
-    from pyarrow import compute
-
     most = int((len(column) - column.null_count) * (1.0 - NEARLY_ALL))
     distinct = column.drop_null().value_counts()
     like_numbers = compute.match_substring_regex(distinct.field("values"), LIKE_A_NUMBER)

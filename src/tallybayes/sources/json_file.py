@@ -14,10 +14,11 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import pyarrow
+from pyarrow import json as arrow_json
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.arrow_files import (
-    TYPE_NAMES,
     arrow_type,
     selected,
     with_booleans,
@@ -26,6 +27,7 @@ from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     KEPT,
+    TYPE_NAMES,
     BadRow,
     ColumnType,
     ColumnTypes,
@@ -35,7 +37,8 @@ from tallybayes.sources.row_stream import (
 )
 from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_encoding
 
-DEEPEST = 200  # brackets within each other, which take Arrow time by their square
+DEEPEST = 200  # brackets within each other that need no second look
+_RAW = msgspec.json.Decoder(msgspec.Raw)
 _TYPES: dict[type, ColumnType] = {
     bool: "boolean",
     int: "integer",
@@ -78,8 +81,6 @@ class JsonFile:
     def _decoded(
         self, block: bytes, types: ColumnTypes, keep: ColumnTypes
     ) -> Iterator[DecodedRows]:
-        import pyarrow
-
         wanted = {**keep, **types}
         own = {n: t for n, t in keep.items() if _arrow_type(t) != _arrow_type(wanted[n])}
         try:
@@ -97,14 +98,10 @@ class JsonFile:
         yield decoded
 
     def _parsed(self, block: bytes, types: ColumnTypes, unexpected: str = "ignore") -> Any:
-        import pyarrow
-        from pyarrow import json as arrow_json
-
         if not block.strip():
             return _schema(types).empty_table()
         self._check_encoding(block)
-        if _is_deep(block):
-            raise pyarrow.ArrowInvalid("nested too deeply")
+        _check_depth(block)
         return arrow_json.read_json(
             pyarrow.BufferReader(block),
             read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
@@ -122,8 +119,6 @@ class JsonFile:
 
     def _sample(self, block: bytes) -> Any:
         """Parse the first block with types as they are found; dates are text."""
-        import pyarrow
-
         try:
             table = self._parsed(block, {}, "infer")
             is_date = pyarrow.types.is_temporal
@@ -136,8 +131,6 @@ class JsonFile:
 
     def _looked_through(self, block: bytes) -> Any:
         """Settle types in spite of lines that do not fit: by the first value of each field."""
-        import pyarrow
-
         types: dict[str, ColumnType] = {}
         for line in block.splitlines():
             record = _loaded(line)
@@ -172,19 +165,13 @@ class JsonFile:
         return records, len(lines), bad
 
 
-def _is_deep(block: bytes) -> bool:
-    """Tell whether brackets may be nested too deeply for Arrow, which ends the process then."""
-    if block.count(b"[") + block.count(b"{") <= block.count(b"\n") + DEEPEST:
-        return False
-    letters = np.frombuffer(block, np.uint8)
-    step = np.zeros(256, np.int8)
-    step[[ord("["), ord("{")]], step[[ord("]"), ord("}")]] = 1, -1
-    depth = np.cumsum(step[letters], dtype=np.int64)
-    ends = np.flatnonzero(letters == ord("\n"))
-    starts = np.concatenate([[0], ends + 1])
-    starts = starts[starts < len(block)]
-    before = np.where(starts > 0, depth[starts - 1], 0)
-    return bool((np.maximum.reduceat(depth, starts) - before).max() > DEEPEST)
+def _check_depth(block: bytes) -> None:
+    """Refuse brackets that are nested too deeply for Arrow, which would end the process."""
+    if block.count(b"[") + block.count(b"{") > block.count(b"\n") + DEEPEST:
+        try:
+            _RAW.decode_lines(block)
+        except (ValueError, RecursionError) as error:
+            raise pyarrow.ArrowInvalid(str(error)) from None
 
 
 def _loaded(line: bytes) -> Any:
@@ -216,8 +203,6 @@ def _fits(value: Any, type_: ColumnType) -> bool:
 
 
 def _schema(types: ColumnTypes) -> Any:
-    import pyarrow
-
     return pyarrow.schema([(name, _arrow_type(type_)) for name, type_ in types.items()])
 
 

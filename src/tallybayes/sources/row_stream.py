@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import Option, TallyBayesError
+from tallybayes.errors import Option, TallyBayesError, did_you_mean
 from tallybayes.kernels.progress import listener
 from tallybayes.kernels.threads import alone, available
 from tallybayes.sources import arrow_memory
@@ -29,6 +29,13 @@ Value = TypeVar("Value")
 ColumnType = Literal["number", "integer", "boolean", "category", "text"]
 ColumnTypes = Mapping[str, ColumnType]
 
+TYPE_NAMES: Mapping[ColumnType, str] = {
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "category": "text",
+    "text": "text",
+}
 NOTHING: ColumnTypes = {}
 KEPT = "\0kept:"  # before the names of columns that only pass through
 IN_MEMORY: tuple[str, ...] = ("the table",)  # where rows come from that are in no file
@@ -153,6 +160,14 @@ class RowStream(Generic[Value]):
     def close(self) -> None:
         """Read no further."""
         self._results.close()
+
+
+def refuse_lacking(wanted: Iterable[str], names: Sequence[str], file: str) -> None:
+    """Refuse a file that lacks a column."""
+    known = set(names)
+    for name in wanted:
+        if name not in known:
+            raise TallyBayesError(f"{file} has no column {name!r}; {did_you_mean(name, names)}")
 
 
 def map_rows(

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from tallybayes.errors import Option, TallyBayesError
-from tallybayes.sources.arrow_files import ArrowFile, arrow_type, reader_of
 from tallybayes.sources.files import FileRef, find_files
 from tallybayes.sources.formats import Reader, ReadOptions
 from tallybayes.sources.row_stream import (
@@ -81,6 +80,8 @@ class _TableRef:
         pass
 
     def reader(self, options: ReadOptions) -> tuple[Reader, bool]:
+        from tallybayes.sources.arrow_files import ArrowFile, reader_of
+
         return ArrowFile(self.name, reader_of(self.data), checked=True), False
 
 
@@ -175,6 +176,8 @@ def _told(
 ) -> dict[str, Any]:
     """Return the columns that only the folders' names say, as they are to be read."""
     import pyarrow
+
+    from tallybayes.sources.arrow_files import arrow_type
 
     told = {}
     for name, value in ref.partition.items():

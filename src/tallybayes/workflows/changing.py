@@ -25,10 +25,9 @@ from tallybayes.rendering.words import count as number
 from tallybayes.rendering.words import counted, tallied
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
-from tallybayes.sources.arrow_files import refuse_lacking
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import sorted_labels
-from tallybayes.sources.row_stream import RejectedRows, Rows
+from tallybayes.sources.row_stream import RejectedRows, Rows, refuse_lacking
 from tallybayes.sources.rows import open_rows
 from tallybayes.tallies import Tally
 from tallybayes.workflows.outcomes import Outcome

@@ -20,8 +20,6 @@ from tallybayes.model.plans import CountPlan, source_of, type_to_read
 from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Table, arrow_memory
-from tallybayes.sources.arrow_files import plain_types
-from tallybayes.sources.csv_file import with_numbers
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import ColumnType, RejectedRows, Rows, map_rows
 from tallybayes.tallies import Tally
@@ -61,6 +59,8 @@ def _first_rows(
     names = tuple(said.kept(names))
     if rows.types_guessed:
         numbers = [name for name in names if _said_of(said, name) in (None, "number")]
+        from tallybayes.sources.csv_file import with_numbers
+
         table = with_numbers(table, [*numbers, *([weight] if weight else [])], read.decimal)
     good, weights = codes >= 0, None
     if weight is not None:
@@ -105,6 +105,8 @@ def _about(rows: Rows) -> Iterator[None]:
 
 def _refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
     """Say that there are no rows, and why none fits if there are some."""
+    from tallybayes.sources.arrow_files import plain_types
+
     stream = map_rows(rows.head(), plain_types(rows.sample.schema), lambda table: None, read)
     for _ in stream:
         pass

@@ -13,10 +13,9 @@ from tallybayes.model.plans import PREDICTION, PredictPlan
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Part
 from tallybayes.rendering.words import counted, tallied
-from tallybayes.sources.arrow_files import plain_types, refuse_lacking
 from tallybayes.sources.formats import Format, ReadOptions
 from tallybayes.sources.labels import Label
-from tallybayes.sources.row_stream import ColumnType, Rows, map_rows
+from tallybayes.sources.row_stream import ColumnType, Rows, map_rows, refuse_lacking
 from tallybayes.sources.row_writers import format_for, row_writer, widened
 from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.outcomes import Outcome
@@ -101,6 +100,8 @@ def predict(
 
 def _types_kept(rows: Rows, keep: tuple[str, ...], to: Format) -> dict[str, ColumnType]:
     """Return the types of columns that only pass through; text stays as it is."""
+    from tallybayes.sources.arrow_files import plain_types
+
     types: dict[str, ColumnType] = dict.fromkeys(keep, "text")
     if not (rows.types_guessed and to.types_guessed):  # 007 stays 007
         types |= plain_types(rows.sample.select(list(keep)).schema)

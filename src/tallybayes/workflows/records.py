@@ -14,10 +14,9 @@ from tallybayes.model.plans import column_types
 from tallybayes.model.specification import label_of
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Document, Renderable
-from tallybayes.sources.arrow_files import TYPE_NAMES
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
-from tallybayes.sources.row_stream import ColumnType, map_rows
+from tallybayes.sources.row_stream import TYPE_NAMES, ColumnType, map_rows
 from tallybayes.sources.row_writers import row_writer
 from tallybayes.sources.rows import open_rows
 
