@@ -267,11 +267,9 @@ def test_the_nested_score_is_that_of_choosing_anew_in_every_fold(wine):
 def test_groups_stay_together_within_and_without(iris):
     X, y = iris
     groups = np.arange(len(y)) // 3
-    choose_columns(NaiveBayes(), X, y, folds=3, groups=groups, nested=3, most=1)
-    splitter = GroupKFold(3)
-    by_hand = [(a, b) for a, b in splitter.split(X, y, groups)]
-    one = choose_columns(NaiveBayes(), X, y, folds=splitter, groups=groups, nested=None)
-    other = choose_columns(NaiveBayes(), X, y, folds=by_hand, nested=None)
+    by_hand = list(GroupKFold(3).split(X, y, groups))
+    one = choose_columns(NaiveBayes(), X, y, folds=GroupKFold(3), groups=groups, nested=2, most=1)
+    other = choose_columns(NaiveBayes(), X, y, folds=by_hand, nested=None, most=1)
     assert one.score == pytest.approx(other.score, rel=1e-9)
     with pytest.raises(TallyBayesError, match="groups cannot stay together"):
         choose_columns(NaiveBayes(), X, y, groups=groups)

@@ -69,8 +69,7 @@ def test_p_is_the_share_of_all_swaps_of_answers_that_differ_as_much(pairs):
 
 
 def test_a_whole_weight_counts_as_so_many_rows():
-    weighted = right_on(4, [3, 1, 2, 0], a=[0, 1], b=[1, 2])
-    assert weighted == right_on(6, a=[0, 1, 2, 3], b=[3, 4, 5])
+    assert right_on(4, [3, 1, 2, 0], a=[0, 1], b=[1, 2]) == right_on(6, a=range(4), b=range(3, 6))
     with pytest.raises(TallyBayesError, match=r"counts rows.*whole numbers.*folds=10"):
         right_on(2, [0.5, 1], a=[0], b=[1])
 

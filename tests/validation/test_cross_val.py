@@ -291,10 +291,6 @@ def test_any_classifier_is_refitted_for_every_fold():
     proba, predictions = predicted(sk.GaussianNB(), NUMBERS, STRATIFIED)
     np.testing.assert_allclose(held.proba, proba, rtol=1e-12)
     np.testing.assert_array_equal(held.labels, predictions)
-    mapping = {"a": NUMBERS[:, 0], "b": NUMBERS[:, 1]}
-    ours = cross_val(tb.GaussianNB(), pd.DataFrame(mapping), Y, folds=STRATIFIED)
-    theirs = cross_val(sk.GaussianNB(), pd.DataFrame(mapping), Y, folds=STRATIFIED)
-    np.testing.assert_allclose(ours.proba, theirs.proba, rtol=1e-9, atol=1e-12)
 
 
 def test_more_refits_than_anybody_would_wait_for_are_refused():
@@ -320,15 +316,6 @@ def test_wrong_labels_and_weights_are_refused_as_by_fit(name):
             model.cross_val(X, y, folds=3, sample_weight=weights)
         assert type(by_cross_val.value) is type(by_fit.value)
         assert str(by_cross_val.value) == str(by_fit.value)
-
-
-def test_a_value_that_only_held_out_rows_have_is_refused_where_unseen_values_are():
-    X, y = {"c": ["red", "blue", "red", "blue", "once"]}, list("abaab")
-    model = tb.NaiveBayes(unseen="error")
-    for folds in ("loo", [([0, 1, 2, 3], [4])]):
-        with pytest.raises(tb.TallyBayesError, match="'once'"):
-            model.cross_val(X, y, folds=folds)
-    assert len(model.cross_val(X, y, folds=[([0, 1, 4], [2, 3])]).rows) == 2
 
 
 @pytest.mark.parametrize(

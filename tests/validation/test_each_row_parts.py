@@ -107,9 +107,6 @@ def test_the_only_row_of_a_class_is_judged_by_a_model_without_that_class():
     rows = two_numbers([1.0, 2.0, 3.5, 4.0, 9.0], ["a", "a", "a", "b", "b"])
     rows.append(("c", 1.0, (2.0, 1.0)))
     assert_parts_are_refits(NUMBERS, rows, [5], False, PRIORS[0], may_be_lost=False)
-    _, joint, prior = in_parts(NUMBERS, rows, [5], False, NUMBERS.recipe())
-    assert joint[5, 2] == -np.inf
-    assert np.exp(prior[5]) == pytest.approx([3 / 5, 2 / 5, 0])
 
 
 def test_what_cannot_be_taken_away_again_has_no_score():

@@ -228,9 +228,8 @@ class TestRowsThatAreLookedAt:
     def test_rows_are_counted_once_for_all_folds(self, monkeypatch):
         """Only what needs labels is counted for every fold."""
         counted, of_blocks = [], tb.Tally.of_blocks
-        monkeypatch.setattr(
-            tb.Tally, "of_blocks", lambda *given: counted.append(1) or of_blocks(*given)
-        )
+        count = lambda *given: counted.append(1) or of_blocks(*given)  # noqa: E731
+        monkeypatch.setattr(tb.Tally, "of_blocks", count)
         x, y = drawn("gaussian", 100)
         assert len(choose_families({"x": x}, y, folds=10)["x"].losses) == 2
         assert len(counted) == 1 + 10

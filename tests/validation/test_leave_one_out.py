@@ -144,11 +144,6 @@ def test_a_single_row_leaves_nothing_to_learn_from():
         held({"x": [1.0]}, ["a"])
 
 
-def test_a_fixed_prior_is_refused_where_a_row_takes_its_class_along():
-    with pytest.raises(tb.TallyBayesError, match="unknown class 'z'"):
-        held({"x": [1.0, 2.0, 3.0]}, ["a", "a", "z"], prior=tb.Fixed({"a": 0.5, "z": 0.5}))
-
-
 # Values that only one row has
 
 
@@ -176,14 +171,6 @@ def test_a_word_that_only_this_document_has_leaves_the_vocabulary():
     assert proba[1, 0] == pytest.approx(a / (a + b))
 
 
-@pytest.mark.parametrize("document", ["", "!", None, "new words only"])
-@pytest.mark.parametrize("event", ["multinomial", "boolean", "complement"])
-def test_a_document_without_known_words_gets_the_prior_of_the_others(document, event):
-    X = {"t": ["red green", "red", "blue", document]}
-    proba = held(X, ["a", "a", "b", "b"], columns={"t": tb.Text(event=event)})
-    assert proba[3] == pytest.approx([2 / 3, 1 / 3])
-
-
 # What cannot be
 
 
@@ -192,16 +179,6 @@ def test_a_row_that_is_impossible_without_itself_gets_the_prior_of_the_others():
     with pytest.warns(tb.TallyBayesWarning, match="row 3 is impossible in every class"):
         proba = held(X, ["a", "a", "b", "b"], families=(tb.Categorical(alpha=0),))
     assert proba[3] == pytest.approx([2 / 3, 1 / 3])
-
-
-def test_a_row_of_weight_zero_is_in_no_model():
-    X, y = {"c": ["red", "blue", "blue", "red"]}, ["a", "b", "b", "b"]
-    weights = [1.0, 1.0, 1.0, 0.0]
-    proba = held(X, y, weights)
-    model = tb.estimate(tb.Tally.of({"c": X["c"][:3]}, y[:3]))
-    np.testing.assert_allclose(proba[3], model.posterior({"c": ["red"]})[0], rtol=1e-12)
-    # the first row takes its class along, whatever weighs nothing
-    assert held(X, ["a", "b", "b", "a"], weights)[0].tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
@@ -378,14 +355,3 @@ def test_a_floor_that_falls_with_a_row_does_not_overflow(twin):
     tight = (tight - tight.mean()) * np.sqrt(0.7e-10) / tight.std(ddof=1)
     X = np.repeat(np.r_[tight, wide][:, None], 128, axis=1)
     assert_joint_as_refitted(X, np.arange(20) // 10, range(8, 14))
-
-
-def test_a_row_that_was_all_the_spread_of_its_class_silences_the_column_for_all_classes():
-    X, y = np.array([[1.0], [1.0], [5.0], [1.0], [1.0], [1.0], [5.0]]), np.array(list("aaaabbb"))
-    model = tb.NaiveBayes(tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(0.0, of=1.0)))
-    held = model.cross_val(X, y, folds="loo")
-    assert not held.notes  # in closed form
-    for row in range(len(y)):
-        others = np.arange(len(y)) != row
-        expected = model.fit(X[others], y[others]).predict_proba(X[[row]])[0]
-        np.testing.assert_allclose(held.proba[row], expected, rtol=1e-9)

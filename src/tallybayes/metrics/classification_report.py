@@ -43,15 +43,13 @@ class ClassificationReport(Renderable):
 
     Parameters
     ----------
-    confusion
-        The confusion matrix of all held-out rows: rows predicted, columns true.
+    confusion, reliability
+        The confusion matrix of all held-out rows (rows predicted, columns true), and how often
+        predictions are right where they are so sure.
     scores
-        The overall scores by name. "precision", "recall", "specificity" and "f1" are those of the
-        positive class if there are two classes, and macro averages otherwise.
+        The overall scores by name; see `Predictions.score`.
     folds
         The same scores of each fold; none for one validation set and for leave-one-out.
-    reliability
-        How often predictions are right where they are so sure.
     rows, n_zero_probability
         How many rows were held out, and how many predictions gave their own class probability 0.
     positive

@@ -17,7 +17,6 @@ is the same to any power: both keep the exponent 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,12 +48,19 @@ def calibrated(
 ) -> Calibration:
     """Fit a calibration of the model that a recipe makes of these rows."""
     rows = LeaveOneOut(data) if rows is None else rows
-    names, terms, prior, y, w, exact = (_by_unit if how == "weights" else _in_all)(rows, recipe)
+    if how == "weights":
+        closed = rows.closed_terms(recipe, sampled(data, MOST_CELLS, recipe, rows.tally))
+    else:
+        closed = rows.closed_evidence(recipe)
+    if closed is None:
+        raise no_closed_form(how)
+    held, exact = closed
+    terms, prior, y, w = held.terms, held.log_prior, held.y, held.w
     here = np.arange(len(y))
     able = (w > 0.0) & np.isfinite(prior[here, y])
     fits = able & exact & np.isfinite(terms[here, :, y]).all(axis=1)
     if not terms.shape[1] or _one_sided(fits, y, able):
-        return Calibration(how, dict.fromkeys(names, 1.0))
+        return Calibration(how, dict.fromkeys(held.names, 1.0))
     problem = _Problem(terms[fits], prior[fits], recipe.prior.learnt, y[fits], w[fits])
     plain = problem.scores(np.ones(1 + terms.shape[1]))
     exponents = problem.solved()
@@ -63,7 +69,7 @@ def calibrated(
     _warn_of_less_accuracy(how, plain.accuracy, max(fitted.accuracy, often), problem.weight)
     return Calibration(
         how,
-        dict(zip(names, exponents[1:].tolist(), strict=False)),  # a temperature has no names
+        dict(zip(held.names, exponents[1:].tolist(), strict=False)),  # a temperature has no names
         float(exponents[1:].mean()),
         float(exponents[0]),
         fitted.loss,
@@ -72,31 +78,6 @@ def calibrated(
         plain.accuracy,
         int(fits.sum()),
     )
-
-
-_HeldOut = tuple[Sequence[str], Floats, Floats, Array, Floats, Mask]
-
-
-def _by_unit(rows: LeaveOneOut, recipe: Recipe) -> _HeldOut:
-    """Return names, leave-one-out terms, log priors, classes, weights, and which are exact."""
-    some = sampled(rows.data, MOST_CELLS, recipe, rows.tally)
-    closed = rows.closed_terms(recipe, some)
-    if closed is None:
-        raise no_closed_form("weights")
-    terms, exact = closed
-    return terms.names, terms.terms, terms.log_prior, terms.y, terms.w, exact
-
-
-def _in_all(rows: LeaveOneOut, recipe: Recipe) -> _HeldOut:
-    """Return the same where all columns are one, which has no name."""
-    together = rows.joint(recipe, recount=False)
-    if together is None:
-        raise no_closed_form("temperature")
-    joint, prior = together
-    with np.errstate(invalid="ignore"):
-        evidence = np.where(np.isneginf(joint), -np.inf, joint - prior)
-    everything = np.ones(len(joint), bool)
-    return (), evidence[:, None], prior, rows.y, rows.data.weight, everything
 
 
 def no_closed_form(how: str) -> TallyBayesError:

@@ -73,18 +73,15 @@ class ChosenColumns(Renderable):
 
     Attributes
     ----------
-    steps
-        The sets of columns on the way, the first of them no column, or all: see `ColumnStep`.
-    chosen
-        The place of the chosen set among them. It need not be the last: the one-standard-error
-        rule looks at smaller ones too.
+    steps, chosen
+        The sets of columns on the way, the first of them no column, or all: see `ColumnStep`; and
+        the place of the chosen one. It need not be the last: the one-standard-error rule looks at
+        smaller ones too.
     score_name, direction
         Which score it is, and the way that was gone.
-    model
-        The model of the kept columns, fitted on all rows. It picks its columns by name, so it takes
-        the same X: ``chosen.model.predict(X)``.
-    training
-        The same score of the rows that `model` has seen.
+    model, training
+        The model of the kept columns, fitted on all rows, and its score of these. It picks its
+        columns by name, so it takes the same X: ``chosen.model.predict(X)``.
     nested
         The scores of rows that had no part in choosing: the whole choice is made anew in each fold.
         None if that was not asked for.

@@ -68,10 +68,9 @@ class Comparison(Renderable):
 
     Parameters
     ----------
-    scores
-        For each model its scores, one a fold; a single accuracy if McNemar's test decides.
-    score, greater_is_better
-        What the scores are, and which way is up.
+    scores, score, greater_is_better
+        For each model its scores, one a fold (a single accuracy if McNemar's test decides); what
+        they are, and which way is up.
     level
         A difference is shown if the adjusted p-value is below this.
     rows

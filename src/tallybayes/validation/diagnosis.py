@@ -22,7 +22,7 @@ the difference matters; among few rows chance alone goes lower, and the limit wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +58,25 @@ STRAIGHT, LEANING, SKEWED, HEAVY, FEW_VALUES = 0.985, 0.1, 0.5, 0.5, 10
 
 TOO_FEW = "too few rows to tell"
 NORMAL = "close to normal"
+
+# captions, and the columns with their formats: the first fields of what they show
+TABLES = {
+    "information": (
+        "what the columns tell of the class, of {:.3f} bits there are to know",
+        {"column": "label", "taken for": "label", "bits": "score", "standard error": "score",
+         "share": "percent", "rows": "count"},
+    ),
+    "dependence": (
+        "columns that say the same thing within the classes",
+        {"column": "label", "with": "label", "rank correlation": "score", "at least": "score",
+         "rows": "count"},
+    ),
+    "normality": (
+        "columns that are taken for normal",
+        {"column": "label", "rows": "count", "Q-Q": "score", "skewness": "score",
+         "excess kurtosis": "score", "shape": "label", "family that fits better": "text"},
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +140,13 @@ class ColumnShape:
     """
 
     column: str
-    family: str
     rows: int
     correlation: float
     skewness: float
     kurtosis: float
     word: str
-    better: str = ""
+    better: str
+    family: str
 
     @property
     def normal(self) -> bool | None:
@@ -175,38 +194,13 @@ class Diagnosis(Renderable):
     def document(self) -> Iterator[Part]:
         """Show the tables, the warnings and the notes."""
         yield counted(self.rows, "row")
-        yield _table(
-            "information",
-            f"what the columns tell of the class, of {self.entropy:.3f} bits there are to know",
-            "column:label, taken for:label, bits:score, standard error:score, share:percent, "
-            "rows:count",
-            [(i.column, i.family, i.bits, i.error, i.share, i.rows) for i in self.information],
-        )
-        if self.dependence:
-            yield _table(
-                "dependence",
-                "columns that say the same thing within the classes",
-                "column:label, with:label, rank correlation:score, at least:score, rows:count",
-                [(p.a, p.b, p.strength, p.low, p.rows) for p in self.dependence],
-            )
-        if self.normality:
-            yield _table(
-                "normality",
-                "columns that are taken for normal",
-                "column:label, rows:count, Q-Q:score, skewness:score, excess kurtosis:score, "
-                "shape:label, family that fits better:text",
-                [
-                    (n.column, n.rows, n.correlation, n.skewness, n.kurtosis, n.word, n.better)
-                    for n in self.normality
-                ],
-            )
+        for name, (caption, columns) in TABLES.items():
+            rows = [astuple(each)[: len(columns)] for each in getattr(self, name)]
+            if rows or name == "information":
+                title = caption.format(self.entropy)
+                yield Table.of(title, columns.items(), rows, most=MOST_LINES, name=name)
         yield from (f"warning: {each}" for each in self.warnings)
         yield from (f"note: {each}" for each in self.notes)
-
-
-def _table(name: str, caption: str, head: str, rows: Sequence[Sequence[Any]]) -> Table:
-    columns = [(title, form) for title, form in (each.split(":") for each in head.split(", "))]
-    return Table.of(caption, columns, rows, most=MOST_LINES, name=name)
 
 
 def diagnose(
@@ -458,7 +452,7 @@ def _shape(name: str, family: str, z: Floats, y: Array, distinct: int) -> Column
     n = len(z)
     if distinct < 3:
         word = TOO_FEW if n < SHAPED else "few distinct values"
-        return ColumnShape(name, family, n, np.nan, np.nan, np.nan, word)
+        return ColumnShape(name, n, np.nan, np.nan, np.nan, word, "", family)
     r = float(probplot(z)[1][2])
     skewness, excess = float(skew(z)), float(kurtosis(z))
     lean = sum(_lean(z[y == c]) * np.mean(y == c) for c in np.unique(y))
@@ -472,7 +466,7 @@ def _shape(name: str, family: str, z: Floats, y: Array, distinct: int) -> Column
         word = f"skewed to the {'right' if lean > 0.0 else 'left'}"
     else:
         word = "heavy tails" if excess >= HEAVY else "an uneven shape"
-    return ColumnShape(name, family, n, r, skewness, excess, word)
+    return ColumnShape(name, n, r, skewness, excess, word, "", family)
 
 
 def _lean(z: Floats) -> float:

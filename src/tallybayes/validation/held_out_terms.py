@@ -65,19 +65,9 @@ def posterior_of(joint: Floats, log_prior: Floats) -> Floats:
 class HeldOutTerms:
     """Log P(x | c) of held-out rows, by row, unit and class.
 
-    Attributes
-    ----------
-    names, columns
-        The names of the units, and of the columns of each: a bag of counts, a text and a sparse
-        matrix are one unit.
-    classes
-        The classes of all rows.
-    terms
-        By row, unit and class; 0 in a class that was unknown without the row.
-    log_prior
-        The log prior without the row, by row and class; -inf in a class that was unknown.
-    rows, y, w
-        The number of each row in the data, its class, and its weight.
+    A bag of counts, a text and a sparse matrix are one unit; each has a name, and `columns`. The
+    `terms` are 0, and `log_prior` is -inf, in a class that was unknown without the row. `rows` are
+    the numbers of the rows in the data, `y` their classes and `w` their weights.
     """
 
     names: tuple[str, ...]

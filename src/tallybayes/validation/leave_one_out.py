@@ -177,6 +177,18 @@ class LeaveOneOut:
         prior, plans = self.log_prior(recipe.prior)[some], [plan for plan, _ in parts]
         return HeldOutTerms.of(self.data, plans, some, self.tally.classes, terms, prior), exact
 
+    def closed_evidence(self, recipe: Recipe) -> tuple[HeldOutTerms, Mask] | None:
+        """Return the same of all rows where all columns are one unit, which has no name."""
+        scores = self.joint(recipe, recount=False)
+        if scores is None:
+            return None
+        joint, prior = scores
+        with np.errstate(invalid="ignore"):
+            evidence = np.where(np.isneginf(joint), -np.inf, joint - prior)[:, None]
+        rows, weight = np.arange(len(joint)), self.data.weight
+        held = HeldOutTerms((), (), self.tally.classes, evidence, prior, rows, self.y, weight)
+        return held, np.ones(len(joint), bool)
+
     def terms(self, recipe: Recipe, some: Array) -> HeldOutTerms:
         """Return the terms of some rows but those of weight 0, each left out alone.
 

@@ -72,23 +72,18 @@ class Tuned(Renderable):
 
     Parameters
     ----------
-    candidates
-        Every combination of parameters, in the order of the grid.
-    chosen
-        The place of the chosen one among them.
+    candidates, chosen
+        Every combination of parameters, in the order of the grid, and the place of the chosen one.
     rule
         Why it was chosen.
-    score
-        What they were scored by.
-    model
-        The estimator with the chosen parameters, fitted on all rows.
-    training
-        The same score of the rows that `model` has seen: a wide gap is overfitting.
+    score, held_out
+        What they were scored by, and on which rows.
+    model, training
+        The estimator with the chosen parameters, fitted on all rows; and the same score of these
+        rows: a wide gap is overfitting.
     nested
         The scores of the whole procedure: of rows that had no part in fitting or choosing the model
         that predicts them. None if they were not asked for.
-    held_out
-        Which rows were held out to choose by.
     notes
         What a reader should know.
     """
