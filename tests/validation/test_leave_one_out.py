@@ -355,3 +355,14 @@ def test_a_floor_that_falls_with_a_row_does_not_overflow(twin):
     tight = (tight - tight.mean()) * np.sqrt(0.7e-10) / tight.std(ddof=1)
     X = np.repeat(np.r_[tight, wide][:, None], 128, axis=1)
     assert_joint_as_refitted(X, np.arange(20) // 10, range(8, 14))
+
+
+def test_a_row_that_was_all_the_spread_of_its_class_silences_the_column_for_all_classes():
+    X, y = np.array([[1.0], [1.0], [5.0], [1.0], [1.0], [1.0], [5.0]]), np.array(list("aaaabbb"))
+    model = tb.NaiveBayes(tb.Gaussian(ddof=0, floor=tb.AdditiveFloor(0.0, of=1.0)))
+    held = model.cross_val(X, y, folds="loo")
+    assert not held.notes  # in closed form
+    for row in range(len(y)):
+        others = np.arange(len(y)) != row
+        expected = model.fit(X[others], y[others]).predict_proba(X[[row]])[0]
+        np.testing.assert_allclose(held.proba[row], expected, rtol=1e-9)

@@ -256,7 +256,7 @@ def test_any_number_of_candidates_is_encoded_and_counted_once(calls, folds):
     ],
 )
 def test_one_standard_error_takes_the_fewest_free_parameters_then_the_most_smoothing(
-    columns, options
+    columns, options, monkeypatch
 ):
     X, y = TABLE
     grid = {"alpha": [0.01, 0.1, 1.0, 3.0, 10.0, 1000.0], "columns": columns}
@@ -275,6 +275,8 @@ def test_one_standard_error_takes_the_fewest_free_parameters_then_the_most_smoot
     assert found.chosen != best.chosen
     assert f"simplest of {len(close)} within one standard error" in found.rule
     assert f": {free[found.chosen]} free parameters" in found.rule
+    monkeypatch.setattr(tuning, "MOST_SHOWN", 1)  # it is shown wherever it stands
+    assert f"\n{found.ranked.index(found.chosen) + 1} chosen" in str(found)
 
 
 def test_an_undefined_score_never_wins():
@@ -387,9 +389,14 @@ def test_more_refits_than_anybody_waits_for_are_refused_before_any_work(monkeypa
         tune(tb.NaiveBayes(), X, y, {"calibration": [None, "temperature"]}, nested=None)
 
 
-def test_few_candidates_at_once_give_the_same(monkeypatch):
+def test_few_candidates_at_once_give_the_same_ties_go_to_the_first_and_the_estimator_stays(
+    monkeypatch,
+):
     X, y = TABLE
-    asked = {"grid": {"alpha": [0.1, 1.0, 2.0]}, "folds": 4, "nested": None}
-    wanted = tune(tb.NaiveBayes(), X, y, **asked)
+    model = tb.NaiveBayes()
+    asked = {"grid": {"alpha": [0.1, 1.0, 2.0], "positive": ["a", "b"]}, "folds": 4, "nested": None}
+    wanted = tune(model, X, y, **asked)
+    assert wanted.best_params["positive"] == "a"
+    assert not hasattr(model, "classes_")
     monkeypatch.setattr(tuning, "CELLS_AT_ONCE", 2 * 60 * 3)
-    assert tune(tb.NaiveBayes(), X, y, **asked).to_dict() == wanted.to_dict()
+    assert tune(model, X, y, **asked).to_dict() == wanted.to_dict()
