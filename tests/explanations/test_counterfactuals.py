@@ -428,4 +428,5 @@ def test_words_are_taken_out_wherever_they_stand_and_added_once():
 def test_a_large_change_says_so():
     far = Counterfactual((Change("x", 0.0, 9.0),), "b", 0.75, 4.5)
     assert str(far) == "if x were 9 instead of 0: b (0.7500); a change of 4.5 standard deviations"
-    assert Counterfactual((Change("x", 0.0, 9.0),), "b", 0.75, 4.0).reach == ""
+    near = Counterfactual((Change("x", 0.0, 9.0),), "b", 0.75, 4.0)
+    assert str(near) == "if x were 9 instead of 0: b (0.7500)"

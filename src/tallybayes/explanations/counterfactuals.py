@@ -94,14 +94,9 @@ class Counterfactual:
     record: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
-        said = " and ".join(map(str, self.changes))
-        answer = f"if {said}: {label(self.decision)} ({probability(self.probability)})"
-        return f"{answer}; {self.reach}" if self.reach else answer
-
-    @property
-    def reach(self) -> str:
-        """A word where the change is large; empty where it is not."""
-        return f"a change of {self.size:.3g} standard deviations" if self.size > FAR else ""
+        changes, sure = " and ".join(map(str, self.changes)), probability(self.probability)
+        far = f"; a change of {self.size:.3g} standard deviations" if self.size > FAR else ""
+        return f"if {changes}: {label(self.decision)} ({sure}){far}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +173,10 @@ def counterfactuals(
 
     Notes
     -----
-    No value is proposed that lies outside of what was counted: a category that occurred, a number
-    between the least and the greatest, a count that its rates make likely. Where all were whole,
-    only whole numbers are. A value never becomes missing, and a record that no class allows is
-    never proposed. Only one word of a text changes: it is removed wherever it stands, or added
-    once. Of a model that was stated, what it draws stands for what was counted.
+    Only what was counted is proposed: a category that occurred, a number between the least and the
+    greatest (a whole one where all were), a count that its rates make likely; of a model that was
+    stated, what it draws. A value never becomes missing, and a record that no class allows is never
+    proposed. Only one word of a text changes: it is removed wherever it stands, or added once.
 
     The size of a change is its distance in standard deviations of the column, of the logarithm
     where the column is log-normal. Any other change counts 1, and so does a value where there was
@@ -259,12 +253,6 @@ class _Options:
         """What each value adds to the score of each class."""
         return self.column.evidence(self.values)
 
-    @property
-    def origin(self) -> float:
-        """The number that is nearest to the record, among those that occurred."""
-        low, high = self.support.span or (-math.inf, math.inf)
-        return min(max(self.start or 0.0, low), high)
-
     def change(self, value: Any) -> Change:
         """Return the change that a value is."""
         return self.edits.get(value) or Change(self.column.name, self.before, value)
@@ -298,19 +286,19 @@ def _size(draft: _Draft) -> float:
 def _options(model: Model, column: ModelColumn, record: Mapping[str, Any]) -> _Options:
     """Return what a column could be instead of what it is."""
     before, support = plain_value(record.get(column.name)), column.support.bounded
-    options = _Options(column, support, before, support.grid(GRID), whole=support.whole)
     if support.text:
         edits = _edits(model, column, "" if before is None else str(before))
-        return replace(options, values=[*edits], edits=edits)
+        return _Options(column, support, before, [*edits], edits=edits)
+    values, start, whole = support.grid(GRID), None, support.whole
     if support.span is not None:
         start = _start(support, before)
-        numbers = [*options.values, *np.clip([*support.centres, start], *support.span)]
-        options = replace(options, values=np.unique(numbers).tolist(), start=start)
+        numbers = [*values, *np.clip([*support.centres, start], *support.span)]
+        values = np.unique(numbers).tolist()
     elif support.intervals and before is not None:
-        options = replace(options, start=float(before), whole=type(before) is int)
-    values = [float(round(value)) if options.whole else value for value in options.values]
-    values = [options.like(value) for value in dict.fromkeys(values) if value != before]
-    return replace(options, values=values)
+        start, whole = float(before), type(before) is int
+    options = _Options(column, support, before, values, start, whole)
+    tried = dict.fromkeys(float(round(value)) if whole else value for value in values)
+    return replace(options, values=[options.like(value) for value in tried if value != before])
 
 
 def _start(support: Support, before: Any) -> float:
@@ -338,11 +326,9 @@ def _edits(model: Model, column: ModelColumn, text: str) -> dict[str, Change]:
 
 def _without(text: str, places: Sequence[tuple[int, int]]) -> str:
     """Return a text without what stands at some places, nor the blanks before it."""
-    kept, end = [], 0
-    for start, stop in places:
-        kept.append(text[end:start].rstrip())
-        end = stop
-    return "".join([*kept, text[end:]]).strip()
+    for start, stop in reversed(places):
+        text = text[:start].rstrip() + text[stop:]
+    return text.strip()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -392,12 +378,14 @@ class _Search:
         at, start = np.flatnonzero(hit), options.start
         if start is None:
             return [options.values[k] for k in at[np.argsort(-chance[at], kind="stable")]]
-        numbers, found = np.array(options.values, float)[at], []
+        least, most = options.support.span or (-math.inf, math.inf)
+        origin = min(max(start, least), most)  # the number nearest to the record that occurred
+        numbers, nearest = np.array(options.values, float)[at], []
         away = numbers - start
         for side in (away < 0, away >= 0):
             if not side.any():
                 continue
-            low, high = options.origin, float(numbers[side][np.abs(away[side]).argmin()])
+            low, high = origin, float(numbers[side][np.abs(away[side]).argmin()])
             for _ in range(ROUNDS if low != high else 0):  # back towards the record
                 points = np.linspace(low, high, POINTS)[1:]
                 points = points.round() if options.whole else points
@@ -406,10 +394,10 @@ class _Search:
                 first = int(hit.argmax())
                 low, high = points[first - 1] if first else low, float(points[first])
             if not options.whole:
-                short = _short(options.origin, high, options.support.span)
+                short = _short(origin, high, least, most)
                 high = short[int(judge(short)[0].argmax())]
-            found.append(options.like(high))
-        return sorted(found, key=lambda x: (_size(((options, x),)), abs(x - start)))[:1]
+            nearest.append(options.like(high))
+        return sorted(nearest, key=lambda x: (_size(((options, x),)), abs(x - start)))[:1]
 
     def singles(self, options: Sequence[_Options]) -> Iterator[_Draft]:
         """Go through the best change of each column, and every word that can be removed."""
@@ -456,9 +444,8 @@ class _Search:
         """Put changes to the model; None if it says otherwise, or one of two is enough."""
         new = {options.column.name: value for options, value in draft}
         joint, alone = self.scores(new), [{name: value} for name, value in new.items()]
-        if not self.judged(joint)[0][0]:
-            return None
-        if len(draft) > 1 and any(self.judged(self.scores(each))[0][0] for each in alone):
+        enough = [self.judged(self.scores(each))[0][0] for each in alone if len(new) > 1]
+        if any(enough) or not self.judged(joint)[0][0]:
             return None
         (posterior,), (winner,) = self.model.judged_from(joint)
         changes = tuple(options.change(value) for options, value in draft)
@@ -466,14 +453,13 @@ class _Search:
         return Counterfactual(changes, answer, sure, _size(draft), {**self.record, **new})
 
 
-def _short(start: float, least: float, span: tuple[float, float] | None) -> list[float]:
+def _short(start: float, number: float, least: float, most: float) -> list[float]:
     """Return numbers at or just beyond one, those of few digits first."""
-    low, high = span or (-math.inf, math.inf)
-    beyond = min(max(least + LONGER * ((least - start) or (high - low)), low), high)
+    beyond = min(max(number + LONGER * ((number - start) or (most - least)), least), most)
+    low, high = sorted((number, beyond))
     short = []
     for digits in range(1, 17):
-        step = 10.0 ** (math.floor(math.log10(abs(least) or 1.0)) - digits + 1)
-        for rounded in (math.floor(least / step), math.ceil(least / step)) if step else ():
+        step = 10.0 ** (math.floor(math.log10(abs(number) or 1.0)) - digits + 1)
+        for rounded in (math.floor(number / step), math.ceil(number / step)) if step else ():
             short.append(float(f"{rounded * step:.{digits}g}"))
-    low, high = min(least, beyond), max(least, beyond)
-    return [*(value for value in short if low <= value <= high), least]
+    return [*(value for value in short if low <= value <= high), number]

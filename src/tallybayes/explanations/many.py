@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
@@ -76,8 +75,7 @@ class Explanations:
     @property
     def decisions(self) -> Array:
         """The class that is predicted for each record."""
-        chosen: Array = np.array(self.classes)[self.winners]
-        return chosen
+        return np.array(self.classes)[self.winners]
 
     def evidence(self, one: Label | None = None, other: Label | None = None) -> Floats:
         """Weigh the evidence of each record (down) and column (across), in bits.
@@ -103,17 +101,14 @@ class Explanations:
                 "each record's decision against its runner-up, or `one` alone"
             )
         with np.errstate(invalid="ignore"):
-            found: Floats = self.terms[rows, :, a] - self.terms[rows, :, b]
-        found /= np.log(2.0)
-        return found
+            return np.asarray((self.terms[rows, :, a] - self.terms[rows, :, b]) / np.log(2.0))
 
     def strongest(self, n: int = 3, one: Label | None = None, other: Label | None = None) -> Array:
         """Name the n columns of each record whose `evidence` is strongest, either way."""
         whole(n, "n", 1)
         strength = np.nan_to_num(np.abs(self.evidence(one, other)), nan=-1.0, posinf=np.inf)
         best = np.argsort(-strength, axis=1, kind="stable")[:, :n]
-        named: Array = np.array(self.names, dtype=object)[best]
-        return named
+        return np.array(self.names, dtype=object)[best]
 
     def _runners_up(self) -> NDArray[np.intp]:
         """Return the most probable other class of each record, the first of equals."""
@@ -122,8 +117,7 @@ class Explanations:
         best = others == others.max(axis=1, keepdims=True)
         # probabilities may be too small to tell apart; their logarithms are not
         logs = np.where(best, np.maximum(self.joint, np.finfo(np.float64).min), -np.inf)
-        found: NDArray[np.intp] = logs.argmax(axis=1)
-        return found
+        return np.asarray(logs.argmax(axis=1))
 
     def __len__(self) -> int:
         return len(self.joint)
@@ -133,9 +127,6 @@ class Explanations:
         if not -len(self) <= row < len(self):
             raise IndexError(f"there is no record {row}; there are {len(self)}")
         return explain(self.model, record_in(self.model, self.source, range(len(self))[row]))
-
-    def __iter__(self) -> Iterator[Explanation]:
-        return (self[row] for row in range(len(self)))
 
     def __repr__(self) -> str:
         return f"<Explanations of {len(self)} records, {len(self.names)} columns>"
