@@ -19,7 +19,7 @@ import numpy as np
 
 from tallybayes.batches import Batch, Block, Coded, dense
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.families.parameters import Piece, safe_log
+from tallybayes.families.parameters import safe_log
 from tallybayes.model import Factor, Fitted, Model
 from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import label, listed, probability
@@ -432,17 +432,14 @@ def _term(factor: Factor, unit: int, name: str, value: Any, logs: tuple[float, .
     if exponent == 0.0:
         return Term(name, value, logs, count, count, exponent, NO_WEIGHT)
     pieces, detail = factor.scored.pieces(unit, value), parameters.detail(unit, value)
+    words = []
+    for each in pieces or ():  # words, and all that are absent
+        power = exponent if each.left_out is None else 1.0
+        numbers = (-1, *each.numbers) if each.absent else each.numbers
+        shared = each.value, each.logs, each.count, each.weight, power, each.left_out
+        words.append(Term(name, *shared, is_word=True, numbers=numbers))
     reason = NO_KNOWN_WORD if pieces == [] else None
-    words = tuple(_word(name, piece, exponent) for piece in pieces or ())
-    return Term(name, value, logs, count, count, exponent, reason, detail, words)
-
-
-def _word(name: str, piece: Piece, exponent: float) -> Term:
-    """Return the term of a word, or of all words that are absent."""
-    power = exponent if piece.left_out is None else 1.0
-    numbers = (-1, *piece.numbers) if piece.absent else piece.numbers
-    shared = piece.value, piece.logs, piece.count, piece.weight, power, piece.left_out
-    return Term(name, *shared, is_word=True, numbers=numbers)
+    return Term(name, value, logs, count, count, exponent, reason, detail, tuple(words))
 
 
 def record_in(model: Model, source: Source, row: int) -> dict[str, Any]:

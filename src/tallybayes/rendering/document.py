@@ -37,7 +37,8 @@ STYLE = (
     ".tb .scroll{overflow-x:auto}"
     ".tb table{border-collapse:collapse;margin:.5em 0}"
     ".tb caption{text-align:left;font-weight:600}"
-    ".tb th,.tb td{padding:.2em .8em;text-align:left;border-bottom:1px solid #8888}"
+    ".tb th,.tb td{padding:.2em .8em;text-align:left;border-bottom:1px solid #8888;"
+    "overflow-wrap:break-word}"
     ".tb .number{text-align:right;white-space:nowrap}"
     ".tb .formulas{list-style:none;padding-left:1em}"
     ".tb .formulas li{overflow-x:auto;overflow-y:hidden;margin:.35em 0}"
@@ -49,8 +50,7 @@ class Table:
     """A caption, columns and rows of values, and a `foot` of rows that sum up.
 
     Columns are pairs of a name and a format of `words.FORMATS`. Empty cells are None, NaN is what
-    is undefined; `more` rows are not shown. A page calls the table by its `name`, for scripts and
-    tests.
+    is undefined; `more` rows are not shown. In a page the table goes by its `name`.
 
     Examples
     --------
@@ -345,10 +345,9 @@ def _table_html(table: Table) -> str:
         lines.append(f'<tr><th scope="row" class="{kinds[0]}">{first}</th>{"".join(cells)}</tr>')
     body, foot = "".join(lines[: len(table.rows)]), "".join(lines[len(table.rows) :])
     name = f' data-name="{escape(table.name)}"' if table.name else ""
-    caption = region = ""
-    if table.caption:
-        caption = f"<caption>{escape(table.caption)}</caption>"
-        region = f' role="region" aria-label="{escape(table.caption)}"'
+    said = escape(table.caption)
+    caption = f"<caption>{said}</caption>" if said else ""
+    region = f' role="region" aria-label="{said}"' if said else ""
     foot = f"<tfoot>{foot}</tfoot>" if foot else ""
     more = f"<p>{count(table.more)} more are not shown.</p>" if table.more else ""
     return (

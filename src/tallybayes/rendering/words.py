@@ -16,7 +16,6 @@ from msgspec import Struct, structs
 
 LONGEST = 32  # characters of a label
 NEAR = 1e-4  # probabilities nearer to 0 or 1 are written by their distance
-LEAST_P = 1e-12  # p-values below are not that exact
 ELLIPSIS = "…"
 
 
@@ -64,13 +63,7 @@ def counted(n: float, one: str, several: str = "") -> str:
 
 
 def tallied(rows: Iterable[tuple[object, float]], most: int = 10) -> str:
-    """Write how many rows each label has.
-
-    Examples
-    --------
-    >>> tallied([("No", 1234), ("Yes", 3)])
-    "1,234 'No', 3 'Yes'"
-    """
+    """Write how many rows each label has: 1,234 'No', 3 'Yes'."""
     shown = [f"{count(n)} {label(repr(each))}" for each, n in rows]
     return ", ".join([*shown[:most], *(["..."] if len(shown) > most else [])])
 
@@ -116,23 +109,10 @@ def odds(weight: float) -> str:
     return f"1 : {number}" if weight < 0.0 else f"{number} : 1"
 
 
-def p_value(p: float) -> str:
-    """Write the p-value of a test."""
-    return f"{p:.2g}" if p >= LEAST_P else f"< {LEAST_P:g}"
-
-
 FORMATS: dict[str, Callable[[Any], str]] = {
-    "label": label,
-    "text": str,
-    "count": count,
-    "score": score,
-    "short": short,
-    "percent": percent,
-    "bits": bits,
-    "probability": probability,
-    "odds": odds,
-    "p": p_value,
-}
+    "label": label, "text": str, "count": count, "score": score, "short": short, "bits": bits,
+    "percent": percent, "probability": probability, "odds": odds,
+}  # fmt: skip
 
 
 def plain(value: Any) -> Any:

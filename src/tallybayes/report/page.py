@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,12 +50,6 @@ LONGEST = 60  # characters of a label
 LONGEST_TITLE = 120
 LONGEST_HINT = 300  # of what is shown of a label when it is pointed at
 HEIGHT = 720  # pixels of the report in a notebook
-# what HTML forbids or nobody can see: control characters but tab and the ends of lines, those that
-# turn the text after them around, halves of characters, and those that are none
-NO_TEXT = re.compile(
-    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
-    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +158,8 @@ def model_report(
         model_file=shlex.quote(path or "MODEL.tally"),
         made_with=list(_made(contents)),
     )
-    return ModelReport(NO_TEXT.sub("\ufffd", page), short, contents.scores, contents.warnings)
+    html = "\n".join(map(words.printable, page.split("\n")))  # paths and dates are a user's too
+    return ModelReport(html, short, contents.scores, contents.warnings)
 
 
 @cache
