@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
+from laws.own import Joint, Pairs
 from tallybayes.explanations import explain
 from tallybayes.model.calibration import Calibration
 
@@ -190,3 +191,24 @@ def test_many_classes_show_only_the_two_that_are_compared():
     model = model_of({"x": list("abcdef")}, list("abcdef"))
     head = str(explain(model, {"x": "c"})).splitlines()[1]
     assert head.split() == ["column", "value", "c", "a", "bits", "odds"]
+
+
+@pytest.mark.parametrize(("record", "value"), [({"a": "x", "b": "v"}, ("x", "v")), ({}, None)])
+def test_what_is_counted_of_two_columns_is_shown_with_both_values(record, value):
+    schema = tb.Schema.of(["a", "b"], [tb.Categories()] * 2).with_extra(Joint(), ("a", "b"))
+    table = {"a": ["x", "y", "x"], "b": ["v", "w", "w"]}
+    model = tb.estimate(tb.Tally.of(table, ["p", "q", "q"], schema=schema), Pairs())
+    pair = explain(model, record).terms[-1]
+    assert pair.value == value
+    assert pair.left_out == (None if record else "missing")
+
+
+def test_a_contrast_that_is_not_of_the_answer_says_what_speaks_for_each():
+    text = " ".join(str(explain(three_classes(), {"x": "red"}).against("b", "c")).split())
+    assert "The answer is a, with a probability of" in text
+    assert "x = red speaks most for c" in text
+
+
+def test_only_evidence_and_working_can_be_shown():
+    with pytest.raises(tb.TallyBayesError, match="show is 'all'; say 'evidence' or 'working'"):
+        explain(three_classes(), {"x": "red"}, "all")

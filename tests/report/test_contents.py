@@ -78,6 +78,11 @@ def test_rows_learned_in_parts_are_known_again_and_others_are_not_counted(frame,
     assert some.held_out == "test set"
 
 
+def test_as_many_other_rows_of_each_class_are_not_taken_for_those_learned_from(frame, model):
+    X = features(frame).assign(visits=lambda rows: rows["visits"] + 1)
+    assert evaluate(model.fitted_, model.source_of(X), frame["label"])[0].held_out == "test set"
+
+
 def forms(frame):
     X = features(frame)
     yield "pandas", X

@@ -174,8 +174,10 @@ def test_what_is_unusual_of_numbers_is_said():
     assert "log x in each class" in str(look(tally))
     lifted = look(tb.Tally.of({"x": [1.0, 1.0, 1.0, 2.0, 9.0]}, list("aaabb")))
     assert [each["note"] for each in lines(lifted, "x").values()] == ["lifted by the floor", ""]
-    table, kinds = {"same": [3.0, 3.0, 3.0], "none": [None] * 3}, {"none": tb.Numeric()}
+    table = {"same": [3.0, 3.0, 3.0], "none": [None] * 3, "on": [1, 0, 1], "off": [None] * 3}
+    kinds = {"none": tb.Numeric(), "on": tb.Binary(), "off": tb.Binary()}
     text = str(look(tb.Tally.of(table, list("aab"), columns=kinds)))
+    assert "off: no value of it was counted" in text
     assert "the same in every row that was counted" in text
     assert "no value of it was counted" in text
 
