@@ -7,11 +7,9 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tallybayes as tb
 from tallybayes import NaiveBayes, TextNB
-from tiers import deep
 
 HOWS = ("temperature", "weights")
 every_how = pytest.mark.parametrize("how", HOWS)
@@ -72,22 +70,6 @@ def test_fit_learns_a_calibration_that_lowers_the_loss_of_rows_left_out(problem,
     held = plain.cross_val(X, y, folds="loo")
     assert found.loss_before == pytest.approx(log_loss(y, held.proba), rel=1e-9)
     assert not np.allclose(model.predict_proba(X), plain.predict_proba(X))
-
-
-@every_problem
-@every_how
-def test_all_predictions_follow_from_the_same_posterior(problem, how):
-    estimator, data = PROBLEMS[problem]
-    X, y = data()
-    model = estimator(calibration=how).fit(X, y)
-    proba = model.predict_proba(X)
-    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-12)
-    np.testing.assert_allclose(model.predict_log_proba(X), np.log(proba), rtol=1e-9, atol=1e-12)
-    assert (model.predict(X) == model.classes_[proba.argmax(axis=1)]).all()
-    rows = X if problem == "TextNB" else X.to_dict("records")
-    for record, row in zip(rows, proba, strict=True):
-        of = model.posterior_of if problem == "TextNB" else model.model_.posterior_of
-        np.testing.assert_allclose(list(of(record).values()), row, rtol=1e-9)
 
 
 class TestLearning:
@@ -184,13 +166,6 @@ class TestFamiliesOfOneBag:
             {value for each in used for value in each}
         )
 
-    def test_counts_of_a_table(self):
-        X, y = counts()
-        kinds = {"u": "poisson", "v": "multinomial", "w": "multinomial"}
-        fitted, used = self.fitted_and_used(NaiveBayes(kinds, calibration="weights").fit(X, y))
-        assert len(fitted) == 2
-        assert used == pytest.approx(fitted)
-
     @pytest.mark.parametrize(
         "kinds",
         [
@@ -220,29 +195,6 @@ class TestParameters:
         with pytest.raises(tb.TallyBayesError, match="calibration is"):
             estimator(calibration=wrong).cross_val(*data(), folds=3)
 
-    def test_a_near_miss_is_named(self):
-        with pytest.raises(tb.TallyBayesError, match="did you mean 'temperature'"):
-            NaiveBayes(calibration="temperatur").fit(*mixed())
-
-
-class TestWeights:
-    """Weights of rows may be anything that fit takes."""
-
-    @pytest.mark.parametrize("kind", [list, pd.Series])
-    def test_they_may_come_as_any_sequence(self, kind):
-        X, y = mixed()
-        w = np.random.default_rng(0).choice([0.0, 1.0, 2.5], len(y))
-        one = NaiveBayes(calibration="weights").fit(X, y, sample_weight=w)
-        other = NaiveBayes(calibration="weights").fit(X, y, sample_weight=kind(w.tolist()))
-        assert one.calibration_.rows == int((w > 0.0).sum())
-        np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), rtol=1e-9)
-
-    def test_one_number_is_the_weight_of_every_row(self):
-        X, y = mixed()
-        one = NaiveBayes(calibration="weights").fit(X, y, sample_weight=2.0)
-        other = NaiveBayes(calibration="weights").fit(X, y, sample_weight=np.full(len(y), 2.0))
-        np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), rtol=1e-9)
-
 
 class TestSummary:
     """What a person sees."""
@@ -264,13 +216,6 @@ class TestSummary:
         said = f"exponent {exponent:.3f}; exponent of the prior {prior:.3f}"
         assert model.summary().splitlines()[-1].endswith(said)
         assert "^" not in model.summary()
-
-    def test_printing_it_lists_the_exponents_from_the_greatest(self):
-        X, y = mixed()
-        found = NaiveBayes(calibration="weights").fit(X, y).calibration_
-        shown = [float(line.split()[-1]) for line in str(found).splitlines()[2:]]
-        assert shown == sorted(shown, reverse=True)
-        assert len(shown) == 3
 
 
 class TestCrossVal:
@@ -300,24 +245,3 @@ class TestCrossVal:
         for (train, test), fold in zip(self.folds.split(X, y), held.folds(), strict=True):
             fitted = clone(model).fit(X.iloc[train], y[train], sample_weight=w[train])
             np.testing.assert_allclose(fold.proba, fitted.predict_proba(X.iloc[test]), rtol=1e-9)
-
-
-# Weights are no repetitions here: a row that weighs 2 is left out as one, while two equal rows are
-# left out one by one, so the exponents differ.
-REPEATED = "leaving out a heavy row is not leaving out one of two"
-FIRST = "the first batch is for fit()"
-EXPECTED = {
-    "check_sample_weight_equivalence_on_dense_data": REPEATED,
-    "check_sample_weight_equivalence_on_sparse_data": REPEATED,
-    "check_estimators_partial_fit_n_features": FIRST,
-    "check_n_features_in_after_fitting": FIRST,
-}
-
-
-@deep
-@pytest.mark.filterwarnings("ignore:the weights calibration lowers")  # labels may be noise
-@parametrize_with_checks(
-    [NaiveBayes(calibration="weights")], expected_failed_checks=lambda _: EXPECTED
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -39,19 +39,6 @@ def test_a_record_may_be_a_mapping_a_row_of_a_table_or_a_row_of_an_array(record)
     assert model().explain(record) == expected
 
 
-def test_a_row_of_an_array_goes_by_the_order_of_the_columns():
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = tb.NaiveBayes().fit(X, y)
-    assert model.explain(X.to_numpy()[70]) == model.explain(X.iloc[70])
-    assert model.counterfactuals(X.to_numpy()[70]) == model.counterfactuals(X.iloc[70])
-
-
-def test_columns_that_a_record_does_not_have_are_missing():
-    (owner, income) = model().explain({"income": 120.0}).terms
-    assert owner.left_out == "missing"
-    assert income.left_out is None
-
-
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -92,16 +79,6 @@ def test_a_text_is_a_record_of_a_text_classifier():
     assert spam.counterfactuals("lottery you", to="ham").found
 
 
-def test_a_diagnosis_of_the_rows_that_were_learnt_from():
-    rng = np.random.default_rng(0)
-    y = np.repeat(["a", "b"], 200)
-    x = rng.normal(size=400) + (y == "b")
-    twice = pd.DataFrame({"x": x, "again": 2 * x + 1, "other": rng.normal(size=400)})
-    found = tb.NaiveBayes().fit(twice, y).diagnose(twice, y)
-    assert [(pair.a, pair.b) for pair in found.dependence if pair.warned] == [("x", "again")]
-    assert any("'x'" in said and "'again'" in said for said in found.warnings)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -119,10 +96,3 @@ def test_a_diagnosis_of_the_rows_that_were_learnt_from():
 def test_what_cannot_be_explained_is_refused_in_words(call, message):
     with pytest.raises(tb.TallyBayesError, match=message):
         call(model())
-
-
-@pytest.mark.usefixtures("words_only")
-def test_a_report_on_the_very_rows_that_were_learnt_from_says_so():
-    flattering = "These are the rows that the model has learned from"
-    assert flattering in model().report(TABLE, CHEAT).html
-    assert flattering not in model().report(TABLE[2:], CHEAT[2:]).html

@@ -4,7 +4,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn.naive_bayes as sk
 from hypothesis import assume, given
@@ -297,16 +296,6 @@ def test_the_summary(model):
     )
 
 
-def test_the_summary_says_what_was_declared():
-    columns = {"income": tb.Bernoulli(threshold=90), "status": tb.Categorical(m=2)}
-    lines = NaiveBayes(columns, alpha=0.5).fit(LOAN, CHEAT).summary().splitlines()
-    assert lines[2:] == [
-        "owner   Categorical(alpha=0.5)                      1  booleans",
-        "status  Categorical(m=2.0)                          1  declared",
-        "income  Bernoulli(alpha=0.5, threshold=90.0)        1  declared",
-    ]
-
-
 def test_the_summary_of_many_columns_and_classes_is_short():
     X, y = np.zeros((40, 200)), np.arange(40)
     text = NaiveBayes().fit(X, y).summary()
@@ -330,14 +319,6 @@ def test_a_notebook_is_safe_from_names():
 
 def test_a_notebook_shows_a_model_that_has_forgotten_everything(model):
     assert "NaiveBayes" in model.forget(LOAN, CHEAT)._repr_html_()
-
-
-def test_samples_are_those_of_the_model_and_the_target_has_the_name_of_the_labels():
-    model = NaiveBayes().fit(LOAN, pd.Series(CHEAT, name="cheat"))
-    drawn = model.sample(7, {"status": "Single"}, seed=0)
-    assert list(drawn) == [*LOAN, "cheat"]
-    expected = model.model_.sample(7, {"status": "Single"}, seed=0)
-    assert all((drawn[name] == expected[name]).all() for name in drawn)
 
 
 @pytest.mark.parametrize("names", [("class",), ("y", "class", "label", "target", "")])

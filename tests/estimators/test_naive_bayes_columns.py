@@ -52,12 +52,6 @@ def factor(model, **values):
     return np.exp(ratio)[0]
 
 
-def test_left_to_itself_every_column_goes_by_its_type():
-    assert chosen("auto") == chosen({}) == {}
-    why = [reason for _, _, reason in fitted("auto").schema_]
-    assert why == ["text", "decimal numbers", *["integers, 4 distinct values in 6 rows"] * 2]
-
-
 SELECTORS = {
     "a name": "width",
     "a number": 2,
@@ -71,10 +65,6 @@ SELECTORS = {
 @pytest.mark.parametrize("selector", SELECTORS)
 def test_a_column_is_meant_by(selector):
     assert chosen({SELECTORS[selector]: "bernoulli"}) == {"width": "Bernoulli"}
-
-
-def test_names_and_numbers_may_stand_in_one_tuple():
-    assert chosen({("width", -1): "bernoulli"}) == {"width": "Bernoulli", "height": "Bernoulli"}
 
 
 def test_all_columns_that_are_not_named_have_a_key_of_their_own():
@@ -99,24 +89,6 @@ def test_a_family_is_meant_by(word):
     # above 0: two of three, and two of three
     np.testing.assert_allclose(factor(model, width=7), [3 / 5, 3 / 5])
     np.testing.assert_allclose(factor(model, width=0), [2 / 5, 2 / 5])
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("gaussian", tb.Numeric()),
-        ("categorical", tb.Categories()),
-        ("bernoulli", tb.Binary()),
-        ("multinomial", tb.Count()),
-        ("complement", tb.Count()),
-        ("poisson", tb.Count()),
-    ],
-)
-def test_every_family_has_a_name(name, kind):
-    model = fitted({("width", "height"): name})
-    assert families(model)["width"].startswith(name.capitalize() + "(")
-    assert model.schema_.kind("width") == model.schema_.kind("height") == kind
-    assert [why for column, _, why in model.schema_ if column == "width"] == ["declared"]
 
 
 def test_a_family_keeps_its_parameters():
@@ -156,11 +128,6 @@ def test_the_summary_shows_each_columns_own_threshold_and_bag():
 def test_a_single_column_goes_above_a_tuple_whatever_the_order(order, single):
     words = [(("width", "height"), "bernoulli"), (single, "poisson")]
     assert chosen(dict(words[::order])) == {"width": "Poisson", "height": "Bernoulli"}
-
-
-def test_two_tuples_that_agree_may_overlap():
-    both = {("weight", "width"): "poisson", ("width", "height"): tb.Poisson()}
-    assert chosen(both) == dict.fromkeys(("weight", "width", "height"), "Poisson")
 
 
 def test_two_tuples_that_disagree_are_refused():
@@ -225,15 +192,6 @@ def test_one_family_for_all_columns(form, word, theirs):
     assert {why for _, _, why in ours.schema_} == {"declared"}
 
 
-@pytest.mark.parametrize("word", ["categorical", tb.Categorical, tb.Categories()])
-def test_categories_for_all_columns(word):
-    expected = sk.CategoricalNB(min_categories=1 + COUNTS.max()).fit(COUNTS, Y)
-    values = tb.Categories(tuple(range(1 + COUNTS.max())))
-    ours = NaiveBayes(values).fit(COUNTS, Y).predict_joint_log_proba(COUNTS)
-    np.testing.assert_allclose(ours, expected.predict_joint_log_proba(COUNTS), rtol=1e-10)
-    assert {type(kind) for _, kind, _ in NaiveBayes(word).fit(COUNTS, Y).schema_} == {tb.Categories}
-
-
 @pytest.mark.parametrize(
     "columns",
     [
@@ -251,22 +209,11 @@ def test_alpha_reaches_every_column_that_does_not_state_its_own(columns):
         assert "alpha" not in family or "alpha=0.25" in family
 
 
-def test_alpha_by_hand():
-    model = fitted({"width": "bernoulli"}, alpha=0.25)
-    np.testing.assert_allclose(factor(model, colour="red"), [2.25 / 3.75, 1.25 / 3.75])
-    np.testing.assert_allclose(factor(model, width=1), [2.25 / 3.5, 2.25 / 3.5])
-
-
 @pytest.mark.parametrize("stated", [1.0, 0])
 def test_a_stated_alpha_stays(stated):
     model = fitted({"colour": tb.Categorical(alpha=stated)}, alpha=0.25)
     expected = [(2 + stated) / (3 + 3 * stated), (1 + stated) / (3 + 3 * stated)]
     np.testing.assert_allclose(factor(model, colour="red"), expected)
-
-
-def test_a_stated_alpha_for_all_columns_stays():
-    got = families(fitted(tb.Categorical(alpha=2), alpha=0.25))
-    assert set(got.values()) == {"Categorical(alpha=2.0)"}
 
 
 def test_unseen_reaches_every_column_that_does_not_ask_for_more():
@@ -303,12 +250,6 @@ def test_one_word_for_all_columns_holds_for_columns_that_come_later():
     row = {"width": [1], "height": [1]}
     ratio = np.exp(model.predict_joint_log_proba(row))[0] / 0.5
     np.testing.assert_allclose(ratio, [(4 + 2) / 10 * (2 + 2) / 7, (4 + 2) / 10 * (2 + 2) / 7])
-
-
-def test_a_family_with_a_stated_prior_guess_goes_for_all_columns():
-    guess = tb.Categorical(m=1, p=tb.ByValue({"u": 0.5, "v": 0.5}))
-    model = tb.NaiveBayes(columns=guess).fit({"a": ["u", "v"], "b": ["v", "u"]}, ["x", "y"])
-    assert model.predict({"a": ["u"], "b": ["v"]}).tolist() == ["x"]
 
 
 @pytest.mark.parametrize("columns", [{"width": "drop"}, {0: "drop"}, {1: "auto", ...: "drop"}])

@@ -84,18 +84,6 @@ def test_a_class_that_the_parameters_name_need_not_have_arrived(how):
     assert model.predict_proba({"a": [1.5]}).shape == (1, 2)
 
 
-def test_classes_may_be_announced_as_numpy_text():
-    model = NaiveBayes().partial_fit({"a": ["x"]}, ["p"], classes=list(np.unique(["p", "q"])))
-    assert model.predict_proba({"a": ["x"]}).tolist() == [[1.0, 0.0]]
-
-
-def test_a_sum_of_one_model_is_a_model_of_its_own():
-    model = NaiveBayes().fit({"a": ["x", "y"]}, ["p", "q"])
-    total = sum([model])
-    total.partial_fit({"a": ["x"]}, ["p"])
-    assert model.tally_.rows.tolist() == [1, 1]
-
-
 def test_a_side_without_a_value_leaves_a_column_to_the_other_when_models_merge():
     empty = {"a": [None, None], "b": ["x", "y"]}
     full = {"a": [1.5, 2.5], "b": ["x", "x"]}

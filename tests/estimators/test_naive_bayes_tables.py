@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn.naive_bayes as sk
-from scipy import sparse, stats
+from scipy import stats
 
 import tallybayes as tb
 from tallybayes import NaiveBayes
@@ -86,25 +86,6 @@ def test_arrays_of_decimal_numbers(form):
     expected = scores / scores.sum(axis=1, keepdims=True)
     ours = NaiveBayes().fit(X, Y).predict_proba(X)
     np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.uint64])
-def test_few_distinct_integers_are_categories(dtype):
-    X = np.minimum(COUNTS, 3)
-    theirs = sk.CategoricalNB().fit(X, Y)
-    model = NaiveBayes().fit(X.astype(dtype), Y)
-    np.testing.assert_allclose(model.predict_proba(X.astype(dtype)), theirs.predict_proba(X))
-    np.testing.assert_allclose(model.predict_proba(X.astype(float)), theirs.predict_proba(X))
-
-
-@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array, sparse.dok_array])
-def test_sparse_matrices_are_counts(form):
-    X = form(COUNTS)
-    theirs = sk.MultinomialNB().fit(COUNTS, Y)
-    model = NaiveBayes().fit(X, Y)
-    np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(COUNTS))
-    np.testing.assert_allclose(model.predict_proba(COUNTS), theirs.predict_proba(COUNTS))
-    assert "Multinomial(alpha=1.0)  sparse matrix" in model.summary()
 
 
 def test_masked_cells_of_an_array_are_missing():

@@ -138,19 +138,6 @@ def test_a_column_of_text_may_arrive_later_or_in_one_of_two_models():
         assert_same(model, expected)
 
 
-def test_text_that_is_not_declared_is_a_category(model):
-    assert isinstance(NaiveBayes().fit(only("body"), Y).schema_.kind("body"), tb.Categories)
-    assert isinstance(model.schema_.kind("body"), Words)
-
-
-def test_the_summary_names_the_family_of_each_column(model):
-    lines = {line.split()[0]: line for line in model.summary().splitlines()[2:]}
-    assert "Text(alpha=1.0)" in lines["subject"]
-    assert "event='boolean'" in lines["body"]
-    assert "ngrams=(1, 2)" in lines["body"]
-    assert "Gaussian" in lines["length"]
-
-
 def test_many_short_texts_beside_other_columns_are_worth_the_compiled_reader(monkeypatch):
     """What is worth while is decided for the whole table, not for each batch of it."""
     loaded = []

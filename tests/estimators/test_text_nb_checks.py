@@ -5,8 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn.naive_bayes as sk
-from sklearn.base import BaseEstimator, TransformerMixin, is_classifier
-from sklearn.exceptions import SkipTestWarning
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import (
     GridSearchCV,
@@ -15,8 +14,8 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import estimator_checks, get_tags
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import validate_data
 
 from tallybayes import TextNB
@@ -42,11 +41,6 @@ WITHOUT_DATA = [
 @pytest.mark.parametrize("check", WITHOUT_DATA, ids=lambda check: check.__name__)
 def test_checks_that_need_no_data(check):
     check("TextNB", TextNB())
-
-
-def test_scikit_learn_leaves_out_what_takes_no_matrices():
-    with pytest.warns(SkipTestWarning, match="Can't test estimator TextNB"):
-        check_estimator(TextNB())
 
 
 class Spelled(TransformerMixin, BaseEstimator):
@@ -150,29 +144,8 @@ def map_list(function, texts):
     return [function(text) for text in texts]
 
 
-def test_what_it_is():
-    assert is_classifier(TextNB())
-    tags = get_tags(TextNB()).input_tags
-    assert tags.string
-    assert not tags.two_d_array
-    assert not tags.sparse
-
-
-def test_its_representation_has_what_is_not_the_default():
-    assert repr(TextNB()) == "TextNB()"
-    assert repr(TextNB(0.5, event="boolean")) == "TextNB(alpha=0.5, event='boolean')"
-
-
 def test_its_picture_has_the_summary_once_it_is_fitted():
     assert "150 rows" not in TextNB()._repr_html_()
     picture = TextNB(event="bernoulli").fit(X, Y)._repr_html_()
     assert "150 rows" in picture
     assert "event=&#x27;bernoulli&#x27;" in picture
-
-
-def test_its_summary():
-    lines = TextNB(0.5, event="boolean", min_df=2).fit(X, Y).summary().splitlines()
-    n = np.unique(Y, return_counts=True)[1]
-    counts = f"{n[0]} 'ham', {n[1]} 'maybe', {n[2]} 'spam'"
-    assert lines[0] == f"150 rows, to predict 'class': {counts}"
-    assert lines[2].split(maxsplit=1)[1].startswith("Text(event='boolean', alpha=0.5, min_df=2)")

@@ -85,16 +85,6 @@ def test_the_posterior_is_the_product_of_the_factors_to_their_powers(setting):
 
 
 @every_setting
-def test_a_temperature_is_the_exponent_of_every_column(setting):
-    tally, data, _ = counted(setting)
-    model = estimated(setting, tally, Calibration("temperature", default=0.4, prior=1.7))
-    weights = dict.fromkeys(setting.names, 0.4)
-    expected = product_by_hand(setting, estimated(setting, tally), data, weights, 1.7)
-    found = answered(lambda: model.posterior(data))
-    np.testing.assert_allclose(found, np.exp(expected), rtol=1e-9, atol=1e-12)
-
-
-@every_setting
 def test_exponents_of_0_leave_the_prior_even_where_a_value_is_impossible(setting):
     tally, data, cells = counted(setting)
     model = estimated(setting, tally, Calibration("temperature", default=0.0))
@@ -163,11 +153,6 @@ class TestPrior:
         assert model.calibration.prior == 1.0
         assert model.posterior_of({}) == pytest.approx(dict(zip("pq", model.prior, strict=True)))
 
-    def test_a_model_of_stated_probabilities_has_the_prior_as_it_is(self):
-        model = tb.stated({"p": 0.9, "q": 0.1}, {"red": {"p": 0.5, "q": 0.2}})
-        assert model.calibration is None
-        assert model.log_prior.tolist() == pytest.approx(np.log([0.9, 0.1]).tolist())
-
     def test_a_class_that_no_row_has_stays_impossible(self):
         recipe = Recipe(declared_classes=("r",), calibration=Calibration("weights", prior=0.0))
         model = recipe.model(self.tally)
@@ -183,17 +168,6 @@ class TestPrior:
         with pytest.warns(tb.TallyBayesWarning, match="impossible"):
             logs = model.log_posterior({"c": ["z"]})[0]
         assert logs.tolist() == pytest.approx(np.log([0.75, 0.25]).tolist())
-
-
-def test_a_column_without_an_exponent_of_its_own_gets_the_default():
-    table = {"a": [0.0, 1.0, 2.0, 4.0], "b": [1.0, 0.0, 2.0, 2.5]}
-    tally = tb.Tally.of(table, list("ppqq"))
-    some = Calibration("weights", {"a": 0.5}, default=0.2)
-    both = Calibration("weights", {"a": 0.5, "b": 0.2})
-    found, expected = (
-        tb.estimate(tally, calibration=each).posterior(table) for each in (some, both)
-    )
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_a_bag_of_counts_has_one_exponent_by_its_name():

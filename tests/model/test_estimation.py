@@ -33,14 +33,6 @@ def test_a_family_by_name_goes_before_the_default():
     np.testing.assert_allclose(probabilities(model, "b")[:2], [[2 / 3, 1 / 2], [1 / 3, 0]])
 
 
-def test_families_by_name_are_the_defaults_said_column_by_column():
-    by_name = {"a": tb.Categorical(), "b": tb.Categorical(), "n": tb.Gaussian(), "m": tb.Gaussian()}
-    model = tb.estimate(TALLY, columns=by_name)
-    np.testing.assert_allclose(
-        model.posterior(TABLE), tb.estimate(TALLY).posterior(TABLE), rtol=1e-9
-    )
-
-
 def test_each_numeric_column_may_have_a_family_of_its_own():
     model = tb.estimate(TALLY, columns={"m": tb.Gaussian(ddof=0)})
     rows = {key: [None] for key in TABLE}
@@ -53,12 +45,6 @@ def test_each_numeric_column_may_have_a_family_of_its_own():
 
     np.testing.assert_allclose(n, [density(4, [1, 4, 9], 1), density(4, [2, 5], 1)])
     np.testing.assert_allclose(m, [density(4, [1, 3, 2], 0), density(4, [1, 5], 0)])
-
-
-def test_the_tally_stays_as_it_is():
-    before = TALLY.to_bytes()
-    tb.estimate(TALLY, tb.Categorical(alpha=0), columns={"n": tb.Gaussian(ddof=0)})
-    assert TALLY.to_bytes() == before
 
 
 COUNTED = {"x": [0, 1, 3, 0, 1], "y": [1, 1, 0, 2, 0], "z": [2, 0, 1, 2, 0]}

@@ -107,12 +107,6 @@ def test_equals_come_by_how_often_they_were_counted_and_in_the_order_of_the_alph
     assert [w.value for w in most_informative(model)["s"]] == ["bb", "aa", "cc"]
 
 
-def test_only_words_that_were_seen_in_a_class_speak_for_it():
-    model = estimated(["win", "see"], ["s", "h"], alpha=0, vocabulary=("never", "see", "win"))
-    got = {word.value: word.log_ratio for word in most_informative(model)["s"]}
-    assert got == {"win": np.inf}
-
-
 def test_each_text_can_be_asked_for_by_name():
     table = {"body": ["one", "two"], "subject": ["three", "four"], "n": [1.0, 2.0]}
     columns = {"body": tb.Words(), "subject": tb.Words()}
@@ -253,13 +247,6 @@ def test_a_model_that_was_stated_has_no_counts():
     assert math.isnan(best.here)
     assert math.isnan(best.elsewhere)
     assert best.log_ratio == pytest.approx(math.log((3 / 4) / (1 / 3)))
-
-
-def test_words_come_first_where_there_is_text_and_values_when_their_column_is_named():
-    table = {"mail": ["win", "see", "win"], "size": ["s", "l", "s"]}
-    fitted = Fitted(tb.Tally.of(table, ["x", "y", "x"], columns={"mail": tb.Words()}))
-    assert most_informative(fitted)["x"][0].value == "win"
-    assert most_informative(fitted, column="size")["x"][0].value == "s"
 
 
 def test_classes_of_no_prior_are_mixed_evenly():

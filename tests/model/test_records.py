@@ -1,6 +1,5 @@
 """The door for single records gives what the door for tables gives, errors included."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -195,16 +194,6 @@ def test_a_record_of_numbers_gets_what_its_row_gets(which, data):
     agree(model, data.draw(st.dictionaries(names, numbers(-10, 10), max_size=30)))
 
 
-@pytest.mark.parametrize("which", NUMERIC)
-def test_every_row_of_a_matrix_is_the_record_of_its_numbers(which):
-    model = NUMERIC[which]
-    x = np.random.default_rng(1).normal(size=(5, len(model.schema.names)))
-    x[3, 0] = np.nan
-    for row, expected in zip(x, model.posterior(x), strict=True):
-        record = dict(zip(model.schema.names, row.tolist(), strict=True))
-        np.testing.assert_allclose(list(model.posterior_of(record).values()), expected, rtol=1e-9)
-
-
 @pytest.mark.parametrize("which", ["two classes", "70 classes"])
 def test_an_unknown_name_is_an_error_with_a_hint(which):
     for record in ({"nn": 1.0}, {"n": 1.0, "nn": None}):
@@ -217,14 +206,6 @@ def test_an_unknown_name_is_an_error_with_a_hint(which):
     assert found == pytest.approx(expected, rel=1e-9)
 
 
-def test_columns_may_have_any_name():
-    names = ["a b", "x", "get", "record", "it's", 'say "s0"', "\\n", "ü", "{0}", ""]
-    rng = np.random.default_rng(2)
-    data = {name: rng.normal(size=20) for name in names}
-    model = tb.estimate(tb.Tally.of(data, np.arange(20) % 2))
-    agree(model, dict.fromkeys(names, 0.3))
-
-
 def test_names_and_thresholds_may_be_numpy_scalars():
     model = tb.stated({"a": 0.5, "b": 0.5}, {np.str_("c"): {"a": 0.2, "b": 0.6}})
     assert model.posterior_of({"c": True})["b"] == pytest.approx(0.75)
@@ -232,9 +213,3 @@ def test_names_and_thresholds_may_be_numpy_scalars():
         {"c": [1, 2, 3, 4]}, [0, 0, 1, 1], columns={"c": tb.Binary(np.float64(2.5))}
     )
     assert tb.estimate(tally).posterior_of({"c": 3})[1] == pytest.approx(0.75)
-
-
-def test_a_stored_model_scores_records_as_before():
-    model, record = MODELS["texts by presence"], {"mail": "win lunch", "s": 1}
-    again = pickle.loads(pickle.dumps(model))
-    assert again.posterior_of(record) == model.posterior_of(record)

@@ -59,15 +59,6 @@ def test_a_given_class_is_the_class_of_every_record():
     assert drawn["n"].var() == pytest.approx(of_q.variance[1, 0], rel=0.05)
 
 
-def test_class_and_columns_may_be_given_together():
-    drawn = MODEL.sample(N, {"letter": "r", "t": "p"}, seed=4)
-    assert set(drawn["letter"].tolist()) == {"r"}
-    assert set(drawn["t"].tolist()) == {"p"}
-    counts = TALLY.blocks[2]
-    on = (counts.sums[2, 0] + 1) / (counts.weight[2, 0] + 2)
-    close([drawn["s"].mean()], [on])
-
-
 def test_columns_are_independent_within_a_class():
     drawn = MODEL.sample(N, {"letter": "p"}, seed=5)
     correlation = np.corrcoef(drawn["n"], drawn["e"])[0, 1]
@@ -101,15 +92,6 @@ def test_a_seed_makes_the_draw_repeatable():
     generator = np.random.default_rng(9)
     assert same(MODEL.sample(50, seed=generator), MODEL.sample(50, seed=9))
     assert not same(MODEL.sample(50, seed=generator), MODEL.sample(50, seed=9))
-
-
-def test_a_sample_of_none_is_empty():
-    assert {len(values) for values in MODEL.sample(0, seed=0).values()} == {0}
-
-
-def test_an_unknown_name_is_an_error_with_a_hint():
-    with pytest.raises(tb.TallyBayesError, match=r"no column 'leter'; did you mean 'letter'\?"):
-        MODEL.sample(1, {"leter": "p"})
 
 
 def test_a_stated_model_can_be_sampled():

@@ -14,7 +14,6 @@ from parity.peers import (
     assert_same,
     assert_same_attributes,
     assert_same_model,
-    assert_same_predictions,
     data,
     fitted,
     pair,
@@ -133,19 +132,6 @@ def test_an_unseen_category_is_refused(categories):
     assert ours.predict([[0, 1]]).tolist() == [0]
     with pytest.raises(ValueError, match="'unseen' parameter of CategoricalNB must be a str among"):
         tb.CategoricalNB(unseen="x").fit(*categories)
-
-
-@pytest.mark.parametrize("unseen", ["ignore", "smooth", "error"])
-def test_a_category_below_the_greatest_is_not_unseen(unseen):
-    X, y = np.array([[0], [4], [4], [0]]), np.array([0, 0, 1, 1])
-    ours, theirs = fitted("CategoricalNB", X, y)
-    assert_same_predictions(ours.set_params(unseen=unseen).fit(X, y), theirs, [[2], [3], [4]])
-
-
-def test_decimals_are_cut_off_to_categories():
-    X, y = data("CategoricalNB")
-    ours, theirs = fitted("CategoricalNB", X + 0.7, y)
-    assert_same_model(ours, theirs, X + 0.2)
 
 
 def test_binarize_none_is_a_threshold_of_0():

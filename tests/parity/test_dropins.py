@@ -180,12 +180,6 @@ def test_duplicates_in_a_sparse_matrix_are_one_value(name):
     assert_same_model(*fitted(name, X, [0, 1, 1], alpha=0.5), X.tocsr())
 
 
-@pytest.mark.parametrize("name", ["GaussianNB", "CategoricalNB"])
-def test_sparse_matrices_are_refused_where_scikit_learn_does(name):
-    X, y = data(name)
-    assert_same_error(name, lambda each: each.fit(sp.csr_matrix(X), y))
-
-
 LAYOUTS = {
     "fortran": np.asfortranarray,
     "every second row": lambda X: np.repeat(X, 2, axis=0)[::2],
@@ -230,13 +224,6 @@ def test_float32(name):
         assert_same(getattr(ours, method)(X), expected)
 
 
-def test_priors_take_the_type_of_the_data():
-    X, y = data("GaussianNB")
-    X = X.astype(np.float32)
-    priors = fitted("GaussianNB", X, y, priors=[0.1, 0.4, 0.5])
-    assert [each.class_prior_.dtype for each in priors] == [np.float32, np.float32]
-
-
 LABELS = {
     "int64": np.array([-3, 0, 5]),
     "int8": np.array([1, 2, 3], np.int8),
@@ -267,15 +254,6 @@ def test_labels(name, kind):
     assert ours.classes_.dtype == theirs.classes_.dtype
     assert ours.predict(X).dtype == theirs.predict(X).dtype
     assert ours.score(X, y) == theirs.score(X, y)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_column_of_labels_is_taken_with_a_warning(name):
-    X, y = data(name)
-    for each in pair(name):
-        with pytest.warns(UserWarning, match="A column-vector y was passed"):
-            each.fit(X, y[:, None])
-        assert each.predict(X).shape == y.shape
 
 
 @pytest.mark.parametrize("name", COUNTING)
@@ -453,14 +431,6 @@ def test_names_of_columns(name, frame):
     assert ours.feature_names_in_.dtype == theirs.feature_names_in_.dtype
     assert ours.feature_names_in_.tolist() == theirs.feature_names_in_.tolist()
     assert_same_model(ours, theirs, table)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_numbers_are_no_names(name):
-    X, y = data(name)
-    ours, _ = fitted(name, pd.DataFrame(X), y)
-    assert not hasattr(ours, "feature_names_in_")
-    assert_same_error(name, lambda each: each.fit(pd.DataFrame(X, columns=["a", 1, 2, 3]), y))
 
 
 NEW_NAMES = {

@@ -100,13 +100,6 @@ def test_classes_that_are_announced_and_not_seen(name, weighted):
     assert_same_predictions(ours, theirs, X)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_partial_fit_goes_on_after_fit(name):
-    X, y = data(name)
-    ours = getattr(tb, name)().fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
-    assert_same_model(ours, getattr(sk, name)().fit(X, y), X)
-
-
 @pytest.mark.parametrize("name", SPARSE)
 def test_batches_of_different_forms(name):
     X, y = data(name)

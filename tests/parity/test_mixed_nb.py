@@ -148,12 +148,3 @@ def test_missing_values_and_new_categories_leave_their_factors_out():
     unseen, holes = new.copy(), new.copy()
     unseen[:, 4], holes[:, 4] = 77, np.nan
     np.testing.assert_allclose(ours.predict_proba(unseen), ours.predict_proba(holes), rtol=1e-9)
-
-
-def test_whole_weights_are_repetitions():
-    X, y = data()
-    w = np.random.default_rng(1).integers(1, 4, len(y))
-    parameters = {"categorical_features": CATEGORICAL, "var_smoothing": 0.1}
-    ours = tb.MixedNB(**parameters).fit(X, y, sample_weight=w)
-    repeated = tb.MixedNB(**parameters).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
-    np.testing.assert_allclose(ours.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tallybayes.batches import encode_classes
@@ -68,12 +68,6 @@ def labels_like(labels: Array, classes: Sequence[Label]) -> Array:
     return plain
 
 
-def needs_refit(labels: Array, n_rows: int, reason: str) -> NeedsRefit:
-    """Say that models have to be fitted for every fold, and why."""
-    y, classes = encode_classes(labels, n_rows)
-    return NeedsRefit(labels_like(labels, classes), y, reason)
-
-
 class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     """The predictions that follow from a tally; subclasses say how X becomes one."""
 
@@ -82,10 +76,29 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     _fitted: Fitted | None
 
     @abstractmethod
-    def _checked_rows(self, X: Any) -> Any:
-        """Return rows that are to be scored in a form that the model takes."""
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Check rows; learn (`reset`) or compare their columns."""
 
     @abstractmethod
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
+        """Check rows to learn from, their labels and weights."""
+
+    @abstractmethod
+    def _why_refit(self, rows: Labelled) -> str:
+        """Return why models have to be fitted for every fold, or nothing."""
+
+    @abstractmethod
+    def _schema_of(self, rows: Labelled) -> Schema:
+        """Say what the columns of the first rows are."""
+
+    @abstractmethod
+    def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
+        """Say how a model is estimated, with the parameters as they are now."""
+
+    def _tally(self, rows: Labelled) -> Tally:
+        """Settle what the columns are, and count rows."""
+        return Tally.of(rows.X, rows.labels, rows.weights, schema=self._schema_of(rows))
+
     def prepare(
         self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
     ) -> Prepared | NeedsRefit:
@@ -98,24 +111,28 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         known
             The same rows, encoded before: taken as they are if the schema is the same.
         """
+        fresh: Self = clone(self)
+        rows = fresh._labelled(X, y, sample_weight, reset=True)
+        encoded, classes = encode_classes(rows.labels, as_source(rows.X).n_rows)
+        if reason := fresh._why_refit(rows):
+            return NeedsRefit(labels_like(rows.labels, classes), encoded, reason)
+        schema = fresh._schema_of(rows)
+        recipe = fresh._recipe(Tally(schema).with_classes(classes), ())
+        return fresh._prepared(schema, recipe, rows, known)
 
     # every row predicted from a model that never saw it; the estimator stays as it is
     cross_val = cross_val
 
     @staticmethod
     def _prepared(
-        schema: Schema,
-        recipe: Recipe,
-        source: Any,
-        labels: Array,
-        weights: Any,
-        known: Sequence[LabelledRows] = (),
+        schema: Schema, recipe: Recipe, rows: Labelled, known: Sequence[LabelledRows] = ()
     ) -> Prepared:
         """Encode rows, unless they are known with the same schema."""
         same = [data for data in known if data.schema == schema]
-        data = same[0] if same else LabelledRows.of(source, schema, labels, weights)
+        source = as_source(rows.X)
+        data = same[0] if same else LabelledRows.of(source, schema, rows.labels, rows.weights)
         recipe = replace(recipe, calibration=None, declared_classes=())
-        return Prepared(labels_like(labels, data.classes), data, recipe)
+        return Prepared(labels_like(rows.labels, data.classes), data, recipe)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -180,7 +197,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def source_of(self, X: Any) -> Source:
         """Return rows as the model reads them: the columns named as in the model."""
         self.fitted_  # noqa: B018  (an estimator that was not fitted says so)
-        return as_source(self._checked_rows(X))
+        return as_source(self._rows(X, reset=False))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log P(c) + log P(x | c) for each row and class, these in the order of `classes_`.
@@ -190,21 +207,21 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         X
             The rows.
         """
-        return self.model_.joint_log_likelihood(self._checked_rows(X))
+        return self.model_.joint_log_likelihood(self._rows(X, reset=False))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return log P(c | x) for each row and class: see `predict_joint_log_proba`."""
-        return self.model_.log_posterior(self._checked_rows(X))
+        return self.model_.log_posterior(self._rows(X, reset=False))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return P(c | x) for each row and class: see `predict_joint_log_proba`."""
-        return self.model_.posterior(self._checked_rows(X))
+        return self.model_.posterior(self._rows(X, reset=False))
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row; ties go to the first in `classes_`."""
         fitted = self.fitted_
         assert fitted.labels is not None
-        chosen: Array = fitted.labels[fitted.model.winners(self._checked_rows(X))]
+        chosen: Array = fitted.labels[fitted.model.winners(self._rows(X, reset=False))]
         return chosen
 
     @overload

@@ -13,19 +13,10 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.multiclass import unique_labels
 
-from tallybayes.batches import encode_classes
 from tallybayes.errors import warn
-from tallybayes.estimators.base import (
-    Array,
-    Floats,
-    Labelled,
-    TallyClassifier,
-    needs_refit,
-    read_only,
-)
+from tallybayes.estimators.base import Array, Floats, Labelled, TallyClassifier, read_only
 from tallybayes.estimators.checks import (
     ALPHAS,
     ARRAY_OR_NONE,
@@ -44,8 +35,6 @@ from tallybayes.schema import Schema
 from tallybayes.sources import NumberedNames, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-from tallybayes.tallies.labelled_rows import LabelledRows
-from tallybayes.validation.prepared import NeedsRefit, Prepared
 
 SMALLEST_ALPHA = 1e-10
 
@@ -61,9 +50,8 @@ class DropIn(TallyClassifier):
     def _schema(self) -> Schema:
         """Say what the columns are."""
 
-    @abstractmethod
-    def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
-        """Say how a model is estimated, with the parameters as they are now."""
+    def _schema_of(self, rows: Labelled) -> Schema:
+        return self._schema()
 
     def _names(self) -> Sequence[str]:
         """Return the names of the columns, which errors speak of."""
@@ -71,37 +59,17 @@ class DropIn(TallyClassifier):
         return NumberedNames(self.n_features_in_) if names is None else tuple(names.tolist())
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Check rows; learn (`reset`) or compare their columns."""
         return checked_matrix(self, X, reset=reset, **self._options)
 
-    def _checked_rows(self, X: Any) -> Any:
-        return self._rows(X, reset=False)
-
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
-        """Check rows to learn from, their labels and weights."""
+        check_parameters(self, self._rules)
         rows = self._rows(X, reset=reset)
         n_rows = as_source(rows).n_rows
         labels = checked_labels(self, y, n_rows)
         return Labelled(rows, labels, checked_weights(sample_weight, n_rows))
 
-    def prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
-    ) -> Prepared | NeedsRefit:
-        """Encode labelled rows once for many models: see `TallyClassifier.prepare`."""
-        fresh: Self = clone(self)
-        check_parameters(fresh, self._rules)
-        matrix, labels, weights, _ = fresh._labelled(X, y, sample_weight, reset=True)
-        source, reason = as_source(matrix), fresh._why_refit(weights)
-        if reason:
-            return needs_refit(labels, source.n_rows, reason)
-        classes = encode_classes(labels, source.n_rows).labels
-        schema = fresh._schema()
-        recipe = fresh._recipe(Tally(schema).with_classes(classes), ())
-        return fresh._prepared(schema, recipe, source, labels, weights, known)
-
-    def _why_refit(self, weights: Floats | None) -> str:
-        """Return why models have to be fitted for every fold, or nothing."""
-        if weights is not None and not weights.all():
+    def _why_refit(self, rows: Labelled) -> str:
+        if rows.weights is not None and not rows.weights.all():
             return "rows without weight name classes, as in scikit-learn"
         return ""
 
@@ -119,7 +87,6 @@ class DropIn(TallyClassifier):
             How often each row counts; once when not given.
         """
         with self._all_or_nothing():
-            check_parameters(self, self._rules)
             self._fitted = None
             rows = self._labelled(X, y, sample_weight, reset=True)
             tally = self._tally(rows)
@@ -139,7 +106,6 @@ class DropIn(TallyClassifier):
             All classes that will ever occur. Needed in the first call, as in scikit-learn.
         """
         with self._all_or_nothing():
-            check_parameters(self, self._rules)
             before: Fitted | None = vars(self).get("_fitted")
             known = self._announced(classes, before)
             if getattr(getattr(y, "dtype", None), "kind", "") == "b" and known.dtype.kind in "iu":
@@ -172,10 +138,6 @@ class DropIn(TallyClassifier):
                     f"{self.classes_!r}"
                 )
         return self.classes_
-
-    def _tally(self, rows: Labelled) -> Tally:
-        """Count rows."""
-        return Tally.of(rows.X, rows.labels, rows.weights, schema=self._schema())
 
     @property
     def class_count_(self) -> Floats:

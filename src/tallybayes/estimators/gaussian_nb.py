@@ -59,8 +59,9 @@ class GaussianNB(DropIn):
     def _schema(self) -> Schema:
         return Schema.same(self._names(), Numeric())
 
-    def _why_refit(self, weights: Floats | None) -> str:
-        return "" if weights is None else "epsilon is that of unweighted rows, as in scikit-learn"
+    def _why_refit(self, rows: Labelled) -> str:
+        unweighted = rows.weights is None
+        return "" if unweighted else "epsilon is that of unweighted rows, as in scikit-learn"
 
     def _tally(self, rows: Labelled) -> Tally:
         tally = super()._tally(rows)

@@ -11,11 +11,9 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
-from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, number, warn
-from tallybayes.estimators.base import Array, Labelled, TallyClassifier, needs_refit
+from tallybayes.estimators.base import Array, Labelled, TallyClassifier
 from tallybayes.estimators.checks import (
     checked_labels,
     checked_matrix,
@@ -34,11 +32,9 @@ from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
 from tallybayes.sources import Source, Table, as_source, selected
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
-from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.calibration import calibrated, checked_how
 from tallybayes.validation.family_choice import FamilyChoice, choose_families, numeric_columns
 from tallybayes.validation.leave_one_out import LeaveOneOut
-from tallybayes.validation.prepared import NeedsRefit, Prepared
 
 
 class NaiveBayes(TallyClassifier):
@@ -137,12 +133,11 @@ class NaiveBayes(TallyClassifier):
         with self._all_or_nothing():
             self._calibration, self._choices = None, {}
             rows = self._labelled(X, y, sample_weight, reset=True)
-            self._spec.require(rows.X.names)
-            tally = self._first_tally(rows)
+            tally = self._tally(rows)
             recipe = self._recipe(tally, ())
             how = checked_how(self.calibration)
             if how is not None:
-                ready = self._prepared(tally.schema, recipe, rows.X, rows.labels, rows.weights)
+                ready = self._prepared(tally.schema, recipe, rows)
                 left_out = LeaveOneOut(ready.data, tally)
                 self._calibration = calibrated(ready.data, ready.recipe, how, left_out)
                 recipe = replace(recipe, calibration=self._calibration)
@@ -169,10 +164,10 @@ class NaiveBayes(TallyClassifier):
                     "a calibration is fitted on all rows: call fit() with a first batch, then "
                     "partial_fit(), which keeps it"
                 )
-            rows = self._labelled(X, y, sample_weight, reset=before is None)
+            rows = self._labelled(X, y, sample_weight, reset=before is None, later=True)
             if before is None:
                 known: tuple[Label, ...] = ()
-                tally = self._first_tally(rows)
+                tally = self._tally(rows)
             else:
                 known = before.recipe.declared_classes
                 room = self._with_new_columns(before.tally, rows)
@@ -244,23 +239,7 @@ class NaiveBayes(TallyClassifier):
         """Let sum() begin with 0."""
         return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
 
-    def prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
-    ) -> Prepared | NeedsRefit:
-        """Encode labelled rows once for many models: see `TallyClassifier.prepare`."""
-        fresh: Self = clone(self)
-        source, labels, weights, target = fresh._labelled(X, y, sample_weight, reset=True)
-        fresh._spec.require(source.names)
-        reason = fresh._why_refit()
-        if reason:
-            return needs_refit(labels, source.n_rows, reason)
-        schema = Schema.infer(source, fresh._spec.declared(source.names), target=target)
-        classes = encode_classes(labels, source.n_rows).labels
-        recipe = fresh._recipe(Tally(schema).with_classes(classes), ())
-        return fresh._prepared(schema, recipe, source, labels, weights, known)
-
-    def _why_refit(self) -> str:
-        """Return why models have to be fitted for every fold, or nothing."""
+    def _why_refit(self, rows: Labelled) -> str:
         if self.calibration is not None:
             return "the calibration is fitted on the rows to learn from"
         if self._spec.wants(BEST):
@@ -303,7 +282,6 @@ class NaiveBayes(TallyClassifier):
         return self.fitted_.recipe.calibration
 
     def _recipe(self, tally: Tally, declared: tuple[Label, ...]) -> Recipe:
-        """Say how a model is estimated, with the parameters as they are now."""
         families, by_name = self._spec.families(tally.schema, self.alpha, self.unseen)
         prior = self._stated_prior(Recipe(declared_classes=declared).classes(tally))
         if isinstance(prior, Fixed):
@@ -333,12 +311,8 @@ class NaiveBayes(TallyClassifier):
             said.add(self.positive)
         return sorted_labels(said, "the classes")
 
-    def _first_tally(self, rows: Labelled) -> Tally:
-        """Settle what the columns are and count the first rows."""
-        return Tally.of(rows.X, rows.labels, rows.weights, schema=self._schema_of(rows))
-
     def _schema_of(self, rows: Labelled) -> Schema:
-        """Settle what columns are, with the families and edges that have to be found."""
+        """Say what columns are, with the families and edges that have to be found."""
         source, labels, weights, target = rows
         if self._spec.wants(BEST):
             names = [n for n in numeric_columns(source) if self._spec.of(n) == BEST]
@@ -379,20 +353,21 @@ class NaiveBayes(TallyClassifier):
         self._set_names(grown.schema.names, named=True)
         return grown
 
-    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
-        """Check rows to learn from, their labels and weights."""
-        source = self._source(X, reset=reset)
+    def _labelled(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, later: bool = False
+    ) -> Labelled:
+        """Check rows to learn from; columns that are spoken of may come `later`."""
+        source = self._rows(X, reset=reset)
         if not len(source.names) or (reset and not source.n_rows):
             what = "rows" if len(source.names) else "columns"
             raise TallyBayesError(f"X has no {what}; fit needs some")
+        if reset and not later:
+            self._spec.require(source.names)
         labels = checked_labels(self, y, source.n_rows)
         weights = checked_weights(sample_weight, source.n_rows)
         return Labelled(source, labels, weights, _target(y, source.names))
 
-    def _checked_rows(self, X: Any) -> Source:
-        return self._source(X, reset=False)
-
-    def _source(self, X: Any, *, reset: bool) -> Source:
+    def _rows(self, X: Any, *, reset: bool) -> Source:
         """Open the rows, and leave out the columns that are dropped."""
         source = self._opened(X, reset=reset)
         names = source.names

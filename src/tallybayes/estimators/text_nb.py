@@ -8,8 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
-from tallybayes.estimators.base import Floats, needs_refit, read_only
-from tallybayes.estimators.checks import checked_labels, checked_weights
+from tallybayes.estimators.base import Floats, Labelled, read_only
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.families import Text
 from tallybayes.families.text import Event, as_vocabulary
@@ -19,11 +18,9 @@ from tallybayes.model.specification import ColumnSpec
 from tallybayes.sources import Source, Table, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tallies.word_counts import WEIGHT
 from tallybayes.tokenizer import Idf, Words
 from tallybayes.tokenizer.words import Tokens
-from tallybayes.validation.prepared import NeedsRefit, Prepared
 
 COLUMN = "text"
 
@@ -38,8 +35,8 @@ class TextNB(NaiveBayes):
     event : {"multinomial", "boolean", "bernoulli", "complement"}
         Whether a word counts every time it occurs, once a document, by its presence and absence,
         or by how little it belongs to the other classes.
-    prior : "empirical", "uniform", a mapping of classes to probabilities, or a prior
-        What is believed of the classes beforehand.
+    prior, positive, calibration
+        As for `NaiveBayes`; with one column a calibration is one exponent, whatever its kind.
     tokens : {"words", "unicode", "whitespace", "characters"} or a function
         What a document is made of: see `Words`, also for the next five options and for `tf`,
         `norm` and `buckets`.
@@ -56,12 +53,6 @@ class TextNB(NaiveBayes):
         Weigh words by log((1 + N) / (1 + n)) + 1, n of N documents having them. `fit` then goes
         through the documents twice, because n has to be known first; later batches use the weights
         of the first fit.
-    positive : label, optional
-        A class that wins only when it is strictly more probable than all others.
-    calibration : {"temperature", "weights"}, optional
-        What corrects over-confidence, fitted on leave-one-out posteriors: one exponent for the
-        evidence of the words (with one column, the two are the same), and one for the prior, unless
-        it is stated or uniform.
 
     Attributes
     ----------
@@ -232,19 +223,12 @@ class TextNB(NaiveBayes):
             )
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, known: Sequence[LabelledRows] = ()
-    ) -> Prepared | NeedsRefit:
-        """Encode labelled documents once for many models: see `TallyClassifier.prepare`."""
-        X = _listed(X)
+    def _why_refit(self, rows: Labelled) -> str:
         if self._twice or self.norm is not None:
-            labels = checked_labels(self, y, len(X))
-            checked_weights(sample_weight, len(X))
-            reason = "idf and norm depend on the words of the documents to learn from"
-            return needs_refit(labels, len(X), reason)
-        return super().prepare(X, y, sample_weight, known=known)
+            return "idf and norm depend on the words of the documents to learn from"
+        return super()._why_refit(rows)
 
-    def _source(self, X: Any, *, reset: bool) -> Source:
+    def _rows(self, X: Any, *, reset: bool) -> Source:
         """Make the documents the one column of a table."""
         if reset:
             self._spec = ColumnSpec(None, self.columns)
