@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.sources import ArrayColumn, ArrowColumn, Column, Matrix, Source, SparseMatrix, Table
+from tallybayes.sources import ArrayColumn, ArrowColumn, Column, Frame, Matrix, Source, SparseMatrix
 from tallybayes.sources.labels import Encoded, Label, encode
 from tallybayes.tokenizer import Bagged, Documents
 
@@ -134,7 +134,7 @@ class Cells:
     def column(self, place: int) -> Column:
         """Return a column, of whatever source."""
         name = str(self.names[place])
-        if isinstance(self.source, Table):
+        if isinstance(self.source, Frame):
             return self.source.columns[name]
         values: Any = self.source.values[:, [place]]
         values = values.toarray() if isinstance(self.source, SparseMatrix) else values
@@ -158,7 +158,7 @@ class Cells:
     def documents(self, place: int) -> Documents:
         """Return a column of text."""
         name = str(self.names[place])
-        if not isinstance(self.source, Table):
+        if not isinstance(self.source, Frame):
             raise TallyBayesError(
                 f"column {name!r} is declared as text, but X holds numbers; pass a table, or "
                 "{name: documents}"
@@ -269,7 +269,7 @@ def _pass_through(source: Source, groups: Sequence[tuple[Any, Cells]]) -> bool:
 
 def _checked(source: Source, schema: Columns) -> Source:
     """Return the source if it has the columns of the schema; records may lack some."""
-    if not isinstance(source, Table):
+    if not isinstance(source, Frame):
         if len(source.names) != len(schema.names):
             raise TallyBayesError(
                 f"X has {len(source.names)} columns, but {len(schema.names)} were expected"

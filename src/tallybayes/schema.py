@@ -25,7 +25,7 @@ from tallybayes.kinds import (
     Numeric,
     is_kind,
 )
-from tallybayes.sources import ArrayColumn, Column, Matrix, Source, SparseMatrix, Table, as_source
+from tallybayes.sources import ArrayColumn, Column, Frame, Matrix, Source, SparseMatrix, as_source
 from tallybayes.sources.labels import Label
 
 _OWN = tuple(KINDS.values())  # kinds of users come behind these
@@ -122,13 +122,13 @@ class Schema:
         said = dict(columns or {})
         if said:
             cls._check_names(said, source.names)
-        if target in said or (isinstance(source, Table) and target in source.names):
+        if target in said or (isinstance(source, Frame) and target in source.names):
             raise TallyBayesError(
                 f"the target {target!r} is also a column; take it out of the columns or give the "
                 "target another name"
             )
         declared = {name: kind_of(word, name) for name, word in said.items()}
-        if isinstance(source, Table):
+        if isinstance(source, Frame):
             chosen = [_settle(c, declared.get(name)) for name, c in source.columns.items()]
         else:
             chosen = _choose_for_matrix(source)

@@ -23,7 +23,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.model import Fitted, Model, Recipe
 from tallybayes.modelfile import Provenance, Stored, save
 from tallybayes.schema import Schema
-from tallybayes.sources import NumberedNames, Source, Table, as_source, record_at
+from tallybayes.sources import Frame, NumberedNames, Source, as_source, record_at
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
@@ -342,7 +342,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             source = self.source_of(rows)
         record = record_at(source, 0)
-        if isinstance(source, Table):
+        if isinstance(source, Frame):
             return record
         return dict(zip(self.schema_.names, record.values(), strict=True))
 

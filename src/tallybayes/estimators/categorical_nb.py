@@ -22,7 +22,7 @@ from tallybayes.families.left_out_counts import TablesLeftOut
 from tallybayes.families.parameters import ColumnInfo
 from tallybayes.model import Fitted
 from tallybayes.schema import Categories, Schema
-from tallybayes.sources import ArrowColumn, Table
+from tallybayes.sources import ArrowColumn, Frame
 from tallybayes.tallies import Codes
 
 MOST_CATEGORIES = 1_000_000  # of a column: each of them takes memory, whether it occurs or not
@@ -195,7 +195,7 @@ def _whole(X: Array, names: Sequence[str]) -> Any:
         name: ArrowColumn(name, pyarrow.array(values[:, j], mask=missing[:, j]))
         for j, name in enumerate(names)
     }
-    return Table(columns, len(X))
+    return Frame(columns, len(X))
 
 
 @left_out.register

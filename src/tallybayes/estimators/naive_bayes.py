@@ -29,7 +29,7 @@ from tallybayes.model.specification import BEST, DROP, ColumnSpec, column_spec, 
 from tallybayes.model.summary import ModelSummary
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
-from tallybayes.sources import Source, Table, as_source, selected
+from tallybayes.sources import Frame, Source, as_source, selected
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
@@ -191,8 +191,8 @@ class NaiveBayes(TallyClassifier):
         with self._all_or_nothing():
             before = self.fitted_
             source, labels, weights, _ = self._labelled(X, y, sample_weight, reset=False)
-            if isinstance(source, Table):
-                source = Table(source.columns, source.n_rows, of_records=True)
+            if isinstance(source, Frame):
+                source = Frame(source.columns, source.n_rows, of_records=True)
             tally = before.tally - Tally.of(source, labels, weights, schema=before.tally.schema)
             declared = self._declared(before.recipe.declared_classes)
             return self._become(tally, self._recipe(tally, declared))
@@ -335,7 +335,7 @@ class NaiveBayes(TallyClassifier):
     def _with_new_columns(self, tally: Tally, rows: Labelled) -> Tally:
         """Make room for columns that a table has and the tally has not."""
         schema, source = tally.schema, rows.X
-        if not isinstance(source, Table) or not hasattr(self, "feature_names_in_"):
+        if not isinstance(source, Frame) or not hasattr(self, "feature_names_in_"):
             return tally
         for target in (schema.target, rows.target):
             if target in source.columns and target not in schema.places:
@@ -347,7 +347,7 @@ class NaiveBayes(TallyClassifier):
         new = [n for n in source.names if n not in schema.places or n in open_]
         if not new:
             return tally
-        table = Table({name: source.columns[name] for name in new}, source.n_rows)
+        table = Frame({name: source.columns[name] for name in new}, source.n_rows)
         more = self._schema_of(rows._replace(X=table, target=schema.target))
         grown = tally.with_schema(schema.joined(more, overruled=open_))
         self._set_names(grown.schema.names, named=True)
@@ -373,7 +373,7 @@ class NaiveBayes(TallyClassifier):
         names = source.names
         if reset:
             self._spec = column_spec(self.columns, names)
-        if not reset and not isinstance(source, Table) and hasattr(self, "feature_names_in_"):
+        if not reset and not isinstance(source, Frame) and hasattr(self, "feature_names_in_"):
             names = self.feature_names_in_.tolist()
         kept = self._spec.kept(names)
         return source if len(kept) == len(names) else selected(source, names, kept)
@@ -391,7 +391,7 @@ class NaiveBayes(TallyClassifier):
             X = checked_matrix(self, unmixed(X), reset=reset, dtype=None, accept_sparse="csr")
             source = as_source(X)
             names = () if reset else self.schema_.names
-            if isinstance(source, Table) and len(names) == len(source.names):
+            if isinstance(source, Frame) and len(names) == len(source.names):
                 return source.renamed(names)
             return source
         source = as_source(X)
@@ -408,7 +408,7 @@ class NaiveBayes(TallyClassifier):
             )
         if has_names(X):
             warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
-        assert isinstance(source, Table)
+        assert isinstance(source, Frame)
         return source.renamed(names)
 
     def _to_keep(self) -> dict[str, Any]:

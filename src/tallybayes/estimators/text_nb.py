@@ -15,7 +15,7 @@ from tallybayes.families.text import Event, as_vocabulary
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import How
 from tallybayes.model.specification import ColumnSpec
-from tallybayes.sources import Source, Table, as_source
+from tallybayes.sources import Frame, Source, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.tallies.word_counts import WEIGHT
@@ -315,7 +315,7 @@ def _listed(X: Any) -> Any:
     """Refuse what is no list of documents, and list what is."""
     if isinstance(X, str | bytes):
         raise TallyBayesError("X is a single text; pass a list of documents: [text]")
-    if isinstance(X, Mapping | Table) or getattr(X, "ndim", 1) != 1 or hasattr(X, "columns"):
+    if isinstance(X, Mapping | Frame) or getattr(X, "ndim", 1) != 1 or hasattr(X, "columns"):
         raise TallyBayesError(
             "X must be documents, one text a row: pass one column, for example df['text']; "
             "NaiveBayes takes whole tables"

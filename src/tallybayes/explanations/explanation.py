@@ -24,8 +24,7 @@ from tallybayes.model import Factor, Fitted, Model
 from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import label, listed, probability
 from tallybayes.rendering.words import odds as odds_text
-from tallybayes.sources import Source, as_source, record_at
-from tallybayes.sources import Table as Frame
+from tallybayes.sources import Frame, Source, as_source, record_at
 from tallybayes.sources.labels import Label, is_missing
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Kind, Schema
-from tallybayes.sources import Source, Table, as_source, selected
+from tallybayes.sources import Frame, Source, as_source, selected
 from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import Support
 
@@ -96,9 +96,9 @@ class ModelColumn:
         """The schema of what it reads."""
         return Schema(self.reads, tuple(self.schema.kind(name) for name in self.reads))
 
-    def rows_of(self, source: Source) -> Table:
+    def rows_of(self, source: Source) -> Frame:
         """Return a table of only the columns that it reads."""
-        known = source.names if isinstance(source, Table) else self.schema.names
+        known = source.names if isinstance(source, Frame) else self.schema.names
         for name in self.reads:
             if name not in known:
                 raise TallyBayesError(f"X has no column {name!r}; {did_you_mean(name, known)}")

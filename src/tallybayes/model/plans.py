@@ -19,7 +19,7 @@ from tallybayes.metrics import Predictions
 from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted
 from tallybayes.schema import Schema
-from tallybayes.sources import ArrowColumn, Column, Table, arrow_memory
+from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import KEPT, ColumnType
 from tallybayes.sources.weights import weights_of
@@ -190,9 +190,9 @@ class ScorePlan:
         return Predictions(classes, true, winners, posterior, weights, positive=positive)
 
 
-def source_of(table: Any, names: Iterable[str]) -> Table:
+def source_of(table: Any, names: Iterable[str]) -> Frame:
     """Return some columns of an Arrow table."""
-    return Table({name: ArrowColumn(name, table.column(name)) for name in names}, table.num_rows)
+    return Frame({name: ArrowColumn(name, table.column(name)) for name in names}, table.num_rows)
 
 
 def column_types(tally: Tally) -> dict[str, ColumnType]:

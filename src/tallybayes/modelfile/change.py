@@ -17,7 +17,7 @@ LOOK_AGAIN = 0.02  # seconds between two attempts to get the lock
 
 
 @dataclass(slots=True)
-class Change:
+class ModelChange:
     """A model file that nobody else changes in the meantime.
 
     Attributes
@@ -50,7 +50,7 @@ class Change:
 
 
 @contextmanager
-def changing(path: str | os.PathLike[str], timeout: float = 60.0) -> Iterator[Change]:
+def changing(path: str | os.PathLike[str], timeout: float = 60.0) -> Iterator[ModelChange]:
     """Open a model file for a change, and keep others from changing it until that is done.
 
     Parameters
@@ -95,7 +95,7 @@ def changing(path: str | os.PathLike[str], timeout: float = 60.0) -> Iterator[Ch
             ) from error
     try:
         seen = _look(real)
-        yield Change(Path(path), load(path), seen)
+        yield ModelChange(Path(path), load(path), seen)
     finally:
         lock.release()
 

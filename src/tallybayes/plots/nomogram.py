@@ -105,7 +105,7 @@ class Mark(NamedTuple):
     points: float
 
 
-class Reading(NamedTuple):
+class NomogramReading(NamedTuple):
     """What a record reads on a panel, row by row; `others` are the points of what has no row."""
 
     marks: tuple[Mark, ...]
@@ -161,7 +161,7 @@ class Panel:
             return (low, high) if low < high else unsure
         return low, high
 
-    def read(self, explanation: Explanation) -> Reading:
+    def read(self, explanation: Explanation) -> NomogramReading:
         """Read a record: find its value in each row, and add up."""
         terms = {term.column: term for term in explanation.terms}
         marks = tuple(self._mark(row, terms[row.column]) for row in self.rows)
@@ -172,7 +172,7 @@ class Panel:
         rest = sum(self._ratio(term) for term in terms.values())
         others = self.scale * (rest - sum(mark.log_ratio for mark in of_words))
         total = sum(mark.points for mark in marks) + others
-        return Reading(marks, others, total, self.log_odds(total))
+        return NomogramReading(marks, others, total, self.log_odds(total))
 
     def _ratio(self, term: Term) -> float:
         one, other = (term.log_likelihood[place] for place in self.places)
@@ -308,7 +308,7 @@ class NomogramDisplay:
             _Drawing(ax, panel).draw(None if found is None else panel.read(found))
         return self
 
-    def read(self, record: Any = None) -> dict[Label, Reading]:
+    def read(self, record: Any = None) -> dict[Label, NomogramReading]:
         """Return what a record (that of the picture, if not given) reads on each panel."""
         found = self.explanation
         if record is not None:
@@ -457,7 +457,7 @@ class _Drawing:
         # a small letter takes about 5 points of type; the names of rows take room, too
         self.letter = 5.0 / (72.0 * 0.92 * inches) * (RIGHT - LEFT)
 
-    def draw(self, reading: Reading | None) -> None:
+    def draw(self, reading: NomogramReading | None) -> None:
         """Draw everything."""
         panel, ax, y = self.panel, self.ax, 0.0
         self._line(y, "points", [(x, f"{x}", "|", (7.0,)) for x in range(0, 101, 10)])
@@ -494,7 +494,7 @@ class _Drawing:
         ax.tick_params(axis="y", length=0, labelsize=NOTE)
         ax.spines[:].set_visible(False)
 
-    def _totals(self, y: float, name: str, reading: Reading | None) -> None:
+    def _totals(self, y: float, name: str, reading: NomogramReading | None) -> None:
         """Draw the rulers of total and probability, and the record on both."""
         panel, (low, high) = self.panel, self.panel.ends
 

@@ -31,7 +31,7 @@ CHANCES = (0.5, 0.001, 0.999, 0.1, 0.9, 0.01, 0.99)
 LINE = 24  # letters of a line beneath the axes
 
 
-class Step(NamedTuple):
+class WaterfallStep(NamedTuple):
     """One step: its name, and its bits; infinite ones rule a class out."""
 
     name: str
@@ -91,7 +91,7 @@ class WaterfallDisplay(Display):
         return self.contrast.total
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[WaterfallStep, ...]:
         """The prior and the strongest evidence, then the rest together.
 
         What is infinite comes last: after it there is nothing to add up.
@@ -99,13 +99,13 @@ class WaterfallDisplay(Display):
         evidence = [each for each in self.contrast.evidence if each.term.left_out is None]
         n = self.most if len(evidence) > self.most + 1 else len(evidence)
         power = self.contrast.explanation.prior_power
-        steps = [Step(f"prior {power}".strip(), self.contrast.prior)]
-        steps += [Step(_name(each), each.bits) for each in evidence[:n]]
+        steps = [WaterfallStep(f"prior {power}".strip(), self.contrast.prior)]
+        steps += [WaterfallStep(_name(each), each.bits) for each in evidence[:n]]
         rest = [each.bits for each in evidence[n:]]
         # what rules one class out and what rules out the other do not add up
         for kind in (math.isfinite, math.inf.__eq__, (-math.inf).__eq__):
             bits = [each for each in rest if kind(each)]
-            steps += [Step(f"{len(bits)} more", math.fsum(bits))] if bits else []
+            steps += [WaterfallStep(f"{len(bits)} more", math.fsum(bits))] if bits else []
         return tuple(sorted(steps, key=lambda step: not math.isfinite(step.bits)))
 
     @property

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tallybayes.sources.columns import ArrayColumn, ArrowColumn, Column
     from tallybayes.sources.tables import (
+        Frame,
         Matrix,
         NumberedNames,
         Source,
         SparseMatrix,
-        Table,
         as_source,
         record_at,
         selected,
@@ -21,11 +21,11 @@ __all__ = [
     "ArrayColumn",
     "ArrowColumn",
     "Column",
+    "Frame",
     "Matrix",
     "NumberedNames",
     "Source",
     "SparseMatrix",
-    "Table",
     "as_source",
     "record_at",
     "selected",

@@ -40,24 +40,24 @@ class NumberedNames(Sequence[str]):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Frame:
     """Columns of equal length, each with a name and a type of its own."""
 
     columns: Mapping[str, Column]
     n_rows: int
     of_records: bool = False
 
-    def completed(self, names: Sequence[str]) -> Table:
+    def completed(self, names: Sequence[str]) -> Frame:
         """Add the columns that no record has; only records may lack columns."""
         if not self.of_records:
             return self
         lacking = {n: ArrayColumn(n, [None] * self.n_rows) for n in names if n not in self.columns}
-        return Table({**self.columns, **lacking}, self.n_rows)
+        return Frame({**self.columns, **lacking}, self.n_rows)
 
-    def renamed(self, names: Sequence[str]) -> Table:
+    def renamed(self, names: Sequence[str]) -> Frame:
         """Give the columns other names, in their order."""
         columns = zip(names, self.columns.values(), strict=True)
-        return Table(dict(columns), self.n_rows)
+        return Frame(dict(columns), self.n_rows)
 
     @property
     def names(self) -> Sequence[str]:
@@ -92,7 +92,7 @@ class SparseMatrix(_Numbered):
     """A SciPy matrix in compressed sparse rows."""
 
 
-Source = Table | Matrix | SparseMatrix
+Source = Frame | Matrix | SparseMatrix
 
 
 def as_source(data: Any) -> Source:
@@ -104,7 +104,7 @@ def as_source(data: Any) -> Source:
         A mapping of columns, a list of records (mappings), a pandas, polars or Arrow table (any
         object with ``__arrow_c_stream__``), a two-dimensional array, or a SciPy sparse matrix.
     """
-    if isinstance(data, Table | Matrix | SparseMatrix):
+    if isinstance(data, Frame | Matrix | SparseMatrix):
         return data
     if hasattr(data, "tocsr"):  # one of SciPy's formats is also a mapping
         if len(data.shape) != 2:
@@ -137,11 +137,11 @@ def as_source(data: Any) -> Source:
         return _table((name, ArrowColumn(name, column)) for name, column in pairs)
     if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
         table = _table((n, ArrayColumn(n, values)) for n, values in columns_of(data).items())
-        return Table(table.columns, len(data), of_records=True)
+        return Frame(table.columns, len(data), of_records=True)
     return _matrix(data)
 
 
-def selected(source: Source, names: Sequence[str], kept: Sequence[str]) -> Table:
+def selected(source: Source, names: Sequence[str], kept: Sequence[str]) -> Frame:
     """Return a table of some columns of a source, whose columns have these names.
 
     Examples
@@ -149,13 +149,13 @@ def selected(source: Source, names: Sequence[str], kept: Sequence[str]) -> Table
     >>> list(selected(as_source([[1, 2, 3]]), ["x0", "x1", "x2"], ["x0", "x2"]).names)
     ['x0', 'x2']
     """
-    if isinstance(source, Table):
+    if isinstance(source, Frame):
         columns = {name: source.columns[name] for name in kept}
-        return Table(columns, source.n_rows, source.of_records)
+        return Frame(columns, source.n_rows, source.of_records)
     place = {name: k for k, name in enumerate(names)}
     values: Any = source.values[:, [place[name] for name in kept]]
     values = values.toarray() if isinstance(source, SparseMatrix) else values
-    return Table(
+    return Frame(
         {name: ArrayColumn(name, values[:, k]) for k, name in enumerate(kept)}, source.n_rows
     )
 
@@ -168,9 +168,9 @@ def taken(source: Source, rows: Array) -> Source:
     >>> taken(as_source([[1, 2], [3, 4], [5, 6]]), np.array([0, 2])).values.tolist()
     [[1, 2], [5, 6]]
     """
-    if isinstance(source, Table):
+    if isinstance(source, Frame):
         columns = {name: column.take(rows) for name, column in source.columns.items()}
-        return Table(columns, len(rows), source.of_records)
+        return Frame(columns, len(rows), source.of_records)
     return type(source)(source.values[rows])
 
 
@@ -182,7 +182,7 @@ def record_at(source: Source, row: int) -> dict[str, Any]:
     >>> record_at(as_source({"status": ["Single", "Married"], "income": [125, None]}), 1)
     {'status': 'Married', 'income': None}
     """
-    if isinstance(source, Table):
+    if isinstance(source, Frame):
         return {name: column.value(row) for name, column in source.columns.items()}
     values: Any = source.values[[row]]
     if isinstance(source, SparseMatrix):
@@ -219,7 +219,7 @@ def _column(name: str, values: Any) -> Column:
         ) from None
 
 
-def _table(pairs: Iterator[tuple[str, Column]]) -> Table:
+def _table(pairs: Iterator[tuple[str, Column]]) -> Frame:
     """Put columns side by side; their names must differ and their lengths agree."""
     columns: dict[str, Column] = {}
     for name, column in pairs:
@@ -227,7 +227,7 @@ def _table(pairs: Iterator[tuple[str, Column]]) -> Table:
             raise TallyBayesError(f"two columns are named {name!r}; rename one of them")
         columns[name] = column
     check_lengths(columns)
-    return Table(columns, max(map(len, columns.values()), default=0))
+    return Frame(columns, max(map(len, columns.values()), default=0))
 
 
 def check_lengths(columns: Mapping[str, Any]) -> None:

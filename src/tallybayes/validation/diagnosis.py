@@ -36,8 +36,7 @@ from tallybayes.kernels.scoring import log_sum_exp
 from tallybayes.model import Model
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
-from tallybayes.sources import Source, SparseMatrix, as_source, taken
-from tallybayes.sources import Table as TableSource
+from tallybayes.sources import Frame, Source, SparseMatrix, as_source, taken
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.family_choice import FEWEST_ROWS, choose_families
@@ -488,7 +487,7 @@ def _with_families(shapes: Sequence[ColumnShape], rows: _Rows) -> tuple[ColumnSh
         return tuple(shapes)
     source = taken(rows.source, some)
     asked: Sequence[str] = names
-    if not isinstance(source, TableSource):  # whose columns go by their place
+    if not isinstance(source, Frame):  # whose columns go by their place
         place = {str(name): k for k, name in enumerate(rows.model.schema.names)}
         asked = [source.names[place[name]] for name in names]
     tempered = rows.model.calibration is not None

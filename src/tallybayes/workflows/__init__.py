@@ -9,7 +9,7 @@ from typing import Any
 _HOMES = {
     "training": ("Trained", "preview", "train"),
     "prediction": ("Predicted", "predict"),
-    "evaluation": ("Tuned", "compare", "evaluate", "tune_spec"),
+    "evaluation": ("TunedModel", "compare", "evaluate", "tune_spec"),
     "changing": ("Changed", "forget", "learned", "merge", "merge_into", "update"),
     "records": ("explain", "inspect", "record_in", "record_of", "sample"),
     "reporting": ("Reported", "report"),

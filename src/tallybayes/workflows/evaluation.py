@@ -27,8 +27,7 @@ from tallybayes.tallies import Tally
 from tallybayes.validation import comparison
 from tallybayes.validation.comparison import Comparison
 from tallybayes.validation.leave_one_out import LeaveOneOut
-from tallybayes.validation.tuning import Tuned as Choice
-from tallybayes.validation.tuning import tune
+from tallybayes.validation.tuning import Tuned, tune
 from tallybayes.workflows.outcomes import Found
 from tallybayes.workflows.planning import (
     estimator_of,
@@ -44,7 +43,7 @@ MOST_IN_MEMORY = 40_000_000  # of those of rows that are in memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tuned(Found[Choice]):
+class TunedModel(Found[Tuned]):
     """The parameters that were chosen, and the model that has them, to be saved."""
 
     stored: Stored
@@ -171,7 +170,7 @@ def tune_spec(
     weight: str | None = None,
     read: ReadOptions | None = None,
     **options: Any,
-) -> Tuned:
+) -> TunedModel:
     """Choose parameters on files; the best model is there to be saved.
 
     Parameters
@@ -197,7 +196,7 @@ def tune_spec(
     name, n = source_name(data), len(y)
     provenance = Provenance.now(name, n, rejected.count, f"tune {name}: {n} rows")
     stored = Stored(with_target(found.model, target), provenance)
-    return Tuned(rejected, time.perf_counter() - start, found, stored)
+    return TunedModel(rejected, time.perf_counter() - start, found, stored)
 
 
 def leave_out(

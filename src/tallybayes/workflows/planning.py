@@ -19,7 +19,7 @@ from tallybayes.model import Fitted
 from tallybayes.model.plans import CountPlan, source_of, type_to_read
 from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
 from tallybayes.schema import Categories, Schema
-from tallybayes.sources import ArrowColumn, Column, Table, arrow_memory
+from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import ColumnType, RejectedRows, Rows, map_rows
 from tallybayes.tallies import Tally
@@ -43,7 +43,7 @@ READ_AS: dict[str, ColumnType] = {
 
 def _first_rows(
     rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
-) -> tuple[Table, ArrowColumn, Floats | None, ModelSpec, ColumnSpec]:
+) -> tuple[Frame, ArrowColumn, Floats | None, ModelSpec, ColumnSpec]:
     """Return the first rows that have a label and a weight; refuse what cannot be learnt from.
 
     Beside them comes what was asked for, with labels of the right type, and its word on columns.
@@ -115,7 +115,7 @@ def _refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
     raise TallyBayesError(f"{rows.files[0]} has {why}; expected some to learn from")
 
 
-def types_to_read(columns: Table, schema: Schema, guessed: bool) -> dict[str, ColumnType]:
+def types_to_read(columns: Frame, schema: Schema, guessed: bool) -> dict[str, ColumnType]:
     """Return what columns are read as, by their first rows."""
     types = {n: type_to_read(column, schema.kind(n)) for n, column in columns.columns.items()}
     for name in types if guessed else ():  # what is declared may be anything: 007 is not 7
