@@ -294,8 +294,9 @@ class PoissonParameters(CountParameters):
             logs = block.as_matrix()
             logs.data = _log_factorial(logs.data)
             out -= (logs @ self.used.astype(np.float64))[:, None]
-        elif isinstance(block, np.ndarray):
-            out -= _log_factorial(block[:, self.used]).sum(axis=1, keepdims=True)
+        else:
+            x = np.asarray(block)[:, self.used]
+            out -= _log_factorial(x).sum(axis=1, keepdims=True)
 
     @property
     def used(self) -> Mask:

@@ -235,8 +235,8 @@ def _(tables: CategoricalParameters, asked: Question) -> Derivation:
     """Derive the probability of a category, or of the interval of a number."""
     ratios, labels, kind = tables.ratios(asked.unit), tables.labels[asked.unit], tables.shows[0]
     place = tables.place(asked.unit, asked.raw)
-    if ratios is not None and place is not None:
-        ratios = ratios[:, [place]]
+    if place is not None:
+        ratios = None if ratios is None else ratios[:, [place]]
     elif ratios is not None:
         more = asked.family.added_to_unseen(asked.info, asked.unit, labels)[:, None]
         ratios = replace(ratios[:, :1], count=np.zeros(more.shape), added=more)

@@ -155,11 +155,7 @@ class Gaussian(Family, frozen=True):
         """Mark the columns in which a row changes only its own class, far from any floor."""
         everything = all_rows(counted)
         spread = _ratio(everything.m2, everything.weight)
-        floor: Any = 0.0
-        if isinstance(self.floor, RelativeFloor):
-            floor = self.floor.fraction * spread
-        elif self.floor.of is None:
-            return np.zeros(len(spread), bool)
+        floor = self.floor.fraction * spread if isinstance(self.floor, RelativeFloor) else 0.0
         left = counted.weight - heaviest - self.ddof
         enough = (counted.rows > 2) & (left > 1e-6 * counted.weight)
         far = (_ratio(counted.m2, counted.weight) > FAR_ABOVE * floor) & (counted.m2 > TINY)
