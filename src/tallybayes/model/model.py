@@ -355,7 +355,7 @@ class Model:
         fixed, rng = dict(given or {}), np.random.default_rng(seed)
         label = fixed.pop(self.schema.target, None)
         for name in fixed:
-            if name not in self.schema.places:
+            if name not in self.schema.names:  # what is counted beside them cannot be given
                 raise no_column(name, [*self.schema.names, self.schema.target])
         if label is not None:
             classes = np.full(n, place_of_class(label, self.classes, "given:"))
