@@ -1,1 +1,1 @@
-"""Speed and memory beside the peers, measured in one run. `make bench` writes the table."""
+"""Speed, memory and accuracy beside the peers; `make bench` and `make accuracy` write the pages."""

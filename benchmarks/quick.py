@@ -30,13 +30,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
-from sklearn import naive_bayes as peers
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import tallybayes as tb
-from benchmarks import make_files, text_workloads, workloads
+from benchmarks import cases, mixed_files
+from benchmarks.peers import scikit_learn
 from tallybayes.workflows.training import train
 
 STORED = Path(__file__).with_suffix(".json")
@@ -52,8 +50,9 @@ class Case(NamedTuple):
     reference: Callable[[], Any]
 
 
-def estimator(name: str, model: Any, peer: Any, X: Any, y: Any) -> Iterator[Case]:
+def estimator(name: str, data: cases.Case) -> Iterator[Case]:
     """Fit, then predict."""
+    X, y, model, peer = data.X, data.y, data.ours, data.peer
     yield Case(f"{name}: fit", lambda: model.fit(X, y), lambda: peer.fit(X, y))
     model.fit(X, y), peer.fit(X, y)
     yield Case(
@@ -62,9 +61,9 @@ def estimator(name: str, model: Any, peer: Any, X: Any, y: Any) -> Iterator[Case
 
 
 def numbers() -> Iterator[Case]:
-    data = workloads.gaussian(200_000, 20)
-    X, y, peer = data.X, data.y, peers.GaussianNB()
-    yield from estimator("numbers", tb.GaussianNB(), peer, X, y)
+    data = cases.gaussian(200_000, 20)
+    X, y, peer = data.X, data.y, data.peer
+    yield from estimator("numbers", data)
     for folds in ("loo", 10):
         yield Case(
             f"numbers: cross_val {folds}",
@@ -74,27 +73,24 @@ def numbers() -> Iterator[Case]:
 
 
 def categories() -> Iterator[Case]:
-    data = workloads.categorical(100_000, 20)
-    yield from estimator("categories", tb.CategoricalNB(), peers.CategoricalNB(), data.X, data.y)
+    yield from estimator("categories", cases.categorical(100_000, 20))
 
 
 def counts() -> Iterator[Case]:
-    data = workloads.multinomial(30_000, 50_000)
-    yield from estimator("counts", tb.MultinomialNB(), peers.MultinomialNB(), data.X, data.y)
+    yield from estimator("counts", cases.multinomial(30_000, 50_000))
 
 
 def text() -> Iterator[Case]:
-    whole = text_workloads.zipf(n_documents=8_000, n_words=20_000)
+    whole = cases.zipf(n_documents=8_000, n_words=20_000)
     X, y, some = whole.documents, whole.labels, whole.first(800)
-    peer = make_pipeline(CountVectorizer(), peers.MultinomialNB())
-    model = tb.TextNB()
+    peer, model = scikit_learn.text(), tb.TextNB()
     yield Case("text: fit", lambda: model.fit(X, y), lambda: peer.fit(some.documents, some.labels))
     model.fit(X, y)
     yield Case("text: predict_proba", lambda: model.predict_proba(X), lambda: peer.predict(X[:800]))
 
 
 def table() -> Iterator[Case]:
-    X, y = workloads.people()
+    X, y = cases.people()
     words = X.select_dtypes(exclude="number")
     encoder = OneHotEncoder(handle_unknown="ignore")
     model = tb.NaiveBayes()
@@ -106,7 +102,7 @@ def table() -> Iterator[Case]:
 
 
 def record() -> Iterator[Case]:
-    columns, labels = workloads.records(3)
+    columns, labels = cases.records(3)
     model = tb.estimate(tb.Tally.of(columns, labels))
     one = {name: values[0] for name, values in columns.items()}
 
@@ -121,7 +117,7 @@ def record() -> Iterator[Case]:
 
 
 def files() -> Iterator[Case]:
-    rows = make_files.part(0, 200_000)
+    rows = mixed_files.part(0, 200_000)
     with tempfile.TemporaryDirectory() as folder:
         for name, n_rows, write, read in (
             ("parquet", 200_000, parquet.write_table, parquet.read_table),
@@ -131,7 +127,7 @@ def files() -> Iterator[Case]:
             write(rows.slice(0, n_rows), path)
             yield Case(
                 f"files: fit {name}",
-                lambda path=path: train(path, make_files.TARGET, scores=False),
+                lambda path=path: train(path, mixed_files.TARGET, scores=False),
                 lambda path=path, read=read: read(path),
             )
 

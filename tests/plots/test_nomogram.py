@@ -72,11 +72,15 @@ def test_ticks_are_where_the_evidence_of_their_values_is(setting, undrawn):
         assert max(row.strength[1] for row in panel.rows) * panel.scale == pytest.approx(100.0)
 
 
-def test_between_two_of_three_classes_it_is_the_probability_among_them(undrawn):
+def test_it_is_the_probability_among_the_classes_that_have_panels_possible_or_not(undrawn):
     chances = {"red": {"a": 0.8, "b": 0.1, "c": 0.4}}
     model = tb.stated({"a": 0.5, "b": 0.25, "c": 0.25}, chances)
     display = NomogramDisplay.from_estimator(model, "a", "b")
     assert display.probability({"red": True}) == pytest.approx(0.4 / (0.4 + 0.025))
+    never = tb.stated({"a": 0.0, "b": 1.0}, {"red": {"a": 0.5, "b": 0.25}})
+    for label, p in (("a", 0.0), ("b", 1.0)):
+        display = NomogramDisplay.from_estimator(never, label, record={"red": True})
+        assert display.probability() == p
 
 
 @pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
@@ -181,13 +185,6 @@ def test_classes_far_apart_and_without_spread_have_lines_with_names():
         display = NomogramDisplay.from_estimator(model, "a", record=x[:1])
         assert display.panels["b"].rows[0].ticks
         assert display.probability() == 1.0
-
-
-def test_a_class_that_cannot_be_has_a_nomogram_too():
-    model = tb.stated({"a": 0.0, "b": 1.0}, {"red": {"a": 0.5, "b": 0.25}})
-    for label, p in (("a", 0.0), ("b", 1.0)):
-        display = NomogramDisplay.from_estimator(model, label, record={"red": True})
-        assert display.probability() == p
 
 
 def test_every_other_class_has_a_panel_few_are_drawn_and_the_record_is_explained_once(monkeypatch):

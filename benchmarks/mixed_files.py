@@ -1,14 +1,11 @@
 """Make a table of mixed columns and three classes as Parquet and CSV, however many rows it has.
 
-    python -m benchmarks.make_files --rows 10000000 --format parquet
-
 It is made and written part by part, so that memory stays bounded. Each part has a seed of its own:
 a longer table begins with the rows of a shorter one.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from collections.abc import Iterator
@@ -120,18 +117,3 @@ def _write(path: Path, tables: Iterator[Any], kind: str) -> None:
         writer.write_table(first)
         for table in tables:
             writer.write_table(table)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--format", choices=("parquet", "csv"), default="parquet")
-    parser.add_argument("--folder", help="where to keep the file; otherwise TALLYBAYES_FILES")
-    given = parser.parse_args()
-    if given.folder:
-        os.environ["TALLYBAYES_FILES"] = given.folder
-    print(made(given.rows, given.format))
-
-
-if __name__ == "__main__":
-    main()

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 import tallybayes as tb
-from benchmarks.timing import say
+from benchmarks.run import say
 
 Array = Any
 Options = dict[str, Any]  # parameters of TextNB

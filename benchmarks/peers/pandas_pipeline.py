@@ -1,7 +1,7 @@
 """What one would write without tallybayes: pandas, and scikit-learn's two naive Bayes put together.
 
-    python -m benchmarks.file_pipeline pipeline|codes fit FILE MODEL
-    python -m benchmarks.file_pipeline pipeline|codes predict MODEL FILE OUT
+python -m benchmarks.peers.pandas_pipeline pipeline|codes fit FILE MODEL
+python -m benchmarks.peers.pandas_pipeline pipeline|codes predict MODEL FILE OUT
 
 Text, small integers and the boolean go to `CategoricalNB`. Numbers go, with the mean where they are
 missing, to `GaussianNB`. Their joint log-likelihoods add up, the prior counted once. `pipeline` has
@@ -25,7 +25,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-from benchmarks.make_files import CATEGORIES, MOMENTS, TARGET, TEXTS
+from benchmarks.mixed_files import CATEGORIES, MOMENTS, TARGET, TEXTS
 
 Array = Any
 
@@ -141,6 +141,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     # a pickle finds its class by the name of its module
-    from benchmarks import file_pipeline
+    from benchmarks.peers import pandas_pipeline
 
-    file_pipeline.main()
+    pandas_pipeline.main()

@@ -1,4 +1,4 @@
-"""The peers on documents: scikit-learn, Polars, NLTK and TextBlob."""
+"""Documents in the hands of scikit-learn, Polars, NLTK and TextBlob, and in ours."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ import re
 from typing import Any
 
 import numpy as np
-import polars as pl
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.naive_bayes import MultinomialNB
-from sklearn.pipeline import make_pipeline
 
-from benchmarks.text_workloads import Corpus
+import tallybayes as tb
+from benchmarks.cases import Corpus
+from benchmarks.peers import scikit_learn
 
 WORD = re.compile(r"\w\w+")
 
 
-def pipeline() -> Any:
-    """Return what scikit-learn's users write."""
-    return make_pipeline(CountVectorizer(), MultinomialNB())
+class TallyBayes:
+    """`TextNB` with its defaults, from a list of strings."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.documents, self.labels = corpus.documents, corpus.labels
+        self.model: Any = tb.TextNB()
+
+    def fit(self) -> Any:
+        return self.model.fit(self.documents, self.labels)
+
+    def predict(self) -> Any:
+        return self.model.predict(self.documents)
 
 
-class ScikitLearn:
+class ScikitLearn(TallyBayes):
     """`CountVectorizer` and `MultinomialNB`, with their defaults."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
-        self.model = pipeline()
-
-    def fit(self) -> Any:
-        return self.model.fit(self.corpus.documents, self.corpus.labels)
-
-    def predict(self) -> Any:
-        return self.model.predict(self.corpus.documents)
+        super().__init__(corpus)
+        self.model = scikit_learn.text()
 
 
 class Polars:
@@ -42,11 +43,15 @@ class Polars:
     """
 
     def __init__(self, corpus: Corpus) -> None:
+        import polars
+
         codes = np.unique(corpus.labels, return_inverse=True)[1].astype(np.uint8)
-        self.frame = pl.DataFrame({"text": corpus.documents, "label": codes})
+        self.frame = polars.DataFrame({"text": corpus.documents, "label": codes})
 
     def fit(self) -> Any:
-        words = pl.col("text").str.to_lowercase().str.extract_all(r"\w\w+").alias("word")
+        import polars
+
+        words = polars.col("text").str.to_lowercase().str.extract_all(r"\w\w+").alias("word")
         counted = self.frame.lazy().select("label", words).explode("word")
         return counted.group_by("label", "word").len().collect()
 
@@ -65,14 +70,11 @@ class Nltk:
         return NaiveBayesClassifier.train(list(zip(features, labels, strict=True)))
 
 
-class TextBlob:
+class TextBlob(Nltk):
     """`NaiveBayesClassifier` with its own features, on words found by the same expression.
 
     Its tokenizer wants a download; it also takes documents that are lists of words.
     """
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
 
     def fit(self) -> Any:
         from textblob.classifiers import NaiveBayesClassifier

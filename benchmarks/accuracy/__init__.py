@@ -1,0 +1,1 @@
+"""Accuracy: a file for each part of docs/accuracy.md."""

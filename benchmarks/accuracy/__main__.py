@@ -1,0 +1,18 @@
+"""Measure accuracy on tables and corpora that are not shipped, and write docs/accuracy.md.
+
+python -m benchmarks.accuracy           all parts
+python -m benchmarks.accuracy text      some of them; the others stay as they were measured before
+"""
+
+from benchmarks.accuracy import calibrated, tables, text
+from benchmarks.run import Page
+
+FIRST = (
+    "Written by `make accuracy` (some parts of it: `python -m benchmarks.accuracy text`) from `accuracy.json`. "
+    "The tables and documents are not shipped: most sources state no licence."
+)
+PARTS = {"tables": tables.part, "calibrated": calibrated.part, "text": text.part}
+PAGE = Page("accuracy", "Accuracy", FIRST, PARTS)
+
+if __name__ == "__main__":
+    PAGE.main()

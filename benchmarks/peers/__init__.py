@@ -1,0 +1,1 @@
+"""What one would use without tallybayes."""

@@ -1,0 +1,1 @@
+"""Speed and memory: a file for each part of docs/benchmarks.md."""
