@@ -4,8 +4,10 @@ python -m benchmarks.accuracy           all parts
 python -m benchmarks.accuracy text      some of them; the others stay as they were measured before
 """
 
+import sys
+
 from benchmarks.accuracy import calibrated, tables, text
-from benchmarks.run import Page
+from benchmarks.run import DATA, Page
 
 FIRST = (
     "Written by `make accuracy` (some parts of it: `python -m benchmarks.accuracy text`) from `accuracy.json`. "
@@ -15,4 +17,6 @@ PARTS = {"tables": tables.part, "calibrated": calibrated.part, "text": text.part
 PAGE = Page("accuracy", "Accuracy", FIRST, PARTS)
 
 if __name__ == "__main__":
+    if not DATA.exists():
+        sys.exit(f"there is no data in {DATA}; set TALLYBAYES_DATA")
     PAGE.main()

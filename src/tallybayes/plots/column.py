@@ -189,7 +189,7 @@ class ColumnDisplay(Display):
         if self.value is not None:
             left_out = ", left out" if self.value_likelihood is None else ""
             about[0] += f" (the record: {readable(style.written(self.value), 20)}{left_out})"
-        tidy(ax, "y", title, "; ".join(filter(None, about)), self.what)
+        tidy(ax, "y", title, "\n".join(filter(None, about)), self.what)
         remark = self._bars(ax) if self.names else self._curves(ax)
         look: Any = {"ha": "right", "va": "top", "transform": ax.transAxes, "fontsize": NOTE}
         ax.text(0.995, 0.99, remark, **look)

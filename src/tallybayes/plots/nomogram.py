@@ -98,10 +98,9 @@ class Row:
 
 
 class Mark(NamedTuple):
-    """What a record has in a row: its value as text, its log ratio and its points."""
+    """What a record has in a row: its value as text, and its points."""
 
     text: str
-    log_ratio: float
     points: float
 
 
@@ -165,12 +164,14 @@ class Panel:
         """Read a record: find its value in each row, and add up."""
         terms = {term.column: term for term in explanation.terms}
         marks = tuple(self._mark(row, terms[row.column]) for row in self.rows)
-        of_words = [mark for row, mark in zip(self.rows, marks, strict=True) if row.word]
-        for row in self.rows:
-            if row.word is None:
-                del terms[row.column]
-        rest = sum(self._ratio(term) for term in terms.values())
-        others = self.scale * (rest - sum(mark.log_ratio for mark in of_words))
+        others = -sum(
+            mark.points + self.scale * row.lowest
+            for row, mark in zip(self.rows, marks, strict=True)
+            if row.word is not None
+        )
+        shown = {row.column for row in self.rows if row.word is None}
+        rest = [self._ratio(term) for name, term in terms.items() if name not in shown]
+        others += self.scale * sum(rest)
         total = sum(mark.points for mark in marks) + others
         return NomogramReading(marks, others, total, self.log_odds(total))
 
@@ -194,7 +195,7 @@ class Panel:
                     ratio = self._ratio(word)
         points = self.points(row, ratio)
         beyond = f": {number(points)}" if points != _held(points) else ""
-        return Mark(text + beyond, ratio, points)
+        return Mark(text + beyond, points)
 
     @property
     def remarks(self) -> list[str]:

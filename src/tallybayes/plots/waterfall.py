@@ -127,7 +127,7 @@ class WaterfallDisplay(Display):
         return 7.6, 2.1 + 0.36 * len(self.steps) + 0.2 * bool(self.left_out)
 
     def _draw(self, ax: Axes) -> None:
-        n, (one, other) = len(self.steps), (readable(name, 20) for name in self._pair)
+        n, (one, other) = len(self.steps), (readable(name, 16) for name in self._pair)
         lines = wrap(label(f"left out: {'; '.join(self.left_out)}", 5 * LINE), LINE)
         below = [readable(line, LINE) for line in lines] if self.left_out else []
         about = "\n".join([f"bits for {one} (right) against {other} (left)", *below])
@@ -146,7 +146,7 @@ class WaterfallDisplay(Display):
             ax.plot([ends[k + 1]] * 2, [k, k + 1], color=QUIET, linewidth=0.8, zorder=1)
         if not math.isnan(self.total):
             self._bar(ax, n, 0.0, ends[-1], self.total)
-        ax.set_yticks(range(n + 1), [*(readable(step.name, 38) for step in self.steps), "total"])
+        ax.set_yticks(range(n + 1), [*(readable(step.name, 30) for step in self.steps), "total"])
         ax.tick_params(axis="y", length=0)
         ax.set(xlim=(low, high), ylim=(n + 0.55, -0.7))
         ax.spines["left"].set_visible(False)
