@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import tallybayes as tb
-from limited import limited_to
 from sources.files.reading import message_of, small_blocks, tally_of
 from tallybayes.errors import Option
 from tallybayes.kernels.progress import listening
@@ -68,13 +67,6 @@ def test_results_come_in_the_order_of_the_rows_whatever_thread_is_first(path, n)
     assert_nothing_is_left(path)
 
 
-def test_a_thread_that_works_on_chunks_does_not_start_others(path):
-    seen = set()
-    with small_blocks(500, threads=3):
-        list(work_on(path, lambda table: seen.add(threading.current_thread().name)))
-    assert all(name.startswith("tallybayes-files") for name in seen)
-
-
 class Endless:
     """A stream that makes up rows as they are asked for, and counts what it has given."""
 
@@ -119,51 +111,92 @@ def test_sixty_megabytes_pass_with_few_of_them_in_memory(n):
     assert ahead <= (n + 4) * block
 
 
-def test_a_stream_is_counted_while_it_is_read():
-    with small_blocks(1 << 16):
-        tally = tally_of(Endless(1 << 20), {"x": "gaussian", "s": "categorical"})
-    assert tally.rows.sum() == (1 << 20) // len("1000.5,u,a\n")
+class Told:
+    """What progress is told."""
+
+    def __init__(self):
+        self.rows = self.bytes = 0
+        self.calls = []
+
+    def begin(self, what, total_bytes):
+        self.calls.append(("begin", what, total_bytes))
+
+    def advance(self, rows, bytes):  # noqa: A002
+        self.rows += rows
+        self.bytes += bytes
+
+    def end(self):
+        self.calls.append("end")
 
 
 class StopError(Exception):
     pass
 
 
-def test_a_consumer_that_stops_closes_the_file_and_ends_the_threads(path):
-    with small_blocks(200):
-        with closing(work_on(path, numbers)) as results:
-            next(results)
-            assert threads()
-        assert_nothing_is_left(path)
+def stop(path):
+    with closing(work_on(path, numbers)) as results:
+        next(results)
+        assert threads()
+    raise StopError
 
 
-def test_an_exception_in_the_consumer_leaves_nothing_behind(path):
-    def consume():
-        for _ in work_on(path, numbers):
-            raise StopError
-
-    with small_blocks(200):
-        with pytest.raises(StopError) as caught:
-            consume()
-        caught.value.__traceback__ = None
-        del caught
-        assert_nothing_is_left(path)
+def raise_in_between(path):
+    for _ in work_on(path, numbers):
+        raise StopError
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError, MemoryError, StopError])
-def test_an_exception_in_the_work_is_raised_as_it_is(path, error):
+def raise_in_the_work(path):
     def work(table):
         if numbers(table)[0] > 1000:
-            raise error("no")
-        return numbers(table)
+            raise MemoryError("no")
 
-    with small_blocks(200):
-        found = []
-        with pytest.raises(error) as caught:
-            found.extend(done.value for done in work_on(path, work))
-        caught.value.__traceback__ = None
-        del caught
+    for _ in work_on(path, work):
+        pass
+
+
+def meet_a_bad_row(path):
+    path.write_text(path.read_text().replace("\n2500,", "\nmany,"))
+    for _ in work_on(path, numbers):
+        pass
+
+
+def be_refused(path):
+    def work(table):
+        raise tb.TallyBayesError("the model does not like tables")
+
+    for _ in work_on(path, work, bad_rows="skip"):
+        pass
+
+
+ENDS = {
+    stop: (StopError, "^$"),
+    raise_in_between: (StopError, "^$"),
+    raise_in_the_work: (MemoryError, "no"),
+    meet_a_bad_row: (tb.TallyBayesError, "row 2,501, column 'x': 'many' is not a whole number"),
+    be_refused: (tb.TallyBayesError, "rows.csv: the model does not like tables"),
+}
+
+
+@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
+def test_however_it_ends_the_file_is_closed_and_no_thread_is_left(path, end):
+    error, said = ENDS[end]
+    told = Told()
+    with listening(told), small_blocks(200):
+        with pytest.raises(error, match=said) as caught:
+            end(path)
+        if error is not tb.TallyBayesError:  # whose traceback may be looked at
+            caught.value.__traceback__ = None
+            del caught
         assert_nothing_is_left(path)
+    assert told.calls[-1] == "end"
+
+
+def test_few_rows_are_worked_on_without_threads_and_many_by_those_of_files(path):
+    for size, name in ((1 << 20, threading.main_thread().name), (500, "tallybayes-files")):
+        seen = set()
+        with small_blocks(size, threads=3):
+            list(work_on(path, lambda table, to=seen: to.add(threading.current_thread().name)))
+        assert all(each.startswith(name) for each in seen)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")
@@ -194,16 +227,6 @@ def test_ctrl_c_leaves_nothing_behind(path, request):
         assert_nothing_is_left(path)
 
 
-def test_a_bad_row_leaves_nothing_behind_even_while_its_error_is_looked_at(path):
-    path.write_text(path.read_text().replace("\n2500,", "\nmany,"))
-    with small_blocks(200):
-        with pytest.raises(tb.TallyBayesError) as caught:
-            list(work_on(path, numbers))
-        assert_nothing_is_left(path)
-    said = str(caught.value)
-    assert said.startswith(f"{path}, row 2,501, column 'x': 'many' is not a whole number")
-
-
 class Broken(Endless):
     """A stream that breaks off."""
 
@@ -223,24 +246,6 @@ def test_a_stream_that_breaks_off_is_one_clear_error():
     assert not threads()
 
 
-class Told:
-    """What progress is told."""
-
-    def __init__(self):
-        self.rows = self.bytes = 0
-        self.calls = []
-
-    def begin(self, what, total_bytes):
-        self.calls.append(("begin", what, total_bytes))
-
-    def advance(self, rows, bytes):  # noqa: A002
-        self.rows += rows
-        self.bytes += bytes
-
-    def end(self):
-        self.calls.append("end")
-
-
 def test_progress_is_told_of_all_rows_and_bytes(path):
     told = Told()
     read = ReadOptions(bad_rows="skip")
@@ -253,13 +258,6 @@ def test_progress_is_told_of_all_rows_and_bytes(path):
     assert told.calls == [("begin", "trying", size), "end"]
     assert told.rows == N + 1
     assert told.bytes == size - len("x,y\n")
-
-
-def test_progress_ends_though_the_work_fails(path):
-    told = Told()
-    with listening(told), pytest.raises(ZeroDivisionError):
-        list(map_rows(open_rows(path), WANTED, lambda table: 1 / 0))
-    assert told.calls[-1] == "end"
 
 
 def refusing(divisor, calls):
@@ -300,18 +298,3 @@ def test_the_first_row_that_the_work_refuses_is_named(path):
         f"{path}, row 1,234: 1234 is a multiple; correct it, or leave such rows out with {skip}"
     )
     assert caught.value.remedies == (skip,)
-
-
-def test_a_refusal_that_no_row_is_to_blame_for_names_no_row(path):
-    def work(table):
-        raise tb.TallyBayesError("the model does not like tables")
-
-    said = message_of(lambda: list(work_on(path, work, bad_rows="skip")))
-    assert said == f"{path}: the model does not like tables"
-
-
-def test_few_rows_are_worked_on_without_threads(path):
-    names = []
-    with limited_to(4):
-        list(work_on(path, lambda table: names.append(threading.current_thread().name)))
-    assert names == [threading.main_thread().name]
