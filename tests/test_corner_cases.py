@@ -266,11 +266,6 @@ def test_arrow_columns_may_stand_in_a_mapping():
     assert tb.Tally.of(as_arrow, ["a", "b", "b"]) == tb.Tally.of(as_lists, ["a", "b", "b"])
 
 
-def test_alpha_and_m_exclude_each_other():
-    with pytest.raises(tb.TallyBayesError, match="either alpha or m"):
-        tb.Categorical(alpha=5, m=3)
-
-
 Y = ["a", "b", "a", "b"]
 FINE = {"income": [1.0, 2.0, 3.0, 5.0], "status": ["x", "y", "x", "x"]}
 

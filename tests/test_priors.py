@@ -16,13 +16,23 @@ def prior(which, tally=TALLY):
     return tb.estimate(tally, prior=which).prior.tolist()
 
 
-def test_the_prior_is_the_share_of_each_class_unless_stated():
-    assert prior(None) == prior(tb.Empirical()) == [0.75, 0.25]
+WEIGHTED = tb.Tally.of({"c": ["x", "y"]}, ["No", "Yes"], [3, 1])
+TRUTHS = tb.Tally.of({"c": ["x", "y"]}, [True, False])
 
 
-def test_weights_count_in_the_share():
-    tally = tb.Tally.of({"c": ["x", "y"]}, ["No", "Yes"], [3, 1])
-    assert prior(tb.Empirical(), tally) == [0.75, 0.25]
+@pytest.mark.parametrize(
+    ("which", "tally", "expected"),
+    [
+        (None, TALLY, [0.75, 0.25]),
+        (tb.Empirical(), TALLY, [0.75, 0.25]),
+        (tb.Empirical(), WEIGHTED, [0.75, 0.25]),
+        (tb.Uniform(), TALLY, [0.5, 0.5]),
+        (tb.Fixed({"Yes": 0.1, "No": 0.9}), TALLY, [0.9, 0.1]),
+        (tb.Fixed({True: 0.75, False: 0.25}), TRUTHS, [0.25, 0.75]),
+    ],
+)
+def test_the_prior_is_the_share_of_each_class_unless_stated(which, tally, expected):
+    assert prior(which, tally) == expected
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=5), st.fractions(0, 10, max_denominator=8))
@@ -31,14 +41,6 @@ def test_alpha_smooths_the_shares(counts, alpha):
     got = tb.Empirical(float(alpha)).probabilities(range(len(counts)), np.array(counts, float))
     np.testing.assert_allclose(got, [float(p) for p in expected], rtol=1e-14)
     assert sum(expected) == 1
-
-
-def test_uniform_gives_all_classes_the_same():
-    assert prior(tb.Uniform()) == [0.5, 0.5]
-
-
-def test_fixed_priors_go_to_their_classes_whatever_their_order():
-    assert prior(tb.Fixed({"Yes": 0.1, "No": 0.9})) == [0.9, 0.1]
 
 
 def test_a_class_with_prior_zero_is_never_predicted():
@@ -52,11 +54,6 @@ def test_the_prior_is_the_posterior_of_a_record_of_which_nothing_is_known():
         model = tb.estimate(TALLY, prior=which)
         np.testing.assert_allclose(list(model.posterior_of({}).values()), model.prior, rtol=1e-14)
         np.testing.assert_allclose(model.posterior({"c": [None]})[0], model.prior, rtol=1e-14)
-
-
-def test_numbers_may_be_classes_of_a_fixed_prior():
-    tally = tb.Tally.of({"c": ["x", "y"]}, [True, False])
-    assert prior(tb.Fixed({True: 0.75, False: 0.25}), tally) == [0.25, 0.75]
 
 
 @pytest.mark.parametrize(

@@ -47,32 +47,6 @@ def test_counts_and_switches_counted_by_hand():
     assert switch.weight.tolist() == [[0.0], [1.5]]
 
 
-@pytest.mark.parametrize(
-    ("row", "label", "weights", "saying"),
-    [
-        ({"income": [np.inf]}, ["Yes"], None, "'income'"),
-        ({"income": ["much"]}, ["Yes"], None, "'much'"),
-        ({"income": [1e200, -1e200]}, ["Yes", "Yes"], None, "'income'"),
-        ({"status": [7]}, ["Yes"], None, "'status'|'income'"),
-        ({}, [None], None, "row 0"),
-        ({}, [3], None, "target|class 3"),
-        ({}, ["Yes", "No"], None, "2 labels"),
-        ({}, ["Yes"], [-1.0], "weight"),
-        ({}, ["Yes"], [np.nan], "weight"),
-        ({"age": [30]}, ["Yes"], None, "'age'"),
-    ],
-)
-def test_a_bad_row_is_refused_and_leaves_the_tally_as_it_was(loan, row, label, weights, saying):
-    before = loan.to_bytes()
-    good = {"owner": ["Maybe"], "status": ["Widowed"], "income": [1.0], **row}
-    n = max(map(len, good.values()))
-    good = {name: values * (n // len(values)) for name, values in good.items()}
-    for method in (loan.update, loan.forget):
-        with pytest.raises(tb.TallyBayesError, match=saying):
-            method(good, label, weights)
-        assert loan.to_bytes() == before
-
-
 def one(kind=None, y="p", target="class", **columns):
     """Count one row."""
     table = {"x": [1.0], **columns}

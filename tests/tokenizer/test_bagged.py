@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import tallybayes as tb
 from limited import limited_to
 from tallybayes.kernels import threads
-from tallybayes.tokenizer import Bagged, Buckets, Terms
+from tallybayes.tokenizer import Bagged, Terms
 from tallybayes.tokenizer import bags as module
 from tallybayes.tokenizer.documents import Documents
 from tokenizer.readers import defined_bags, some_words, texts
@@ -48,13 +48,6 @@ def test_the_bags_are_what_the_words_say(documents, words):
     assert named(block) == defined_bags(words, documents)
     assert block.lengths.tolist() == [sum(bag.values()) for bag in named(block)]
     assert block.missing is None
-
-
-def test_buckets_have_no_names(reader):
-    block = bagged(DOCUMENTS, tb.Words(buckets=8))
-    assert block.terms == Buckets(8)
-    assert block.indices.max() < 8
-    assert len(named(block)) == 6
 
 
 def test_missing_documents_are_marked_and_empty(reader):
@@ -106,11 +99,3 @@ def test_terms_that_only_other_documents_have_are_left_out():
     assert sorted(some.terms.texts) == ["blue", "red"]
     assert named(some)[3:] == [{"blue": 2}, {}, {"red": 1}]
     assert block.known_from(np.ones(6, bool)) is block
-
-
-def test_taking_documents_leaves_the_block_as_it_was():
-    block = bagged(DOCUMENTS)
-    before = named(block)
-    block.take(np.array([0, 1])).data[:] = 99
-    block.renumbered(Terms.of(block.terms.texts)).data[:] = 99
-    assert named(block) == before

@@ -1,6 +1,5 @@
 """Documents come as Python or Arrow holds them, and say the same either way."""
 
-import gc
 from itertools import pairwise
 
 import numpy as np
@@ -152,21 +151,6 @@ def test_reading_leaves_the_texts_as_they_were():
     before = rows.copy()
     compiled_bags(Words(strip_accents=True), Documents(rows))
     assert all(new is old for new, old in zip(rows, before, strict=True))
-
-
-def test_texts_are_kept_as_long_as_they_are_read():
-    """They are read by address, though nobody else holds them."""
-
-    def documents():
-        rows = [f"Wörd{k} {'é' * (k % 50)}\ud800" for k in range(3000)]
-        return Documents(np.array(rows, object)), [Words().terms(whole(row)) for row in rows]
-
-    held, expected = documents()
-    gc.collect()
-    junk = [b"x" * (k % 200) for k in range(10_000)]
-    found = compiled_bags(Words(), held)
-    assert [sorted(bag) for bag in found] == [sorted(set(terms)) for terms in expected]
-    assert len(junk) == 10_000
 
 
 def test_rows_in_any_order_and_more_than_once():

@@ -122,30 +122,6 @@ def test_bytes_that_are_not_utf8_are_replaced_as_python_does(words, raw):
         assert plain_bags(words, Documents(each)) == expected
 
 
-def pairs_of_bytes():
-    """Between letters that would show where one character ends and the next begins."""
-    raw = [b"Ab%c%c\xce\xa3 c" % pair for pair in product(range(0x7F, 0x100), repeat=2)]
-    return raw + [b"A" + each[2:4] for each in raw]
-
-
-def bytes_behind(lead):
-    """All second and third bytes."""
-    some = [*range(0x7E, 0xC4), 0xE0, 0xED, 0xF0, 0xF4, 0xFF]
-    raw = [b"a" + bytes([lead, *more]) for more in product(some, repeat=2)]
-    return raw + [each + b"\x80b" for each in raw]
-
-
-@pytest.mark.parametrize(
-    ("lead", "tokens"),
-    [(None, tokens) for tokens in TOKENS]
-    + crossed([0xE0, 0xE1, 0xED, 0xF0, 0xF4], TOKENS, every=3),
-)
-def test_all_bytes_of_a_character_are_replaced_as_python_does(tokens, lead):
-    raw = bytes_behind(lead) if lead else pairs_of_bytes()
-    found = compiled_bags(cut(tokens), Documents(pa.chunked_array([pa.array(raw, pa.binary())])))
-    assert found == defined_bags(cut(tokens), [each.decode("utf-8", "replace") for each in raw])
-
-
 def test_a_stop_word_that_has_no_utf8_leaves_nothing_else_out():
     words = Words("whitespace", stop_words=["\ud800", "a"])
     assert compiled_bags(words, ["a b"]) == plain_bags(words, ["a b"]) == [{"b": 1}]

@@ -91,12 +91,10 @@ def _key(text: Array, begin: int, length: int, one: Any, two: Any) -> tuple[Any,
 @_loop
 def _find(
     text: Array, tokens: Array, first: int, n: int, count: int, keys: Array, ids: Array,
-    slots: Array, secret: Array, letters: Array, edges: Array, size: Array, learn: bool,
+    table: Any, learn: bool,
 ) -> None:  # fmt: skip
-    """Look up `count` n-grams of tokens from the first one on: -1, or learn those not there.
-
-    `size` holds how many terms were learnt, and how many letters they have.
-    """
+    """Look up `count` n-grams of tokens from the first one on: -1, or learn those not there."""
+    slots, secret, letters, edges, size = table
     one, two = secret[0], secret[1]
     last = np.uint64(len(slots) - 1)
     for q in range(count):
@@ -138,17 +136,11 @@ def _find(
 
 
 @_loop
-def enter_all(
-    text: Array, tokens: Array, keys: Array, ids: Array,
-    slots: Array, secret: Array, letters: Array, edges: Array, size: Array, learn: bool,
-) -> None:  # fmt: skip
+def enter_all(text: Array, tokens: Array, keys: Array, ids: Array, table: Any, learn: bool) -> None:
     """Write the numbers that terms have in a table with room for them: those between `tokens`."""
     for first in range(0, len(ids), BATCH):
         count = min(BATCH, len(ids) - first)
-        _find(
-            text, tokens, first, _ONE, count, keys, ids[first:],
-            slots, secret, letters, edges, size, learn,
-        )  # fmt: skip
+        _find(text, tokens, first, _ONE, count, keys, ids[first:], table, learn)
 
 
 @_inline
@@ -208,26 +200,20 @@ def odd(source: Array, starts: Array, ends: Array, spelling: Array, out: Array) 
 
 
 @_loop
-def _mark(source: Array, cut: int, to_lower: Any, text: Array, inside: Array) -> bool:
-    """Copy a document in lower case and mark what belongs to tokens, as if all of it were ASCII.
+def _mark(source: Array, words: bool, to_lower: Any, text: Array, inside: Array) -> bool:
+    """Copy a document in lower case, and mark what belongs to tokens if all of it is ASCII.
 
     `inside` begins one byte earlier. Bytes beyond ASCII belong to tokens; returns if there are any.
     """
     highest = _U8(0)
-    if cut == WORDS:
-        for k in range(len(source)):
-            b = source[k]
-            text[k] = b + (to_lower if _U8(b - _U8(65)) < _U8(26) else _U8(0))
-            letter = _U8(_U8((b | _U8(32)) - _U8(97)) < _U8(26)) | _U8(b >= _U8(128))
-            inside[k + 1] = letter | _U8(_U8(b - _U8(48)) < _U8(10)) | _U8(b == _U8(95))
-            highest = max(highest, b)
-    else:
-        for k in range(len(source)):
-            b = source[k]
-            text[k] = b + (to_lower if _U8(b - _U8(65)) < _U8(26) else _U8(0))
-            blank = _U8(_U8(b - _U8(9)) < _U8(5)) | _U8(_U8(b - _U8(28)) < _U8(5))
-            inside[k + 1] = _U8(1) ^ blank
-            highest = max(highest, b)
+    for k in range(len(source)):
+        b = source[k]
+        text[k] = b + (to_lower if _U8(b - _U8(65)) < _U8(26) else _U8(0))
+        letter = _U8(_U8((b | _U8(32)) - _U8(97)) < _U8(26)) | _U8(b >= _U8(128))
+        word = letter | _U8(_U8(b - _U8(48)) < _U8(10)) | _U8(b == _U8(95))
+        blank = _U8(_U8(b - _U8(9)) < _U8(5)) | _U8(_U8(b - _U8(28)) < _U8(5))
+        inside[k + 1] = word if words else _U8(1) ^ blank
+        highest = max(highest, b)
     return highest >= 0x80
 
 
@@ -255,10 +241,8 @@ def _mark_beyond(n: int, spelling: Array, to_lower: Any, text: Array, inside: Ar
 
 @_loop
 def _cut(n: int, inside: Array, changes: Array, edges: Array) -> int:
-    """Write where tokens begin and end; return how many there are.
-
-    Two loops: the first one is vectorised, and the second has no test in it.
-    """
+    """Write where tokens begin and end; return how many there are."""
+    # two loops: the first one is vectorised, and the second has no test in it
     for k in range(np.uint64(n)):
         changes[k] = inside[k] ^ inside[k + np.uint64(1)]
     w = np.uint64(0)
@@ -308,17 +292,12 @@ def _cut_characters(n: int, inside: Array, text: Array, edges: Array) -> int:
 
 
 @_loop
-def _without(
-    stop: Array, secret: Array, n_tokens: int, text: Array, tokens: Array, keys: Array, ids: Array,
-    letters: Array, edges: Array, size: Array,
-) -> int:  # fmt: skip
+def _without(stop: Any, n_tokens: int, text: Array, tokens: Array, keys: Array, ids: Array) -> int:
     """Leave out the tokens that are in the table of stop words; return how many are left."""
     kept = 0
     for first in range(0, n_tokens, BATCH):
         count = min(BATCH, n_tokens - first)
-        _find(
-            text, tokens, first, _ONE, count, keys, ids, stop, secret, letters, edges, size, _NO
-        )  # fmt: skip
+        _find(text, tokens, first, _ONE, count, keys, ids, stop, _NO)
         for q in range(count):
             tokens[2 * kept] = tokens[2 * (first + q)]
             tokens[2 * kept + 1] = tokens[2 * (first + q) + 1]
@@ -368,9 +347,9 @@ def _bag(
 def bags(
     source: Array, starts: Array, ends: Array, to_lower: Array, done: int,
     cut: int, least: int, shortest: int, longest: int, stop: Array, spelling: Array,
-    slots: Array, secret: Array, letters: Array, edges: Array, size: Array, learn: bool,
-    buckets: int, scratch: Array, tokens: Array, keys: Array, ids: Array, place: Array,
-    indptr: Array, lengths: Array, indices: Array, data: Array,
+    table: Any, learn: bool, buckets: int,
+    scratch: Array, tokens: Array, keys: Array, ids: Array, place: Array, indptr: Array,
+    lengths: Array, indices: Array, data: Array,
 ) -> int:  # fmt: skip
     """Put documents from `done` on into bags: the numbers of their terms, each once, and how often.
 
@@ -379,13 +358,14 @@ def bags(
     its bag. Returns the number of documents finished: fewer than all if the table is full. What has
     been learnt of a document stays learnt when it is read again.
     """
+    slots, secret, letters, edges, size = table
     text, inside, spare = scratch[0], scratch[1], scratch[2]
     inside[0] = 0
     w = indptr[done]
     for i in range(done, len(starts)):
         document = source[starts[i] : ends[i]]
         n = len(document)
-        beyond = _mark(document, cut, to_lower[i], text, inside)
+        beyond = _mark(document, cut == WORDS, to_lower[i], text, inside)
         if beyond:
             _mark_beyond(n, spelling, to_lower[i], text, inside)
         terms = text
@@ -396,9 +376,8 @@ def bags(
             if least > 1:
                 n_tokens = _long_enough(text, n_tokens, least, beyond, tokens)
             if len(stop):
-                n_tokens = _without(
-                    stop, secret, n_tokens, text, tokens, keys, ids, letters, edges, size
-                )
+                stop_table = stop, secret, letters, edges, size
+                n_tokens = _without(stop_table, n_tokens, text, tokens, keys, ids)
             if longest > 1:
                 _join(n_tokens, text, tokens, spare)
                 terms = spare
@@ -414,10 +393,7 @@ def bags(
                 ):
                     return i
                 else:
-                    _find(
-                        terms, tokens, first, order, count, keys, ids,
-                        slots, secret, letters, edges, size, learn,
-                    )  # fmt: skip
+                    _find(terms, tokens, first, order, count, keys, ids, table, learn)
                 w = _bag(ids, count, start, w, place, indices, data)
         indptr[i + 1] = w
         length = 0

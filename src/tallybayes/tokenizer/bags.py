@@ -156,7 +156,7 @@ class CompiledReader:
             while done < n:
                 done = self._kernels.bags(
                     *text, to_lower, done, *self._rules, self._spelling,
-                    *self._table.arrays, self._known is None, self._buckets,
+                    self._table.arrays, self._known is None, self._buckets,
                     *self._buffers, self._place, indptr, lengths, self._indices, self._data,
                 )  # fmt: skip
                 if done < n:

@@ -56,7 +56,7 @@ class TermTable:
         numbers = np.empty(len(edges) - 1, np.int32)
         keys = np.empty((3, kernels.BATCH), np.uint64)
         text, places = np.append(letters, _NOTHING), np.repeat(edges, 2)[1:-1]
-        kernels.enter_all(text, places, keys, numbers, *self.arrays, learn)
+        kernels.enter_all(text, places, keys, numbers, self.arrays, learn)
         return numbers
 
     def grown(self, terms: int, letters: int) -> TermTable:
