@@ -26,6 +26,7 @@ REFUSED = {
         WORDS, (["x"], ["spam"]), (["x"], ["spamm"]), "did you mean 'spam'?"),
     "a count larger than the sum": (COUNTS, ([3, 1], "aa"), ([5], "a"), "'visits'.*'a'"),
     "a count that would be left over": (COUNTS, ([3], "a"), ([2], "a"), "'visits'.*'a'"),
+    "one too few": (COUNTS, ([10**12], "a"), ([10**12 - 1], "a"), "'visits'.*not counted"),
     "a number too far away": (NUMBERS, ([1.0, 2.0, 3.0], "aaa"), ([100.0], "a"), "'income'.*'a'"),
     "another number than the only one": (NUMBERS, ([1.0, 5.0], "ab"), ([2.0], "a"), "'income'"),
     "what would leave one row a spread": (NUMBERS, ([1.0, 3.0], "aa"), ([2.0], "a"), "'income'"),
@@ -42,6 +43,10 @@ for schema, value in ONE_OF_EACH:
         f"{name}: what was missing": (
             schema, ([None, None, value], "aab"), ([value], "a"), f"'{name}'.*'a'"),
         f"{name}: more weight": (schema, ([value] * 2, "aa"), ([value], "a", [5.0]), "'a'"),
+        f"{name}: all the weight": (
+            schema, ([value] * 2, "aa"), ([value], "a", [2.0]), "not counted"),
+        f"{name}: more rows, lighter": (
+            schema, ([value] * 2, "aa"), ([value] * 3, "aaa", [0.1] * 3), "not counted"),
         f"{name}: the last row, lighter": (schema, (zero, "a"), (zero, "a", [0.5]), "'a'"),
         f"{name}: the last row, heavier": (schema, (zero, "a"), (zero, "a", [5.0]), "'a'"),
     }  # fmt: skip

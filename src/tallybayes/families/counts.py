@@ -168,7 +168,7 @@ class CountParameters(Parameters):
 
     def add_sparse(self, block: Sparse, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns of sparse rows."""
-        scoring.sparse_counts(*block[:3], None, self.by_column, out)
+        scoring.sparse_counts(block[:3], None, self.by_column, out)
         out += self._empty
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
@@ -384,12 +384,12 @@ class BernoulliParameters(Parameters):
 
     def add_sparse(self, block: Sparse, out: Floats) -> None:
         """Add the same of sparse rows, each cell stored once; "off" may be impossible."""
-        scoring.sparse_counts(*block[:3], self.threshold, self.by_column, out)
+        scoring.sparse_counts(block[:3], self.threshold, self.by_column, out)
         base, required = self.all_off
         out += base
         if len(required):
             there = np.zeros(out.shape)
-            scoring.sparse_counts(*block[:3], self.threshold, required, there)
+            scoring.sparse_counts(block[:3], self.threshold, required, there)
             out[there < required.sum(axis=0)] = -np.inf
 
     @cached_property

@@ -285,7 +285,7 @@ class LeftBags:
         y = self.task.of.y
         out = np.zeros((len(y), len(self.counts)))
         table = np.ascontiguousarray(safe_log(self.counts + self.alpha).T)
-        scoring.sparse_counts(*self.kept, None, table, out)
+        scoring.sparse_counts(self.kept, None, table, out)
         others, own = (np.log(np.where(each > 0.0, each, 1.0)) for each in self._left)
         out -= self.lengths[:, None] * others
         sums = scoring.left_out_counts(self.kept, y, self.task.of.w, self.counts, self.alpha)
@@ -312,7 +312,7 @@ class LeftBags:
         y = self.task.of.y
         weights, empty = self._switches(0.0)
         out = np.repeat(empty[None], len(y), axis=0)
-        scoring.sparse_counts(*self.rows[:3], None, np.ascontiguousarray(weights.T), out)
+        scoring.sparse_counts(self.rows[:3], None, np.ascontiguousarray(weights.T), out)
         weights, empty = self._switches(1.0)
         gain = weights[y[self.owner], self.rows.indices]
         out[np.arange(len(y)), y] = empty[y] + np.bincount(self.owner, gain, len(y))

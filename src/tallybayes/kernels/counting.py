@@ -14,6 +14,7 @@ from tallybayes.kernels.threads import over_rows
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+SparseRows = tuple[Array, Array, Array]  # pointers, places and values
 
 # A moment about a point this many standard deviations away has lost too many digits; where
 # another pass is cheap, fewer have to be lost.
@@ -51,22 +52,24 @@ def members(y: Array, w: Array | None, n_classes: int) -> RowClasses:
 
 def _summed(
     kernel: str,
-    n_rows: int,
-    n_cells: int,
-    arguments: Callable[[slice], tuple[Any, ...]],
+    X: Array | SparseRows,
+    of: RowClasses,
+    parameters: tuple[Any, ...],
     zeros: Callable[[], tuple[Any, ...]],
 ) -> tuple[tuple[Any, ...], int]:
-    """Run a kernel that adds into arrays; return these, and the numbers it returned, added up.
+    """Run a kernel that adds into arrays, for each thread those that `zeros` makes.
 
-    Each thread adds into arrays of its own, of those that `zeros` makes.
+    Return their sums, and those of the numbers that the kernel returned.
     """
     into: dict[int, tuple[Any, ...]] = {}
 
     def block(rows: slice) -> tuple[Any, ...]:
         into[rows.start] = zeros()
-        return (*arguments(rows), *into[rows.start])
+        part = (X[0][rows.start : rows.stop + 1], *X[1:]) if isinstance(X, tuple) else (X[rows],)
+        return (*part, of.y[rows], of.weights(rows), *parameters, *into[rows.start])
 
-    returned = run(kernel, n_rows, n_cells, block)
+    cells = X[2].size if isinstance(X, tuple) else X.size
+    returned = run(kernel, len(of.y), cells, block)
     total, *others = (into[start] for start in sorted(into))
     for part in others:
         for mine, more in zip(total, part, strict=True):
@@ -87,14 +90,10 @@ def moments(X: Array, of: RowClasses) -> tuple[Integers, Floats, Floats, Floats]
     farthest = FARTHEST_WHEN_CHEAP if X.size < CHEAP_TO_REPEAT else FARTHEST_SHIFT
 
     def sums_about(shift: Floats, n: bool) -> tuple[Any, Floats, Floats]:
-        sums, _ = _summed(
-            "moments",
-            len(X),
-            X.size,
-            lambda rows: (X[rows], of.y[rows], of.weights(rows), shift),
-            lambda: (np.zeros(shape) if n else None, np.zeros(shape), np.zeros(shape)),
-        )
-        return sums
+        def zeros() -> tuple[Any, ...]:
+            return np.zeros(shape) if n else None, np.zeros(shape), np.zeros(shape)
+
+        return _summed("moments", X, of, (shift,), zeros)[0]
 
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         # data with gaps shows them early, as a rule; if not, the sums do, and are taken anew
@@ -127,13 +126,9 @@ def _rows_there(X: Array, of: RowClasses, n: Floats) -> Integers:
     """Return how many rows have a value, per class and column, where `n` is their weight."""
     if of.w is None:
         return n.astype(np.int64)
-    once = (of.w > 0.0).astype(np.float64)
+    once = of._replace(w=(of.w > 0.0).astype(np.float64))
     (rows, _), _ = _summed(
-        "counts",
-        len(X),
-        X.size,
-        lambda rows: (X[rows], of.y[rows], once[rows], None),
-        lambda: (np.zeros(n.shape), np.zeros(n.shape)),
+        "counts", X, once, (None,), lambda: (np.zeros(n.shape), np.zeros(n.shape))
     )
     return cast(Integers, rows.astype(np.int64))
 
@@ -179,13 +174,11 @@ def codes(
     """
     offset = offsets_of(width)
     shape = (len(of.rows), int(width.sum()))
-    (rows, weight), outside = _summed(
-        "codes",
-        len(X),
-        X.size,
-        lambda rows: (X[rows], of.y[rows], of.weights(rows), base, width, offset),
-        lambda: (np.zeros(shape, np.int64), np.zeros((0, 0) if of.w is None else shape)),
-    )
+
+    def zeros() -> tuple[Any, ...]:
+        return np.zeros(shape, np.int64), np.zeros((0, 0) if of.w is None else shape)
+
+    (rows, weight), outside = _summed("codes", X, of, (base, width, offset), zeros)
     return rows, rows.astype(np.float64) if of.w is None else weight, outside
 
 
@@ -211,34 +204,15 @@ def dense_counts(
     """
     shape = (len(of.rows), X.shape[1])
     (weight, sums), negative = _summed(
-        "counts",
-        len(X),
-        X.size,
-        lambda rows: (X[rows], of.y[rows], of.weights(rows), threshold),
-        lambda: (np.zeros(shape), np.zeros(shape)),
+        "counts", X, of, (threshold,), lambda: (np.zeros(shape), np.zeros(shape))
     )
     return _rows_there(X, of, weight), weight, sums, negative
 
 
 def sparse_counts(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    n_columns: int,
-    of: RowClasses,
-    threshold: float | None,
+    sparse: SparseRows, n_columns: int, of: RowClasses, threshold: float | None
 ) -> tuple[Integers, Floats, Floats]:
     """Do for compressed sparse rows what `dense_counts` does; rows and weight are one a class."""
-
-    def block(rows: slice) -> tuple[Any, ...]:
-        pointers = indptr[rows.start : rows.stop + 1]
-        return pointers, indices, data, of.y[rows], of.weights(rows), threshold
-
-    (sums,), _ = _summed(
-        "sparse_counts",
-        len(of.y),
-        len(data),
-        block,
-        lambda: (np.zeros((len(of.rows), n_columns)),),
-    )
+    shape = (len(of.rows), n_columns)
+    (sums,), _ = _summed("sparse_counts", sparse, of, (threshold,), lambda: (np.zeros(shape),))
     return of.rows[:, None], of.weight[:, None], sums

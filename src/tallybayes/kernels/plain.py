@@ -30,11 +30,7 @@ def _by_class(y: Array, w: Array | None, n_classes: int) -> tuple[Array, Array, 
 def moments(
     X: Array, y: Array, w: Array | None, shift: Array, n: Array | None, s: Array, q: Array
 ) -> None:
-    """Add per class and column the weight and the first two powers of x - shift.
-
-    With n=None nothing is expected to be missing: weights are not added up, and NaN spoils the
-    sums of its column.
-    """
+    """Add per class and column the weight (n, if any) and the first two powers of x - shift."""
     order, classes, starts, weight = _by_class(y, w, len(shift))
     d = X[order] - shift[y[order]]
     if n is not None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.kernels.choice import run
+from tallybayes.kernels.counting import SparseRows
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -45,14 +46,10 @@ def dense_counts(X: Array, weights: Floats, base: Floats, out: Floats) -> None:
 
 
 def sparse_counts(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    threshold: float | None,
-    weights: Floats,
-    out: Floats,
+    sparse: SparseRows, threshold: float | None, weights: Floats, out: Floats
 ) -> None:
     """Add x times the row of `weights` of each stored value (with a threshold: 0 or 1 times)."""
+    indptr, indices, data = sparse
 
     def block(rows: slice) -> tuple[Any, ...]:
         pointers = indptr[rows.start : rows.stop + 1]
@@ -97,7 +94,7 @@ def left_out_normals(X: Array, y: Array, curves: Floats, most: float) -> tuple[F
 
 
 def left_out_counts(
-    sparse: tuple[Array, Array, Array], y: Array, w: Array | None, sums: Floats, alpha: Floats
+    sparse: SparseRows, y: Array, w: Array | None, sums: Floats, alpha: Floats
 ) -> Floats:
     """Return for each of compressed sparse rows the sum of x log(n - w x + alpha).
 

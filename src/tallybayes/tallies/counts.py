@@ -101,7 +101,7 @@ def _count_sparse(
     refuse_flaws(block, names, counts=threshold is None)
     if threshold is not None:
         block = without_duplicates(block)
-    rows, weight, sums = counting.sparse_counts(*block, of, threshold)
+    rows, weight, sums = counting.sparse_counts(block[:3], block.n_columns, of, threshold)
     # stored values are finite and not negative, so no sum exceeds the sum of all
     heaviest = 1.0 if of.w is None else float(of.w.max(initial=0.0))
     few = block.data.size < sums.size
