@@ -146,11 +146,13 @@ def test_long_lists_are_read_in_pieces_and_shares_as_one(reader, monkeypatch):
 
 
 RECORDED = [("a", 1.0, "one two"), ("a", 1.0, "one three"), ("b", 1.0, "five"), ("c", 1.0, None)]
+RECORDED += [("d", 1.0, "one"), ("d", 3.0, "one two")]
 REFUSED = {
     "a word never counted": (("a", 1.0, "one four"), r"'mail'.*'a'.*'four'"),
     "a word of another class": (("a", 1.0, "five"), "'mail'.*'a'.*'five'"),
     "more often than counted": (("a", 1.0, "one one one one"), "not counted"),
     "another weight": (("b", 2.0, "five"), "not counted"),
+    "a weight that leaves too little": (("d", 2.0, "one"), "'mail'.*'d'.*'two'.*not counted"),
     "a class never counted": (("z", 1.0, "one"), "never counted"),
     "a class without documents": (("c", 1.0, "one"), "not counted"),
     "an empty document, where none was": (("a", 1.0, ""), "not counted"),
