@@ -88,7 +88,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return why models have to be fitted for every fold, or nothing."""
 
     @abstractmethod
-    def _schema_of(self, rows: Labelled) -> Schema:
+    def _schema_of(self, rows: Any = None) -> Schema:
         """Say what the columns of the first rows are."""
 
     @abstractmethod
@@ -152,14 +152,11 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _become(
         self, tally: Tally, recipe: Recipe, labels: Array | None = None, *, estimate: bool = False
     ) -> Self:
-        """Take over what was counted; `labels` is an array of the kind that `predict` returns.
-
-        What cannot be estimated is refused now with `estimate`, or else when it is asked for.
-        """
+        """Take over what was counted; `labels` is an array of the kind that `predict` returns."""
         classes = labels_like(self.classes_ if labels is None else labels, recipe.classes(tally))
         fitted = Fitted(tally, recipe, classes)
         if estimate:
-            fitted.model  # noqa: B018
+            fitted.model  # noqa: B018  (what cannot be estimated is refused now)
         self._fitted, self.classes_ = fitted, classes
         return self
 
@@ -241,14 +238,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         show : {"evidence", "working"}
             What each value says for and against each class; or the whole arithmetic from the
             counts on, as on a blackboard: as text, Markdown, LaTeX or HTML.
-
-        Examples
-        --------
-        >>> from tallybayes import NaiveBayes
-        >>> table = {"status": ["Single", "Married", "Married"]}
-        >>> model = NaiveBayes().fit(table, ["Yes", "No", "No"])
-        >>> model.explain({"status": "Single"}).against("Yes", "No").odds.__round__(9)
-        1.333333333
         """
         from tallybayes.explanations import explain
 
@@ -322,29 +311,24 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         if isinstance(record, Mapping):
             return record
         shape = getattr(record, "shape", None)
-        if shape is None and isinstance(record, str | list | tuple):
-            return self._only_row([record])
-        if shape is not None and len(shape) == 1:
-            if hasattr(record, "to_dict"):  # a row of a pandas table
-                return {str(name): value for name, value in record.to_dict().items()}
-            return self._only_row(record[None])
-        if shape is not None and len(shape) == 2 and shape[0] == 1:
-            return self._only_row(record)
-        raise TallyBayesError(
-            "a record is a mapping from columns to values, or one row, not "
-            f"{type(record).__name__}{'' if shape is None else f' of shape {shape}'}; for many "
-            "rows call explain_all"
-        )
-
-    def _only_row(self, rows: Any) -> Mapping[str, Any]:
-        """Return the record in a table of one row."""
+        if shape is not None and len(shape) == 1 and hasattr(record, "to_dict"):
+            return {str(name): value for name, value in record.to_dict().items()}  # of pandas
+        if isinstance(record, str | list | tuple):
+            rows: Any = [record]
+        elif shape is not None and (len(shape) == 1 or (len(shape) == 2 and shape[0] == 1)):
+            rows = record[None] if len(shape) == 1 else record
+        else:
+            raise TallyBayesError(
+                "a record is a mapping from columns to values, or one row, not "
+                f"{type(record).__name__}{'' if shape is None else f' of shape {shape}'}; for many "
+                "rows call explain_all"
+            )
         with warnings.catch_warnings():  # a row without names is meant by its order
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             source = self.source_of(rows)
-        record = record_at(source, 0)
-        if isinstance(source, Frame):
-            return record
-        return dict(zip(self.schema_.names, record.values(), strict=True))
+        values = record_at(source, 0)
+        names = values if isinstance(source, Frame) else self.schema_.names
+        return dict(zip(names, values.values(), strict=True))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, whole or not at all; `tallybayes.load` reads it.

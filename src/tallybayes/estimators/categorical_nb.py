@@ -116,7 +116,7 @@ n_features_in_, feature_names_in_
         self.min_categories = min_categories
         self.unseen = unseen
 
-    def _schema(self) -> Schema:
+    def _schema_of(self, rows: Any = None) -> Schema:
         return Schema.same(self._names(), Categories())
 
     def _family(self, alpha: Any) -> Family:

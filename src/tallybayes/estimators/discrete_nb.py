@@ -40,7 +40,7 @@ class Discrete(Smoothed):
 class Counting(Discrete):
     """A drop-in for columns that must not be negative."""
 
-    def _schema(self) -> Schema:
+    def _schema_of(self, rows: Any = None) -> Schema:
         return Schema.same(self._names(), Count())
 
     def _tally(self, rows: Labelled) -> Tally:
@@ -198,7 +198,7 @@ feature_names_in_
         )
         self.binarize = binarize
 
-    def _schema(self) -> Schema:
+    def _schema_of(self, rows: Any = None) -> Schema:
         return Schema.same(self._names(), Binary(self.binarize or 0.0))
 
     def _family(self, alpha: Any) -> Family:

@@ -31,7 +31,6 @@ from tallybayes.families import Family
 from tallybayes.families.parameters import safe_log
 from tallybayes.model import Fitted, Recipe
 from tallybayes.priors import Empirical, Fixed, Prior, Uniform
-from tallybayes.schema import Schema
 from tallybayes.sources import NumberedNames, as_source
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
@@ -45,13 +44,6 @@ class DropIn(TallyClassifier):
     _rules: ClassVar[Mapping[str, Rule]]
     # how scikit-learn's checks shall treat X
     _options: ClassVar[dict[str, Any]] = {}
-
-    @abstractmethod
-    def _schema(self) -> Schema:
-        """Say what the columns are."""
-
-    def _schema_of(self, rows: Labelled) -> Schema:
-        return self._schema()
 
     def _names(self) -> Sequence[str]:
         """Return the names of the columns, which errors speak of."""
@@ -158,7 +150,7 @@ class DropIn(TallyClassifier):
 
     def _restore(self, fitted: Fitted, state: Mapping[str, Any]) -> None:
         super()._restore(fitted, state)
-        tally = fitted.tally.with_schema(self._schema())
+        tally = fitted.tally.with_schema(self._schema_of())
         self._become(tally, self._recipe(tally, fitted.recipe.declared_classes))
 
     def __sklearn_tags__(self) -> Any:

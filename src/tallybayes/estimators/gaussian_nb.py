@@ -56,7 +56,7 @@ class GaussianNB(DropIn):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def _schema(self) -> Schema:
+    def _schema_of(self, rows: Any = None) -> Schema:
         return Schema.same(self._names(), Numeric())
 
     def _why_refit(self, rows: Labelled) -> str:
@@ -109,10 +109,9 @@ class GaussianNB(DropIn):
     @property
     def epsilon_(self) -> float:
         """What is added to every variance."""
-        family: Any = self.fitted_.recipe.families[0]
-        of = family.floor.of
-        largest = _largest(_moments(self.fitted_.tally)) if of is None else of
-        return float(family.floor.fraction * largest)
+        floor: Any = self.fitted_.recipe.families[0].floor  # type: ignore[attr-defined]
+        of = _largest(_moments(self.fitted_.tally)) if floor.of is None else floor.of
+        return float(floor.fraction * of)
 
     def _to_keep(self) -> dict[str, Any]:
         state: dict[str, Any] = {"dtype": np.dtype(self._dtype).name}

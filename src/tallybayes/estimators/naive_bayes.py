@@ -311,7 +311,7 @@ class NaiveBayes(TallyClassifier):
             said.add(self.positive)
         return sorted_labels(said, "the classes")
 
-    def _schema_of(self, rows: Labelled) -> Schema:
+    def _schema_of(self, rows: Any = None) -> Schema:
         """Say what columns are, with the families and edges that have to be found."""
         source, labels, weights, target = rows
         if self._spec.wants(BEST):
@@ -456,8 +456,7 @@ def _target(y: Any, names: Sequence[str]) -> str:
 
 def _warn_of_outgrown(before: Tally, after: Tally) -> None:
     """Say so when integers that were taken for categories turn out to have many values."""
-    groups = zip(after.schema.groups, before.blocks, after.blocks, strict=True)
-    for group, old, new in groups:
+    for group, old, new in zip(after.schema.groups, before.blocks, after.blocks, strict=True):
         names = after.schema.names_of(group) if isinstance(group.kind, Categories) else ()
         for unit, name in enumerate(names):
             if not after.schema.reason(name).startswith("integers"):

@@ -204,24 +204,15 @@ class TextNB(NaiveBayes):
             documents = np.append(documents, 0.0)[weights.numbers]  # the last is for -1
         return Idf.of_counts(words, documents, n)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Count more documents; any sequence of calls gives what one `fit` on all of them gives.
-
-        With `idf` the first call must be `fit`, and its weights hold for all that follows.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
-        classes
-            Classes that belong to the model whether or not a document of them arrives; not needed.
-        """
-        if self._twice and vars(self).get("_fitted") is None:
+    def _labelled(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, later: bool = False
+    ) -> Labelled:
+        if reset and later and self._twice:
             raise TallyBayesError(
                 "idf, and norm with a choice of words, need to know the words of the documents "
                 "before they are counted: call fit() with a first batch, then partial_fit()"
             )
-        return super().partial_fit(X, y, classes, sample_weight)
+        return super()._labelled(X, y, sample_weight, reset=reset, later=later)
 
     def _why_refit(self, rows: Labelled) -> str:
         if self._twice or self.norm is not None:
@@ -285,15 +276,13 @@ class TextNB(NaiveBayes):
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The words that are used, with their places in the order of the alphabet."""
-        terms = self._weights.terms
-        texts = terms.texts
-        return {texts[number]: place for place, number in enumerate(terms.order.tolist())}
+        texts, order = self._weights.terms.texts, self._weights.terms.order.tolist()
+        return {texts[number]: place for place, number in enumerate(order)}
 
     @property
     def feature_count_(self) -> Floats:
         """What was counted of each word (across) in each class (down)."""
-        weights = self._weights
-        return read_only(weights.fractions.count[:, weights.terms.order])
+        return read_only(self._weights.fractions.count[:, self._weights.terms.order])
 
     @property
     def feature_log_prob_(self) -> Floats:
