@@ -186,7 +186,6 @@ class ByDate:
         )
 
     def predicted(self, model: Any) -> Array:
-        say(f"text: {len(self.train[1]):,} documents, {model!r}")
         return model.fit(*self.train).predict(self.test[0])
 
     def cells(self, guess: Array) -> tuple[str, str]:
@@ -245,6 +244,7 @@ def newsgroups(groups: Sequence[str] = ()) -> Iterator[Part]:
     found = Table("model | accuracy | macro-F1 | published")
     guesses = []
     for name, model in models.items():
+        say(f"text: {len(problem.train[1]):,} documents, {name}")
         guesses.append(problem.predicted(model))
         published = "0.882 macro-F1" if groups and model is tf_idf else ""
         found.add(name, *problem.cells(guesses[-1]), published)
