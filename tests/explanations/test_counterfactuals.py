@@ -338,6 +338,15 @@ def test_a_missing_number_is_the_nearest_to_the_middle_that_does_it():
     assert str(found.changes[0]) == f"x were {found.changes[0].after:g} (it is missing)"
 
 
+@pytest.mark.parametrize(("x", "side"), [(4.321987, -1.0), (-0.321987, 1.0)])
+def test_a_number_ends_at_a_short_decimal_just_beyond_where_the_classes_meet(x, side):
+    bells = {"a": tb.Normal(0.0, 1.0), "b": tb.Normal(4.0, 1.0)}
+    (found,) = counterfactuals(tb.stated({"a": 0.5, "b": 0.5}, {"x": bells}), {"x": x})
+    after = found.changes[0].after
+    assert 0.0 <= side * (after - 2.0) <= 0.011 * abs(x - 2.0)
+    assert len(str(after)) <= 4
+
+
 def test_a_class_of_which_the_numbers_hardly_differ_is_found():
     bells = {"a": tb.Normal(50.0, 900.0), "b": tb.Normal(33.33, 1e-8)}
     model = tb.stated({"a": 0.5, "b": 0.5}, {"x": bells})

@@ -151,6 +151,10 @@ def test_the_strongest_evidence_comes_first_and_what_is_left_out_last():
     found = explain(model, {"gone": "?", "weak": "x", "strong": "u"}).against("a", "b")
     columns = [each.term.column for each in found.evidence]
     assert columns == ["strong", "weak", "gone"]
+    table = {"never": list("uuvvww"), "weak": list("xyxxxy")}  # w occurs in neither a nor b
+    model = model_of(table, list("aabbcc"), tb.Categorical(alpha=0))
+    found = explain(model, {"never": "w", "weak": "x"}).against("a", "b")
+    assert [each.term.column for each in found.evidence] == ["weak", "never"]
 
 
 @pytest.mark.parametrize("given", [("a", "a"), ("x",), ("a", "x"), ("aa", "b")])

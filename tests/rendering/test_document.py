@@ -32,6 +32,7 @@ class Scores(Renderable):
     def document(self) -> Iterator[Part]:
         yield Heading(f"Scores of {label(self.name)}", 1)
         yield "They were held out."
+        yield "In folds."
         yield Table.of(
             "scores",
             [("score", "label"), ("value", "score"), ("working", "text")],
@@ -51,6 +52,7 @@ def test_text() -> None:
     assert str(RESULT).splitlines() == [
         "Scores of a",
         "They were held out.",
+        "In folds.",
         "",
         "scores",
         "score   value  working",
