@@ -39,6 +39,7 @@ Floats = NDArray[np.float64]
 MOST_CLASSES = 7  # that are drawn at once
 LARGEST = 2.0**53  # whole number that a float can hold
 POINTS = 400  # of a curve, before the tops get more
+MOST_CELLS = 2_000_000  # of points about the tops x classes: of very many not every top gets them
 MOST_BARS = 60  # of a column of counts; beyond it is a curve
 NEAR_ALL = 1.0, 99.0  # percentiles of the data between which all of it is drawn
 FEWEST_BINS, MOST_BINS = 6, 40
@@ -389,7 +390,9 @@ def _curve(support: Support) -> tuple[float, ...]:
     margin = support.spread / 4.0
     near = support.spread * np.geomspace(1e-7, 1.0, POINTS // 4)
     centres = np.log(support.centres) if support.log else np.array(support.centres)
-    about = np.add.outer(centres, [*-near, 0.0, *near]).ravel()
+    about = np.add.outer(
+        centres[: MOST_CELLS // (2 * len(near) * max(len(centres), 1))], [*-near, 0.0, *near]
+    ).ravel()
     x = np.append(np.linspace(low - margin, high + margin, POINTS), about)
     x = np.unique(x.clip(low - margin, high + margin))
     return tuple((np.exp(x) if support.log else x).tolist())
