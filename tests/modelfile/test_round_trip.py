@@ -99,34 +99,34 @@ def test_every_family_comes_back_exactly_whether_for_all_columns_or_for_one(name
             assert_same_answers(again(before), before, rows)
 
 
-def test_a_model_with_columns_of_every_kind_comes_back_exactly():
-    before = mixed()
+OTHERS = {name: family for name, family in COLUMNS.items() if name != "owner"}
+MODELS = {
+    **{how: {"calibration": CALIBRATIONS[how]} for how in get_args(How)},
+    **{
+        str(prior): {"prior": prior}
+        for prior in (
+            tb.Empirical(1), tb.Uniform(), tb.Fixed({"yes": 0.1, "no": 0.9}),
+            tb.Fixed({"no": np.float32(0.5), "yes": 0.5}), tb.Fixed({"no": 1, "yes": 0}),
+        )
+    },
+    "declared classes": {"declared_classes": ("maybe", "no", "yes"), "columns": OTHERS},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_with_columns_of_every_kind_comes_back_exactly(name):
+    before = mixed(**MODELS[name])
     assert {type(group.kind) for group in before.tally.schema.groups} == {
         each for each in KINDS.values() if each.__module__.startswith("tallybayes.")
     }
     after = again(before)
     assert_same_answers(after, before, NEW)
-    for name in before.tally.schema.names:
-        assert after.model.column(name).support == before.model.column(name).support
-
-
-@pytest.mark.parametrize("how", get_args(How))
-def test_a_calibration_comes_back_exactly(how):
-    before = mixed(calibration=CALIBRATIONS[how])
-    assert_same_answers(again(before), before, NEW)
-
-
-@pytest.mark.parametrize(
-    "prior",
-    [
-        tb.Empirical(), tb.Empirical(1), tb.Uniform(), tb.Fixed({"yes": 0.1, "no": 0.9}),
-        tb.Fixed({"no": np.float32(0.5), "yes": 0.5}), tb.Fixed({"no": 1, "yes": 0}),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_a_prior_comes_back_exactly(prior):
-    before = mixed(prior=prior)
-    assert again(before).model.prior.tolist() == before.model.prior.tolist()
+    assert (after.classes, after.model.prior.tolist()) == (
+        before.classes,
+        before.model.prior.tolist(),
+    )
+    for column in before.tally.schema.names:
+        assert after.model.column(column).support == before.model.column(column).support
 
 
 LABEL_TYPES = {
@@ -176,14 +176,6 @@ def test_the_labels_that_predictions_return_keep_their_type(dtype):
             dump_bytes(stored(Fitted(tally, labels=wrong)))
 
 
-def test_classes_that_were_declared_come_back():
-    others = {name: family for name, family in COLUMNS.items() if name != "owner"}
-    before = mixed(declared_classes=("maybe", "no", "yes"), columns=others)
-    after = again(before)
-    assert after.classes == ("maybe", "no", "yes")
-    assert_same_answers(after, before, NEW)
-
-
 def test_a_model_of_which_everything_was_forgotten_comes_back_and_can_learn_again():
     before = mixed()
     everything = tb.Tally.of(TABLE, LABELS, WEIGHTS, schema=before.tally.schema)
@@ -191,6 +183,8 @@ def test_a_model_of_which_everything_was_forgotten_comes_back_and_can_learn_agai
     assert again(empty).tally + everything == before.tally
     again(replace(empty, labels=np.array(())))
     again(Fitted(tb.Tally(before.tally.schema)))
+    numbered = Fitted(tb.Tally.of(np.arange(12.0).reshape(4, 3), [0, 1, 0, 1]))
+    assert type(again(numbered).tally.schema.names) is type(numbered.tally.schema.names)
 
 
 @pytest.mark.parametrize(
@@ -210,12 +204,6 @@ def test_text_of_every_kind_comes_back_exactly(words):
         before = Fitted(tally, Recipe((family,)))
         assert_same_answers(again(before), before, {"mail": NEW["mail"]})
     again(Fitted(tb.Tally(tally.schema)))
-
-
-def test_columns_without_names_come_back():
-    before = Fitted(tb.Tally.of(np.arange(12.0).reshape(4, 3), [0, 1, 0, 1]))
-    after = again(before)
-    assert type(after.tally.schema.names) is type(before.tally.schema.names)
 
 
 def test_what_an_estimator_keeps_comes_back():

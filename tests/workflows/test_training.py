@@ -218,16 +218,16 @@ def test_edges_are_cut_where_the_labels_of_the_sample_say(tmp_path, small_blocks
 def test_rows_that_are_set_aside_leave_the_model_of_the_others(tmp_path, small_blocks):
     frame = FRAME[["income", "age", "label"]].astype({"age": object}).assign(w=1.0)
     frame.loc[[99, 321], "age"] = "old"
-    frame.loc[200, "label"], frame.loc[210, "w"] = None, -1.0
+    frame.loc[[3, 200], "label"], frame.loc[210, "w"] = None, -1.0
     path = write(frame, tmp_path / "rows.csv")
-    good = frame.drop([99, 200, 210, 321]).astype({"age": int})
+    good = frame.drop([3, 99, 200, 210, 321]).astype({"age": int})
     model = tb.NaiveBayes().fit(features(good, "w"), good["label"])
     found = train(path, "label", weight="w", read=SKIP)
     assert_same_tally(found.stored.fitted.tally, model.tally_)
-    assert found.rejected.count == found.stored.provenance.skipped == 4
+    assert found.rejected.count == found.stored.provenance.skipped == 5
     assert [line.split(":")[0] for line in found.rejected.lines] == [
-        f"{path}, row 100, column 'age'", f"{path}, row 201", f"{path}, row 211",
-        f"{path}, row 322, column 'age'",
+        f"{path}, row 4", f"{path}, row 100, column 'age'", f"{path}, row 201",
+        f"{path}, row 211", f"{path}, row 322, column 'age'",
     ]  # fmt: skip
     held = tb.NaiveBayes().cross_val(features(good, "w"), good["label"], folds="loo").report()
     assert found.scores.log_loss == pytest.approx(held.log_loss, rel=1e-9)
@@ -374,3 +374,7 @@ def test_why_nothing_is_left_to_learn_from_is_told(tmp_path):
     for bad_rows in ("error", "skip"):
         with pytest.raises(tb.TallyBayesError, match=r"rows\.csv, row 1: "):
             trained(path, target="y", read=ReadOptions(bad_rows=bad_rows))
+    path.write_text("x,y\nold,a\nyoung,b\n")
+    spec = ModelSpec({"x": "gaussian"}, calibration="temperature")
+    with pytest.raises(tb.TallyBayesError, match="has no row"):
+        trained(path, spec, target="y", read=SKIP)
