@@ -74,7 +74,7 @@ def hostile() -> Page:
     frame.loc[::7, "_$income_{2}$"] = None
     columns = {'text "quoted"': tb.Text(), "\u05e9\u05dc\u05d5\u05dd": "poisson"}
     title = "<b>Title</b> & Co"
-    return _page(tb.NaiveBayes(columns), frame, "target", frame, title=title, names=["<i>.csv"])
+    return _page(tb.NaiveBayes(columns), frame, "target", frame, title=title, path="<i>.tally")
 
 
 @cache
