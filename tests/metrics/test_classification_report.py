@@ -58,7 +58,7 @@ def test_folds_have_a_sample_mean_and_a_sample_standard_deviation(classes):
     for name, function in (
         ("accuracy", lambda k: sk.accuracy_score(labels[k], rows.labels[k])),
         ("log_loss", lambda k: sk.log_loss(labels[k], rows.proba[k], labels=classes)),
-        ("macro_f1", lambda k: sk.f1_score(labels[k], rows.labels[k], average="macro")),
+        ("f1_macro", lambda k: sk.f1_score(labels[k], rows.labels[k], average="macro")),
     ):
         values = [function(k == FOLDS) for k in range(5)]
         assert [fold[name] for fold in found.folds] == pytest.approx(values)

@@ -14,9 +14,9 @@ from tallybayes.metrics.intervals import NO_INTERVAL
 Z = stats.norm.ppf(0.975)
 OF_ALL_CLASSES = (
     "balanced_accuracy",
-    "macro_precision",
-    "macro_recall",
-    "macro_f1",
+    "precision_macro",
+    "recall_macro",
+    "f1_macro",
     "matthews_corrcoef",
 )
 SPREAD_OUT = [(name, classes) for name in OF_ALL_CLASSES for classes in (2, 4)]
@@ -90,7 +90,7 @@ def test_shares_of_rows_have_wilsons_interval(level, positive):
     flagged, real = predicted == positive, true == positive
     expected = {
         "accuracy": ((predicted == true).sum(), 57),
-        "micro_f1": ((predicted == true).sum(), 57),
+        "f1_micro": ((predicted == true).sum(), 57),
         "precision": ((flagged & real).sum(), flagged.sum()),
         "recall": ((flagged & real).sum(), real.sum()),
         "specificity": ((~flagged & ~real).sum(), (~real).sum()),
@@ -178,7 +178,7 @@ def test_perfect_predictions_leave_doubt_as_far_as_there_are_few_rows():
     found = score_intervals(proba, codes, codes)
     recall = stats.binomtest(5, 5).proportion_ci(method="wilson").low
     trials = 4 / (1 / 30 + 1 / 5)  # of the mean of two shares, of 30 and of 5 rows
-    for name in ("balanced_accuracy", "macro_f1", "macro_precision", "macro_recall"):
+    for name in ("balanced_accuracy", "f1_macro", "precision_macro", "recall_macro"):
         assert list(found[name]) == wilson_of(1.0, trials)
         assert found[name][1] == 1.0
     low, high = found["matthews_corrcoef"]

@@ -59,7 +59,7 @@ def of_scikit_learn(proba, true, weights, average, positive):
         **{name: function(true, predicted, **chosen) for name, function in functions.items()},
         "specificity": specificities[positive] if two else np.mean(specificities),
         **{
-            f"{kind}_{name}": function(true, predicted, average=kind, **options)
+            f"{name}_{kind}": function(true, predicted, average=kind, **options)
             for kind in ("macro", "micro")
             for name, function in functions.items()
         },

@@ -207,7 +207,7 @@ def test_everything_survives_json(scores):
 
 @pytest.mark.parametrize(
     ("score", "scoring"),
-    [("accuracy", "accuracy"), ("log_loss", "neg_log_loss"), ("macro_f1", "f1_macro")],
+    [("accuracy", "accuracy"), ("log_loss", "neg_log_loss"), ("f1_macro", "f1_macro")],
 )
 def test_any_two_classifiers_are_scored_as_scikit_learn_scores_them(score, scoring):
     X, y = load_breast_cancer(return_X_y=True)

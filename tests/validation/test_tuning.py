@@ -129,10 +129,10 @@ SHUFFLED = {"folds": StratifiedShuffleSplit(4, test_size=0.3, random_state=2)}
 @pytest.mark.parametrize(
     ("model", "data", "grid", "options", "score"),
     [
-        (tb.NaiveBayes(), TABLE, ALPHAS, {"folds": 4, "repeats": 3, "seed": 5}, "macro_f1"),
+        (tb.NaiveBayes(), TABLE, ALPHAS, {"folds": 4, "repeats": 3, "seed": 5}, "f1_macro"),
         (tb.NaiveBayes(), TABLE, ALPHAS, {"folds": 0.3}, "log_loss"),
         (tb.NaiveBayes(), TABLE, ALPHAS, {"folds": LeaveOneGroupOut(), "groups": GROUPS}, "f1"),
-        (tb.NaiveBayes(), TABLE, ALPHAS, {"folds": LeaveOneOut()}, "macro_f1"),
+        (tb.NaiveBayes(), TABLE, ALPHAS, {"folds": LeaveOneOut()}, "f1_macro"),
         (tb.NaiveBayes(), TABLE, CALIBRATED, {"folds": SIX}, "log_loss"),
         (tb.TextNB(), TEXTS, {"idf": [False, True]}, {"folds": SIX}, "log_loss"),
         (tb.BernoulliNB(), COUNTS, {"alpha": [0.5], "binarize": [0, 1]}, SHUFFLED, "log_loss"),
@@ -364,7 +364,7 @@ def test_everything_is_available_as_html_json_and_pickle():
         ({"model": tb.NaiveBayes}, "no estimator of tallybayes"),
         ({"score": "acuracy"}, "'acuracy' is not a score; did you mean 'accuracy'?"),
         ({"score": "roc_auc"}, "rank rows.*folds=10"),
-        ({"score": "macro_f1", "one_standard_error": True}, "standard error.*folds=10"),
+        ({"score": "f1_macro", "one_standard_error": True}, "standard error.*folds=10"),
         ({"folds": [(np.arange(30), np.arange(30, 60))]}, "pass nested=None"),
         ({"groups": np.arange(60)}, "LeaveOneGroupOut"),
         ({"sample_weight": [1.0]}, r"the weights have the shape \(1,\), expected \(60,\)"),

@@ -121,7 +121,7 @@ def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: 
     n = len(rows.classes)
     if name in NO_INTERVAL or not counts.sum() > 0.0:
         return UNKNOWN
-    if name == "accuracy" or name.startswith("micro_"):
+    if name == "accuracy" or name.endswith("_micro"):
         return _share(counts.trace(), counts.sum(), squares.sum(), z)
     if name in MEANS:
         most = -math.log(CLIP) if name == "log_loss" else 1.0 if n == 2 else 2.0
@@ -130,7 +130,7 @@ def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: 
         return _of_roc_auc(rows, z)
     if name in MEASURES and n == 2:
         return _of_class(name, counts, squares, rows.positive_place, z)
-    return _of_all_classes(name.removeprefix("macro_"), counts, squares, z)
+    return _of_all_classes(name.removesuffix("_macro"), counts, squares, z)
 
 
 def _share(hits: float, total: float, squares: float, z: float) -> Interval:

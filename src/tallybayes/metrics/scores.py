@@ -44,8 +44,8 @@ NAMES = (
     "accuracy",
     "balanced_accuracy",
     *MEASURES,
-    *(f"macro_{name}" for name in ("precision", "recall", "f1")),
-    *(f"micro_{name}" for name in ("precision", "recall", "f1")),
+    *(f"{name}_macro" for name in ("precision", "recall", "f1")),
+    *(f"{name}_micro" for name in ("precision", "recall", "f1")),
     "matthews_corrcoef",
     *LOSSES,
     *RANKING,
@@ -74,7 +74,7 @@ def _score(name: str, rows: Predictions, confusion: Confusion) -> float:
         return _ranking(name, rows)
     if name == "expected_calibration_error":
         return rows.reliability().error
-    kind, _, measure = name.partition("_")
+    measure, _, kind = name.partition("_")
     if kind in ("macro", "micro"):
         return float(getattr(confusion, kind)(measure))
     if name not in MEASURES:
