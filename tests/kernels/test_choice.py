@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -89,3 +90,15 @@ def test_work_goes_on_where_numba_cannot_be_loaded(monkeypatch, error):
     with pytest.warns(tb.TallyBayesWarning, match=f"cannot be loaded .{error}"):
         assert tb.Tally.of(X, y) == expected[0]
     assert tb.Tally.of(texts, y, columns={"t": tb.Words()}) == expected[1]  # no other warning
+
+
+def test_few_documents_do_not_wait_for_a_compiler(monkeypatch):
+    kernels = SimpleNamespace(are_kept=lambda: False)
+    monkeypatch.setattr(choice, "_loaded", {"compiled_text": kernels})
+    monkeypatch.setattr(choice, "_text_is_ready", False)
+    monkeypatch.setattr(choice, "WORTH_COMPILING", 1000)
+    assert choice.load_text(999) is None
+    assert not choice.text_is_loaded()
+    assert choice.load_text(1000) is kernels
+    assert choice.text_is_loaded()
+    assert choice.load_text(1) is kernels

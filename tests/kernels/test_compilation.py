@@ -110,6 +110,33 @@ def test_loops_that_came_with_an_image_are_used_by_those_who_may_not_write(loop,
         loop()(ONES.astype(np.float32))
 
 
+@pytest.fixture
+def started(monkeypatch):
+    """List what processes would have been started."""
+    commands = []
+    monkeypatch.setattr(
+        compilation.subprocess,
+        "Popen",
+        lambda command, **_: commands.append(command) or SimpleNamespace(returncode=None),
+    )
+    return commands
+
+
+def test_loops_that_were_never_compiled_are_compiled_elsewhere_once(loop, started):
+    for _ in range(2):
+        assert not compilation.kept_or_compiling([loop()], "pass")
+    assert started == [[sys.executable, "-c", "pass"]]
+    loop()(ONES)
+    assert compilation.kept_or_compiling([loop()], "pass")
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_no_process_compiles_what_cannot_be_kept(loop, started):
+    with pytest.warns(TallyBayesWarning, match="NUMBA_CACHE_DIR"):
+        assert not compilation.kept_or_compiling([loop()], "pass")
+    assert started == []
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True

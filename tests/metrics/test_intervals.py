@@ -214,7 +214,7 @@ def test_intervals_hold_the_truth_as_often_as_promised(case):
     rng, k, held = np.random.default_rng(1), len(shares), dict.fromkeys(OF_ALL_CLASSES, 0)
     truth = Confusion(tuple(range(k)), shares)
     values = {
-        name: truth.macro(name[6:]) if name.startswith("macro") else getattr(truth, name)
+        name: truth.macro(name[:-6]) if name.endswith("_macro") else getattr(truth, name)
         for name in held
     }
     for _ in range(400):

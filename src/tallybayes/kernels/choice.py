@@ -7,6 +7,7 @@ what ran before: twins differ in the last digits, and the same call must give th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,9 +22,12 @@ from tallybayes.kernels.threads import over_rows
 # Cells (times classes, where each class is scored) from which on compiled loops are used. Just
 # below, NumPy takes 1 to 5 ms; loading the loops takes a hundred times as long.
 LARGE = 200_000
+# Bytes of text that take as long to read in plain Python as the loops for text to compile.
+WORTH_COMPILING = 50_000_000
 
 _whole: ContextVar[int] = ContextVar("cells of the work that a call is part of", default=0)
 _loaded: dict[str, ModuleType | None] = {}
+_text_is_ready = False
 
 
 def loops_for(n_cells: int) -> ModuleType:
@@ -59,12 +63,20 @@ def load_compiled() -> ModuleType:
 
 def text_is_loaded() -> bool:
     """Tell whether the compiled kernels for text are at hand."""
-    return _loaded.get("compiled_text") is not None
+    return _text_is_ready
 
 
-def load_text() -> Any:
-    """Import the compiled kernels for text; None if numba cannot be loaded."""
-    return _imported("compiled_text")
+def load_text(n_bytes: float = math.inf) -> Any:
+    """Import the compiled kernels for text; None if so many bytes are read sooner without them.
+
+    Compiling them, once on a machine, takes longer than reading some documents in plain Python. So
+    another process compiles while these are read; both readers give the same counts.
+    """
+    global _text_is_ready
+    module = _imported("compiled_text")
+    if module is not None and not _text_is_ready:
+        _text_is_ready = n_bytes >= WORTH_COMPILING or module.are_kept()
+    return module if _text_is_ready else None
 
 
 def _imported(name: str) -> ModuleType | None:

@@ -7,8 +7,10 @@ numba's registries of everything that could be compiled, which takes two thirds 
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -46,12 +48,38 @@ def loop(*fastmath: str) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def _announce() -> None:
+def kept_or_compiling(loops: Sequence[Any], script: str) -> bool:
+    """Tell whether loops were compiled on this machine; if not, a process runs a script that does.
+
+    It is started once, and not where its work would be lost.
+    """
+    if not all(isinstance(each._cache, _Kept) for each in loops):
+        return False
+    if all(each._cache.holds_something() for each in loops):
+        return True
+    if script not in _told and sys.executable and not getattr(sys, "frozen", False):
+        _told.add(script)
+        _announce("compiling loops in the background, once on this machine; later it is faster")
+        path = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+        with suppress(OSError):
+            compiler = subprocess.Popen(
+                [sys.executable, "-c", script],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # it may end after this process
+            )
+            compiler.returncode = 0  # nobody waits for it
+    return False
+
+
+def _announce(what: str = "compiling loops, once on this machine") -> None:
     """Say on a terminal, once in a process, that numba compiles, unless a program speaks itself."""
     heard = not terminal.silent and sys.stderr is not None and sys.stderr.isatty()
-    if heard and "compiling" not in _told:
-        _told.add("compiling")
-        print("tallybayes: compiling loops, once on this machine ...", file=sys.stderr)
+    if heard and what not in _told:
+        _told.add(what)
+        print(f"tallybayes: {what} ...", file=sys.stderr)
 
 
 def _tell(why: str) -> None:
@@ -92,6 +120,12 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
     """Keeps a loop on disk for each type of data it was compiled for, as well as it can."""
 
     _impl_class = _Places
+
+    def holds_something(self) -> bool:
+        """Tell whether the loop was compiled for some type of data."""
+        with suppress(Exception):  # a damaged file is seen to when the loop is needed
+            return bool(self._cache_file._load_index())
+        return False
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the loop, or None for numba to compile it."""

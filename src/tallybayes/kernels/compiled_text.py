@@ -27,7 +27,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from tallybayes.kernels.compilation import loop
+from tallybayes.kernels.compilation import kept_or_compiling, loop
 
 Array = Any
 
@@ -423,3 +423,9 @@ def add_bags(
             of_term[1] += weight
             of_term[2] += weight * data[k]
     return n
+
+
+def are_kept() -> bool:
+    """Tell whether the loops were compiled on this machine; if not, they are from now on."""
+    compile_text = "from tallybayes.workflows.warmup import STEPS; STEPS['text']()"
+    return kept_or_compiling((odd, bags, enter_all, add_bags), compile_text)

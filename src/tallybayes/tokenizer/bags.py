@@ -252,7 +252,7 @@ def fixed_terms(words: Words) -> Terms | Buckets | None:
 def expect_text(n_bytes: int) -> None:
     """Prepare for so many bytes in all, even if they arrive in small batches."""
     if n_bytes >= WORTH_LOADING:
-        load_text()
+        load_text(n_bytes)
 
 
 class Reading:
@@ -268,7 +268,7 @@ class Reading:
         if isinstance(known, Terms) and "table" not in vars(known):
             worth = max(worth, BYTES_OF_A_TERM * len(known))
         self.compiled = self.n_bytes >= worth and not callable(words.tokens)
-        self.compiled = self.compiled and load_text() is not None
+        self.compiled = self.compiled and load_text(self.n_bytes) is not None
         if self.compiled and isinstance(known, Terms):
             known.table  # noqa: B018 (made once, before threads ask for it)
 
