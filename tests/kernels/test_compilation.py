@@ -3,7 +3,9 @@
 import errno
 import importlib.util
 import io
+import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
