@@ -180,8 +180,10 @@ class UnitsLeftOut(LeftOut):
         task, units = self.task, np.flatnonzero(self.apart).tolist()
         out = np.zeros((len(task.of.y), task.n_classes))
         if units:
-            block = task.block if self.apart.all() else take_columns(task.block, units)
-            task.parameters.select(units).add_log_likelihood(block, out)
+            block, parameters = task.block, task.parameters
+            if not self.apart.all():
+                block, parameters = take_columns(block, units), parameters.select(units)
+            parameters.add_log_likelihood(block, out)
             out[np.arange(len(out)), task.of.y], unsure = self._own_sum(units)
             if len(unsure):
                 out[unsure] = sum(self.unit(unit, unsure) for unit in units)

@@ -124,7 +124,12 @@ class Parameters(ABC):
     def select(self, units: Sequence[int]) -> Self:
         """Return the parameters of some units."""
         some, parts = list(units), self._parts()
-        selected: Self = replace(cast(Any, self), **{k: v[..., some] for k, v in parts.items()})
+        # in the order of memory that the loops are fastest with
+        taken = {
+            name: part.take(some, axis=-1) if isinstance(part, np.ndarray) else part[..., some]
+            for name, part in parts.items()
+        }
+        selected: Self = replace(cast(Any, self), **taken)
         return selected
 
     def _parts(self) -> dict[str, Any]:
