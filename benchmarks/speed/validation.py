@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import sklearn.naive_bayes
 from sklearn.base import clone
-from sklearn.model_selection import LeaveOneOut as PeerLeaveOneOut
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import (
+    LeaveOneOut as PeerLeaveOneOut,
+    StratifiedKFold,
+    cross_val_predict,
+)
 
 import tallybayes as tb
 from benchmarks import cases

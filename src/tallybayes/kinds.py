@@ -30,8 +30,7 @@ from tallybayes.batches import (
     unusable,
 )
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.kind import Kind as Kind
-from tallybayes.kind import unequal
+from tallybayes.kind import Kind as Kind, unequal
 from tallybayes.sources import Matrix, Source
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tokenizer import Words

@@ -13,7 +13,7 @@ import tallybayes as tb
 from tallybayes.cli import demos
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.report.page import ModelReport
-from tallybayes.workflows.reporting import report
+from tallybayes.workflows import report
 
 HERE = Path(demos.__file__).parent / "demo_data"
 HOSTILE = (

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from browser.pages import PAGES, numbers
-from tallybayes.metrics import NAMES, Predictions
-from tallybayes.metrics.intervals import score_intervals
+from tallybayes.metrics import NAMES, Predictions, score_intervals
 from tallybayes.rendering.formula import write
 from tallybayes.report.inspection import inspect_model
 from tallybayes.report.page import SECTIONS

@@ -12,12 +12,11 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.cli import options
-from tallybayes.cli.main import SECTIONS, Command, main
-from tallybayes.cli.main import tallybayes as group
+from tallybayes.cli.main import SECTIONS, Command, main, tallybayes as group
 from tallybayes.cli.reference import reference
 from tallybayes.families import FAMILIES
 from tallybayes.model.specification import ModelSpec, parse_family
-from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources import ReadOptions
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 NAMES = [name for entries in SECTIONS.values() for name in entries]

@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sklearn.naive_bayes as sk
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 import tallybayes as tb

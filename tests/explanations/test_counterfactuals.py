@@ -6,14 +6,13 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 import tallybayes as tb
 from explanations.cases import CALIBRATIONS, fitted
 from lectures import test_loan as loan
-from tallybayes.explanations.counterfactuals import Change, Counterfactual, counterfactuals
+from tallybayes.explanations import Change, Counterfactual, counterfactuals
 from tallybayes.model.calibration import Calibration
 from tallybayes.tokenizer.words import splitter
 from tiers import scaled

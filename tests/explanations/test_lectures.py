@@ -8,9 +8,7 @@ import pytest
 from scipy.stats import norm
 
 import tallybayes as tb
-from lectures import test_customers as customers
-from lectures import test_loan as loan
-from lectures import test_mails as mails
+from lectures import test_customers as customers, test_loan as loan, test_mails as mails
 from tallybayes.explanations import explain
 
 APPLICANT = {name: column[0] for name, column in loan.NEW.items()}

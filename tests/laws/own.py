@@ -8,7 +8,7 @@ import numpy as np
 import tallybayes as tb
 from tallybayes.batches import Coded
 from tallybayes.kinds import Kind, register_kind
-from tallybayes.tallies.blocks import TallyBlock, register_block
+from tallybayes.tallies import TallyBlock, register_block
 
 
 @register_kind

@@ -10,8 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 import tallybayes as tb
-from tallybayes.model import Fitted, InformativeValue, Recipe
-from tallybayes.model.informative import most_informative
+from tallybayes.model import Fitted, InformativeValue, Recipe, most_informative
 
 RNG = np.random.default_rng(2)
 NAMES = np.array([f"w{k:02d}" for k in range(30)])

@@ -15,11 +15,9 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec import msgpack
-from safetensors.numpy import load as tensors_of
-from safetensors.numpy import save as saved
+from safetensors.numpy import load as tensors_of, save as saved
 
 import tallybayes as tb
 from modelfile.samples import CALIBRATIONS, NEW, assert_same_stored, mixed, small, stored

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn.naive_bayes as sk
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 from hypothesis.extra.numpy import arrays
 
 import tallybayes as tb

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.naive_bayes as sk
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import tallybayes as tb
 from parity.peers import (

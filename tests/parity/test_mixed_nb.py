@@ -5,8 +5,7 @@ import inspect
 import mixed_naive_bayes
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.naive_bayes import GaussianNB
 
 import tallybayes as tb

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import sklearn.naive_bayes as sk
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer

@@ -3,8 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from matplotlib import pyplot
 from matplotlib.cbook import is_math_text
 from matplotlib.colors import to_rgb

@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tallybayes.rendering import Formulas, Heading, Part, Renderable, Table, words
 from tallybayes.rendering.document import markdown_text

@@ -9,14 +9,12 @@ from statistics import fmean, pvariance, variance
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import tallybayes as tb
-from lectures import test_loan as loan
-from lectures import test_mails as mails
+from lectures import test_loan as loan, test_mails as mails
 from tallybayes import families
-from tallybayes.families.parameters import Family, Parameters
+from tallybayes.families import Family, Parameters
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.recipe import family_for

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from lectures.test_loan import CHEAT
-from lectures.test_loan import TABLE as LOAN
+from lectures.test_loan import CHEAT, TABLE as LOAN
 from tallybayes.explanations import counterfactuals
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration

@@ -12,15 +12,10 @@ from pyarrow import ipc
 
 from sources.files.reading import all_of, message_of, small_blocks
 from tallybayes.kernels.progress import listening
-from tallybayes.sources import text_blocks
+from tallybayes.sources import ReadOptions, map_rows, open_rows, text_blocks
 from tallybayes.sources.files import find_files
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.row_stream import map_rows
 from tallybayes.sources.row_writers import row_writer
-from tallybayes.sources.rows import open_rows
-from tallybayes.workflows import planning
-from tallybayes.workflows.prediction import predict
-from tallybayes.workflows.training import train
+from tallybayes.workflows import planning, predict, train
 
 KEPT = """id,code,price,flag,note,y
 9007199254740993,007,1.10,TRUE,NA,p

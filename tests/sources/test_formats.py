@@ -5,8 +5,8 @@ import ast
 import pytest
 
 from tallybayes.cli.main import main
+from tallybayes.sources import FORMATS, Format
 from tallybayes.sources.arrow_files import ArrowFile, reader_of
-from tallybayes.sources.formats import FORMATS, Format
 
 ROWS = [
     {"income": 70.0 + 5 * k, "owner": "ny"[k % 2], "cheat": "ab"[k % 3 == 0]} for k in range(30)

@@ -5,8 +5,7 @@ from math import log1p, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.utils import murmurhash3_32
 
 import tallybayes as tb

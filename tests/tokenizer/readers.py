@@ -11,9 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tallybayes import Words
-from tallybayes.tokenizer.bags import Reading
-from tallybayes.tokenizer.documents import Documents
-from tallybayes.tokenizer.terms import Buckets
+from tallybayes.tokenizer import Buckets, Documents, Reading
 
 BLANKS = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000"

@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import tallybayes as tb
 from limited import limited_to
 from tallybayes.kernels import threads
-from tallybayes.tokenizer import Bagged, Terms
-from tallybayes.tokenizer import bags as module
-from tallybayes.tokenizer.documents import Documents
+from tallybayes.tokenizer import Bagged, Documents, Terms, bags as module
 from tokenizer.readers import defined_bags, some_words, texts
 
 DOCUMENTS = ["red blue", "red", "", "blue blue grey", "!", "red once once"]

@@ -6,14 +6,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tallybayes import Words
-from tallybayes.tokenizer import bags as module
-from tallybayes.tokenizer.bags import Reading
-from tallybayes.tokenizer.documents import Documents
-from tallybayes.tokenizer.terms import Buckets, Terms
+from tallybayes.tokenizer import Buckets, Documents, Reading, Terms, bags as module
 from tiers import crossed
 from tokenizer.readers import compiled_bags, defined_bags, named, plain_bags, read, reader_of
 

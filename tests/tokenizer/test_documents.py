@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tallybayes import Words
 from tallybayes.errors import TallyBayesError
-from tallybayes.tokenizer.documents import Documents
-from tallybayes.tokenizer.terms import Terms
+from tallybayes.tokenizer import Documents, Terms
 from tokenizer.readers import HARD, compiled_bags, plain_bags, some_words, texts, whole
 
 TEXT_TYPES = [pa.string(), pa.large_string(), pa.string_view()]

@@ -9,12 +9,10 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from tallybayes import Words
-from tallybayes.tokenizer.documents import Documents
-from tallybayes.tokenizer.terms import Buckets, Terms
+from tallybayes.tokenizer import Buckets, Documents, Terms
 from tiers import crossed
 from tokenizer.readers import (
     HARD,

@@ -6,8 +6,7 @@ import unicodedata
 from itertools import groupby
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 import tallybayes as tb

@@ -5,9 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import tallybayes as tb
-from tallybayes.validation import folds as fold_policy
-from tallybayes.validation import k_fold
-from tallybayes.validation.cross_validation import cross_val
+from tallybayes.validation import cross_val, folds as fold_policy, k_fold
 from tallybayes.validation.folds import folds_of
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from validation.refits import answer, encode

@@ -5,8 +5,7 @@ from math import comb, inf
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from tallybayes.errors import TallyBayesError

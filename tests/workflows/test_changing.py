@@ -7,16 +7,13 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, strategies as st
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import dump_bytes, load, save
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.workflows import changing, planning
-from tallybayes.workflows.changing import forget, merge, merge_into, update
-from tallybayes.workflows.training import train
+from tallybayes.sources import ReadOptions
+from tallybayes.workflows import changing, forget, merge, merge_into, planning, train, update
 from tiers import scaled
 from workflows.mixed import COLUMNS, assert_same_tally, features, mixed, write
 

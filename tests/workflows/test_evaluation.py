@@ -12,9 +12,9 @@ import tallybayes as tb
 from tallybayes import validation
 from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import dump_bytes, load
-from tallybayes.sources.formats import ReadOptions
+from tallybayes.sources import ReadOptions
+from tallybayes.workflows import train
 from tallybayes.workflows.evaluation import ALPHAS, compare, evaluate, tune_spec
-from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write
 
 LESS = ("mail", "size")  # so that no probability is so small that it is taken for 1e-15

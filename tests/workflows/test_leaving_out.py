@@ -7,16 +7,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, strategies as st
 from sklearn.metrics import confusion_matrix
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources import arrow_files
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.workflows import evaluation, planning, training
-from tallybayes.workflows.training import train
+from tallybayes.sources import ReadOptions, arrow_files
+from tallybayes.workflows import evaluation, planning, train, training
 from tiers import scaled
 from workflows.mixed import mixed, write
 

@@ -15,9 +15,8 @@ import tallybayes as tb
 from tallybayes.kernels.progress import listening
 from tallybayes.model import plans
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.workflows.prediction import predict
-from tallybayes.workflows.training import train
+from tallybayes.sources import ReadOptions
+from tallybayes.workflows import predict, train
 from workflows.mixed import features, mixed, write
 
 FRAME = mixed(150, seed=3)

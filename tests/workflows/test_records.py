@@ -11,12 +11,18 @@ from scipy import stats
 
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.workflows import explain, inspect, reporting
-from tallybayes.workflows.evaluation import evaluate
-from tallybayes.workflows.records import record_in, record_of, sample
+from tallybayes.sources import ReadOptions
+from tallybayes.workflows import (
+    evaluate,
+    explain,
+    inspect,
+    record_in,
+    record_of,
+    reporting,
+    sample,
+    train,
+)
 from tallybayes.workflows.reporting import Reservoir, report
-from tallybayes.workflows.training import train
 from workflows.mixed import features, mixed, write
 
 FRAME = mixed(300, seed=12)

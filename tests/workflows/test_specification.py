@@ -1,8 +1,7 @@
 """What the user types of columns, labels and families."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import tallybayes as tb
 from tallybayes.families import FAMILIES

@@ -13,9 +13,8 @@ from tallybayes.kernels.progress import listening
 from tallybayes.model.specification import ModelSpec
 from tallybayes.model.summary import MOST_COLUMNS, ModelSummary
 from tallybayes.modelfile import dump_bytes
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.training import preview, train
+from tallybayes.sources import ReadOptions, open_rows
+from tallybayes.workflows import preview, train
 from workflows.mixed import COLUMNS, as_read, assert_same_tally, features, mixed, write
 
 FRAME = mixed(350, seed=1)

@@ -22,8 +22,7 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.families.parameters import safe_log
 from tallybayes.model import Factor, Fitted, Model
 from tallybayes.rendering import Part, Renderable, Table, plain
-from tallybayes.rendering.words import label, listed, probability
-from tallybayes.rendering.words import odds as odds_text
+from tallybayes.rendering.words import label, listed, odds as odds_text, probability
 from tallybayes.sources import Frame, Source, as_source, record_at
 from tallybayes.sources.labels import Label, is_missing
 

@@ -12,8 +12,7 @@ from itertools import chain, islice
 from typing import Any
 
 import pyarrow
-from pyarrow import ipc
-from pyarrow import types as is_
+from pyarrow import ipc, types as is_
 
 from tallybayes.errors import Option, TallyBayesError
 from tallybayes.sources.columns import type_name

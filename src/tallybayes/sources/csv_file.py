@@ -17,9 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow
-from pyarrow import compute
-from pyarrow import csv as arrow_csv
-from pyarrow import types as is_
+from pyarrow import compute, csv as arrow_csv, types as is_
 
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.sources.arrow_files import (

@@ -33,8 +33,11 @@ from tallybayes.sources import as_source
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation import k_fold
-from tallybayes.validation.cross_validation import OPTIMISTIC, scores_of_choice
-from tallybayes.validation.cross_validation import nested as judge_choice
+from tallybayes.validation.cross_validation import (
+    OPTIMISTIC,
+    nested as judge_choice,
+    scores_of_choice,
+)
 from tallybayes.validation.folds import folds_of
 from tallybayes.validation.held_out_terms import (
     Array,

@@ -25,8 +25,7 @@ from tallybayes.metrics.intervals import check_level
 from tallybayes.metrics.predictions import classes_of, codes_of
 from tallybayes.metrics.scores import LOSSES, check_score, fold_scores
 from tallybayes.rendering import Part, Renderable, Table, plain
-from tallybayes.rendering.words import counted, label, listed
-from tallybayes.rendering.words import score as decimals
+from tallybayes.rendering.words import counted, label, listed, score as decimals
 from tallybayes.sources.weights import weights_of
 from tallybayes.validation.cross_validation import cross_val
 from tallybayes.validation.folds import folds_of

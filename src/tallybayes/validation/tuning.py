@@ -34,10 +34,10 @@ from tallybayes.validation.cross_validation import (
     OPTIMISTIC,
     held_out,
     joined,
+    nested as judge_choice,
     prepare,
     scores_of_choice,
 )
-from tallybayes.validation.cross_validation import nested as judge_choice
 from tallybayes.validation.folds import Folds, check_refits, folds_of
 from tallybayes.validation.held_out_terms import Floats
 from tallybayes.validation.leave_one_out import LeaveOneOut

@@ -21,8 +21,7 @@ from tallybayes.model.plans import CountPlan, column_types, source_of, type_of_l
 from tallybayes.model.recipe import applicable, family_for
 from tallybayes.modelfile import Stored, changing, load
 from tallybayes.rendering import Part
-from tallybayes.rendering.words import count as number
-from tallybayes.rendering.words import counted, tallied
+from tallybayes.rendering.words import count as number, counted, tallied
 from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.formats import ReadOptions

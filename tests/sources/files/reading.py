@@ -11,11 +11,9 @@ import pytest
 import tallybayes as tb
 from limited import limited_to
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources import text_blocks
+from tallybayes.sources import ReadOptions, open_rows, text_blocks
 from tallybayes.sources.arrow_files import plain_types
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.training import train
+from tallybayes.workflows import train
 
 random = np.random.default_rng(7)
 N = 120

@@ -7,8 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sources.files.reading import (
     assert_same_tally,
@@ -20,11 +19,8 @@ from sources.files.reading import (
     written,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.evaluation import evaluate
-from tallybayes.workflows.prediction import predict
-from tallybayes.workflows.training import train
+from tallybayes.sources import ReadOptions, open_rows
+from tallybayes.workflows import evaluate, predict, train
 from tiers import scaled
 
 N = 2000

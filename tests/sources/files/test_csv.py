@@ -4,8 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from sources.files.reading import (
     COLUMNS,
@@ -20,11 +19,9 @@ from sources.files.reading import (
     tally_of,
     written,
 )
-from tallybayes.sources import text_blocks
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.rows import open_rows
+from tallybayes.sources import ReadOptions, open_rows, text_blocks
 from tallybayes.sources.text_blocks import Quoting
-from tallybayes.workflows.training import train
+from tallybayes.workflows import train
 from tiers import scaled
 
 MISSING = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?"]

@@ -21,7 +21,7 @@ from sources.files.reading import (
     small_blocks,
     written,
 )
-from tallybayes.sources.rows import open_rows
+from tallybayes.sources import open_rows
 from tiers import crossed
 
 WANTED = {"income": "number", "age": "number", "status": "category", "y": "category"}

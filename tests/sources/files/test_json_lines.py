@@ -16,8 +16,8 @@ from sources.files.reading import (
     tally_of,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.training import train
+from tallybayes.sources import open_rows
+from tallybayes.workflows import train
 
 WANTED = dict.fromkeys(TABLE, "text") | {"income": "number", "age": "integer", "owner": "boolean"}
 SPARSE = [{name: value for name, value in r.items() if value is not None} for r in RECORDS]

@@ -29,8 +29,8 @@ from sources.files.reading import (
     written,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.training import train
+from tallybayes.sources import open_rows
+from tallybayes.workflows import train
 
 HALVES = [{n: v[:50] for n, v in TABLE.items()}, {n: v[50:] for n, v in TABLE.items()}]
 YEARS = ["2020"] * 50 + ["2021"] * (N - 50)

@@ -16,10 +16,8 @@ from sources.files.reading import (
     written,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources import rows
-from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.prediction import predict
-from tallybayes.workflows.training import train
+from tallybayes.sources import open_rows, rows
+from tallybayes.workflows import predict, train
 
 COLUMNS = {"x": "gaussian", "s": "categorical"}
 ONE = {"x": [0.5, 1.5, 2.5, 3.5] * 10, "s": list("uvwu") * 10, "y": list("abab") * 10}

@@ -13,9 +13,7 @@ import tallybayes as tb
 from sources.files.reading import message_of, small_blocks, tally_of
 from tallybayes.errors import Option
 from tallybayes.kernels.progress import listening
-from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.row_stream import map_rows
-from tallybayes.sources.rows import open_rows
+from tallybayes.sources import ReadOptions, map_rows, open_rows
 
 N = 3000
 WANTED = {"x": "integer"}

@@ -20,9 +20,8 @@ from sources.files.reading import (
     records_of,
     tally_of,
 )
-from tallybayes.sources import arrow_files
-from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.training import train
+from tallybayes.sources import arrow_files, open_rows
+from tallybayes.workflows import train
 
 FORMS = {
     "pandas": frame,

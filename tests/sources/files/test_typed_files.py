@@ -23,9 +23,8 @@ from sources.files.reading import (
     trained,
 )
 from tallybayes.model.specification import ModelSpec
-from tallybayes.sources import arrow_files
-from tallybayes.sources.rows import open_rows
-from tallybayes.workflows.training import train
+from tallybayes.sources import arrow_files, open_rows
+from tallybayes.workflows import train
 
 
 def arrow_stream(table, path, **options):

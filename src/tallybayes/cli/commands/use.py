@@ -126,8 +126,7 @@ def explain(
     The logarithms of the prior and of each factor are shown, which add up to the score of each
     class; and what each column says for the class that wins, against the next best.
     """
-    from tallybayes.workflows.records import explain as explained
-    from tallybayes.workflows.records import record_in, record_of
+    from tallybayes.workflows.records import explain as explained, record_in, record_of
 
     for name, section in SECTION.items():
         if name != show:
