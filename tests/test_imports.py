@@ -43,7 +43,7 @@ def test_importing_the_package_does_not_even_load_numpy():
     assert heavy_packages_after("import sys; assert 'numpy' not in sys.modules") == []
 
 
-ESTIMATORS = {name for name in tb.__all__ if name.endswith("NB")} | {"NaiveBayes", "load"}
+ESTIMATORS = {name for name in tb.__all__ if name.endswith(("NB", "NaiveBayes", "load"))}
 
 
 def test_every_name_of_the_core_can_be_used_without_a_heavy_package():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from laws.own import Gaps, Joint, Pairs, Whether
+from laws.own import Both, Gaps, Pairs, Whether
 from tallybayes.batches import batches, encoded
 from tallybayes.kinds import KINDS, Kind, is_kind
 from tallybayes.model import Recipe
@@ -28,7 +28,7 @@ W = [1.0, 2.0, 1.0, 0.5, 1.0, 0.0, 3.0, 1.0]
 SCHEMA = (
     tb.Schema.infer(TABLE, target="cheat")
     .with_extra(Gaps(), "income", "status")
-    .with_extra(Joint(), ("status", "refund"))
+    .with_extra(Both(), ("status", "refund"))
 )
 
 

@@ -7,6 +7,7 @@ from .estimators import (
     MixedNB as MixedNB,
     MultinomialNB as MultinomialNB,
     NaiveBayes as NaiveBayes,
+    SemiNaiveBayes as SemiNaiveBayes,
     TextNB as TextNB,
     load as load,
 )

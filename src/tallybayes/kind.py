@@ -21,6 +21,14 @@ class Kind(Value, frozen=True):
         """What columns must have in common to share a block; None: each has a block of its own."""
         return self
 
+    def of_unit(self, unit: int) -> Kind:
+        """Return the kind of one unit of an extra group."""
+        return self
+
+    def gathered(self, kinds: Sequence[Kind]) -> Kind:
+        """Return the kind of an extra group of units that have this in common."""
+        return self
+
     @property
     def reason(self) -> str | None:
         """Why a column is of this kind, if there is more to say than that it was declared."""
@@ -66,6 +74,10 @@ class Kind(Value, frozen=True):
     def named(self, label: Any) -> str:
         """Write a value of which rows were counted."""
         return str(label)
+
+    def shown(self, label: Any) -> Any:
+        """Return what explanations show for what a kind made of several columns."""
+        return label
 
     def example(self, label: Any) -> Any:
         """Return a value of a record that counts as this one."""

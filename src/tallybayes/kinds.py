@@ -9,6 +9,8 @@ stored it is registered with `register_kind`.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
@@ -34,6 +36,7 @@ from tallybayes.kind import Kind as Kind, unequal
 from tallybayes.sources import Matrix, Source
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tokenizer import Words
+from tallybayes.value import Value
 
 Array = NDArray[Any]
 
@@ -48,7 +51,8 @@ KINDS: dict[str, type[Any]] = {}
 def register_kind(kind: K) -> K:
     """Make a kind known by the name of its class, so that tallies that have it can be stored."""
     known = KINDS.get(kind.__name__)
-    if known is not None and known.__qualname__ != kind.__qualname__:
+    defined = "__module__", "__qualname__"  # a notebook may define its kind again
+    if known is not None and any(getattr(known, a) != getattr(kind, a) for a in defined):
         raise TallyBayesError(f"there is a kind {kind.__name__!r} already; use another name")
     KINDS[kind.__name__] = kind
     return kind
@@ -353,3 +357,168 @@ class Count(_Sums, frozen=True):
 
 
 register_kind(Words)
+
+
+class Part(Value, frozen=True):
+    """How a column is cut where it is looked at together with others, or in another way.
+
+    Parameters
+    ----------
+    edges
+        Of numbers: where intervals meet, as for `Intervals`. None: the column is of categories.
+    values
+        Of categories: which there are.
+    missing
+        Whether a missing value is a value of its own.
+    name
+        What this way to cut is called, if there are several.
+    """
+
+    edges: tuple[float, ...] | None = None
+    values: tuple[Label, ...] = ()
+    missing: bool = False
+    name: str = ""
+
+    @property
+    def known(self) -> int:
+        """How many values there are, beside a missing one; without any of them, one for all."""
+        return max(1, len(self.values)) if self.edges is None else len(self.edges) + 1
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return self.known + self.missing
+
+    def codes(self, cells: Cells, place: int) -> Array:
+        """Return the codes of a column, -1 where a value is not known."""
+        codes: Array
+        if self.edges is not None:
+            codes = interval_codes([cells.numbers(place)], [self.edges], len(cells))[:, 0]
+            return np.where(codes < 0, self.known, codes) if self.missing else codes
+        if not self.values:
+            return cells.missing(place).astype(np.int64)
+        given, labels = cells.codes(place)
+        number_of = {label: k for k, label in enumerate(self.values)}
+        places = [number_of.get(label, -1) for label in labels]
+        codes = np.array([*places, self.known if self.missing else -1], np.int64)
+        of_rows: Array = codes[given]
+        return of_rows
+
+    def code(self, value: Any) -> int:
+        """Return the code of one value of a record; LookupError if it is an odd one."""
+        if value is None or value != value:
+            return self.known if self.missing else -1
+        if self.edges is None and self.values:
+            return self.values.index(value) if value in self.values else -1
+        if self.edges is None:
+            return 0
+        if isinstance(value, str):
+            raise LookupError
+        return bisect_left(self.edges, value)
+
+    def example(self, code: int) -> Any:
+        """Return a value that has a code."""
+        if code == self.known:
+            return None
+        if self.edges is None:
+            return self.values[code] if self.values else True
+        return Intervals(self.edges).example(code)
+
+    def named(self, code: int) -> str:
+        """Write a value."""
+        if code == self.known:
+            return "missing"
+        if self.edges is None and not self.values:
+            return "there"
+        return str(self.values[code]) if self.edges is None else Intervals(self.edges).named(code)
+
+
+@register_kind
+class Joint(Kind, frozen=True):
+    """Columns that are looked at together, or once more in another way, counted by value.
+
+    Parameters
+    ----------
+    units
+        For each unit how the columns that it reads are cut. The number of a value is that of a cell
+        of the table that they span, the last column running fastest; -1 if one is not known.
+
+    Examples
+    --------
+    >>> unit = (Part(edges=(18.0, 65.0)), Part(values=("no", "yes"), missing=True))
+    >>> Joint((unit,)).named(4), Joint((unit,)).title(["age", "owner"])
+    ('(18, 65], yes', 'age x owner')
+    """
+
+    counted_as: ClassVar[str] = "codes"
+
+    units: tuple[tuple[Part, ...], ...] = ()
+
+    @property
+    def together(self) -> Joint:
+        """All such units share a block."""
+        return Joint()
+
+    def of_unit(self, unit: int) -> Joint:
+        """Return the kind of one unit alone."""
+        return Joint((self.units[unit],))
+
+    def gathered(self, kinds: Sequence[Any]) -> Joint:
+        """Return the kind of several units."""
+        return Joint(tuple(unit for kind in kinds for unit in kind.units))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many codes each part of the only unit has."""
+        (parts,) = self.units
+        return tuple(part.size for part in parts)
+
+    def encode(self, cells: Cells) -> Coded:
+        """Return the cell that each row is in, for each unit."""
+        codes = np.empty((len(cells), len(self.units)), np.int64)
+        ready: dict[tuple[int, Part], Array] = {}
+        for unit, parts in enumerate(self.units):
+            at, known = np.zeros(len(cells), np.int64), np.ones(len(cells), bool)
+            for place, part in zip(cells.of(unit), parts, strict=True):
+                if (place, part) not in ready:
+                    ready[place, part] = part.codes(cells, place)
+                at = at * part.size + ready[place, part]
+                known &= ready[place, part] >= 0
+            codes[:, unit] = np.where(known, at, -1)
+        return Coded(codes, None)
+
+    def fits(self, counted: Kind) -> bool:
+        """Tell whether columns were counted together."""
+        return isinstance(counted, Joint)
+
+    def holds(self, labels: Sequence[Label]) -> bool:
+        """Tell whether these are numbers of cells."""
+        n = math.prod(self.shape)
+        return all(type(label) is int and -1 <= label < n for label in labels)
+
+    def named(self, label: Label) -> str:
+        """Write a cell: "(18, 65], yes"."""
+        if int(label) < 0:
+            return "not known"
+        (parts,) = self.units
+        codes = np.unravel_index(int(label), self.shape)
+        return ", ".join(part.named(int(code)) for part, code in zip(parts, codes, strict=True))
+
+    def shown(self, label: Label) -> str:
+        """Write the cell that a record is in."""
+        return self.named(label)
+
+    def example(self, label: Label) -> Any:
+        """Return a value of the only column, or values of the columns, that are in a cell."""
+        (parts,) = self.units
+        codes = np.unravel_index(max(int(label), 0), self.shape)
+        values = [part.example(int(code)) for part, code in zip(parts, codes, strict=True)]
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def title(self, columns: Sequence[str]) -> str:
+        """Name the only unit: "age x income", or "age in 10 parts"."""
+        (parts,) = self.units
+        if parts == (Part(missing=True),):
+            return f"{columns[0]} is missing"
+        names = sorted({part.name for part in parts if part.name})
+        return " x ".join(columns) + (f" in {', '.join(names)}" if names else "")

@@ -222,16 +222,18 @@ class Schema:
         """Go through the units of the extra groups: their kind, and the names of their columns."""
         for group in self.extra:
             for unit in range(len(group)):
-                yield group.kind, tuple(self.names[place] for place in group.columns(unit))
+                columns = tuple(self.names[place] for place in group.columns(unit))
+                yield group.kind.of_unit(unit), columns
 
     def _with_extras(self, extras: Collection[tuple[Kind, tuple[str, ...]]]) -> Schema:
         """Return the schema with extra units, those of a kind as one group."""
-        units: dict[Kind, dict[tuple[str, ...], None]] = {}
+        groups: dict[Any, dict[tuple[Kind, tuple[str, ...]], None]] = {}
         for kind, unit in extras:
-            units.setdefault(kind, {})[unit] = None
+            groups.setdefault(kind.together or kind, {})[kind, unit] = None
         schema = self
-        for kind, of_kind in units.items():
-            schema = schema.with_extra(kind, *of_kind)
+        for together, units in groups.items():
+            kinds, columns = zip(*units, strict=True)
+            schema = schema.with_extra(together.gathered(kinds), *columns)
         return schema
 
     @staticmethod
@@ -262,19 +264,22 @@ class Schema:
         """Return the names of a group's units: those of their columns, as a rule."""
         if isinstance(group.reads, range):
             return self.names
+        units: Sequence[Any] = group.reads
         return [
-            group.kind.title([str(self.names[place]) for place in reads])
+            group.kind.of_unit(unit).title([str(self.names[place]) for place in reads])
             if isinstance(reads, tuple)
             else self.names[reads]
-            for reads in group.reads
+            for unit, reads in enumerate(units)
         ]
 
     def kinds_of(self, group: Group) -> Sequence[Kind]:
         """Return the kinds of a group's units, with what their columns have of their own."""
         if isinstance(group.reads, range):
             return self.kinds
+        units: Sequence[Any] = group.reads
         return [
-            group.kind if isinstance(reads, tuple) else self.kinds[reads] for reads in group.reads
+            group.kind.of_unit(unit) if isinstance(reads, tuple) else self.kinds[reads]
+            for unit, reads in enumerate(units)
         ]
 
     def cells(

@@ -44,6 +44,7 @@ STATED = {0: 0.2, 1: 0.3, 2: 0.5}
 CASES: list[tuple[Any, Any]] = [
     (tb.NaiveBayes(), NUMBERS),
     (tb.NaiveBayes("best", calibration="weights"), NUMBERS),
+    (tb.SemiNaiveBayes(), TABLE),
     (tb.NaiveBayes({"size": "bins"}, alpha=0.1, unseen="smooth"), TABLE),
     (tb.NaiveBayes({"visits": tb.Poisson()}, prior=STATED, positive=1), TABLE),
     (tb.NaiveBayes({"visits": "categorical"}, calibration="temperature"), TABLE),

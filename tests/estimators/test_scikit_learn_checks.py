@@ -12,6 +12,7 @@ from tiers import some
 CORE = [
     tb.NaiveBayes(),
     tb.NaiveBayes("bins"),
+    tb.SemiNaiveBayes(),
     tb.GaussianNB(),
     tb.MultinomialNB(),
     tb.BernoulliNB(),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from laws.own import Joint, Pairs
+from laws.own import Both, Pairs
 from tallybayes.explanations import explain
 from tallybayes.model.calibration import Calibration
 
@@ -199,7 +199,7 @@ def test_many_classes_show_only_the_two_that_are_compared():
 
 @pytest.mark.parametrize(("record", "value"), [({"a": "x", "b": "v"}, ("x", "v")), ({}, None)])
 def test_what_is_counted_of_two_columns_is_shown_with_both_values(record, value):
-    schema = tb.Schema.of(["a", "b"], [tb.Categories()] * 2).with_extra(Joint(), ("a", "b"))
+    schema = tb.Schema.of(["a", "b"], [tb.Categories()] * 2).with_extra(Both(), ("a", "b"))
     table = {"a": ["x", "y", "x"], "b": ["v", "w", "w"]}
     model = tb.estimate(tb.Tally.of(table, ["p", "q", "q"], schema=schema), Pairs())
     pair = explain(model, record).terms[-1]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import tallybayes as tb
-from laws.own import Gaps, Joint, Pairs, Size, Sizes, Whether
+from laws.own import Both, Gaps, Pairs, Size, Sizes, Whether
+from tallybayes.kinds import Joint, Part
 from tallybayes.tallies import Moments, WordCounts
 
 collect_ignore = ["own.py"]  # importing it twice would enter its kinds twice
@@ -125,9 +126,15 @@ REGISTRY = (
         (NUMBERS, DOCUMENTS, WORDS), table("income", "mail", "colour")),
     Registered("kinds of one's own", tb.Schema.of(
         ("income", "colour", "other"), [tb.Numeric(), tb.Categories(), tb.Categories()])
-        .with_extra(Gaps(), "income", "colour").with_extra(Joint(), ("colour", "other")),
+        .with_extra(Gaps(), "income", "colour").with_extra(Both(), ("colour", "other")),
         (NUMBERS, WORDS, WORDS), table("income", "colour", "other"),
         families=(Whether(), Pairs())),
+    Registered("columns together, and cut in other ways", tb.Schema.of(
+        ("income", "colour"), [tb.Numeric(), tb.Categories()]).with_extra(
+        Joint(((Part(edges=(0.0, 10.0)), Part(values=("green", "red"), missing=True)),
+               (Part(edges=(5.0,), name="2 parts"),), (Part(missing=True),))),
+        ("income", "colour"), "income", "colour"),
+        (NUMBERS, WORDS), table("income", "colour")),
     Registered("a block of one's own", same_kind(TWO, Size()),
                (NUMBERS,) * 2, matrix(float, 2), families=(Sizes(),)),
 )  # fmt: skip

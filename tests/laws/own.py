@@ -26,7 +26,7 @@ class Gaps(Kind, frozen=True):
 
 
 @register_kind
-class Joint(Kind, frozen=True):
+class Both(Kind, frozen=True):
     """Two columns of categories as one, of which the values are pairs."""
 
     counted_as: ClassVar[str] = "codes"
@@ -55,7 +55,7 @@ class Pairs(tb.Categorical, frozen=True):
 
     @property
     def kind(self):
-        return Joint()
+        return Both()
 
 
 @register_block("absolute sums")

@@ -114,4 +114,5 @@ CALIBRATIONS = {
     "weights": Calibration(
         "weights", {"income": 0.1 + 0.2, "bag 'a'": 0.0, "mail": 2.0}, loss_before=float("inf")
     ),
+    "evidence": Calibration("evidence", {"income": 0.3}, 0.0, constants={"no": 0.25, "yes": -0.5}),
 }

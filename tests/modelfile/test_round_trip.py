@@ -28,7 +28,7 @@ from modelfile.samples import (
     stored,
 )
 from tallybayes.families import FAMILIES
-from tallybayes.kinds import KINDS
+from tallybayes.kinds import KINDS, Joint
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.modelfile import Provenance, Stored, dump_bytes, load, save
@@ -85,7 +85,7 @@ EVERY_FAMILY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", sorted(FAMILIES.keys() - {"interaction"}))  # of several columns
 def test_every_family_comes_back_exactly_whether_for_all_columns_or_for_one(name):
     kind, examples = EVERY_FAMILY[name]
     column = "mail" if name == "text" else "rooms"
@@ -115,9 +115,8 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_with_columns_of_every_kind_comes_back_exactly(name):
     before = mixed(**MODELS[name])
-    assert {type(group.kind) for group in before.tally.schema.groups} == {
-        each for each in KINDS.values() if each.__module__.startswith("tallybayes.")
-    }
+    shipped = {each for each in KINDS.values() if each.__module__.startswith("tallybayes.")}
+    assert {type(group.kind) for group in before.tally.schema.groups} == shipped - {Joint}
     after = again(before)
     assert_same_answers(after, before, NEW)
     assert (after.classes, after.model.prior.tolist()) == (

@@ -5,6 +5,7 @@ from tallybayes.estimators.discrete_nb import BernoulliNB, ComplementNB, Multino
 from tallybayes.estimators.gaussian_nb import GaussianNB
 from tallybayes.estimators.mixed_nb import MixedNB
 from tallybayes.estimators.naive_bayes import NaiveBayes
+from tallybayes.estimators.semi_naive_bayes import SemiNaiveBayes
 from tallybayes.estimators.storage import load
 from tallybayes.estimators.text_nb import TextNB
 
@@ -16,6 +17,7 @@ __all__ = [
     "MixedNB",
     "MultinomialNB",
     "NaiveBayes",
+    "SemiNaiveBayes",
     "TextNB",
     "load",
 ]

@@ -135,13 +135,17 @@ class NaiveBayes(TallyClassifier):
             rows = self._labelled(X, y, sample_weight, reset=True)
             tally = self._tally(rows)
             recipe = self._recipe(tally, ())
-            how = checked_how(self.calibration)
+            how = self._how()
             if how is not None:
                 ready = self._prepared(tally.schema, recipe, rows)
                 left_out = LeaveOneOut(ready.data, tally)
                 self._calibration = calibrated(ready.data, ready.recipe, how, left_out)
                 recipe = replace(recipe, calibration=self._calibration)
             return self._become(tally, recipe, rows.labels, estimate=True)
+
+    def _how(self) -> How | None:
+        """Return how evidence is weighed, if it is."""
+        return checked_how(self.calibration)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count more rows; any sequence of calls gives what one `fit` on all rows gives.
@@ -159,7 +163,7 @@ class NaiveBayes(TallyClassifier):
         """
         with self._all_or_nothing():
             before: Fitted | None = vars(self).get("_fitted")
-            if before is None and checked_how(self.calibration) is not None:
+            if before is None and self._how() is not None:
                 raise TallyBayesError(
                     "a calibration is fitted on all rows: call fit() with a first batch, then "
                     "partial_fit(), which keeps it"

@@ -11,13 +11,14 @@ from tallybayes.estimators.discrete_nb import BernoulliNB, ComplementNB, Multino
 from tallybayes.estimators.gaussian_nb import GaussianNB
 from tallybayes.estimators.mixed_nb import MixedNB
 from tallybayes.estimators.naive_bayes import NaiveBayes
+from tallybayes.estimators.semi_naive_bayes import SemiNaiveBayes
 from tallybayes.estimators.text_nb import TextNB
 from tallybayes.modelfile import load as load_file
 
 ESTIMATORS: dict[str, type[TallyClassifier]] = {
     estimator.__name__: estimator
     for estimator in (
-        *(NaiveBayes, TextNB, MixedNB),
+        *(NaiveBayes, SemiNaiveBayes, TextNB, MixedNB),
         *(GaussianNB, MultinomialNB, BernoulliNB, ComplementNB, CategoricalNB),
     )
 }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -405,7 +405,10 @@ def _terms(model: Model, batch: Batch, record: Record) -> tuple[Term, ...]:
         beside = schema.groups[factor.group] in schema.extra
         for unit, name in enumerate(map(str, factor.names)):
             value = _encoded(block, unit) if beside else plain_value(record.get(name))
-            found[name] = _term(factor, unit, name, value, tuple(logs[unit]))
+            term = _term(factor, unit, name, value, tuple(logs[unit]))
+            if beside and value is not None:
+                term = replace(term, value=schema.kind(name).shown(value))
+            found[name] = term
     own = [str(name) for name in schema.names]
     return tuple(found[name] for name in dict.fromkeys([*own, *found]))
 

@@ -45,12 +45,14 @@ class ColumnInfo:
     classes: tuple[Label, ...]  # in the order of the block's rows
     names: Sequence[str]  # of the units
     declared: Sequence[tuple[Label, ...]] = ()  # for each unit the values, or edges
+    kinds: Sequence[Kind] = ()  # for each unit, where they differ: those of an extra group
 
     def select(self, units: Sequence[int]) -> ColumnInfo:
         """Return what is known of some units, of which one may be there several times."""
         declared = [self.declared[j] for j in units] if self.declared else ()
+        kinds = [self.kinds[j] for j in units] if self.kinds else ()
         names = {j: self.names[j] for j in set(units)}  # numbered names are made when asked for
-        return ColumnInfo(self.classes, [names[j] for j in units], declared)
+        return ColumnInfo(self.classes, [names[j] for j in units], declared, kinds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

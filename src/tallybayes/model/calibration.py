@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from tallybayes.errors import number
 from tallybayes.value import Value
 
 Floats = NDArray[np.float64]
-How = Literal["temperature", "weights"]
+How = Literal["temperature", "weights", "evidence"]
 
 
 class Calibration(Value, frozen=True, eq=False):
@@ -53,6 +53,7 @@ class Calibration(Value, frozen=True, eq=False):
     accuracy: float = float("nan")
     accuracy_before: float = float("nan")
     rows: int = 0
+    constants: Mapping[Any, float] = {}
 
     def __post_init__(self) -> None:
         for exponent in (*self.exponents.values(), self.default, self.prior):

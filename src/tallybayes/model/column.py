@@ -54,8 +54,7 @@ class ModelColumn:
     @property
     def kind(self) -> Kind:
         """What was counted of it."""
-        own = self.name in self._alone.names  # and not what is counted beside the columns
-        return self.schema.kind(self.name) if own else self.factor.kind
+        return self.schema.kind(self.name)
 
     @cached_property
     def parameters(self) -> Parameters:
@@ -93,8 +92,10 @@ class ModelColumn:
 
     @cached_property
     def _alone(self) -> Schema:
-        """The schema of what it reads."""
-        return Schema(self.reads, tuple(self.schema.kind(name) for name in self.reads))
+        """The schema of what it reads, and of what is counted of that."""
+        columns = Schema(self.reads, tuple(self.schema.kind(name) for name in self.reads))
+        beside = self.reads != (self.name,)
+        return columns.with_extra(self.kind, self.reads) if beside else columns
 
     def rows_of(self, source: Source) -> Frame:
         """Return a table of only the columns that it reads."""
@@ -106,11 +107,13 @@ class ModelColumn:
 
     def encoded(self, source: Source) -> Block:
         """Return the column of some rows as the parameters read it."""
-        (block,) = encoded(self.rows_of(source), self._alone)
-        return block
+        return encoded(self.rows_of(source), self._alone)[-1]
 
     def log_prob(self, values: Sequence[Any]) -> Floats:
-        """Return log P(value | class) for each value (down) and class (across)."""
+        """Return log P(value | class) for each value (down) and class (across).
+
+        Where it reads several columns, a value is a tuple of theirs.
+        """
         return self._asked(self.parameters, values)
 
     def evidence(self, values: Sequence[Any]) -> Floats:
@@ -120,8 +123,10 @@ class ModelColumn:
     def _asked(self, parameters: Parameters, values: Sequence[Any]) -> Floats:
         if not len(values):
             return np.zeros((0, len(self.classes)))
-        (batch,) = batches(as_source({self.reads[0]: list(values)}), self._alone)
-        return parameters.log_prob(batch.blocks[0])[:, 0, :] + 0.0  # no -0.0
+        columns = [values] if len(self.reads) == 1 else zip(*values, strict=True)
+        table = {name: list(column) for name, column in zip(self.reads, columns, strict=True)}
+        (batch,) = batches(as_source(table), self._alone)
+        return parameters.log_prob(batch.blocks[-1])[:, 0, :] + 0.0  # no -0.0
 
     def sample(self, rng: np.random.Generator, classes: NDArray[np.int64]) -> NDArray[Any]:
         """Draw among the values that were counted, by their probabilities."""

@@ -226,6 +226,7 @@ class Model:
         logs = safe_log(self.prior)
         if self.calibration is not None:
             np.multiply(logs, self.calibration.prior, out=logs, where=np.isfinite(logs))
+            logs += [self.calibration.constants.get(label, 0.0) for label in self.classes]
         return logs
 
     @cached_property

@@ -102,7 +102,8 @@ class Recipe:
             for family, units in _shared_out(names, group.kind, default, chosen):
                 some = [names[place] for place in units] if units else names
                 values = [declared.get(name, ()) for name in some] if declared else ()
-                info = ColumnInfo(tally.classes, some, values)
+                kinds = schema.kinds_of(group) if group in schema.extra else ()
+                info = ColumnInfo(tally.classes, some, values, kinds)
                 counted = block.select(units) if units else block
                 yield FactorPlan(number, tuple(units), group.kind, info, family, counted)
 

@@ -1,0 +1,296 @@
+"""Weighted evidence: several views of each column, a few joint ones, and a weight for each.
+
+Each column is counted in several ways at once: as its own kind, cut where the classes differ, cut
+into parts of equal size, and whether it is missing. A few pairs and triples of columns are counted
+together. Candidates are screened before they are counted: at the fitted weights the term t of a
+candidate has the slope g = sum of (t of the row's class - its mean over the classes) and the bend
+h = sum of its variance over the classes, so that its weight would gain about g^2 / 2h nats of
+log-loss. All terms are those of leave-one-out, so a candidate that repeats the rows gains nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallybayes.batches import Cells, encode_classes
+from tallybayes.evidence.weights import JOINT, EvidenceProblem
+from tallybayes.families.bins import entropy_edges
+from tallybayes.families.interaction import Interaction
+from tallybayes.kinds import Categories, Intervals, Joint, Part
+from tallybayes.model import Recipe
+from tallybayes.model.calibration import Calibration
+from tallybayes.schema import Schema
+from tallybayes.sources import Source, SparseMatrix
+from tallybayes.sources.labels import Label
+from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.tokenizer import Words
+from tallybayes.validation.calibration import no_closed_form
+from tallybayes.validation.leave_one_out import LeaveOneOut
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
+Joints = Literal["auto"] | Sequence[Sequence[str]]
+
+MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
+LEAST_GAIN = 4.0  # nats, of a pair
+TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
+MOST_CELLS = 4_000  # of a joint
+FEW_COLUMNS = 16  # of which all triples are tried
+STRONGEST = 20  # pairs that triples are built from, where there are more columns
+LEAST_MOST = 30  # joints of each size that may be added, of however few columns
+LEAST_WEIGHT = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What is counted beside the columns themselves, and what everything weighs.
+
+    `gains` are what joint terms promised when they were screened, in nats.
+    """
+
+    schema: Schema
+    calibration: Calibration
+    gains: dict[str, float]
+
+
+def weigh_evidence(
+    source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe, joints: Joints = "auto"
+) -> Evidence:
+    """Find views of the columns of some rows and columns that belong together; weigh everything.
+
+    Parameters
+    ----------
+    source, y, w
+        The rows, their labels and weights.
+    schema, recipe
+        The columns, and how they are estimated.
+    joints
+        Columns that are looked at together, as tuples of names; "auto": those that promise to help.
+    """
+    search = _Search(source, y, w, schema, recipe)
+    if joints == "auto":
+        search.add(search.pairs(), LEAST_GAIN)
+        triples = list(search.triples())
+        search.add(triples, max(LEAST_GAIN, TRIPLES * np.log(max(len(triples), 1))))
+    else:
+        search.add([unit for names in joints for unit in search.unit(tuple(names), 5)], -1.0)
+    return search.outcome()
+
+
+class _Search:
+    """The rows, the terms so far, and their weights."""
+
+    def __init__(self, source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe) -> None:
+        self.schema = schema
+        self.cells = Cells(source, schema.names, (), (), slice(0, source.n_rows))
+        self.place = {str(name): k for k, name in enumerate(schema.names)}
+        weights = np.ones(source.n_rows) if w is None else np.asarray(w, np.float64)
+        self.counted = weights > 0.0
+        self.n = int(self.counted.sum())
+        self.usable = [] if isinstance(source, SparseMatrix) else [
+            str(name) for name, kind, _ in schema if not isinstance(kind, Words)
+        ]  # fmt: skip
+        columns = {name: self.cells.column(place) for name, place in self.place.items()}
+        self.numbers = {
+            name: np.asarray(self.cells.numbers(self.place[name]), np.float64)
+            for name in self.usable
+            if columns[name].type in ("integer", "float")
+        }
+        self.gaps = {
+            name: bool(self.cells.missing(self.place[name])[self.counted].any())
+            for name in self.usable
+        }
+        self._parts: dict[tuple[str, int], Part] = {}
+        self._codes: dict[tuple[str, Part], Array] = {}
+        self.units = list(self._views(*encode_classes(y, source.n_rows), w))
+        self.gains: dict[str, float] = {}
+        data = LabelledRows.of(source, _with_units(schema, self.units), y, w)
+        closed = LeaveOneOut(data).closed_terms(recipe, np.arange(len(data)))
+        if closed is None:
+            raise no_closed_form("evidence")
+        terms, exact = closed
+        self.rows = np.flatnonzero(exact & (terms.w > 0.0))
+        self.names, self.classes = list(terms.names), terms.classes
+        self.y, self.w = terms.y[self.rows], terms.w[self.rows]
+        single = np.zeros(len(self.names), bool)
+        some = terms.terms[self.rows], terms.log_prior[self.rows]
+        self.problem = EvidenceProblem(*some, self.y, self.w, single)
+        self.found = self.problem.solved()
+
+    def part(self, name: str, into: int) -> Part:
+        """Return how a column is cut: numbers into about so many parts of equal size."""
+        into = into if name in self.numbers else 0
+        if (name, into) not in self._parts:
+            if into:
+                edges = _equal_parts(self.numbers[name][self.counted], into)
+                part = Part(edges=edges, missing=self.gaps[name], name=f"{into} parts")
+            else:
+                codes, labels = self.cells.codes(self.place[name])
+                there = np.unique(codes[(codes >= 0) & self.counted]).tolist()
+                values = tuple(sorted(labels[k] for k in there))
+                part = Part(values=values, missing=self.gaps[name])
+            self._parts[name, into] = part
+        return self._parts[name, into]
+
+    def _views(self, y: Array, classes: Sequence[Label], w: Any) -> Iterator[Unit]:
+        """Go through the further views of single columns."""
+        for name in self.usable:
+            kind = self.schema.kind(name)
+            if name in self.numbers and not isinstance(kind, Categories | Intervals):
+                x = self.numbers[name]
+                edges = entropy_edges(x, y, len(classes), w)
+                if len(edges):
+                    yield (name,), (Part(edges=tuple(edges), name="supervised parts"),)
+                for into in (10, 40) if self.n >= MANY else (10,):
+                    equal = _equal_parts(x[self.counted], into)
+                    if len(equal) > (0 if into == 10 else 9):
+                        yield (name,), (Part(edges=equal, name=f"{into} parts"),)
+            if self.gaps[name]:
+                yield (name,), (Part(missing=True),)
+
+    def pairs(self) -> Iterator[Unit]:
+        """Go through the pairs of columns that could be counted."""
+        for into in (5, 3, 9, 20) if self.n >= MORE else (5, 3, 9):
+            for names in combinations(self.usable, 2):
+                if into == 5 or any(name in self.numbers for name in names):
+                    yield from self.unit(names, into)
+
+    def triples(self) -> Iterator[Unit]:
+        """Go through the triples of columns that could be counted."""
+        order = {name: k for k, name in enumerate(self.usable)}
+        some: set[tuple[str, ...]] = set()
+        if len(order) <= FEW_COLUMNS:
+            some = set(combinations(self.usable, 3))
+        else:
+            pairs = [names for names, _ in self.units if len(names) == 2][:STRONGEST]
+            for pair in pairs:
+                triples = ({*pair, other} for other in self.usable if other not in pair)
+                some |= {tuple(sorted(triple, key=order.__getitem__)) for triple in triples}
+        for names in sorted(some, key=lambda triple: [order[name] for name in triple]):
+            yield from self.unit(names, 5 if self.n >= MANY else 3)
+
+    def unit(self, names: tuple[str, ...], into: int) -> Iterator[Unit]:
+        """Return columns that are looked at together, unless they have too many cells, or one."""
+        for name in names:
+            self.schema.place_of(name)
+        parts = tuple(self.part(name, into) for name in names)
+        sizes = [part.size for part in parts]
+        if min(sizes) > 1 and np.prod(sizes) <= MOST_CELLS:
+            yield names, parts
+
+    def _terms(self, unit: Unit) -> Floats:
+        """Return the leave-one-out terms of columns together, by class and row."""
+        codes = []
+        for name, part in zip(*unit, strict=True):
+            if (name, part) not in self._codes:
+                of_rows = part.codes(self.cells, self.place[name])[self.rows]
+                self._codes[name, part] = of_rows
+            codes.append(self._codes[name, part])
+        shape = tuple(part.size for part in unit[1])
+        return joint_terms(codes, shape, self.y, self.w, len(self.classes))
+
+    def add(self, candidates: Iterable[Unit], least: float) -> None:
+        """Add the candidates that promise to gain at least so much, and weigh everything again."""
+        shares, _ = self.problem.posterior(self.found.weights, self.found.constants)
+        posterior = np.concatenate([1.0 - shares.sum(axis=0, keepdims=True), shares])
+        promised = [(self._gain(self._terms(unit), posterior), unit) for unit in candidates]
+        promised = [each for each in promised if each[0] > least and each[1] not in self.units]
+        most = max(2 * len(self.schema.names), LEAST_MOST)
+        best = sorted(promised, key=lambda each: -each[0])[:most]
+        if not best:
+            return
+        for gain, unit in best:
+            self.units.append(unit)
+            self.names.append(_title(unit))
+            self.gains[_title(unit)] = gain
+        terms = np.stack([self._terms(unit).T for _, unit in best], axis=1)
+        self.problem = self.problem.with_joints(terms)
+        self.found = self.problem.solved(self.found.weights, self.found.constants)
+
+    def _gain(self, terms: Floats, posterior: Floats) -> float:
+        """Return what a weight of a joint term would gain, about, in nats."""
+        mean = (posterior * terms).sum(axis=0)
+        slope = float(self.w @ (terms[self.y, np.arange(len(self.y))] - mean))
+        bend = float(self.w @ ((posterior * terms * terms).sum(axis=0) - mean * mean))
+        return slope * slope / 2.0 / (bend + JOINT) if slope > 0.0 else 0.0
+
+    def outcome(self) -> Evidence:
+        """Return what is worth counting, with its weights."""
+        weights = dict(zip(self.names, self.found.weights.tolist(), strict=True))
+        kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]
+        dropped = {_title(unit) for unit in self.units if unit not in kept}
+        weights = {name: weight for name, weight in weights.items() if name not in dropped}
+        plain = self.problem.judged(np.ones(self.problem.k) * ~self.problem.joint)
+        fitted = self.problem.judged(self.found.weights, self.found.constants)
+        calibration = Calibration(
+            "evidence",
+            weights,
+            default=0.0,
+            loss=fitted.loss,
+            loss_before=plain.loss,
+            accuracy=fitted.accuracy,
+            accuracy_before=plain.accuracy,
+            rows=len(self.rows),
+            constants=dict(zip(self.classes, self.found.constants.tolist(), strict=True)),
+        )
+        gains = {name: gain for name, gain in self.gains.items() if name in weights}
+        return Evidence(_with_units(self.schema, kept), calibration, gains)
+
+
+def _with_units(schema: Schema, units: Sequence[Unit]) -> Schema:
+    """Return the schema with further units."""
+    if not units:
+        return schema
+    kind = Joint(tuple(parts for _, parts in units))
+    return schema.with_extra(kind, *(names for names, _ in units))
+
+
+def _title(unit: Unit) -> str:
+    names, parts = unit
+    return Joint((parts,)).title(names)
+
+
+def joint_terms(
+    codes: Sequence[Array], shape: tuple[int, ...], y: Array, w: Floats, n_classes: int
+) -> Floats:
+    """Return the leave-one-out terms of columns that are coded, by class and row."""
+    family, cells = Interaction(), int(np.prod(shape))
+    known = np.all([each >= 0 for each in codes], axis=0)
+    at = np.ravel_multi_index(tuple(np.maximum(each, 0) for each in codes), shape)
+    w = np.where(known, w, 0.0)
+    sums = np.asarray(np.bincount(y * cells + at, w, n_classes * cells), np.float64)
+    n = sums.reshape(n_classes, *shape)
+    axes = range(1, len(shape) + 1)
+    sides = [n.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
+    flat: Floats = n.reshape(n_classes, -1)
+    total = flat.sum(axis=1, keepdims=True)
+    places = np.indices(shape).reshape(len(shape), -1)
+    table = family.terms(
+        flat, [side[:, place] for side, place in zip(sides, places, strict=True)], total, shape
+    )
+    terms = table[:, at]
+    rows = np.arange(len(y))
+
+    def without(counts: Floats, where: Array) -> Floats:
+        return np.maximum(counts[y, where] - w, 0.0)
+
+    left = np.maximum(total[y, 0] - w, 0.0)
+    own = [without(side, code) for side, code in zip(sides, codes, strict=True)]
+    terms[y, rows] = family.terms(without(flat, at), own, left, shape)
+    return np.where(known, terms, 0.0)
+
+
+def _equal_parts(x: Floats, n: int) -> tuple[float, ...]:
+    """Return where numbers are cut into about n parts of equally many."""
+    known = x[~np.isnan(x)]
+    if not len(known):
+        return ()
+    edges = np.unique(np.quantile(known, np.arange(1, n) / n))
+    return tuple(edges[edges < known.max()].tolist())

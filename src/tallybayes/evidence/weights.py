@@ -1,0 +1,184 @@
+"""One convex problem: a weight for every piece of evidence, and a constant for every class.
+
+The weights w_j >= 0 of the terms and the constants b_c minimise, over the rows, each scored by the
+terms of all other rows,
+
+    sum of -log P(c | x) + s/2 sum_j (w_j - m)^2 + s/2 k max(m - 1, 0)^2 + q/2 sum_i v_i^2
+        + r/2 sum_c b_c^2,
+
+where the w_j are the k weights of single columns, m their mean, and the v_i those of joint terms.
+So single columns are drawn to one common weight, which is not above 1 unless rows say so, and joint
+terms to nothing. It is solved by Newton's method on the weights that are not held at 0.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+SINGLE, JOINT, CLASS = 10.0, 10.0, 1.0  # how strongly weights are drawn
+START = 0.25
+STEPS = 60
+SMALL = 1e-8  # relative gain of a step after which nothing moves any more
+FAR = 1e4  # nats that stand for more, so that sums stay finite
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvidenceWeights:
+    """Weights of terms, constants of classes, and the loss that they have."""
+
+    weights: Floats
+    constants: Floats
+    loss: float
+
+
+class Judged(NamedTuple):
+    """How good some weights are, on the rows that they were fitted on, each left out."""
+
+    loss: float
+    accuracy: float
+
+
+class EvidenceProblem:
+    """The problem for some rows.
+
+    Parameters
+    ----------
+    terms
+        What each term says of each row, by row, term and class.
+    log_prior
+        By row and class.
+    y, w
+        The class and weight of each row.
+    joint
+        Which terms are joint ones.
+    """
+
+    def __init__(
+        self, terms: Floats, log_prior: Floats, y: Integers, w: Floats, joint: Mask
+    ) -> None:
+        n, k, c = terms.shape
+        # against the first class, whose score is 0 then
+        gaps = np.clip(terms[:, :, 1:] - terms[:, :, :1], -FAR, FAR)
+        self.gaps = np.ascontiguousarray(gaps.transpose(2, 0, 1))
+        self.prior = np.clip(log_prior[:, 1:] - log_prior[:, :1], -FAR, FAR).T
+        self.y, self.w, self.joint = y, w, joint
+        self.n, self.k, self.c = n, k, c
+
+    def with_joints(self, terms: Floats) -> EvidenceProblem:
+        """Return the problem with further joint terms, by row, term and class."""
+        more = copy(self)
+        gaps = np.clip(terms[:, :, 1:] - terms[:, :, :1], -FAR, FAR).transpose(2, 0, 1)
+        more.gaps = np.concatenate([self.gaps, gaps], axis=2)
+        more.joint = np.append(self.joint, np.ones(terms.shape[1], bool))
+        more.k = len(more.joint)
+        return more
+
+    def judged(self, weights: Floats, constants: Floats | None = None) -> Judged:
+        """Return mean log-loss and accuracy of the rows with some weights."""
+        constants = np.zeros(self.c) if constants is None else constants
+        shares, loss = self.posterior(weights, constants)
+        every = np.concatenate([1.0 - shares.sum(axis=0, keepdims=True), shares])
+        right = float(self.w @ (every.argmax(axis=0) == self.y))
+        weight = float(self.w.sum()) or np.nan
+        return Judged(loss / weight, right / weight)
+
+    def _penalty(self, weights: Floats) -> tuple[float, Floats, Floats]:
+        """Return what is added for weights, its slope and its bend."""
+        single = np.flatnonzero(~self.joint)
+        bend = np.zeros((self.k, self.k))
+        bend[self.joint, self.joint] = JOINT
+        slope = np.where(self.joint, JOINT * weights, 0.0)
+        value = 0.5 * JOINT * float((weights[self.joint] ** 2).sum())
+        if len(single):
+            mean = float(weights[single].mean())
+            away, over = weights[single] - mean, max(mean - 1.0, 0.0)
+            value += 0.5 * SINGLE * (float(away @ away) + len(single) * over * over)
+            slope[single] = SINGLE * (away + over)
+            between = (1.0 if over > 0.0 else 0.0) / len(single) - 1.0 / len(single)
+            bend[np.ix_(single, single)] = SINGLE * between
+            bend[single, single] += SINGLE
+        return value, slope, bend
+
+    def posterior(self, weights: Floats, constants: Floats) -> tuple[Floats, float]:
+        """Return the posterior of all classes but the first, by class and row, and the loss."""
+        shift = constants[1:] - constants[0]
+        scores = self.gaps @ weights + self.prior + shift[:, None]
+        top = scores.max(axis=0, initial=0.0)
+        shares = np.exp(scores - top)
+        total = shares.sum(axis=0) + np.exp(-top)
+        own = np.concatenate([np.zeros((1, self.n)), scores])[self.y, np.arange(self.n)]
+        loss = float(self.w @ (np.log(total) + top - own))
+        return shares / total, loss
+
+    def _value(self, weights: Floats, constants: Floats) -> float:
+        return (
+            self.posterior(weights, constants)[1]
+            + self._penalty(weights)[0]
+            + 0.5 * CLASS * float(constants @ constants)
+        )
+
+    def solved(
+        self, start: Floats | None = None, constants: Floats | None = None
+    ) -> EvidenceWeights:
+        """Return the weights and constants."""
+        k, c = self.k, self.c
+        weights = np.where(self.joint, 0.0, START)
+        if start is not None:
+            weights[: len(start)] = start
+        constants = np.zeros(c) if constants is None else constants
+        one_hot = np.arange(1, c)[:, None] == self.y
+        for _ in range(STEPS):
+            shares, loss = self.posterior(weights, constants)
+            value, slope, bend = self._penalty(weights)
+            value += loss + 0.5 * CLASS * float(constants @ constants)
+            residual = (shares - one_hot) * self.w
+            slope = slope + np.einsum("cnk,cn->k", self.gaps, residual, optimize=True)
+            of_class = residual.sum(axis=1)
+            slope_c = np.append(-of_class.sum(), of_class) + CLASS * constants
+            heavy = shares * self.w
+            mean = np.einsum("cnk,cn->nk", self.gaps, shares)
+            for each, share in zip(self.gaps, heavy, strict=True):
+                bend += (each * share[:, None]).T @ each
+            bend -= (mean * self.w[:, None]).T @ mean
+            # classes with each other, and with terms
+            first = 1.0 - shares.sum(axis=0)
+            every = np.concatenate([first[None], shares])
+            classes = np.diag((every * self.w).sum(axis=1)) - (every * self.w) @ every.T
+            classes += CLASS * np.eye(c)
+            mixed = np.empty((c, k))
+            mixed[1:] = np.einsum("cnk,cn->ck", self.gaps, heavy) - (shares * self.w) @ mean
+            mixed[0] = -(first * self.w) @ mean
+            held = (weights <= 0.0) & (slope > 0.0)
+            free = np.flatnonzero(~held)
+            full = np.block(
+                [[bend[np.ix_(free, free)], mixed[:, free].T], [mixed[:, free], classes]]
+            )
+            full[np.diag_indices_from(full)] *= 1.0 + 1e-9
+            step = np.zeros(k + c)
+            places = np.append(free, k + np.arange(c))
+            step[places] = -np.linalg.solve(full, np.append(slope[free], slope_c))
+            size, moved = 1.0, False
+            while size > 1e-8:
+                tried = np.maximum(weights + size * step[:k], 0.0)
+                tried_c = constants + size * step[k:]
+                after = self._value(tried, tried_c)
+                expected = slope @ (tried - weights) + slope_c @ (tried_c - constants)
+                if after <= value + 1e-4 * expected:
+                    moved = True
+                    break
+                size /= 2.0
+            if not moved:
+                break
+            weights, constants = tried, tried_c
+            if value - after <= SMALL * abs(value):
+                break
+        return EvidenceWeights(weights, constants, self.posterior(weights, constants)[1])

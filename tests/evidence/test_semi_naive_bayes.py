@@ -1,0 +1,134 @@
+"""Semi-naive Bayes: what naive Bayes cannot tell, in the same algebra."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+
+RNG = np.random.default_rng(0)
+N = 400
+A, B = RNG.integers(0, 2, N), RNG.integers(0, 2, N)
+X = {"a": np.array(["no", "yes"])[A], "b": np.array(["no", "yes"])[B], "c": RNG.normal(size=N)}
+Y = np.where(A == B, "same", "other")
+
+
+def some(rows, table=X):
+    return {name: values[rows] for name, values in table.items()}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tb.SemiNaiveBayes().fit(X, Y)
+
+
+def test_exclusive_or_goes_from_chance_to_certainty(model):
+    held = tb.SemiNaiveBayes().cross_val(X, Y, folds=5)
+    plain = tb.NaiveBayes().cross_val(X, Y, folds=5)
+    assert plain.score("accuracy") < 0.6
+    assert held.score("accuracy") == 1.0
+    assert held.score("log_loss") < 0.05
+    assert list(model.gains_) == ["a x b"]
+
+
+def test_three_columns_that_only_together_tell_are_found():
+    rng = np.random.default_rng(1)
+    bits = rng.integers(0, 2, (600, 5))
+    table = {f"x{k}": np.array(["n", "y"])[bits[:, k]] for k in range(5)}
+    odd = bits[:, [0, 2, 3]].sum(axis=1) % 2
+    model = tb.SemiNaiveBayes().fit(some(slice(0, 400), table), odd[:400])
+    assert "x0 x x2 x x3" in model.gains_
+    rest = some(slice(400, 600), table)
+    assert (model.predict(rest) == odd[400:]).all()
+
+
+def test_noise_yields_no_joints():
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        table = {f"x{k}": rng.choice(list("uvw"), 300) for k in range(5)}
+        model = tb.SemiNaiveBayes().fit(table, rng.integers(0, 2, 300))
+        found += bool(model.gains_)
+    assert found <= 1  # in 95 % of draws none
+
+
+def test_an_answer_is_a_sum(model):
+    record = {"a": "yes", "b": "no", "c": 0.3}
+    found = model.explain(record)
+    terms = np.sum([term.log_likelihood for term in found.terms], axis=0)
+    joint = model.model_.joint_log_likelihood([record])[0]
+    np.testing.assert_allclose(terms + model.model_.log_prior, joint, rtol=1e-9)
+    (pair,) = (term for term in found.terms if term.column == "a x b")
+    assert pair.value == "yes, no"
+    assert found.decision == "other"
+    row = model.predict_proba([record])[0]
+    np.testing.assert_allclose(list(model.model_.posterior_of(record).values()), row, rtol=1e-12)
+
+
+def test_it_learns_forgets_and_merges_with_its_weights(model):
+    first, rest = np.arange(100), np.arange(100, N)
+    parts = tb.SemiNaiveBayes().fit(X, Y)
+    parts.forget(some(first), Y[first])
+    weights = parts.calibration_
+    half = parts.predict_proba(X)
+    parts.partial_fit(some(first), Y[first])
+    np.testing.assert_allclose(parts.predict_proba(X), model.predict_proba(X), rtol=1e-9)
+    assert parts.calibration_ is weights
+    parts.forget(some(first), Y[first])
+    np.testing.assert_allclose(parts.predict_proba(X), half, rtol=1e-7)
+    other = tb.SemiNaiveBayes().fit(X, Y).forget(some(rest), Y[rest])
+    both = parts + other
+    np.testing.assert_allclose(both.predict_proba(X), model.predict_proba(X), rtol=1e-7)
+    with pytest.raises(tb.TallyBayesError, match="other views and joints"):
+        parts.merge(tb.SemiNaiveBayes(joints=()).fit(X, Y))
+
+
+def test_it_is_stored_and_read(model, tmp_path):
+    model.save(tmp_path / "m.tally")
+    read = tb.load(tmp_path / "m.tally")
+    assert isinstance(read, tb.SemiNaiveBayes)
+    np.testing.assert_allclose(read.predict_proba(X), model.predict_proba(X), rtol=1e-12)
+    assert read.gains_ == model.gains_
+    read.partial_fit(some([0]), Y[[0]])
+
+
+def test_missing_values_are_evidence_and_unseen_ones_are_ignored():
+    gone = RNG.random(N) < np.where(Y == "same", 0.6, 0.1)
+    table = {**X, "c": np.where(gone, np.nan, X["c"])}
+    model = tb.SemiNaiveBayes(joints=()).fit(table, Y)
+    assert model.calibration_.exponents["c is missing"] > 0.3
+    missing, there = model.predict_proba({"a": ["no"] * 2, "b": ["no"] * 2, "c": [np.nan, 0.0]})
+    assert missing[1] > 0.75 > there[1]
+    known = model.predict_proba({"a": [None], "b": ["no"], "c": [0.0]})
+    unseen = model.predict_proba({"a": ["new"], "b": ["no"], "c": [0.0]})
+    np.testing.assert_allclose(known, unseen)
+
+
+def test_the_users_word_on_joints_holds(model):
+    stated = tb.SemiNaiveBayes(joints=[("b", "a")]).fit(X, Y)
+    assert list(stated.gains_) == ["b x a"]
+    assert (stated.predict(X) == Y).all()
+    assert not tb.SemiNaiveBayes(joints=()).fit(X, Y).gains_
+    with pytest.raises(tb.TallyBayesError, match="no column 'd'"):
+        tb.SemiNaiveBayes(joints=[("a", "d")]).fit(X, Y)
+    with pytest.raises(tb.TallyBayesError, match=r"call fit\(\) with a first batch"):
+        tb.SemiNaiveBayes().partial_fit(X, Y)
+
+
+@pytest.mark.parametrize(("classes", "weighted"), [*product([2, 4], [False, True])])
+def test_it_is_not_worse_than_naive_bayes_where_that_is_right(classes, weighted):
+    rng = np.random.default_rng(classes)
+    y = rng.integers(0, classes, 500)
+    table = {
+        "n": rng.normal(y, 1.5),
+        "c": np.array(list("uvwx"))[(y + rng.integers(0, 2, 500)) % 4],
+        "words": np.array(["win cash", "see you", "lunch now", "hello"])[y],
+    }
+    w = rng.choice([1.0, 2.0], 500) if weighted else None
+    columns = {"words": "text"}
+    ours, plain = (
+        kind(columns).cross_val(table, y, folds=5, sample_weight=w).score("log_loss")
+        for kind in (tb.SemiNaiveBayes, tb.NaiveBayes)
+    )
+    assert ours < plain + 0.02

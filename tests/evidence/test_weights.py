@@ -1,0 +1,66 @@
+"""The convex problem of weights: against a general solver."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from tallybayes.evidence.weights import CLASS, JOINT, SINGLE, EvidenceProblem
+
+
+def drawn(n=300, k=9, c=3, joints=3, seed=0):
+    rng = np.random.default_rng(seed)
+    terms, y = rng.normal(size=(n, k, c)), rng.integers(0, c, n)
+    terms[np.arange(n), 0, y] += 1.0
+    terms[np.arange(n), k - 1, y] += 0.4
+    prior = np.log(rng.dirichlet(np.ones(c), n))
+    w = rng.choice([0.5, 1.0, 2.0], n)
+    return terms, prior, y, w, np.arange(k) >= k - joints
+
+
+def objective(terms, prior, y, w, joint):
+    """Write the loss down as the documentation does."""
+    n, k, _ = terms.shape
+
+    def value(theta):
+        weights, constants = theta[:k], theta[k:]
+        scores = np.einsum("nkc,k->nc", terms, weights) + prior + constants
+        logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        single, mean = weights[~joint], weights[~joint].mean()
+        return (
+            -w @ logs[np.arange(n), y]
+            + SINGLE / 2 * (((single - mean) ** 2).sum() + len(single) * max(mean - 1, 0) ** 2)
+            + JOINT / 2 * (weights[joint] ** 2).sum()
+            + CLASS / 2 * (constants**2).sum()
+        )
+
+    return value
+
+
+@pytest.mark.parametrize(("c", "scale"), [(2, 1.0), (3, 1.0), (5, 1.0), (3, 0.2)])
+def test_newton_finds_what_a_general_solver_finds(c, scale):
+    terms, prior, y, w, joint = drawn(c=c)
+    terms = terms * scale  # small terms want weights above 1
+    found = EvidenceProblem(terms, prior, y, w, joint).solved()
+    value, k = objective(terms, prior, y, w, joint), terms.shape[1]
+    bounds = [(0.0, None)] * k + [(None, None)] * c
+    start = np.append(np.full(k, 0.5), np.zeros(c))
+    peer = minimize(value, start, bounds=bounds, options={"maxfun": 10**6, "ftol": 1e-14})
+    ours = np.append(found.weights, found.constants)
+    assert value(ours) <= peer.fun + 1e-6 * abs(peer.fun)
+    np.testing.assert_allclose(ours, peer.x, atol=2e-3)
+    assert (found.weights >= 0.0).all()
+    assert (found.weights == 0.0).any()
+
+
+def test_joints_that_come_later_are_weighed_as_if_they_had_been_there():
+    terms, prior, y, w, joint = drawn()
+    whole = EvidenceProblem(terms, prior, y, w, joint)
+    first = EvidenceProblem(terms[:, :6], prior, y, w, joint[:6])
+    start = first.solved()
+    later = first.with_joints(terms[:, 6:])
+    found, expected = later.solved(start.weights, start.constants), whole.solved()
+    np.testing.assert_allclose(found.weights, expected.weights, atol=1e-4)
+    judged = later.judged(found.weights, found.constants)
+    assert judged.loss * w.sum() == pytest.approx(expected.loss, rel=1e-6)
+    scores = np.einsum("nkc,k->nc", terms, found.weights) + prior + found.constants
+    assert judged.accuracy == pytest.approx(w[scores.argmax(axis=1) == y].sum() / w.sum())
