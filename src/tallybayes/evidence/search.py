@@ -49,7 +49,7 @@ LEAST_WEIGHT = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class WeighedEvidence:
     """What is counted beside the columns themselves, and what everything weighs.
 
     `gains` are what joint terms promised when they were screened, in nats.
@@ -62,7 +62,7 @@ class Evidence:
 
 def weigh_evidence(
     source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe, joints: Joints = "auto"
-) -> Evidence:
+) -> WeighedEvidence:
     """Find views of the columns of some rows and columns that belong together; weigh everything.
 
     Parameters
@@ -221,7 +221,7 @@ class _Search:
         bend = float(self.w @ ((posterior * terms * terms).sum(axis=0) - mean * mean))
         return slope * slope / 2.0 / (bend + JOINT) if slope > 0.0 else 0.0
 
-    def outcome(self) -> Evidence:
+    def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights."""
         weights = dict(zip(self.names, self.found.weights.tolist(), strict=True))
         kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]
@@ -241,7 +241,7 @@ class _Search:
             constants=dict(zip(self.classes, self.found.constants.tolist(), strict=True)),
         )
         gains = {name: gain for name, gain in self.gains.items() if name in weights}
-        return Evidence(_with_units(self.schema, kept), calibration, gains)
+        return WeighedEvidence(_with_units(self.schema, kept), calibration, gains)
 
 
 def _with_units(schema: Schema, units: Sequence[Unit]) -> Schema:
