@@ -1,6 +1,6 @@
 """Weighted evidence: views of columns, a few of them together, and a weight for each."""
 
-from tallybayes.evidence.search import WeighedEvidence, Joints, weigh_evidence
+from tallybayes.evidence.search import Joints, WeighedEvidence, weigh_evidence
 from tallybayes.evidence.weights import EvidenceProblem, EvidenceWeights
 
-__all__ = ["WeighedEvidence", "EvidenceProblem", "EvidenceWeights", "Joints", "weigh_evidence"]
+__all__ = ["EvidenceProblem", "EvidenceWeights", "Joints", "WeighedEvidence", "weigh_evidence"]
