@@ -85,7 +85,7 @@ EVERY_FAMILY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(FAMILIES.keys() - {"interaction"}))  # of several columns
+@pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_comes_back_exactly_whether_for_all_columns_or_for_one(name):
     kind, examples = EVERY_FAMILY[name]
     column = "mail" if name == "text" else "rooms"

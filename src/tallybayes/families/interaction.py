@@ -31,7 +31,7 @@ from tallybayes.kinds import Joint
 from tallybayes.tallies import Codes
 
 
-@register("interaction", default_for=Joint)
+@register("", default_for=Joint)
 class Interaction(Family, frozen=True):
     """What columns say together beyond what they say alone, and further views of single columns.
 

@@ -15,6 +15,8 @@ F = TypeVar("F", bound=type[Family])
 _by_name: dict[str, type[Family]] = {}
 _defaults: list[tuple[Any, type[Family]]] = []
 
+_beside: dict[str, type[Family]] = {}  # of what is counted beside columns, which none is called
+
 FAMILIES: Mapping[str, type[Family]] = MappingProxyType(_by_name)
 
 
@@ -24,7 +26,7 @@ def register(name: str, default_for: Kind | type[Kind] | None = None) -> Callabl
     Parameters
     ----------
     name
-        What the family is called, such as "gaussian".
+        What the family is called, such as "gaussian"; "" if no single column can be of it.
     default_for
         The kind, or all kinds of a class, for which it is taken when no family is named.
     """
@@ -36,12 +38,20 @@ def register(name: str, default_for: Kind | type[Kind] | None = None) -> Callabl
         others = (each for key, each in _by_name.items() if key != name and each is not family)
         if any(each.__name__ == family.__name__ for each in others):
             raise TallyBayesError(f"there is a family {family.__name__} already; rename the class")
-        _by_name[name] = family
+        if name:
+            _by_name[name] = family
+        else:
+            _beside[family.__name__] = family
         if default_for is not None:
             _defaults.append((default_for, family))
         return family
 
     return add
+
+
+def storable() -> dict[str, type[Family]]:
+    """Return all families that a model file can have."""
+    return {**_by_name, **_beside}
 
 
 def family_named(name: str, where: str, also: tuple[str, ...] = ()) -> type[Family]:

@@ -12,7 +12,8 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.families import FAMILIES, Family
+from tallybayes.families import Family
+from tallybayes.families.registry import storable
 from tallybayes.kinds import KINDS, Kind
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
@@ -141,7 +142,7 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
     ) -> Manifest[Family, Kind]:
         """Describe a model; what could not be read again is refused."""
         recipe, tally = fitted.recipe, fitted.tally
-        any_of([*recipe.families, *recipe.columns.values()], FAMILIES)
+        any_of([*recipe.families, *recipe.columns.values()], storable())
         for label, rows in zip(tally.classes, tally.rows.tolist(), strict=True):
             if not rows:
                 raise TallyBayesError(
@@ -166,7 +167,7 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
     def form() -> Any:
         """Return the type as which it is read: one with all that is registered."""
         manifest: Any = Manifest
-        return manifest[any_of((), FAMILIES), any_of((), KINDS)]
+        return manifest[any_of((), storable()), any_of((), KINDS)]
 
     def fitted(self, arrays: Arrays) -> Fitted:
         """Put together what was taken apart; anything else is an error."""
