@@ -109,11 +109,19 @@ def test_the_users_word_on_joints_holds(model):
     stated = tb.SemiNaiveBayes(joints=[("b", "a")]).fit(X, Y)
     assert list(stated.gains_) == ["b x a"]
     assert (stated.predict(X) == Y).all()
-    assert not tb.SemiNaiveBayes(joints=()).fit(X, Y).gains_
+    assert not tb.SemiNaiveBayes(joints=None).fit(X, Y).gains_
     with pytest.raises(tb.TallyBayesError, match="no column 'd'"):
         tb.SemiNaiveBayes(joints=[("a", "d")]).fit(X, Y)
     with pytest.raises(tb.TallyBayesError, match=r"call fit\(\) with a first batch"):
         tb.SemiNaiveBayes().partial_fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "joints", ["none", 3, ["a"], [("a", "a")], [("a",)], [("a", "b", "c", "d")]]
+)
+def test_joints_that_mean_nothing_are_refused(joints):
+    with pytest.raises(tb.TallyBayesError, match=r"^joints (is|has)"):
+        tb.SemiNaiveBayes(joints=joints).fit(X, Y)
 
 
 @pytest.mark.parametrize(("classes", "weighted"), [*product([2, 4], [False, True])])

@@ -29,8 +29,8 @@ class SemiNaiveBayes(NaiveBayes):
     ----------
     columns, prior, alpha, unseen, positive
         As for `NaiveBayes`.
-    joints : "auto" or list of tuples of names
-        Columns that are looked at together: those that promise to help, or these; ``()`` for none.
+    joints : "auto", list of tuples of names, or None
+        Columns that are looked at together: those that promise to help, these, or none.
 
     Attributes
     ----------

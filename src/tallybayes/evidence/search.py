@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Cells, encode_classes
+from tallybayes.errors import TallyBayesError
 from tallybayes.evidence.weights import JOINT, EvidenceProblem
 from tallybayes.families.bins import entropy_edges
 from tallybayes.families.interaction import Interaction
@@ -36,12 +37,13 @@ from tallybayes.validation.leave_one_out import LeaveOneOut
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
-Joints = Literal["auto"] | Sequence[Sequence[str]]
+Joints = Literal["auto"] | Sequence[Sequence[str]] | None
 
 MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
 LEAST_GAIN = 4.0  # nats, of a pair
 TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
 MOST_CELLS = 4_000  # of a joint
+MOST_TOGETHER = 3  # columns
 FEW_COLUMNS = 16  # of which all triples are tried
 STRONGEST = 20  # pairs that triples are built from, where there are more columns
 LEAST_MOST = 30  # joints of each size that may be added, of however few columns
@@ -72,16 +74,31 @@ def weigh_evidence(
     schema, recipe
         The columns, and how they are estimated.
     joints
-        Columns that are looked at together, as tuples of names; "auto": those that promise to help.
+        Columns that are looked at together, as tuples of names; "auto": those that
+        promise to help; None: none.
     """
+    stated = [] if joints == "auto" else _stated(joints)
     search = _Search(source, y, w, schema, recipe)
     if joints == "auto":
         search.add(search.pairs(), LEAST_GAIN)
         triples = list(search.triples())
         search.add(triples, max(LEAST_GAIN, TRIPLES * np.log(max(len(triples), 1))))
     else:
-        search.add([unit for names in joints for unit in search.unit(tuple(names), 5)], -1.0)
+        search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
     return search.outcome()
+
+
+def _stated(joints: Any) -> list[tuple[str, ...]]:
+    """Return the columns that the user wants to be looked at together."""
+    units = [] if joints is None else joints
+    if isinstance(units, str) or not isinstance(units, Sequence):
+        raise TallyBayesError(f"joints is {joints!r}; say 'auto', None, or [('age', 'income')]")
+    for names in units:
+        if isinstance(names, str) or not 2 <= len(set(names)) == len(names) <= MOST_TOGETHER:
+            raise TallyBayesError(
+                f"joints has {names!r}; each is a tuple of two to {MOST_TOGETHER} different columns"
+            )
+    return [tuple(names) for names in units]
 
 
 class _Search:
