@@ -372,12 +372,32 @@ class Part(Value, frozen=True):
         Whether a missing value is a value of its own.
     name
         What this way to cut is called, if there are several.
+    smooth
+        How far a row counts in the intervals around its own too: a bell curve with this standard
+        deviation, as a share of all intervals.
+    alone
+        Intervals whose rows count nowhere else, and in which no others count.
     """
 
     edges: tuple[float, ...] | None = None
     values: tuple[Label, ...] = ()
     missing: bool = False
     name: str = ""
+    smooth: float = 0.0
+    alone: tuple[int, ...] = ()
+
+    @property
+    def spread(self) -> NDArray[np.float64] | None:
+        """How much a row of each interval counts in every other; None: each in its own alone."""
+        if not self.smooth:
+            return None
+        places = np.arange(self.known) / self.known
+        near = np.exp(-0.5 * ((places[:, None] - places) / self.smooth) ** 2)
+        among = ~np.isin(np.arange(self.known), self.alone)
+        near *= (among & among[:, None]) | np.eye(self.known, dtype=bool)
+        spread = np.eye(self.size)
+        spread[: self.known, : self.known] = near / near.sum(axis=1, keepdims=True)
+        return spread
 
     @property
     def known(self) -> int:

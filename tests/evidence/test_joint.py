@@ -1,7 +1,7 @@
 """What columns say together: against fractions, refits and the naive model."""
 
 from fractions import Fraction
-from math import log, prod
+from math import exp, log, prod
 
 import numpy as np
 import pytest
@@ -58,8 +58,41 @@ def test_without_counts_of_its_own_a_joint_says_nothing():
     np.testing.assert_allclose(found, 0.0, atol=1e-12)
 
 
-UNITS = Joint(((COLOUR, SIZE), (AGE,), (COLOUR, SIZE, AGE), (Part(missing=True),)))
-READS = ("colour", "size"), "age", ("colour", "size", "age"), "size"
+SMOOTH = Part(edges=(10.0, 18.0, 40.0, 65.0), smooth=0.3, alone=(1,), missing=True, name="smooth")
+
+
+def test_rows_count_in_neighbouring_intervals_by_a_bell_curve_over_their_numbers():
+    ages, labels = [5.0, 12.0, 15.0, 30.0, 30.0, 50.0, 70.0, None], list("aaabbbab")
+    schema = tb.Schema.of(("age",), [tb.Numeric()]).with_extra(Joint(((SMOOTH,),)), "age")
+    model = Recipe().model(tb.Tally.of({"age": ages}, labels, schema=schema))
+    interval = [0, 1, 1, 2, 2, 3, 4, 5]  # the last is that of missing values
+
+    def share(of, at):
+        """Return how much a row of an interval counts in another."""
+        if of == at or 1 in (of, at) or 5 in (of, at):  # 1 is alone
+            near = float(of == at)
+        else:
+            near = exp(-0.5 * ((of - at) / 5 / 0.3) ** 2)
+        return near / sum(
+            exp(-0.5 * ((of - k) / 5 / 0.3) ** 2) if of != 1 and k != 1 and of < 5 else of == k
+            for k in (range(5) if of < 5 else (5,))
+        )
+
+    worth = sum(share(k, k) for k in range(6))  # intervals
+    for column, label in enumerate("ab"):
+        own = [place for place, c in zip(interval, labels, strict=True) if c == label]
+        expected = [
+            log((sum(share(of, at) for of in own) + worth / 6) / (len(own) + worth))
+            for at in interval
+        ]
+        found = model.column("age in smooth").log_prob(ages)[:, column]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+UNITS = Joint(
+    ((COLOUR, SIZE), (AGE,), (COLOUR, SIZE, AGE), (Part(missing=True),), (SMOOTH,), (SIZE, SMOOTH))
+)
+READS = ("colour", "size"), "age", ("colour", "size", "age"), "size", "age", ("size", "age")
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -74,6 +107,7 @@ def test_rows_are_left_out_as_refits_do_and_forgotten_as_if_never_seen(weighted)
     y, w = rng.choice(list("abc"), n), rng.choice([0.5, 1.0, 2.0], n) if weighted else None
     schema = tb.Schema.infer(X).with_extra(UNITS, *READS)
     names = ["colour x size", "age in 3 parts", "colour x size x age in 3 parts", "size is missing"]
+    names += ["age in smooth", "size x age in smooth"]
     assert list(schema.names_of(schema.groups[-1])) == names
 
     def some(rows):

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from tallybayes.evidence import weights
 from tallybayes.evidence.weights import CLASS, JOINT, SINGLE, EvidenceProblem
+from tallybayes.kernels import compiled, plain
 
 
 def drawn(n=300, k=9, c=3, joints=3, seed=0):
@@ -64,3 +66,37 @@ def test_joints_that_come_later_are_weighed_as_if_they_had_been_there():
     assert judged.loss * w.sum() == pytest.approx(expected.loss, rel=1e-6)
     scores = np.einsum("nkc,k->nc", terms, found.weights) + prior + found.constants
     assert judged.accuracy == pytest.approx(w[scores.argmax(axis=1) == y].sum() / w.sum())
+
+
+def test_second_derivatives_of_some_rows_lead_to_the_same_weights(monkeypatch):
+    terms, prior, y, w, joint = drawn(n=4000)
+    exact = EvidenceProblem(terms, prior, y, w, joint).solved()
+    monkeypatch.setattr(weights, "MOST_WORK", 4000 * 9 * 9 * 2 // 8)  # every eighth row
+    some = EvidenceProblem(terms, prior, y, w, joint).solved()
+    np.testing.assert_allclose(some.weights, exact.weights, atol=1e-4)
+    np.testing.assert_allclose(some.constants, exact.constants, atol=1e-4)
+
+
+@pytest.mark.parametrize("c", [2, 4])
+def test_a_candidate_is_screened_by_slope_and_bend_of_the_likelihood(c):
+    """Against differences of the log-likelihood in the weight of the term, for both twins."""
+    rng = np.random.default_rng(c)
+    n, cells = 200, 7
+    at, y = rng.integers(-1, cells, n), rng.integers(0, c, n)
+    w, table, own = rng.random(n), rng.normal(size=(cells, c)), rng.normal(size=n)
+    scores = rng.normal(size=(n, c))
+    own[at < 0] = 0.0
+    terms = np.where((at >= 0)[:, None], table[at], 0.0)
+    terms[np.arange(n), y] = own
+
+    def likelihood(weight):
+        z = scores + weight * terms
+        return w @ (z[np.arange(n), y] - np.logaddexp.reduce(z, axis=1))
+
+    step = 1e-3
+    posterior = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
+    up, here, down = likelihood(step), likelihood(0.0), likelihood(-step)
+    for twin in (plain, compiled):
+        slope, bend = twin.score_test(at, y, w, table, own, posterior)
+        assert slope == pytest.approx((up - down) / 2 / step, rel=1e-5)
+        assert bend == pytest.approx(-(up + down - 2 * here) / step**2, rel=1e-4)

@@ -1,7 +1,7 @@
 """Weighted evidence: several views of each column, a few joint ones, and a weight for each.
 
 Each column is counted in several ways at once: as its own kind, cut where the classes differ, cut
-into parts of equal size, and whether it is missing. A few pairs and triples of columns are counted
+finely and smoothed more or less, and whether it is missing. A few pairs and triples of columns are counted
 together. Candidates are screened before they are counted: at the fitted weights the term t of a
 candidate has the slope g = sum of (t of the row's class - its mean over the classes) and the bend
 h = sum of its variance over the classes, so that its weight would gain about g^2 / 2h nats of
@@ -10,6 +10,7 @@ log-loss. All terms are those of leave-one-out, so a candidate that repeats the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -22,7 +23,9 @@ from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError
 from tallybayes.evidence.weights import JOINT, EvidenceProblem
 from tallybayes.families.bins import entropy_edges
-from tallybayes.families.interaction import Interaction
+from tallybayes.families.interaction import CellCounts, Interaction
+from tallybayes.kernels.choice import loops_for
+from tallybayes.kernels.threads import over_rows
 from tallybayes.kinds import Categories, Intervals, Joint, Part
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration
@@ -40,6 +43,9 @@ Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
 Joints = Literal["auto"] | Sequence[Sequence[str]] | None
 
 MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
+FINE, FINER = 30, 60  # parts of a smooth view
+ALONE = 5.0  # times as many rows as parts have on average: a number that nothing is smoothed with
+WIDTHS = {0.3: "smooth parts", 1.0: "smoother parts"}  # bandwidth of ranks, times n^(-1/5)
 LEAST_GAIN = 4.0  # nats, of a pair
 TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
 MOST_CELLS = 4_000  # of a joint
@@ -110,6 +116,7 @@ class _Search:
         self.place = {str(name): k for k, name in enumerate(schema.names)}
         weights = np.ones(source.n_rows) if w is None else np.asarray(w, np.float64)
         self.counted = weights > 0.0
+        self.weighted = bool((weights[self.counted] != 1.0).any())
         self.n = int(self.counted.sum())
         self.usable = [] if isinstance(source, SparseMatrix) else [
             str(name) for name, kind, _ in schema if not isinstance(kind, Words)
@@ -146,7 +153,7 @@ class _Search:
         into = into if name in self.numbers else 0
         if (name, into) not in self._parts:
             if into:
-                edges = _equal_parts(self.numbers[name][self.counted], into)
+                edges, _ = equal_parts(self.numbers[name][self.counted], into)
                 part = Part(edges=edges, missing=self.gaps[name], name=f"{into} parts")
             else:
                 codes, labels = self.cells.codes(self.place[name])
@@ -162,13 +169,14 @@ class _Search:
             kind = self.schema.kind(name)
             if name in self.numbers and not isinstance(kind, Categories | Intervals):
                 x = self.numbers[name]
-                edges = entropy_edges(x, y, len(classes), w)
+                # of few rows the cuts know each row's class too well
+                edges = entropy_edges(x, y, len(classes), w) if self.n >= MANY else np.empty(0)
                 if len(edges):
                     yield (name,), (Part(edges=tuple(edges), name="supervised parts"),)
-                for into in (10, 40) if self.n >= MANY else (10,):
-                    equal = _equal_parts(x[self.counted], into)
-                    if len(equal) > (0 if into == 10 else 9):
-                        yield (name,), (Part(edges=equal, name=f"{into} parts"),)
+                fine, alone = equal_parts(x[self.counted], FINE if self.n < MANY else FINER)
+                for width, called in WIDTHS.items() if len(fine) else ():
+                    smooth = width * self.n**-0.2
+                    yield (name,), (Part(edges=fine, smooth=smooth, alone=alone, name=called),)
             if self.gaps[name]:
                 yield (name,), (Part(missing=True),)
 
@@ -202,41 +210,66 @@ class _Search:
         if min(sizes) > 1 and np.prod(sizes) <= MOST_CELLS:
             yield names, parts
 
-    def _terms(self, unit: Unit) -> Floats:
-        """Return the leave-one-out terms of columns together, by class and row."""
-        codes = []
+    def _counted(self, unit: Unit) -> tuple[Array, Floats, Floats]:
+        """Return the cell of each row, the terms of cells, and each row's own class's without it.
+
+        The terms are by cell and class.
+        """
+        at, known = np.zeros(len(self.y), np.int64), np.ones(len(self.y), bool)
         for name, part in zip(*unit, strict=True):
-            if (name, part) not in self._codes:
-                of_rows = part.codes(self.cells, self.place[name])[self.rows]
-                self._codes[name, part] = of_rows
-            codes.append(self._codes[name, part])
+            codes = self._codes.get((name, part))
+            if codes is None:
+                codes = part.codes(self.cells, self.place[name])[self.rows].astype(np.int32)
+                self._codes[name, part] = codes
+            at = at * part.size + codes
+            known &= codes >= 0
         shape = tuple(part.size for part in unit[1])
-        return joint_terms(codes, shape, self.y, self.w, len(self.classes))
+        cells, n_classes = math.prod(shape), len(self.classes)
+        w = self.w if known.all() else np.where(known, self.w, 0.0)
+        n = np.bincount(self.y * cells + np.where(known, at, 0), w, n_classes * cells)
+        at = np.where(known, at, -1)
+        counts = CellCounts(Interaction(), n.reshape(n_classes, *shape), unit[1])
+        own = counts.own(at, self.y, self.w if self.weighted else None)
+        return at, np.ascontiguousarray(counts.table().T), own
+
+    def _terms(self, unit: Unit) -> Floats:
+        """Return the leave-one-out terms of columns together, by row and class."""
+        at, table, own = self._counted(unit)
+        terms = np.where((at >= 0)[:, None], table[at], 0.0)
+        terms[np.arange(len(self.y)), self.y] = own
+        return terms
 
     def add(self, candidates: Iterable[Unit], least: float) -> None:
         """Add the candidates that promise to gain at least so much, and weigh everything again."""
         shares, _ = self.problem.posterior(self.found.weights, self.found.constants)
         posterior = np.concatenate([1.0 - shares.sum(axis=0, keepdims=True), shares])
-        promised = [(self._gain(self._terms(unit), posterior), unit) for unit in candidates]
-        promised = [each for each in promised if each[0] > least and each[1] not in self.units]
+        posterior = np.ascontiguousarray(posterior.T)
+        units = [unit for unit in candidates if unit not in self.units]
+        n_cells = len(units) * posterior.size
+        some = over_rows(
+            lambda some: [self._gain(unit, posterior, n_cells) for unit in units[some]],
+            len(units), n_cells,
+        )  # fmt: skip
+        gains = [gain for part in some for gain in part]
+        promised = [pair for pair in zip(gains, units, strict=True) if pair[0] > least]
         most = max(2 * len(self.schema.names), LEAST_MOST)
-        best = sorted(promised, key=lambda each: -each[0])[:most]
+        best = sorted(promised, key=lambda pair: -pair[0])[:most]
         if not best:
             return
         for gain, unit in best:
             self.units.append(unit)
             self.names.append(_title(unit))
             self.gains[_title(unit)] = gain
-        terms = np.stack([self._terms(unit).T for _, unit in best], axis=1)
+        terms = np.stack([self._terms(unit) for _, unit in best], axis=1)
         self.problem = self.problem.with_joints(terms)
         self.found = self.problem.solved(self.found.weights, self.found.constants)
 
-    def _gain(self, terms: Floats, posterior: Floats) -> float:
+    def _gain(self, unit: Unit, posterior: Floats, n_cells: int) -> float:
         """Return what a weight of a joint term would gain, about, in nats."""
-        mean = (posterior * terms).sum(axis=0)
-        slope = float(self.w @ (terms[self.y, np.arange(len(self.y))] - mean))
-        bend = float(self.w @ ((posterior * terms * terms).sum(axis=0) - mean * mean))
-        return slope * slope / 2.0 / (bend + JOINT) if slope > 0.0 else 0.0
+        at, table, own = self._counted(unit)
+        test = loops_for(n_cells).score_test
+        slope, bend = test(at, self.y, self.w, table, own, posterior)
+        return float(slope * slope / 2.0 / (bend + JOINT)) if slope > 0.0 else 0.0
 
     def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights."""
@@ -274,40 +307,19 @@ def _title(unit: Unit) -> str:
     return Joint((parts,)).title(names)
 
 
-def joint_terms(
-    codes: Sequence[Array], shape: tuple[int, ...], y: Array, w: Floats, n_classes: int
-) -> Floats:
-    """Return the leave-one-out terms of columns that are coded, by class and row."""
-    family, cells = Interaction(), int(np.prod(shape))
-    known = np.all([each >= 0 for each in codes], axis=0)
-    at = np.ravel_multi_index(tuple(np.maximum(each, 0) for each in codes), shape)
-    w = np.where(known, w, 0.0)
-    sums = np.asarray(np.bincount(y * cells + at, w, n_classes * cells), np.float64)
-    n = sums.reshape(n_classes, *shape)
-    axes = range(1, len(shape) + 1)
-    sides = [n.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
-    flat: Floats = n.reshape(n_classes, -1)
-    total = flat.sum(axis=1, keepdims=True)
-    places = np.indices(shape).reshape(len(shape), -1)
-    table = family.terms(
-        flat, [side[:, place] for side, place in zip(sides, places, strict=True)], total, shape
-    )
-    terms = table[:, at]
-    rows = np.arange(len(y))
+def equal_parts(x: Floats, n: int) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Return where numbers are cut into about n parts, and which parts are one frequent number.
 
-    def without(counts: Floats, where: Array) -> Floats:
-        return np.maximum(counts[y, where] - w, 0.0)
-
-    left = np.maximum(total[y, 0] - w, 0.0)
-    own = [without(side, code) for side, code in zip(sides, codes, strict=True)]
-    terms[y, rows] = family.terms(without(flat, at), own, left, shape)
-    return np.where(known, terms, 0.0)
-
-
-def _equal_parts(x: Floats, n: int) -> tuple[float, ...]:
-    """Return where numbers are cut into about n parts of equally many."""
-    known = x[~np.isnan(x)]
-    if not len(known):
-        return ()
-    edges = np.unique(np.quantile(known, np.arange(1, n) / n))
-    return tuple(edges[edges < known.max()].tolist())
+    A number that has more rows than a part of equally many would is a part of its own; the others
+    are cut into parts of equally many rows.
+    """
+    values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
+    frequent = counts * n > counts.sum()
+    light = np.where(frequent, 0, counts)
+    room = max((n - int(frequent.sum())) / max(int(light.sum()), 1), 0.0)
+    place = np.floor((np.cumsum(light) - light / 2.0) * room)
+    place = np.where(frequent, -1.0, place)  # two frequent neighbours are two parts
+    cut = (place[1:] != place[:-1]) | frequent[1:]
+    part = np.concatenate([[0], np.cumsum(cut)]) if len(values) else np.zeros(0, np.int64)
+    alone = frequent & (counts * (1 + cut.sum()) > ALONE * counts.sum())
+    return tuple(values[:-1][cut].tolist()), tuple(part[alone].tolist())

@@ -28,6 +28,7 @@ SINGLE, JOINT, CLASS = 10.0, 10.0, 1.0  # how strongly weights are drawn
 START = 0.25
 STEPS = 60
 SMALL = 1e-8  # relative gain of a step after which nothing moves any more
+MOST_WORK = 2_000_000_000  # multiplications for one matrix of second derivatives
 FAR = 1e4  # nats that stand for more, so that sums stay finite
 
 
@@ -119,6 +120,29 @@ class EvidenceProblem:
         loss = float(self.w @ (np.log(total) + top - own))
         return shares / total, loss
 
+    def _bends(self, shares: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return second derivatives of the loss: of terms, of classes with terms, of classes.
+
+        Where there are many rows, some of them stand for all: that changes the steps to the
+        solution, not the solution.
+        """
+        every = max(1, self.n * self.k * self.k * len(self.gaps) // MOST_WORK)
+        w, shares = self.w[::every], shares[:, ::every]
+        w = w * (self.w.sum() / w.sum())
+        gaps = self.gaps[:, ::every]
+        heavy = shares * w
+        mean = np.einsum("cnk,cn->nk", gaps, shares)
+        bend = -(mean * w[:, None]).T @ mean
+        for each, share in zip(gaps, heavy, strict=True):
+            bend += (each * share[:, None]).T @ each
+        first = 1.0 - shares.sum(axis=0)
+        of_all = np.concatenate([first[None], shares])
+        classes = np.diag((of_all * w).sum(axis=1)) - (of_all * w) @ of_all.T
+        mixed = np.empty((self.c, self.k))
+        mixed[1:] = np.einsum("cnk,cn->ck", gaps, heavy) - heavy @ mean
+        mixed[0] = -(first * w) @ mean
+        return bend, mixed, classes + CLASS * np.eye(self.c)
+
     def _value(self, weights: Floats, constants: Floats) -> float:
         return (
             self.posterior(weights, constants)[1]
@@ -144,19 +168,8 @@ class EvidenceProblem:
             slope = slope + np.einsum("cnk,cn->k", self.gaps, residual, optimize=True)
             of_class = residual.sum(axis=1)
             slope_c = np.append(-of_class.sum(), of_class) + CLASS * constants
-            heavy = shares * self.w
-            mean = np.einsum("cnk,cn->nk", self.gaps, shares)
-            for each, share in zip(self.gaps, heavy, strict=True):
-                bend += (each * share[:, None]).T @ each
-            bend -= (mean * self.w[:, None]).T @ mean
-            # classes with each other, and with terms
-            first = 1.0 - shares.sum(axis=0)
-            every = np.concatenate([first[None], shares])
-            classes = np.diag((every * self.w).sum(axis=1)) - (every * self.w) @ every.T
-            classes += CLASS * np.eye(c)
-            mixed = np.empty((c, k))
-            mixed[1:] = np.einsum("cnk,cn->ck", self.gaps, heavy) - (shares * self.w) @ mean
-            mixed[0] = -(first * self.w) @ mean
+            curves, mixed, classes = self._bends(shares)
+            bend += curves
             held = (weights <= 0.0) & (slope > 0.0)
             free = np.flatnonzero(~held)
             full = np.block(

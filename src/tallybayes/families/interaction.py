@@ -11,10 +11,15 @@ term is log P(a | c), (n + alpha) / (N + alpha K): another view of a column.
 
 All cells are there from the first: which values a column has is settled before anything is counted.
 So a row that is left out changes its own class alone.
+
+Of a column that is cut finely, each row is counted in the intervals around its own too, by a bell
+curve over their numbers: n becomes n S, and K the trace of S, which is how many parts the intervals
+are worth. That is a kernel density over the ranks of the numbers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,7 +32,7 @@ from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut,
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask
 from tallybayes.families.registry import register
 from tallybayes.families.smoothing import MOST
-from tallybayes.kinds import Joint
+from tallybayes.kinds import Joint, Part
 from tallybayes.tallies import Codes
 
 
@@ -62,46 +67,92 @@ class Interaction(Family, frozen=True):
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
         """Turn counts of cells into terms."""
-        tables, labels = [np.zeros((counted.n_classes, 0))], []
+        tables = [np.zeros((counted.n_classes, 0))]
         for unit, kind in enumerate(info.kinds):
-            n = cells_of(counted, unit, kind)
-            sides = [n.sum(axis=_all_but(axis, n.ndim)) for axis in range(1, n.ndim)]
-            shape = n.shape[1:]
-            at = np.indices(shape).reshape(len(shape), -1)
-            parts = [side[:, place] for side, place in zip(sides, at, strict=True)]
-            total = n.reshape(len(n), -1).sum(axis=1, keepdims=True)
-            tables.append(self.terms(n.reshape(len(n), -1), parts, total, shape))
-            labels.append(tuple(range(tables[-1].shape[1])))
+            tables.append(CellCounts.of_unit(self, counted, unit, kind).table())
+        labels = tuple(tuple(range(table.shape[1])) for table in tables[1:])
+        unseen = np.zeros((counted.n_classes, len(labels)))
         logs = np.concatenate(tables, axis=1)
-        unseen = np.zeros((len(logs), len(labels)))
-        return CategoricalParameters(tuple(info.names), tuple(labels), logs, unseen)
+        return CategoricalParameters(tuple(info.names), labels, logs, unseen)
 
-    def terms(
-        self, n: Floats, sides: Sequence[Floats], total: Floats, shape: tuple[int, ...]
-    ) -> Floats:
-        """Return the terms of cells from their counts, those of their sides, and of all."""
-        cells = int(np.prod(shape))
-        if len(shape) == 1:
-            return np.log((n + self.alpha) / (total + self.alpha * cells))
+
+class CellCounts:
+    """What was counted in the cells of one unit, and the terms that follow.
+
+    Parameters
+    ----------
+    family
+        How much is added to the counts.
+    n
+        The weights of the cells, by class and the codes of the parts.
+    parts
+        How the columns are cut. Of a smooth one, each row counts in neighbouring intervals too.
+    """
+
+    def __init__(self, family: Interaction, n: Floats, parts: Sequence[Part]) -> None:
+        self.family, self.shape = family, n.shape[1:]
+        spreads = [part.spread for part in parts]
+        for axis, spread in enumerate(spreads, 1):
+            if spread is not None:
+                n = np.moveaxis(np.tensordot(n, spread, (axis, 0)), -1, axis)
+        ones = [np.ones(size) for size in self.shape]
+        # the share of a row that is counted in the interval it is in
+        self.kept = [
+            one if spread is None else spread.diagonal()
+            for one, spread in zip(ones, spreads, strict=True)
+        ]
+        axes = range(1, n.ndim)
+        self.n = n
+        self.sides = [n.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
+        self.total: Floats = self.sides[0].sum(axis=1)
+
+    @classmethod
+    def of_unit(cls, family: Interaction, counted: Codes, unit: int, kind: Any) -> CellCounts:
+        """Read the counts of a unit off a block."""
+        n = np.zeros((counted.n_classes, math.prod(kind.shape)))
+        here = list(counted.columns())[unit]
+        places = np.array(counted.labels[unit], np.int64)
+        known = places >= 0
+        n[:, places[known]] = counted.weight[:, here][:, known]
+        (parts,) = kind.units
+        return cls(family, n.reshape(-1, *kind.shape), parts)
+
+    def table(self) -> Floats:
+        """Return the terms of all cells, by class."""
+        return self._terms(np.arange(self.n.size), None).reshape(len(self.n), -1)
+
+    def own(self, at: Array, y: Array, w: Floats | None) -> Floats:
+        """Return the term of each row's own class without the row; 0 for cells below 0."""
+        cells = math.prod(self.shape)
+        places = y * cells + np.maximum(at, 0)
+        if w is None and self.n.size < len(y):  # rows of a cell and class have the same
+            own = self._terms(np.arange(self.n.size), np.ones(1))[places]
+        else:
+            own = self._terms(places, np.ones(1) if w is None else w)
+        return np.where(at >= 0, own, 0.0)
+
+    def _terms(self, places: Array, without: Floats | None) -> Floats:
+        """Return the terms of cells, with rows of such weights in them taken away."""
+        c, *codes = np.unravel_index(places, self.n.shape)
+        kept = [share[code] for share, code in zip(self.kept, codes, strict=True)]
+        n, total = self.n[c, *codes], self.total[c]
+        sides = [side[c, code] for side, code in zip(self.sides, codes, strict=True)]
+        if without is not None:
+            n = np.maximum(n - without * math.prod(kept), 0.0)
+            sides = [
+                np.maximum(side - without * share, 0.0)
+                for side, share in zip(sides, kept, strict=True)
+            ]
+            total = np.maximum(total - without, 0.0)
+        # how many parts there are, as far as each has rows of its own
+        parts = [float(share.sum()) for share in self.kept]
+        m, alpha = self.family.m * math.prod(parts), self.family.alpha
+        if len(sides) == 1:
+            return np.log((n + alpha * parts[0] / self.shape[0]) / (total + alpha * parts[0]))
         alone = np.ones(np.shape(n))
-        for side, size in zip(sides, shape, strict=True):
-            alone = alone * (side + 1.0) / (total + size)
-        m = self.m * cells
+        for side, size, many in zip(sides, self.shape, parts, strict=True):
+            alone = alone * (side + many / size) / (total + many)
         return np.log((n + m * alone) / (total + m)) - np.log(alone)
-
-
-def cells_of(counted: Codes, unit: int, kind: Any) -> Floats:
-    """Return the weights of a unit's cells, by class and the codes of its parts."""
-    n = np.zeros((counted.n_classes, int(np.prod(kind.shape))))
-    here = list(counted.columns())[unit]
-    places = np.array(counted.labels[unit], np.int64)
-    known = places >= 0
-    n[:, places[known]] = counted.weight[:, here][:, known]
-    return n.reshape(-1, *kind.shape)
-
-
-def _all_but(axis: int, n: int) -> tuple[int, ...]:
-    return tuple(k for k in range(1, n) if k != axis)
 
 
 @left_out.register
@@ -119,22 +170,8 @@ class CellsLeftOut(UnitsLeftOut):
 
     def own(self, unit: int) -> Floats:
         """Return the term of each row's own class without the row."""
-        task, y, w = self.task, self.task.of.y, self.task.weights
+        task = self.task
         assert isinstance(task.block, Coded)
-        kind, at = task.info.kinds[unit], task.block.codes[:, unit]
-        n = cells_of(task.counted, unit, kind)
-        shape = n.shape[1:]
-        known = at >= 0
-        places = np.unravel_index(np.where(known, at, 0), shape)
-
-        def without(counts: Floats, *where: Array) -> Floats:
-            left: Floats = np.maximum(counts[y, *where] - w, 0.0)
-            return left
-
-        sides = [
-            without(n.sum(axis=_all_but(axis, n.ndim)), places[axis - 1])
-            for axis in range(1, n.ndim)
-        ]
-        total = without(n.reshape(len(n), -1).sum(axis=1))
         family: Interaction = task.family  # type: ignore[assignment]
-        return np.where(known, family.terms(without(n, *places), sides, total, shape), 0.0)
+        counts = CellCounts.of_unit(family, task.counted, unit, task.info.kinds[unit])
+        return counts.own(task.block.codes[:, unit], task.of.y, task.of.w)

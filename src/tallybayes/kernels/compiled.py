@@ -331,3 +331,30 @@ def left_out_counts(
                 else:
                     total += v * math.log(left + alpha[j])
         out[i] = total
+
+
+@_loop
+def score_test(
+    at: Array, y: Array, w: Array, table: Array, own: Array, posterior: Array
+) -> tuple[float, float]:
+    """Return slope and bend of the log-likelihood in the weight of a term that weighs nothing yet.
+
+    The term of a row is the entry of its cell `at` for each class (none if below 0), but `own` for
+    its own class y: the slope is the sum of own - mean, the bend that of the variance.
+    """
+    n_classes = table.shape[1]
+    slope = 0.0
+    bend = 0.0
+    for i in range(len(at)):
+        if at[i] >= 0:
+            cell = table[at[i]]
+            p = posterior[i]
+            mean = 0.0
+            square = 0.0
+            for c in range(n_classes):
+                t = own[i] if c == y[i] else cell[c]
+                mean += p[c] * t
+                square += p[c] * t * t
+            slope += w[i] * (own[i] - mean)
+            bend += w[i] * (square - mean * mean)
+    return slope, bend

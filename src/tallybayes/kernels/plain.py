@@ -210,3 +210,19 @@ def left_out_counts(
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.log(np.maximum(sums[y[owner], j] - weight * x, 0.0) + alpha[j])
         out[:] = np.bincount(owner, np.where(x > 0.0, x * found, 0.0), len(y))
+
+
+def score_test(
+    at: Array, y: Array, w: Array, table: Array, own: Array, posterior: Array
+) -> tuple[float, float]:
+    """Return slope and bend of the log-likelihood in the weight of a term that weighs nothing yet.
+
+    The term of a row is the entry of its cell `at` for each class (none if below 0), but `own` for
+    its own class y.
+    """
+    terms = table[at]
+    terms[np.arange(len(y)), y] = own
+    mean = (posterior * terms).sum(axis=1)
+    variance = (posterior * terms * terms).sum(axis=1) - mean * mean
+    w = np.where(at >= 0, w, 0.0)
+    return float(w @ (own - mean)), float(w @ variance)
