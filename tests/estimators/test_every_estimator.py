@@ -43,7 +43,7 @@ STATED = {0: 0.2, 1: 0.3, 2: 0.5}
 # estimators of every class with the rows that they take
 CASES: list[tuple[Any, Any]] = [
     (tb.NaiveBayes(), NUMBERS),
-    (tb.NaiveBayes("best", calibration="weights"), NUMBERS),
+    (tb.NaiveBayes("bins", calibration="weights"), NUMBERS),
     (tb.SemiNaiveBayes(), TABLE),
     (tb.NaiveBayes({"size": "bins"}, alpha=0.1, unseen="smooth"), TABLE),
     (tb.NaiveBayes({"visits": tb.Poisson()}, prior=STATED, positive=1), TABLE),

@@ -148,6 +148,7 @@ def test_two_tuples_that_disagree_are_refused():
         ({"width": 3}, "'width' is declared as 3; expected"),
         ({"width": None}, "'width'.* is None; to leave a column out"),
         ("poison", "columns is 'poison'; did you mean 'poisson'?"),
+        ({"x": "best"}, "columns\\['x'\\] is 'best'; SemiNaiveBayes.* in several ways"),
         (["gaussian"] * 4, "expected 'auto', a family, or a mapping"),
         ({"width": "poisson", "height": "complement", "weight": "multinomial"}, "bag 'words'"),
         ({"colour": "gaussian"}, "'colour' holds 'red' in row 0, where a number was expected"),

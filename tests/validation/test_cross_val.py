@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 )
 
 import tallybayes as tb
-from tallybayes.validation import choose_columns, choose_families, compare, cross_val, tune
+from tallybayes.validation import compare, cross_val, tune
 
 pytestmark = pytest.mark.filterwarnings("ignore:the temperature calibration lowers")
 ROWS = 30
@@ -354,13 +354,6 @@ WEIGHTED = {
     "compare": lambda w: compare(
         {"ours": tb.NaiveBayes(), "theirs": sk.GaussianNB()}, CLEAN, Y, folds=3, sample_weight=w
     ).to_dict(),
-    "choose_columns": lambda w: choose_columns(
-        tb.NaiveBayes(), CLEAN, Y, folds=3, nested=None, sample_weight=w
-    ).to_dict(),
-    "choose_families": lambda w: {
-        name: choice.losses
-        for name, choice in choose_families(CLEAN, Y, folds=3, sample_weight=w).items()
-    },
     "diagnose": lambda w: tb.NaiveBayes().fit(CLEAN, Y, w).diagnose(CLEAN, Y, w).to_dict(),
 }
 

@@ -1,4 +1,3 @@
-from .column_choice import ChosenColumns as ChosenColumns, choose_columns as choose_columns
 from .comparison import (
     Comparison as Comparison,
     compare as compare,
@@ -7,7 +6,6 @@ from .comparison import (
 )
 from .cross_validation import cross_val as cross_val
 from .diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
-from .family_choice import FamilyChoice as FamilyChoice, choose_families as choose_families
 from .significance import (
     SignificanceResult as SignificanceResult,
     holm as holm,
