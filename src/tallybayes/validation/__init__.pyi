@@ -2,7 +2,6 @@ from .comparison import (
     Comparison as Comparison,
     compare as compare,
     compare_predictions as compare_predictions,
-    compare_scores as compare_scores,
 )
 from .cross_validation import cross_val as cross_val
 from .diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
