@@ -395,13 +395,12 @@ class NaiveBayes(TallyClassifier):
         return source.renamed(names)
 
     def _to_keep(self) -> dict[str, Any]:
-        """Return the parameters that do not follow from what was fitted."""
-        named = getattr(self, "feature_names_in_", None)
-        state = {
-            "dropped": self._spec.dropped(),
-            "features": self.n_features_in_ if named is None else named.tolist(),
-        }
-        return {"alpha": float(self.alpha), "unseen": str(self.unseen), "state": state}
+        state: dict[str, Any] = {"dropped": self._spec.dropped()}
+        if hasattr(self, "feature_names_in_"):
+            state["features"] = self.feature_names_in_.tolist()
+        elif hasattr(self, "n_features_in_"):
+            state["features"] = self.n_features_in_
+        return {**super()._to_keep(), "alpha": float(self.alpha), "state": state}
 
     @classmethod
     def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:

@@ -318,7 +318,8 @@ class _Rows(NamedTuple):
             block, columns = factor.block_of(self.batch), [str(name) for name in factor.names]
             known = _present(block)
             if is_joint(factor, block):
-                known, out = known.any(axis=1, keepdims=True), np.zeros((len(self.y), n_classes))
+                known = np.asarray(known.any(axis=1, keepdims=True))
+                out = np.zeros((len(self.y), n_classes))
                 factor.parameters.add_log_likelihood(block, out)
                 parts.append(out[:, None])
                 names.append(factor.title)
@@ -429,7 +430,9 @@ def _shapes(rows: _Rows, order: Sequence[str]) -> tuple[ColumnShape, ...]:
     for factor in rows.model.factors:
         block: Any = factor.block_of(rows.batch)
         z = factor.parameters.normal_residuals(block, rows.y)
-        for j, name in enumerate(map(str, factor.names if z is not None else ())):
+        if z is None:
+            continue
+        for j, name in enumerate(map(str, factor.names)):
             known = ~np.isnan(z[:, j])
             if place[name] < MOST_COLUMNS and known.any():
                 shapes.append(_shape(name, factor, block[known, j], z[known, j], rows.y[known]))
