@@ -14,7 +14,6 @@ import tallybayes as tb
 from tallybayes.model import Fitted, Recipe
 from tallybayes.sources import as_source
 from tallybayes.validation import diagnose
-from tallybayes.validation.diagnosis import column_information
 from validation.registry import CLASSES, SETTINGS
 
 RNG = np.random.default_rng(0)
@@ -128,7 +127,7 @@ def test_columns_come_in_the_order_of_what_they_tell_and_equals_as_they_stand():
     y = rng.integers(0, 2, 500)
     X = {f"x{k}": rng.normal(k * y, 1.0) for k in (0, 2, 1, 3)}
     X |= {f"like {k}": X["x3"] * (k + 0.1) + 3.3 * k for k in range(4)}
-    found = column_information(Fitted(tb.Tally.of(X, y)), X, y)
+    found = diagnose(Fitted(tb.Tally.of(X, y)), X, y).information
     equal = ["x3", *(f"like {k}" for k in range(4))]
     assert [each.column for each in found] == [*equal, "x2", "x1", "x0"]
 

@@ -253,11 +253,6 @@ def diagnose(
     return Diagnosis(n, rows.entropy, information, pairs, shapes, warnings, tuple(notes))
 
 
-def column_information(fitted: Any, X: Any, y: Any) -> tuple[ColumnInformation, ...]:
-    """Return what each column tells of labelled rows, the most telling first."""
-    return tuple(each for each, _ in _Rows.of(fitted, X, y, None, len(y), 0).told())
-
-
 class _Rows(NamedTuple):
     """A model, and labelled rows as it reads them; weights are above 0, and 1 at most."""
 
