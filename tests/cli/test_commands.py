@@ -95,9 +95,8 @@ def test_a_tab_can_be_typed_in_any_shell(done, data, typed):
     [
         ["odd.csv", "-t", "y", "--bad-rows", "skip"],
         ["loan.csv", "-t", "cheat", "--column", "income=bins", "--prior", "uniform"],
-        ["loan.csv", "-t", "cheat", "--families", "best"],
     ],
-    ids=["bad rows", "bins", "best"],
+    ids=["bad rows", "bins"],
 )
 def test_a_dry_run_shows_what_fit_understands_and_writes_nothing(done, data, options):
     values = [str(row) if row != 30 else "unknown" for row in range(60)]

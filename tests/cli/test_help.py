@@ -90,7 +90,7 @@ def test_everything_is_explained_once_and_examples_are_understood(name):
     ("group", "struct", "otherwise"),
     [
         (options.READING, ReadOptions, {"no_header": "header"}),
-        (options.SPECIFICATION, ModelSpec, {"families": "columns"}),
+        (options.SPECIFICATION, ModelSpec, {}),
     ],
     ids=["reading", "specification"],
 )

@@ -16,7 +16,6 @@ USAGE = {
     f"{FIT} --prior No": "--prior 'No' is not of the form NAME=VALUE",
     f"{FIT} --prior No=a,Yes=b": "--prior: 'a' is not a number",
     f"{FIT} --prior No=inf,Yes=0": "--prior: 'inf' is not a number",
-    f"{FIT} --families all": "'all' is not one of",
     f"{FIT} --alpha much": "'much' is not a valid float",
     "fit loan.csv -t cheat -o - --as html": "With --as html, standard output is taken",
     "predict loan.tally applicants.csv --keep income --keep-all": "leave out --keep",

@@ -30,13 +30,9 @@ def edges_of(model):
 
 
 def test_the_cuts_of_iris_are_found():
-    for model in (
-        NaiveBayes("bins"),
-        NaiveBayes(Bins()),
-        NaiveBayes(Bins),
-        NaiveBayes(tb.Intervals),
-    ):
-        assert edges_of(model.fit(IRIS, Y)) == CUTS
+    for columns in ("bins", Bins(), Bins, tb.Intervals):
+        model = NaiveBayes(columns).fit(IRIS, Y)
+        assert edges_of(model) == CUTS
     matrix = NaiveBayes("bins").fit(X, Y)
     assert matrix.schema_.edges == {
         f"x{j}": edges for j, edges in enumerate(model.schema_.edges.values())

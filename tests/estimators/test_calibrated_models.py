@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sklearn.base import clone
 from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import tallybayes as tb
 from tallybayes import NaiveBayes, TextNB
@@ -156,92 +154,40 @@ class TestLearning:
         assert set(exponent) <= set(model.calibration_.exponents.values())
 
 
-class TestFamiliesOfOneBag:
-    """Columns of one bag may have different families: each has the exponent that was fitted."""
-
-    @staticmethod
-    def fitted_and_used(model):
-        used = [f.exponents.tolist() for f in model.model_.factors]
-        return sorted(model.calibration_.exponents.values()), sorted(
-            {value for each in used for value in each}
-        )
-
-    @pytest.mark.parametrize(
-        "kinds",
-        [
-            {0: "poisson", (1, 2): "multinomial"},
-            {0: tb.Bernoulli(0.5), (1, 2): tb.Bernoulli(1.0)},
-        ],
-        ids=str,
-    )
-    def test_counts_of_a_sparse_matrix(self, kinds):
-        X, y = counts()
-        rows = csr_array(np.stack(list(X.values()), axis=1))
-        fitted, used = self.fitted_and_used(NaiveBayes(kinds, calibration="weights").fit(rows, y))
-        assert len(fitted) == 2
-        assert used == pytest.approx(fitted)
+@pytest.mark.parametrize(
+    "kinds",
+    [{0: "poisson", (1, 2): "multinomial"}, {0: tb.Bernoulli(0.5), (1, 2): tb.Bernoulli(1.0)}],
+    ids=str,
+)
+def test_families_of_one_bag_have_each_the_exponent_that_was_fitted(kinds):
+    X, y = counts()
+    rows = csr_array(np.stack(list(X.values()), axis=1))
+    model = NaiveBayes(kinds, calibration="weights").fit(rows, y)
+    fitted = sorted(model.calibration_.exponents.values())
+    assert len(fitted) == 2
+    used = {value for factor in model.model_.factors for value in factor.exponents.tolist()}
+    assert sorted(used) == pytest.approx(fitted)
 
 
-class TestParameters:
-    """A calibration is a parameter like others."""
-
-    @every_problem
-    @pytest.mark.parametrize("wrong", ["platt", True, np.array([1, 2])])
-    def test_anything_else_is_refused(self, problem, wrong):
-        estimator, data = PROBLEMS[problem]
-        for act in ("fit", "partial_fit"):
-            with pytest.raises(tb.TallyBayesError, match="calibration is"):
-                getattr(estimator(calibration=wrong), act)(*data())
+@every_problem
+@pytest.mark.parametrize("wrong", ["platt", True, np.array([1, 2])])
+def test_any_other_calibration_is_refused(problem, wrong):
+    estimator, data = PROBLEMS[problem]
+    for act in ("fit", "partial_fit", "cross_val"):
         with pytest.raises(tb.TallyBayesError, match="calibration is"):
-            estimator(calibration=wrong).cross_val(*data(), folds=3)
+            getattr(estimator(calibration=wrong), act)(*data())
 
 
-class TestSummary:
-    """What a person sees."""
-
-    def test_exponents_stand_beside_the_families(self):
-        X, y = mixed()
-        model = NaiveBayes(calibration="weights").fit(X, y)
-        lines = model.summary().splitlines()
-        for name, exponent in model.calibration_.exponents.items():
-            (line,) = (line for line in lines if line.split()[:1] == [name])
-            assert f"^ {exponent:.3f}" in line
-        assert lines[-1].startswith("weights calibration, 120 rows: log-loss ")
-
-    def test_a_temperature_has_one_line(self):
-        X, y = mixed()
-        model = NaiveBayes(calibration="temperature").fit(X, y)
-        exponent = model.calibration_.default
-        prior = model.calibration_.prior
-        said = f"exponent {exponent:.3f}; exponent of the prior {prior:.3f}"
-        assert model.summary().splitlines()[-1].endswith(said)
-        assert "^" not in model.summary()
-
-
-class TestCrossVal:
-    """Held-out predictions of a calibrated model come from calibrations fitted in every fold."""
-
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
-
-    @pytest.mark.parametrize(("problem", "how"), [*zip(PROBLEMS, HOWS, strict=True)])
-    def test_it_is_scikit_learns_cross_val_predict(self, problem, how):
-        estimator, data = PROBLEMS[problem]
-        X, y = data()
-        model = estimator(calibration=how)
-        held = model.cross_val(X, y, folds=self.folds)
-        rows = np.array(X, dtype=object) if problem == "TextNB" else X
-        expected = cross_val_predict(model, rows, y, cv=self.folds, method="predict_proba")
-        np.testing.assert_allclose(held.proba, expected, rtol=1e-9)
-        labels = cross_val_predict(model, rows, y, cv=self.folds)
-        assert held.labels.tolist() == labels.tolist()
-        assert "refitted for every fold: the calibration is fitted" in held.notes[0]
-        assert not hasattr(model, "classes_")
-
-    def test_with_weights_it_is_fitting_fold_by_fold(self):
-        X, y = mixed()
-        w = np.random.default_rng(0).choice([0.5, 1.0, 2.0], len(y))
-        model = NaiveBayes(calibration="weights")
-        held = model.cross_val(X, y, folds=self.folds, sample_weight=w)
-        for (train, test), fold in zip(self.folds.split(X, y), held.folds(), strict=True):
-            fitted = clone(model).fit(X.iloc[train], y[train], sample_weight=w[train])
-            np.testing.assert_allclose(fold.proba, fitted.predict_proba(X.iloc[test]), rtol=1e-9)
+def test_the_summary_shows_exponents():
+    X, y = mixed()
+    model = NaiveBayes(calibration="weights").fit(X, y)
+    lines = model.summary().splitlines()
+    for name, exponent in model.calibration_.exponents.items():
+        (line,) = (line for line in lines if line.split()[:1] == [name])
+        assert f"^ {exponent:.3f}" in line
+    assert lines[-1].startswith("weights calibration, 120 rows: log-loss ")
+    model = NaiveBayes(calibration="temperature").fit(X, y)
+    found = model.calibration_
+    said = f"exponent {found.default:.3f}; exponent of the prior {found.prior:.3f}"
+    assert model.summary().splitlines()[-1].endswith(said)
+    assert "^" not in model.summary()

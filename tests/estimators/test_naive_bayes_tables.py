@@ -12,21 +12,6 @@ import tallybayes as tb
 from tallybayes import NaiveBayes
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.array([0, 1, 1, 0], np.int8),
-        pd.Series([0, 1, 1, 0], dtype="uint16"),
-        pl.Series([0, 1, 1, 0]),
-        pa.array([False, True, True, False]),
-    ],
-)
-def test_whole_numbers_and_booleans_as_labels_stay_what_they_are(labels):
-    model = NaiveBayes().fit({"n": [1.0, 5.0, 6.0, 2.0]}, labels)
-    assert model.predict({"n": [1.0, 6.0]}).tolist() == [0, 1]
-    assert model.classes_.dtype.kind in "iubO"
-
-
 @pytest.mark.parametrize("dtype", ["Int64", "int64[pyarrow]", "boolean"])
 def test_nullable_labels_turn_into_numbers_as_in_scikit_learn(dtype):
     labels, X = pd.Series([0, 1, 1, 0], dtype=dtype), np.array([[1.0], [5.0], [6.0], [2.0]])

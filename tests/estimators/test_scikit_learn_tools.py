@@ -15,7 +15,6 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -129,23 +128,7 @@ TOOLS = {
     "VotingClassifier": lambda each: VotingClassifier([("a", each)], voting="soft"),
     "BaggingClassifier": lambda each: BaggingClassifier(each, n_estimators=3, random_state=0),
     "StackingClassifier": lambda each: StackingClassifier([("a", each)], sk.GaussianNB(), cv=3),
-    "FrozenEstimator": lambda each: _Frozen(each),
 }  # fmt: skip
-
-
-class _Frozen:
-    """A model that is calibrated after it was fitted."""
-
-    def __init__(self, model):
-        self.model = model
-
-    def fit(self, X, y):
-        frozen = FrozenEstimator(self.model.fit(X, y))
-        self.calibrated = CalibratedClassifierCV(frozen, method="isotonic").fit(X, y)
-        return self
-
-    def predict_proba(self, X):
-        return self.calibrated.predict_proba(X)
 
 
 @of_some("GaussianNB", "CategoricalNB", "NaiveBayes, sparse")

@@ -37,11 +37,6 @@ def test_the_joint_probability_is_the_product_of_the_fractions(model):
     assert got == pytest.approx([float(ham), float(spam)], rel=1e-13)
 
 
-def test_a_document_without_known_words_has_the_prior_as_its_posterior():
-    model = TextNB().fit(["aa", "bb", "bb"], ["p", "q", "q"])
-    np.testing.assert_allclose(model.predict_proba(["zz", "", None]), [[1 / 3, 2 / 3]] * 3)
-
-
 def test_what_is_shown_cannot_be_written_to(model):
     for shown in (model.feature_count_, model.feature_log_prob_):
         with pytest.raises(ValueError, match="read-only"):

@@ -142,10 +142,3 @@ def test_a_pipeline_that_prepares_texts():
 
 def map_list(function, texts):
     return [function(text) for text in texts]
-
-
-def test_its_picture_has_the_summary_once_it_is_fitted():
-    assert "150 rows" not in TextNB()._repr_html_()
-    picture = TextNB(event="bernoulli").fit(X, Y)._repr_html_()
-    assert "150 rows" in picture
-    assert "event=&#x27;bernoulli&#x27;" in picture

@@ -73,7 +73,7 @@ PROVENANCE = Provenance(
 def mixed(**changes):
     """A model with columns of every kind, each with a family of its own."""
     tally = tb.Tally.of(TABLE, LABELS, WEIGHTS, columns=KINDS, target="cheat")
-    said = {"columns": COLUMNS, "reasons": {"age": "said so"}, "positive": "yes"}
+    said = {"columns": COLUMNS, "positive": "yes"}
     return Fitted(tally, Recipe(**said | changes))
 
 

@@ -108,14 +108,11 @@ class TestTheLoans:
         notes = [each["note"] for each in lines(found, "income").values()]
         assert notes == ["no values here: those of all classes", "", ""]
 
-    def test_the_positive_class_the_reasons_and_the_calibration_are_shown(self):
+    def test_the_positive_class_and_the_calibration_are_shown(self):
         calibration = Calibration("temperature", {}, 0.5, 0.75, loss=0.25, loss_before=0.5, rows=10)
-        found = look(
-            loan.loans(), positive="Yes", calibration=calibration, reasons={"income": "fits best"}
-        )
+        found = look(loan.loans(), positive="Yes", calibration=calibration)
         text, told = str(found), found.to_dict()
         assert "Yes wins only when it is strictly more probable" in text
-        assert "fits best; decimal numbers" in text
         assert "temperature calibration, 10 rows: log-loss 0.5000 -> 0.2500" in text
         assert told["calibration"]["default"] == 0.5
         assert told["calibration"]["prior"] == 0.75

@@ -9,14 +9,7 @@ from tallybayes.validation import calibration as module
 from tallybayes.validation.calibration import HOWS, PENALTY, calibrated
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from validation.refits import encode
-from validation.registry import (
-    EVERY_SETTING,
-    PRIORS,
-    SETTINGS,
-    Setting,
-    matrix,
-    table,
-)
+from validation.registry import EVERY_SETTING, PRIORS, SETTINGS, Setting, matrix, table
 
 PRIOR = PRIORS[1]
 

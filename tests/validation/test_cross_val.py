@@ -19,9 +19,9 @@ from sklearn.model_selection import (
 )
 
 import tallybayes as tb
-from tallybayes.validation import choose_columns, choose_families, compare, cross_val, tune
+from tallybayes.validation import compare, cross_val, tune
 
-pytestmark = pytest.mark.filterwarnings("ignore:the temperature calibration lowers")
+pytestmark = pytest.mark.filterwarnings("ignore:the .* calibration lowers")
 ROWS = 30
 RNG = np.random.default_rng(1)
 Y = RNG.integers(0, 3, ROWS)
@@ -80,6 +80,8 @@ CASES = {
     "NaiveBayes, bins": (tb.NaiveBayes(columns="bins"), NUMBERS, None, "refitted"),
     "NaiveBayes, temperature": (
         tb.NaiveBayes(calibration="temperature"), NUMBERS[:, [0, 2]], None, "refitted"),
+    "NaiveBayes, weights": (
+        tb.NaiveBayes(calibration="weights"), NUMBERS[:, [0, 2]], None, "refitted"),
     "TextNB": (tb.TextNB(), DOCUMENTS, None, ONCE),
     "TextNB, bernoulli": (tb.TextNB(event="bernoulli", min_df=2), DOCUMENTS, None, ONCE),
     "TextNB, complement": (tb.TextNB(event="complement", max_df=0.5), DOCUMENTS, None, ONCE),
@@ -110,7 +112,6 @@ def assert_same_predictions(held, predictions):
     np.testing.assert_array_equal(held.labels[clear], predictions[clear])
 
 
-@pytest.mark.filterwarnings("ignore:the .* calibration lowers the leave-one-out")  # by chance
 @pytest.mark.parametrize("folds", [STRATIFIED, LeaveOneOut()], ids=lambda each: type(each).__name__)
 def test_cross_val_is_cross_val_predict(case, folds):
     model, X, theirs, how = case
@@ -203,17 +204,6 @@ def test_a_class_that_a_model_never_saw_has_no_chance(folds):
     np.testing.assert_allclose(held.proba.sum(axis=1), 1.0)
 
 
-def test_a_positive_class_wins_only_outright():
-    X = {"c": ["red", "blue", "red", "blue", "red", "blue"]}
-    y = np.array(["no", "no", "yes", "yes", "no", "yes"])
-    folds = [([0, 1, 2, 3], [4, 5])]  # both classes are equally probable
-    plain = tb.NaiveBayes().cross_val(X, y, folds=folds)
-    np.testing.assert_allclose(plain.proba, 0.5)
-    for positive, wins in (("yes", "no"), ("no", "yes"), (None, "no")):
-        held = tb.NaiveBayes(positive=positive).cross_val(X, y, folds=folds)
-        assert held.labels.tolist() == [wins, wins]
-
-
 def test_ties_are_broken_as_by_predict():
     X = {"c": ["red", "blue"] * 6}
     y = np.array(["no", "yes", "yes", "no"] * 3)
@@ -277,7 +267,6 @@ def test_the_estimator_stays_as_it_is(name):
     ],
     ids=str,
 )
-@pytest.mark.filterwarnings("ignore:the .* calibration lowers the leave-one-out")  # by chance
 def test_it_says_how_the_models_came_about(model, X, folds, says):
     held = model.cross_val(X, Y, folds=folds)
     (note,) = held.notes
@@ -354,13 +343,6 @@ WEIGHTED = {
     "compare": lambda w: compare(
         {"ours": tb.NaiveBayes(), "theirs": sk.GaussianNB()}, CLEAN, Y, folds=3, sample_weight=w
     ).to_dict(),
-    "choose_columns": lambda w: choose_columns(
-        tb.NaiveBayes(), CLEAN, Y, folds=3, nested=None, sample_weight=w
-    ).to_dict(),
-    "choose_families": lambda w: {
-        name: choice.losses
-        for name, choice in choose_families(CLEAN, Y, folds=3, sample_weight=w).items()
-    },
     "diagnose": lambda w: tb.NaiveBayes().fit(CLEAN, Y, w).diagnose(CLEAN, Y, w).to_dict(),
 }
 

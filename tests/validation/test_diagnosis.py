@@ -14,7 +14,6 @@ import tallybayes as tb
 from tallybayes.model import Fitted, Recipe
 from tallybayes.sources import as_source
 from tallybayes.validation import diagnose
-from tallybayes.validation.diagnosis import column_information
 from validation.registry import CLASSES, SETTINGS
 
 RNG = np.random.default_rng(0)
@@ -128,7 +127,7 @@ def test_columns_come_in_the_order_of_what_they_tell_and_equals_as_they_stand():
     y = rng.integers(0, 2, 500)
     X = {f"x{k}": rng.normal(k * y, 1.0) for k in (0, 2, 1, 3)}
     X |= {f"like {k}": X["x3"] * (k + 0.1) + 3.3 * k for k in range(4)}
-    found = column_information(Fitted(tb.Tally.of(X, y)), X, y)
+    found = diagnose(Fitted(tb.Tally.of(X, y)), X, y).information
     equal = ["x3", *(f"like {k}" for k in range(4))]
     assert [each.column for each in found] == [*equal, "x2", "x1", "x0"]
 
@@ -261,7 +260,7 @@ def test_the_shape_is_said_in_a_word(shape, seed):
     draw, word = SHAPES[shape]
     _, found = shape_in(*two_classes(draw, seed=seed))
     assert found.word == word
-    assert found.normal is (word == "close to normal")
+    assert found.normal is (word == "close to normal") is not bool(found.better)
 
 
 @pytest.mark.parametrize("log", [False, True])
@@ -274,24 +273,31 @@ def test_the_measures_are_those_of_scipy_with_the_models_own_mean_and_spread(log
     for c in (0, 1):
         of_class = values[train][y[train] == c]
         z[y == c] = (values[y == c] - of_class.mean()) / of_class.std(ddof=1)
-    assert (found.family, found.rows) == ("log_normal" if log else "gaussian", 501)
+    assert found.rows == 501
     assert found.skewness == pytest.approx(stats.skew(z), rel=1e-9)
     assert found.kurtosis == pytest.approx(stats.kurtosis(z), rel=1e-9)
     assert found.correlation == pytest.approx(stats.probplot(z)[1][2], rel=1e-9)
 
 
-def test_the_family_that_fits_is_named():
-    rng = np.random.default_rng(4)
-    y = np.arange(1000) % 2
-    whole, found = shape_in(np.exp(rng.normal(0.8 * y, 1.0)), y)
-    assert found.better == "log_normal"
-    assert whole.warnings[-1] == (
-        "columns are taken for normal but are not: 'x' (skewed to the right); rows held out are "
-        "predicted better with columns={'x': 'log_normal'}"
+@pytest.mark.parametrize(
+    ("least", "family", "better"),
+    [(0.1, tb.Gaussian(), "log_normal"), (0.0, tb.Gaussian(), "bins"),
+     (0.1, tb.LogNormal(), "bins")],
+    ids=["above 0", "from 0 on", "log-normal already"],
+)  # fmt: skip
+def test_the_family_to_try_is_named(least, family, better):
+    x, y = two_classes(lambda rng, n: rng.exponential(size=n))
+    if family == tb.LogNormal():
+        x = np.exp(x)
+    x += least - x.min()
+    fitted = Fitted(tb.Tally.of({"x": x}, y, columns={"x": family}), Recipe((family,)))
+    found = diagnose(fitted, {"x": x}, y)
+    assert found.normality[0].better == better
+    assert found.warnings[-1] == (
+        f"columns are taken for normal but are not: 'x' ({found.normality[0].word}); try "
+        f"columns={{'x': '{better}'}}, or SemiNaiveBayes(), which counts each in several ways and "
+        "weighs these"
     )
-    whole, found = shape_in(rng.exponential(size=400), np.arange(400) % 2)
-    assert (found.normal, found.better) == (False, "")
-    assert not whole.warnings
 
 
 # Rows
@@ -380,19 +386,7 @@ def test_it_prints_as_tables_warnings_and_notes(cancer):
     assert f", {len(warned) - 6} more; drop the second" in said
 
 
-def test_columns_of_a_matrix_are_tried_by_their_place():
-    rng = np.random.default_rng(7)
-    y = np.arange(2000) % 2
-    x = np.column_stack([rng.normal(size=2000), np.exp(rng.normal(0.8 * y, 1.0))])
-    named = pd.DataFrame(x, columns=["plain", "skewed"])
-    for fitted in (tb.NaiveBayes().fit(x, y), tb.NaiveBayes().fit(named, y).fitted_):
-        found = diagnose(fitted, x, y)
-        assert {each.column: each.better for each in found.normality}.items() <= {
-            "x0": "", "plain": "", "x1": "log_normal", "skewed": "log_normal"
-        }.items()  # fmt: skip
-
-
-def test_constant_empty_and_short_columns_and_single_classes_have_no_shape():
+def test_constant_empty_and_short_columns_and_classes_of_one_row_have_no_shape():
     y = np.arange(60) % 2
     X = {"constant": np.ones(60), "empty": np.full(60, np.nan), "x": np.arange(60.0)}
     fitted = Fitted(tb.Tally.of(X, y))
@@ -400,9 +394,8 @@ def test_constant_empty_and_short_columns_and_single_classes_have_no_shape():
     (few,) = diagnose(fitted, {name: c[:9] for name, c in X.items()}, y[:9]).normality
     assert (few.word, few.normal, few.better) == ("too few rows to tell", None, "")
     x = np.random.default_rng(9).exponential(size=40) ** 2
-    for labels in (np.arange(40), np.zeros(40, int)):
-        found = diagnose(Fitted(tb.Tally.of({"x": x}, np.arange(40))), {"x": x}, labels)
-        assert not found.normality[0].better
+    found = diagnose(Fitted(tb.Tally.of({"x": x}, np.arange(40))), {"x": x}, np.arange(40))
+    assert found.normality[0].word == "too few rows to tell"
 
 
 def test_a_broken_sparse_matrix_is_refused():

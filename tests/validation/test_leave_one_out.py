@@ -180,19 +180,6 @@ def test_a_row_that_is_impossible_without_itself_gets_the_prior_of_the_others():
     assert proba[3] == pytest.approx([2 / 3, 1 / 3])
 
 
-@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
-def test_words_that_only_a_row_of_weight_zero_has_are_not_known(event):
-    X = {"t": ["red green", "red never seen", "blue", "blue red"]}
-    weights, family = [1.0, 0.0, 2.0, 1.0], tb.Text(event=event)
-    data = LabelledRows.of(as_source(X), tb.Schema.infer(X, {"t": family}), list("abab"), weights)
-    found = np.concatenate([f.proba for f in leave_one_out(data, Recipe((family,)))])
-    learnt = {"t": [X["t"][k] for k in (0, 2, 3)]}
-    model = tb.estimate(
-        tb.Tally.of(learnt, list("aab"), [1.0, 2.0, 1.0], columns={"t": family}), family
-    )
-    np.testing.assert_allclose(found[1], model.posterior({"t": X["t"][1:2]})[0], rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("values", "family"),
     [

@@ -119,12 +119,11 @@ def test_what_cannot_be_scored_is_refused(tmp_path, stored):
         (ModelSpec(), {}, {"folds": 4, "seed": 3}),
         (ModelSpec(alpha=0.3, prior="uniform"), {"alpha": 0.3, "prior": "uniform"},
          {"folds": "loo"}),
-        (ModelSpec({"age": "bins", "income": "best"}), {"columns": {"age": "bins",
-         "income": "best"}}, {"folds": 3}),
+        (ModelSpec({"age": "bins"}), {"columns": {"age": "bins"}}, {"folds": 3}),
         (ModelSpec(calibration="temperature"), {"calibration": "temperature"}, {"folds": 0.25}),
         (ModelSpec(), {}, {"folds": 3, "repeats": 2, "weight": "times"}),
     ],
-    ids=["folds", "loo", "chosen", "split", "weights"],
+    ids=["folds", "loo", "bins", "split", "weights"],
 )  # fmt: skip
 @pytest.mark.parametrize("each", ["csv", "parquet"])
 def test_a_specification_scores_as_the_estimator(tmp_path, small_blocks, each, spec, options, held):
@@ -283,7 +282,7 @@ def test_tuning_is_that_of_the_estimator_and_the_best_model_is_stored(
 def test_trying_families_for_all_columns_leaves_alone_what_is_declared():
     rows = TWO[["age", "income", "label"]].assign(note=["good word", "bad word"] * 100)
     spec = ModelSpec({"age": tb.Bins(edges=(30.0, 50.0))}, text=("note",))
-    found = tune_spec(rows, "label", spec, {"columns": ["auto", "best"]}, folds=3, nested=None)
+    found = tune_spec(rows, "label", spec, {"columns": ["auto", "bins"]}, folds=3, nested=None)
     schema = found.stored.fitted.tally.schema
     assert isinstance(schema.kind("note"), tb.Words)
     assert (schema.edges["age"], len(found.result.candidates)) == ((30.0, 50.0), 2)

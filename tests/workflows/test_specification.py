@@ -46,10 +46,6 @@ def test_options_are_read_as_the_families_take_them(text, meant):
     assert parse_family(text) == meant
 
 
-def test_best_is_a_wish():
-    assert parse_column("x=best") == ("x", "best")
-
-
 @pytest.mark.parametrize(
     "name", ["a=b", "a:b", "x=gaussian!", "ns:attr=1", "a b", "=", "Überschuß", "x:y=z"]
 )
@@ -75,7 +71,6 @@ def test_any_name_without_the_sign_of_equality_is_itself(name):
         ("x=categorical:alhpa=1", "categorical has no option 'alhpa'; did you mean 'alpha'"),
         ("x=categorical:alpha", "'alpha' is not an option; write name=value"),
         ("x=categorical:alpha=much", "alpha is 'much'; it must be a number"),
-        ("x=best:alpha=1", "'best' takes no options"),
         ("x=text:idf=1", "text has no option 'idf'"),
         ("x=text:words=1", "text has no option 'words'"),
         ("x=bins:edges=2;1", "the edge 2 stands before 1"),
@@ -160,12 +155,9 @@ def test_text_beside_other_words():
     ("spec", "needs"),
     [
         (ModelSpec(), False),
-        (ModelSpec("best"), True),
-        (ModelSpec({"age": "best"}), True),
-        (ModelSpec("best", text=("mail",)), True),
         (ModelSpec(calibration="weights"), True),
         (ModelSpec({"age": "bins"}), False),
     ],
 )
-def test_what_is_chosen_or_calibrated_needs_all_rows(spec, needs):
+def test_what_is_calibrated_needs_all_rows(spec, needs):
     assert bool(spec.needs_all_rows) == needs

@@ -120,7 +120,7 @@ class Command(click.Command):
                 if "{families}" in about:
                     from tallybayes.families import FAMILIES
 
-                    about = about.format(families=", ".join((*FAMILIES, "best")))
+                    about = about.format(families=", ".join(FAMILIES))
                 section = getattr(each, "section", OUTPUT)  # --help is click's own
                 rows.setdefault(section, []).append((names, about))
         for section, written in rows.items():

@@ -27,7 +27,6 @@ CHOICES = {
     "prior": ("empirical", "uniform"),
     "unseen": ("ignore", "smooth", "error"),
     "calibration": ("temperature", "weights"),
-    "families": ("auto", "best"),
 }
 # names, what the value is, help
 READING_OPTIONS = (
@@ -49,9 +48,6 @@ COLUMN_OPTIONS = (
     ("--text", ["NAME"], "Take a column as text and count its words."),
     ("--drop", ["NAME"], "Leave a column out: an identifier, say."),
     ("--only", ["NAME"], "Use this column and others named so, no more."),
-    ("--families", CHOICES["families"],
-     "Families of all other columns: by their type, or those that predict held-out rows best."
-     "  [default: auto]"),
 )  # fmt: skip
 MODEL_OPTIONS = (
     ("--alpha", float, "Smoothing: what is added to every count; 0 is none.  [default: 1]"),
@@ -90,8 +86,7 @@ def spec_of(**said: Any) -> ModelSpec:
         columns[name] = family
     if "prior" in said:
         said["prior"] = _prior(said["prior"])
-    families = said.pop("families", "auto")
-    return ModelSpec(columns=columns or "auto", **said).with_families(families)
+    return ModelSpec(columns=columns or "auto", **said)
 
 
 def _prior(text: str) -> str | dict[str, float]:
@@ -128,7 +123,7 @@ def grid(texts: Iterable[str]) -> dict[str, list[Any]]:
                 known = ", ".join(words or ("alpha", *CHOICES))
                 raise click.UsageError(f"--try {name}={text}: {word!r} is not one of {known}.")
         values = [None if word == "none" else word for word in text.split(",")]
-        found["columns" if name == "families" else name] = values
+        found[name] = values
     return found
 
 

@@ -48,8 +48,7 @@ FAMILIES = """\
 `--column NAME=FAMILY:OPTION=VALUE,OPTION=VALUE` states the family of a column. Several values are
 separated by semicolons (`bins:edges=18;65`, `text:ngrams=1;2`), values for each class named
 (`categorical:m=3,p=Yes:1/3;No:2/3`). Without options the family takes `--alpha` and `--unseen`.
-`best` finds the family that predicts held-out rows best. What the options mean is in
-[arithmetic](arithmetic.md) and [text](text.md).
+What the options mean is in [arithmetic](arithmetic.md) and [text](text.md).
 """
 WIDTH = 100  # of a line, whatever the terminal
 

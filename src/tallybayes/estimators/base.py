@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
+from numbers import Number
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,20 +21,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
+from tallybayes.explanations import counterfactuals, explain, explain_all
 from tallybayes.model import Fitted, Model, Recipe
 from tallybayes.modelfile import Provenance, Stored, save
+from tallybayes.rendering import plain
 from tallybayes.schema import Schema
 from tallybayes.sources import Frame, NumberedNames, Source, as_source, record_at
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.cross_validation import cross_val
+from tallybayes.validation.diagnosis import diagnose
 from tallybayes.validation.prepared import NeedsRefit, Prepared
 
 if TYPE_CHECKING:
-    from tallybayes.explanations import Counterfactuals, Explanation, Explanations, Working
     from tallybayes.report.page import ModelReport
-    from tallybayes.validation import Diagnosis
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -122,6 +124,11 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     # every row predicted from a model that never saw it; the estimator stays as it is
     cross_val = cross_val
+    # why records get their answers, what would change them, what the data do not bear out
+    explain = explain
+    explain_all = explain_all
+    counterfactuals = counterfactuals
+    diagnose = diagnose
 
     @staticmethod
     def _prepared(
@@ -221,64 +228,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         chosen: Array = fitted.labels[fitted.model.winners(self._rows(X, reset=False))]
         return chosen
 
-    @overload
-    def explain(self, record: Any, show: Literal["evidence"] = "evidence") -> Explanation: ...
-    @overload
-    def explain(self, record: Any, show: Literal["working"]) -> Working: ...
-    def explain(
-        self, record: Any, show: Literal["evidence", "working"] = "evidence"
-    ) -> Explanation | Working:
-        """Explain the answer for one record: `tallybayes.explanations.explain`.
-
-        Parameters
-        ----------
-        record
-            A mapping from columns to values (those that it does not have are missing), a row of a
-            pandas table, a row of an array; for `TextNB` a text.
-        show : {"evidence", "working"}
-            What each value says for and against each class; or the whole arithmetic from the
-            counts on, as on a blackboard: as text, Markdown, LaTeX or HTML.
-        """
-        from tallybayes.explanations import explain
-
-        return explain(self, self.record_of(record), show)
-
-    def explain_all(self, X: Any) -> Explanations:
-        """Explain the answers for many records at once: `tallybayes.explanations.explain_all`."""
-        from tallybayes.explanations import explain_all
-
-        return explain_all(self, self.source_of(X))
-
-    def counterfactuals(
-        self,
-        record: Any,
-        to: Label | None = None,
-        *,
-        values: int = 2,
-        most: int = 10,
-        keep: Sequence[str] = (),
-    ) -> Counterfactuals:
-        """Return the smallest changes of a record that change the answer.
-
-        See `tallybayes.explanations.counterfactuals`; the record is given as for `explain`.
-        """
-        from tallybayes.explanations import counterfactuals
-
-        given = self.record_of(record)
-        return counterfactuals(self.fitted_, given, to, values=values, most=most, keep=keep)
-
-    def diagnose(
-        self, X: Any, y: Any, sample_weight: Any = None, *, most_rows: int = 20_000, seed: int = 0
-    ) -> Diagnosis:
-        """Look for what the model takes for granted and the data do not bear out.
-
-        See `tallybayes.validation.diagnose`; the rows are those that were learnt from, or others.
-        """
-        from tallybayes.validation import diagnose
-
-        rows = self.source_of(X)
-        return diagnose(self.fitted_, rows, y, sample_weight, most_rows=most_rows, seed=seed)
-
     def report(
         self, X: Any = None, y: Any = None, *, sample_weight: Any = None, title: str | None = None
     ) -> ModelReport:
@@ -349,7 +298,13 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _to_keep(self) -> dict[str, Any]:
         """Return the parameters that do not follow from what was fitted; and "state", if any."""
-        return {name: np.asarray(value).tolist() for name, value in self.get_params(False).items()}
+        known = self._parameters_of(self.fitted_)
+        given = {n: v for n, v in self.get_params(False).items() if n not in known}
+        return {
+            name: plain(value if isinstance(value, str | np.ndarray | Number | None) else [*value])
+            for name, value in given.items()
+            if not callable(value)
+        }
 
     @classmethod
     def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.estimators.base import TallyClassifier
 from tallybayes.estimators.checks import ARRAY_OR_NONE, AT_LEAST_0, check_parameters
 from tallybayes.estimators.drop_in import stated_prior
 from tallybayes.estimators.naive_bayes import NaiveBayes
@@ -96,9 +95,6 @@ class MixedNB(NaiveBayes):
 
     def _stated_prior(self, classes: tuple[Label, ...]) -> Prior:
         return stated_prior(self.priors, classes)
-
-    def _to_keep(self) -> dict[str, Any]:
-        return TallyClassifier._to_keep(self)
 
     @classmethod
     def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:

@@ -7,12 +7,11 @@ from copy import copy
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, number, warn
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, warn
 from tallybayes.estimators.base import Array, Labelled, TallyClassifier
 from tallybayes.estimators.checks import (
     checked_labels,
@@ -25,7 +24,7 @@ from tallybayes.estimators.checks import (
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe, most_informative
 from tallybayes.model.calibration import Calibration, How
-from tallybayes.model.specification import BEST, DROP, ColumnSpec, column_spec, resolve
+from tallybayes.model.specification import DROP, ColumnSpec, column_spec, resolve
 from tallybayes.model.summary import ModelSummary
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
@@ -33,7 +32,6 @@ from tallybayes.sources import Frame, Source, as_source, selected
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
-from tallybayes.validation.family_choice import FamilyChoice, choose_families, numeric_columns
 from tallybayes.validation.leave_one_out import LeaveOneOut
 
 
@@ -98,7 +96,6 @@ class NaiveBayes(TallyClassifier):
     prior: Any
     _spec: ColumnSpec
     _calibration: Calibration | None = None
-    _choices: Mapping[str, FamilyChoice] = MappingProxyType({})
 
     def __init__(
         self,
@@ -131,7 +128,7 @@ class NaiveBayes(TallyClassifier):
             How often each row counts; once when not given.
         """
         with self._all_or_nothing():
-            self._calibration, self._choices = None, {}
+            self._calibration = None
             rows = self._labelled(X, y, sample_weight, reset=True)
             tally = self._tally(rows)
             recipe = self._recipe(tally, ())
@@ -246,8 +243,6 @@ class NaiveBayes(TallyClassifier):
     def _why_refit(self, rows: Labelled) -> str:
         if self.calibration is not None:
             return "the calibration is fitted on the rows to learn from"
-        if self._spec.wants(BEST):
-            return "families are chosen on the rows to learn from"
         return "where bins are cut depends on the labels" if self._spec.needs_labels else ""
 
     def sample(
@@ -296,8 +291,7 @@ class NaiveBayes(TallyClassifier):
                 f"say {self.calibration!r}; call fit() to fit it anew"
             )
         calibration = None if self.calibration is None else self._calibration
-        reasons = {name: choice.reason for name, choice in self._choices.items()}
-        return Recipe(families, by_name, prior, self.positive, calibration, declared, reasons)
+        return Recipe(families, by_name, prior, self.positive, calibration, declared)
 
     def _stated_prior(self, classes: tuple[Label, ...]) -> Prior:
         """Return the prior that the parameters ask for."""
@@ -316,23 +310,8 @@ class NaiveBayes(TallyClassifier):
         return sorted_labels(said, "the classes")
 
     def _schema_of(self, rows: Any = None) -> Schema:
-        """Say what columns are, with the families and edges that have to be found."""
+        """Say what columns are, with the edges that have to be found."""
         source, labels, weights, target = rows
-        if self._spec.wants(BEST):
-            names = [n for n in numeric_columns(source) if self._spec.of(n) == BEST]
-            alpha = number(self.alpha, "alpha", least=0.0)
-            tempered = self.calibration in ("temperature", "weights")
-            chosen = choose_families(
-                source,
-                labels,
-                columns=names,
-                alpha=alpha,
-                tempered=tempered,
-                sample_weight=weights,
-            )
-            self._choices = {**self._choices, **chosen}
-            found = {name: choice.family for name, choice in chosen.items()}
-            self._spec = self._spec.with_words(found)
         declared, self._spec = resolve(self._spec, source, labels, weights)
         return Schema.infer(source, declared, target=target)
 
@@ -416,13 +395,12 @@ class NaiveBayes(TallyClassifier):
         return source.renamed(names)
 
     def _to_keep(self) -> dict[str, Any]:
-        """Return the parameters that do not follow from what was fitted."""
-        named = getattr(self, "feature_names_in_", None)
-        state = {
-            "dropped": self._spec.dropped(),
-            "features": self.n_features_in_ if named is None else named.tolist(),
-        }
-        return {"alpha": float(self.alpha), "unseen": str(self.unseen), "state": state}
+        state: dict[str, Any] = {"dropped": self._spec.dropped()}
+        if hasattr(self, "feature_names_in_"):
+            state["features"] = self.feature_names_in_.tolist()
+        elif hasattr(self, "n_features_in_"):
+            state["features"] = self.n_features_in_
+        return {**super()._to_keep(), "alpha": float(self.alpha), "state": state}
 
     @classmethod
     def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class SemiNaiveBayes(NaiveBayes):
             As for `NaiveBayes`.
         """
         with self._all_or_nothing():
-            self._calibration, self._choices = None, {}
+            self._calibration = None
             rows = self._labelled(X, y, sample_weight, reset=True)
             tally = self._tally(rows)
             recipe = self._recipe(tally, ())

@@ -237,16 +237,6 @@ class TextNB(NaiveBayes):
         self._spec = ColumnSpec(None, self.columns)
         return super()._recipe(tally, declared)
 
-    def _to_keep(self) -> dict[str, Any]:
-        """Return the parameters that do not follow from what was fitted."""
-        of_fitted = ("prior", "positive", "calibration")
-        given = {n: v for n, v in self.get_params().items() if n not in of_fitted}
-        return {
-            n: list(v) if hasattr(v, "__iter__") and not isinstance(v, str) else v
-            for n, v in given.items()
-            if not callable(v)
-        }
-
     @classmethod
     def _parameters_of(cls, fitted: Fitted) -> dict[str, Any]:
         return {n: v for n, v in super()._parameters_of(fitted).items() if n != "columns"}

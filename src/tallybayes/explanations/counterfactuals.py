@@ -155,7 +155,7 @@ def counterfactuals(
     subject
         A model, what it was estimated from, or a fitted estimator.
     record
-        A value for each column; columns that it does not have are missing.
+        A value for each column, as for `explain`; columns that it does not have are missing.
     to
         The answer that is wanted; any other one when not given.
     values
@@ -196,6 +196,7 @@ def counterfactuals(
     >>> found[0].changes
     (Change(column='income', before=120.0, after=89.0, how='set'),)
     """
+    record = subject.record_of(record) if hasattr(subject, "record_of") else record
     model = model_of(subject)
     whole(values, "values", 1, 2)
     whole(most, "most", 1)

@@ -331,7 +331,8 @@ def explain(
         The model, or an estimator that was fitted.
     record
         A value for each column; columns that it does not have are missing. The target may be in
-        the record and is not looked at.
+        the record and is not looked at. An estimator also takes a row of a table or an array, and
+        `TextNB` a text.
     show : {"evidence", "working"}
         What each value says for and against each class; or the whole arithmetic from the counts
         on, as on a blackboard.
@@ -358,6 +359,7 @@ def explain(
     """
     if show not in ("evidence", "working"):
         raise TallyBayesError(f"show is {show!r}; say 'evidence' or 'working'")
+    record = model.record_of(record) if hasattr(model, "record_of") else record
     model = model_of(model)
     source = as_source(model.table_of(record))
     joint = np.empty((1, len(model.classes)))

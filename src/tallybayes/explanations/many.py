@@ -153,7 +153,8 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
     >>> found.strongest(1).tolist()
     [['status'], ['status']]
     """
-    model, source = model_of(model), as_source(X)
+    source = model.source_of(X) if hasattr(model, "source_of") else as_source(X)
+    model = model_of(model)
     units = [name for factor in model.factors for name in factor.names]
     names = tuple(dict.fromkeys(map(str, [*model.schema.names, *units])))
     place = {name: k for k, name in enumerate(names)}

@@ -82,10 +82,6 @@ class Bins(Family, frozen=True):
         """Return the family without its edges, which the schema knows."""
         return structs.replace(self, edges=None)
 
-    def suits(self, values: Floats) -> bool:
-        """Tell whether it may be the best family of a column of numbers: always."""
-        return True
-
     def needs_labels(self) -> bool:
         """Tell whether the edges have yet to be found."""
         return self.edges is None

@@ -36,7 +36,7 @@ from tallybayes.families.smoothing import (
 from tallybayes.families.terms import Lookup, UnitTerm
 from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import offsets_of
-from tallybayes.schema import LEAST_REPEATS, MOST_CATEGORIES, Categories
+from tallybayes.schema import Categories
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Codes
 
@@ -85,13 +85,6 @@ class Categorical(Family, frozen=True):
             raise TallyBayesError(
                 f"unseen is {self.unseen!r}; it must be 'ignore', 'smooth' or 'error'"
             )
-
-    def suits(self, values: Floats) -> bool:
-        """Tell whether it may be the best family of a column of numbers: of few whole ones."""
-        there = values[np.isfinite(values)]
-        distinct = len(np.unique(there)) if len(there) >= LEAST_REPEATS else 0
-        few = 0 < distinct <= MOST_CATEGORIES and len(there) >= LEAST_REPEATS * distinct
-        return few and not np.isinf(values).any() and bool((there == np.rint(there)).all())
 
     def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
         """Turn counts of values into probabilities."""

@@ -259,11 +259,6 @@ class Poisson(CountFamily, frozen=True):
     label: ClassVar[str] = "Poisson"
     apart: ClassVar[bool] = True
 
-    def suits(self, values: Floats) -> bool:
-        """Tell whether it may be the best family of a column of numbers: whole ones from 0 on."""
-        there = values[~np.isnan(values)]
-        return bool(((there >= 0.0) & (there < np.inf) & (there == np.rint(there))).all())
-
     def estimate(self, counted: Counts, info: ColumnInfo) -> PoissonParameters:
         """Turn sums into rates; a class that has no value of a column takes the overall rate."""
         alpha = alpha_of_each(self.alpha, info.names)

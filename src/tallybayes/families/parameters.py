@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import Block, take_rows
 from tallybayes.families.smoothing import Ratios, checked_alpha
-from tallybayes.schema import Kind, Numeric
+from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
 from tallybayes.value import Value
 
@@ -283,17 +283,6 @@ class Family(Value, frozen=True):
         if getattr(self, "unseen", "") is None and unseen != "ignore":  # which None means
             changes["unseen"] = unseen
         return structs.replace(self.unbound(), **changes)
-
-    def suits(self, values: Floats) -> bool:
-        """Tell whether it may be the best family of a column of numbers, NaN where missing.
-
-        By default it is for decimal numbers if it is for any: finite, and with a logarithm where
-        logarithms are counted.
-        """
-        if not isinstance(self.kind, Numeric):
-            return False
-        there, least = values[~np.isnan(values)], 0.0 if self.kind.log else -np.inf
-        return bool(((there > least) & (there < np.inf)).all())
 
     def needs_labels(self) -> bool:
         """Tell whether it has to see values and labels before it knows what to count."""

@@ -42,8 +42,6 @@ class Recipe:
         As for `estimate`.
     declared_classes
         Classes that belong to the model whether or not a row of them was counted.
-    reasons
-        Why columns have their families, where these were chosen and not stated.
 
     Examples
     --------
@@ -59,7 +57,6 @@ class Recipe:
     positive: Label | None = None
     calibration: Calibration | None = None
     declared_classes: tuple[Label, ...] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
 
     def classes(self, tally: Tally) -> tuple[Label, ...]:
         """Return all classes, counted or declared."""
@@ -212,13 +209,6 @@ class Fitted:
     def model(self) -> Model:
         """The model."""
         return self.recipe.model(self.tally)
-
-    def why(self, name: str, reason: str) -> str:
-        """Say why a column has its family: the reason of the schema, after that of a choice."""
-        chosen = self.recipe.reasons.get(name)
-        if chosen is None:
-            return reason
-        return chosen + ("" if reason == "declared" else f"; {reason}")
 
 
 def _check_family(family: Any, where: str) -> None:

@@ -1,8 +1,8 @@
 """What a user says of a model: which columns, what they are, how to smooth, which prior.
 
 A column is named by its name or number, several by a tuple of those, and all that are not named by
-``...``. What it is, is a family, the name of one, or a kind; "auto" leaves that to the data, "best"
-to held-out rows, and "drop" leaves the column out.
+``...``. What it is, is a family, the name of one, or a kind; "auto" leaves that to the data, and
+"drop" leaves the column out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tallybayes.tokenizer import Words
 
 Array = NDArray[Any]
 
-AUTO, BEST, DROP = "auto", "best", "drop"
+AUTO, DROP = "auto", "drop"
 
 
 def _is(word: Any, meant: str) -> bool:
@@ -40,7 +40,7 @@ def _is(word: Any, meant: str) -> bool:
 
 
 class ColumnSpec(NamedTuple):
-    """What was said of columns by name, and of the rest: families, kinds, "best" or "drop".
+    """What was said of columns by name, and of the rest: families, kinds, or "drop".
 
     None leaves it to the data what a column is.
     """
@@ -56,10 +56,6 @@ class ColumnSpec(NamedTuple):
         """Return the same with other words for some columns."""
         return ColumnSpec(self.rest, {**self.by_name, **by_name})
 
-    def wants(self, word: str) -> bool:
-        """Tell whether any column is to be "best", or "drop"."""
-        return any(_is(said, word) for said in (self.rest, *self.by_name.values()))
-
     @property
     def needs_labels(self) -> bool:
         """Whether labels are needed to know what the columns are."""
@@ -68,11 +64,11 @@ class ColumnSpec(NamedTuple):
     def is_open(self, name: str) -> bool:
         """Tell whether what a column is depends on the data."""
         word = self.of(name)
-        return word is None or _is(word, BEST) or _open_family(word) is not None
+        return word is None or _open_family(word) is not None
 
     def kept(self, names: Sequence[str]) -> Sequence[str]:
         """Return the columns that are not dropped."""
-        return [n for n in names if not _is(self.of(n), DROP)] if self.wants(DROP) else names
+        return [n for n in names if not _is(self.of(n), DROP)] if self.dropped() else names
 
     def dropped(self) -> list[str | None]:
         """Return the columns that are dropped; None stands for all that are not named."""
@@ -117,7 +113,7 @@ def column_spec(columns: Any, names: Sequence[str]) -> ColumnSpec:
     if not isinstance(columns, Mapping):
         meant = _meaning(columns, "columns")
         kind = getattr(meant, "kind", meant)
-        if meant is not None and not _is(meant, BEST) and not is_kind(kind):
+        if meant is not None and not is_kind(kind):
             raise TallyBayesError(
                 f"columns is {columns!r}; expected 'auto', a family, or a mapping of columns to "
                 "families"
@@ -148,7 +144,7 @@ def column_spec(columns: Any, names: Sequence[str]) -> ColumnSpec:
 
 
 def _meaning(word: Any, where: str) -> Any:
-    """Return a family, a kind, "best", "drop", or None for "auto"."""
+    """Return a family, a kind, "drop", or None for "auto"."""
     if word is None or _is(word, "ignore"):
         raise TallyBayesError(
             f"{where} is {word!r}; to leave a column out, say columns={{name: 'drop'}}, or drop it "
@@ -156,9 +152,13 @@ def _meaning(word: Any, where: str) -> Any:
         )
     if not isinstance(word, str):
         return word() if isinstance(word, type) else word
-    if word in (AUTO, BEST, DROP):
+    if word == "best":
+        raise TallyBayesError(
+            f"{where} is 'best'; SemiNaiveBayes() counts columns in several ways and weighs these"
+        )
+    if word in (AUTO, DROP):
         return None if word == AUTO else word
-    return family_named(word, where, (AUTO, BEST, DROP))()
+    return family_named(word, where, (AUTO, DROP))()
 
 
 def _name(key: Any, names: Sequence[str]) -> str:
@@ -211,7 +211,7 @@ class ModelSpec:
     Parameters
     ----------
     columns
-        "auto", "best", a family, or a mapping of columns to families: as for `NaiveBayes`.
+        "auto", a family, or a mapping of columns to families: as for `NaiveBayes`.
     text
         Columns of text, of which the words are counted.
     drop
@@ -246,8 +246,6 @@ class ModelSpec:
     @property
     def needs_all_rows(self) -> str:
         """Why the model cannot be made from a stream, or nothing."""
-        if any(_is(word, BEST) for word in _by_column(self.columns).values()):
-            return "families are chosen by leaving rows out"
         return "" if self.calibration is None else "the calibration is fitted by leaving rows out"
 
     def chosen(self, names: Sequence[str], target: str, weight: str | None) -> tuple[str, ...]:
@@ -338,7 +336,7 @@ def parse_column(text: str) -> tuple[str, Any]:
     name, _, family = text.partition("=")
     parts = text.split("=")  # a name may have "=" and ":" too
     for place in range(1, len(parts)):
-        if _family_name(parts[place]) in (*FAMILIES, BEST):
+        if _family_name(parts[place]) in FAMILIES:
             name, family = "=".join(parts[:place]), "=".join(parts[place:])
             break
     if not name or not family:
@@ -357,13 +355,8 @@ def parse_family(text: str) -> Any:
     """Read a family with options: ``bins:edges=18;65``, ``text:ngrams=1;2,event=bernoulli``."""
     word, typed = _family_name(text), text.partition(":")[2]
     options = dict(_option(part) for part in typed.split(",") if part.strip())
-    if word == BEST:
-        if options:
-            raise TallyBayesError("'best' takes no options")
-        return BEST
     if word not in FAMILIES:
-        hint = did_you_mean(word, (*FAMILIES, BEST))
-        raise TallyBayesError(f"there is no family {word!r}; {hint}")
+        raise TallyBayesError(f"there is no family {word!r}; {did_you_mean(word, FAMILIES)}")
     family: Any = FAMILIES[word]
     of_words = set(Words.__struct_fields__) if family is Text else set()
     known = {*family.__struct_fields__, *of_words} - {"words", "idf"}  # these cannot be typed

@@ -62,7 +62,7 @@ class ModelSummary(Renderable):
         exponents = self._exponents()
         for name, reason in zip(schema.names, schema.reasons, strict=True):
             family = f"{recipe.family_of(schema, name)}{exponents.get(name, '')}"
-            yield ColumnSummary(name, family, self.fitted.why(name, reason), missing[name])
+            yield ColumnSummary(name, family, reason, missing[name])
 
     def _exponents(self) -> dict[str, str]:
         """Write the exponents of a calibration, by column."""

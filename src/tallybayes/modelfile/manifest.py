@@ -131,7 +131,6 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
     positive: Label | None
     calibration: Calibration | None
     declared_classes: tuple[Label, ...]
-    reasons: dict[str, str]
     label_type: LabelType | None
     provenance: Provenance
     estimator: dict[str, Any] | None
@@ -157,7 +156,6 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
             recipe.positive,
             recipe.calibration,
             recipe.declared_classes,
-            dict(recipe.reasons),
             _label_type(fitted),
             provenance,
             None if estimator is None else dict(estimator),
@@ -179,7 +177,6 @@ class Manifest(Struct, Generic[F, K], frozen=True, forbid_unknown_fields=True):
             self.positive,
             self.calibration,
             self.declared_classes,
-            self.reasons,
         )
         return Fitted(tally, recipe, _labels(self.label_type, recipe.classes(tally)))
 

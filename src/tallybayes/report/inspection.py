@@ -185,7 +185,7 @@ class Inspection(Renderable):
                 {
                     "name": name,
                     "family": str(factor.family),
-                    "why": self.fitted.why(name, schema.reason(name)),
+                    "why": schema.reason(name),
                     "missing": sum(missing),
                     "missing_by_class": missing,
                     "exponent": factor.exponent(unit),

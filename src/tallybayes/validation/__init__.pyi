@@ -1,13 +1,10 @@
-from .column_choice import ChosenColumns as ChosenColumns, choose_columns as choose_columns
 from .comparison import (
     Comparison as Comparison,
     compare as compare,
     compare_predictions as compare_predictions,
-    compare_scores as compare_scores,
 )
 from .cross_validation import cross_val as cross_val
 from .diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
-from .family_choice import FamilyChoice as FamilyChoice, choose_families as choose_families
 from .significance import (
     SignificanceResult as SignificanceResult,
     holm as holm,

@@ -25,7 +25,7 @@ from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, 
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration, How
 from tallybayes.tallies.labelled_rows import LabelledRows
-from tallybayes.validation.held_out_terms import Array, Floats, Mask, sampled
+from tallybayes.validation.held_out_terms import Array, Floats, Mask, unit_names
 from tallybayes.validation.leave_one_out import LeaveOneOut
 
 HOWS: tuple[How, ...] = ("temperature", "weights")
@@ -48,10 +48,13 @@ def calibrated(
 ) -> Calibration:
     """Fit a calibration of the model that a recipe makes of these rows."""
     rows = LeaveOneOut(data) if rows is None else rows
+    some = np.arange(len(data))
     if how == "weights":
-        closed = rows.closed_terms(recipe, sampled(data, MOST_CELLS, recipe, rows.tally))
-    else:
-        closed = rows.closed_evidence(recipe)
+        units = len(unit_names(recipe.plan(rows.tally), data.blocks))
+        n = max(1, MOST_CELLS // max(units * len(data.classes), 1))
+        if n < len(data):
+            some = np.sort(np.random.default_rng(0).choice(len(data), n, replace=False))
+    closed = rows.closed_terms(recipe, some, together=how == "temperature")
     if closed is None:
         raise no_closed_form(how)
     held, exact = closed

@@ -17,7 +17,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.metrics import GREATER_IS_BETTER, RANKING, Predictions
@@ -268,6 +267,13 @@ def compare_predictions(
     if first.fold is None or len(np.unique(first.fold)) == len(first) == first.n_rows:
         _check_accuracy(score)
         return _by_rows(sides, level)
+    return _by_folds(sides, score, n_train, level)
+
+
+def _by_folds(
+    sides: Mapping[str, Predictions], score: str, n_train: float | None, level: float
+) -> Comparison:
+    """Compare by the scores of the folds."""
     scores = {name: fold_scores(rows, score) for name, rows in sides.items()}
     for name, values in scores.items():
         if not np.isfinite(values).all():
@@ -276,50 +282,15 @@ def compare_predictions(
                 f"model {name!r} has no finite {score!r} in fold {place + 1} (it is "
                 f"{values[place]}); take fewer folds, or another score, such as 'accuracy'"
             )
-    n_test = len(first) / len(scores[next(iter(sides))])
+    name, first = next(iter(sides.items()))
+    n_test = len(first) / len(scores[name])
     n_train = first.n_rows - n_test if n_train is None else n_train
-    return compare_scores(scores, n_train=n_train, n_test=n_test, score=score, level=level)
-
-
-def compare_scores(
-    scores: Mapping[str, ArrayLike],
-    *,
-    n_train: float | None = None,
-    n_test: float | None = None,
-    score: str = "accuracy",
-    greater_is_better: bool | None = None,
-    level: float = 0.05,
-) -> Comparison:
-    """Compare models by their scores in each fold.
-
-    Parameters
-    ----------
-    scores
-        For each model one score a fold, on the same folds.
-    n_train, n_test
-        The rows of a fold's training and validation set, for the corrected t-test.
-    score, greater_is_better
-        What the scores are, and which way is up: that of the score of this name unless given.
-    level
-        How small a p-value shows a difference.
-
-    Examples
-    --------
-    >>> accuracies = {"plain": [0.80, 0.82, 0.78, 0.81], "tuned": [0.84, 0.87, 0.83, 0.85]}
-    >>> compare_scores(accuracies, n_train=75, n_test=25).pairs[0].better
-    'tuned'
-    """
-    arrays = {name: np.asarray(each, np.float64) for name, each in _several(scores).items()}
-    if len({values.shape for values in arrays.values()}) > 1:
-        raise TallyBayesError("every model must have as many scores as there are folds")
-    up = GREATER_IS_BETTER.get(score, True) if greater_is_better is None else greater_is_better
-    tests = []
-    for a, b in combinations(arrays.values(), 2):
-        both = [paired_t(a - b, level=level)]
-        if n_train is not None or n_test is not None:
-            both.insert(0, paired_t(a - b, n_train, n_test, level))
-        tests.append(tuple(both))
-    kept = {name: tuple(values.tolist()) for name, values in arrays.items()}
+    tests = [
+        (paired_t(a - b, n_train, n_test, level), paired_t(a - b, level=level))
+        for a, b in combinations(scores.values(), 2)
+    ]
+    kept = {name: tuple(values.tolist()) for name, values in scores.items()}
+    up = GREATER_IS_BETTER[score]
     return Comparison(kept, score, up, level, None, _pairs(kept, tests, up, level))
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -14,23 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, warn
-from tallybayes.metrics import ClassificationReport, Predictions
+from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import classes_of, codes_of, plain_labels
-from tallybayes.rendering import Table
 from tallybayes.sources.weights import weights_of
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation import k_fold
 from tallybayes.validation.folds import Fold, Folds, check_refits, folds_of
-from tallybayes.validation.held_out_terms import Array, Floats
+from tallybayes.validation.held_out_terms import Floats
 from tallybayes.validation.leave_one_out import LeaveOneOut
 from tallybayes.validation.prepared import NeedsRefit, Prepared, TallyEstimator
 from tallybayes.validation.progress import progress
-
-MOST_NAMED = 12  # of what was chosen anew
-OPTIMISTIC = (
-    "the held-out score is optimistic, for the choice was made by it; nested=5 scores the whole "
-    "choice on rows that had no part in it"
-)
 
 
 def cross_val(
@@ -196,53 +188,6 @@ def refitted(
             classes=labels,
         )
         yield replace(held, rows=test)
-
-
-def nested(
-    choose: Callable[[Any, Array, Floats | None, Any], tuple[Any, Sequence[str]]],
-    X: Any,
-    prepared: Prepared | NeedsRefit,
-    folds: Any,
-    w: Floats | None,
-    groups: Any,
-    seed: int,
-    training: Predictions,
-) -> ClassificationReport:
-    """Choose without the rows of each fold, then predict these: the choice itself is judged.
-
-    `choose` returns an estimator that is not fitted yet, and what was chosen, in words. The first
-    note of the report says how often each of these was.
-    """
-    y, often = prepared.labels[prepared.y], Counter[str]()
-    parts: list[Predictions] = []
-    splits = folds_of(folds, prepared.y, groups=groups, seed=seed)
-    if splits.leave_one_out:
-        raise TallyBayesError("nested='loo' would choose anew for every row; take nested=5")
-    together = None if groups is None else np.asarray(groups)
-    for train, test in progress(list(splits), "choosing anew, fold by fold"):
-        some = (None if each is None else each[train] for each in (w, together))
-        try:
-            model, chosen = choose(rows_of(X, train), y[train], *some)
-        except TallyBayesError as error:
-            raise TallyBayesError(
-                f"choosing without the rows of one of the nested folds failed: {error}; pass "
-                "nested=None to go without a score of the choice itself"
-            ) from error
-        parts += refitted(model, X, prepared, [(train, test)], w)
-        often.update(chosen)
-    times = "; ".join(f"{name} ({n} of {len(parts)})" for name, n in often.most_common(MOST_NAMED))
-    note = f"chosen anew in every fold, without the rows held out: {times}"
-    return replace(joined(parts, prepared, splits), training=lambda: training).report([note])
-
-
-def scores_of_choice(
-    score: str, training: float, held_out: float, nested: ClassificationReport | None
-) -> Table:
-    """Return the scores of what was chosen, from the least to the most honest one."""
-    rows = [("training rows", training), ("held out while choosing", held_out)]
-    if nested is not None:
-        rows.append(("nested: no part in choosing", nested[score]))
-    return Table.of("what was chosen", [("rows", "label"), (score, "score")], rows, name="scores")
 
 
 def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:

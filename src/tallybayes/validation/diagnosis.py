@@ -22,7 +22,7 @@ the difference matters; among few rows chance alone goes lower, and the limit wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,20 +31,16 @@ from tallybayes.batches import Batch, Block, Coded, Sparse, encode_classes, enco
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
 from tallybayes.explanations.explanation import model_of
 from tallybayes.families.parameters import safe_log
-from tallybayes.families.registry import FAMILIES
 from tallybayes.kernels.scoring import log_sum_exp
-from tallybayes.model import Model
+from tallybayes.model import Factor, Model
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
-from tallybayes.sources import Frame, Source, SparseMatrix, as_source, taken
+from tallybayes.sources import Source, SparseMatrix, as_source, taken
 from tallybayes.sources.weights import weights_of
-from tallybayes.tallies.labelled_rows import LabelledRows
-from tallybayes.validation.family_choice import FEWEST_ROWS, choose_families
-from tallybayes.validation.held_out_terms import Array, Floats, HeldOutTerms, Mask, is_joint
+from tallybayes.validation.held_out_terms import Array, Floats, Mask, is_joint
 
 MOST_CELLS = 40_000_000  # rows times columns times classes
 MOST_COLUMNS = 200  # that are paired, or held against a bell curve: those that tell most
-MOST_TRIED, ROWS_TRIED = 30, 5000  # columns for which other families are tried, and rows
 MOST_LINES, MOST_NAMED = 20, 6
 LONGEST = 100  # characters of what is named in a sentence
 WORTH = 0.01  # share of what there is to know
@@ -57,6 +53,7 @@ STRAIGHT, LEANING, SKEWED, HEAVY, FEW_VALUES = 0.985, 0.1, 0.5, 0.5, 10
 
 TOO_FEW = "too few rows to tell"
 NORMAL = "close to normal"
+RIGHT = "skewed to the right"
 
 # captions, and the columns with their formats: the first fields of what they show
 TABLES = {
@@ -73,7 +70,7 @@ TABLES = {
     "normality": (
         "columns that are taken for normal",
         {"column": "label", "rows": "count", "Q-Q": "score", "skewness": "score",
-         "excess kurtosis": "score", "shape": "label", "family that fits better": "text"},
+         "excess kurtosis": "score", "shape": "label", "family to try": "text"},
     ),
 }  # fmt: skip
 
@@ -133,9 +130,9 @@ class ColumnShape:
     """The shape of a column that the model takes for normal, or log-normal, said in a `word`.
 
     `correlation` is that of the Q-Q picture: 1 for a straight line. `skewness` and `kurtosis` are
-    those of z over all classes, the latter in excess of the normal one. `better` is the family that
-    predicts held-out rows better, by more than chance; empty if there is none, or none was tried:
-    others are tried where the shape is not normal.
+    those of z over all classes, the latter in excess of the normal one. `better` is the family to
+    try where the shape is not normal: log-normal for numbers above 0 that are skewed to the right,
+    else bins.
     """
 
     column: str
@@ -145,7 +142,6 @@ class ColumnShape:
     kurtosis: float
     word: str
     better: str
-    family: str
 
     @property
     def normal(self) -> bool | None:
@@ -214,7 +210,7 @@ def diagnose(
 
     It says how much each column tells of the class, warns where two columns say the same thing
     twice (their evidence is then counted twice), and where a column that the model takes for
-    normal is not, with the family that would fit.
+    normal is not, with the family to try.
 
     Parameters
     ----------
@@ -252,22 +248,17 @@ def diagnose(
         notes.append(f"too few rows to see which columns repeat each other: {PAIRED} are needed")
     information = tuple(each for each, _ in told)
     pairs = _dependence(rows, told[:MOST_COLUMNS])
-    shapes = _with_families(_shapes(rows, [each.column for each in information]), rows)
+    shapes = _shapes(rows, [each.column for each in information])
     warnings = tuple(_warnings(information, pairs, shapes))
     return Diagnosis(n, rows.entropy, information, pairs, shapes, warnings, tuple(notes))
-
-
-def column_information(fitted: Any, X: Any, y: Any) -> tuple[ColumnInformation, ...]:
-    """Return what each column tells of labelled rows, the most telling first."""
-    return tuple(each for each, _ in _Rows.of(fitted, X, y, None, len(y), 0).told())
 
 
 class _Rows(NamedTuple):
     """A model, and labelled rows as it reads them; weights are above 0, and 1 at most."""
 
     model: Model
-    source: Source
-    data: LabelledRows
+    batch: Batch
+    y: Array
     w: Floats
     notes: tuple[str, ...]
 
@@ -294,20 +285,14 @@ class _Rows(NamedTuple):
         if len(rows) > most:
             notes.append(f"{most:,} of {len(rows):,} rows were looked at, drawn at random")
             rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
-        source, blocks = _encoded(model, source, rows)
         w = w[rows] / w[rows].max()
-        data = LabelledRows(model.schema, model.classes, blocks, codes[rows], w)
-        return cls(model, source, data, w, tuple(notes))
-
-    @property
-    def batch(self) -> Batch:
-        """The rows as one batch."""
-        return Batch(slice(0, len(self.data)), self.data.blocks)
+        blocks = _encoded(model, source, rows)
+        return cls(model, Batch(slice(0, len(rows)), blocks), codes[rows], w, tuple(notes))
 
     @property
     def shares(self) -> Floats:
         """The share of each class in these rows."""
-        shares: Floats = np.bincount(self.data.y, self.w, len(self.model.classes)) / self.w.sum()
+        shares: Floats = np.bincount(self.y, self.w, len(self.model.classes)) / self.w.sum()
         return shares
 
     @property
@@ -321,17 +306,28 @@ class _Rows(NamedTuple):
 
         The most telling comes first, and of equals the first column.
         """
-        held = HeldOutTerms.under(self.model, self.data, np.arange(len(self.data)))
-        mixed = log_sum_exp((held.terms + safe_log(self.shares)).reshape(-1, held.terms.shape[2]))
-        mixed = mixed.reshape(held.terms.shape[:2])
-        own = held.terms[held.rows, :, held.y]
-        there, labels = [], []
+        n_classes = len(self.model.classes)
+        names, labels, first, parts, there = [], [], [], [], []
+        place = {str(name): k for k, name in enumerate(self.model.schema.names)}
         for factor in self.model.factors:
-            block = factor.block_of(self.batch)
-            joint, known = is_joint(factor, block), _present(block)
-            there.append(known.any(axis=1, keepdims=True) if joint else known)
-            labels += [factor.label] * there[-1].shape[1]
-        present = np.concatenate(there, axis=1)
+            block, columns = factor.block_of(self.batch), [str(name) for name in factor.names]
+            known = _present(block)
+            if is_joint(factor, block):
+                known = np.asarray(known.any(axis=1, keepdims=True))
+                out = np.zeros((len(self.y), n_classes))
+                factor.parameters.add_log_likelihood(block, out)
+                parts.append(out[:, None])
+                names.append(factor.title)
+            else:
+                parts.append(factor.parameters.log_prob(block))
+                names += columns
+            there.append(known)
+            labels += [factor.label] * known.shape[1]
+            first += [place.get(name, 0) for name in columns[: known.shape[1]]]
+        terms, present = np.concatenate(parts, axis=1), np.concatenate(there, axis=1)
+        mixed = log_sum_exp((terms + safe_log(self.shares)).reshape(-1, n_classes))
+        mixed = mixed.reshape(present.shape)
+        own = terms[np.arange(len(self.y)), :, self.y]
         with np.errstate(invalid="ignore"):  # what is impossible in every class says nothing
             bits = np.where(np.isneginf(mixed) | ~present, 0.0, (own - mixed) / np.log(2.0))
             # not by matrix products, whose threads cost more than so short a sum
@@ -341,21 +337,18 @@ class _Rows(NamedTuple):
         shares = means / self.entropy if self.entropy > 0.0 else np.zeros(len(means))
         bits[~present] = np.nan
         numbers = (each.tolist() for each in (means, errors, shares, present.sum(axis=0)))
-        information = list(map(ColumnInformation, held.names, labels, *numbers))
-        place = {str(name): k for k, name in enumerate(self.model.schema.names)}
-        first = [place.get(columns[0], 0) for columns in held.columns]
+        information = list(map(ColumnInformation, names, labels, *numbers))
         # which of two equals comes out a last digit ahead is chance
         order = sorted(range(len(first)), key=lambda j: (-round(means[j], TIE), first[j]))
         return [(information[j], bits[:, j]) for j in order]
 
 
-def _encoded(model: Model, source: Source, rows: Array) -> tuple[Source, tuple[Block, ...]]:
+def _encoded(model: Model, source: Source, rows: Array) -> tuple[Block, ...]:
     """Encode some rows, with checks."""
     if isinstance(source, SparseMatrix):  # which may be broken: it is not cut before a look
-        return source, tuple(take_rows(block, rows) for block in _checked(model, source))
-    some = source if len(rows) == source.n_rows else taken(source, rows)
+        return tuple(take_rows(block, rows) for block in _checked(model, source))
     try:
-        return some, _checked(model, some)
+        return _checked(model, source if len(rows) == source.n_rows else taken(source, rows))
     except TallyBayesError:
         _checked(model, source)  # which has the number of the row among all
         raise
@@ -389,7 +382,7 @@ def _dependence(
     if len(told) < 2 or len(rows.w) < PAIRED:
         return ()
     bits = np.stack([of_rows for _, of_rows in told], axis=1)
-    strength, low, n = _rank_correlations(bits, rows.data.y, rows.w)
+    strength, low, n = _rank_correlations(bits, rows.y, rows.w)
     pairs = []
     for i, j in np.argwhere(np.triu(low > LISTED, 1)).tolist():
         a, b = told[i][0], told[j][0]
@@ -425,47 +418,45 @@ def _rank_correlations(bits: Floats, y: Array, w: Floats) -> tuple[Floats, Float
     return np.minimum(r, 1.0), np.where(effective < PAIRED, -1.0, low), mask.T @ mask
 
 
-def _shapes(rows: _Rows, order: Sequence[str]) -> list[ColumnShape]:
+def _shapes(rows: _Rows, order: Sequence[str]) -> tuple[ColumnShape, ...]:
     """Return the shapes of the columns that are taken for normal, those that tell most first."""
     place = {name: k for k, name in enumerate(order)}
-    names = {known: name for name, known in FAMILIES.items()}
     shapes = []
     for factor in rows.model.factors:
         block: Any = factor.block_of(rows.batch)
-        z = factor.parameters.normal_residuals(block, rows.data.y)
+        z = factor.parameters.normal_residuals(block, rows.y)
         if z is None:
             continue
-        family = next((names[c] for c in type(factor.family).__mro__ if c in names), factor.label)
         for j, name in enumerate(map(str, factor.names)):
             known = ~np.isnan(z[:, j])
             if place[name] < MOST_COLUMNS and known.any():
-                distinct = len(np.unique(block[known, j]))
-                shapes.append(_shape(name, family, z[known, j], rows.data.y[known], distinct))
-    return sorted(shapes, key=lambda each: place[each.column])
+                shapes.append(_shape(name, factor, block[known, j], z[known, j], rows.y[known]))
+    return tuple(sorted(shapes, key=lambda each: place[each.column]))
 
 
-def _shape(name: str, family: str, z: Floats, y: Array, distinct: int) -> ColumnShape:
+def _shape(name: str, factor: Factor, values: Floats, z: Floats, y: Array) -> ColumnShape:
     """Measure one column, and say its shape in a word."""
     from scipy.stats import kurtosis, probplot, skew
 
-    n = len(z)
-    if distinct < 3:
-        word = TOO_FEW if n < SHAPED else "few distinct values"
-        return ColumnShape(name, n, np.nan, np.nan, np.nan, word, "", family)
-    r = float(probplot(z)[1][2])
-    skewness, excess = float(skew(z)), float(kurtosis(z))
+    n, distinct = len(z), len(np.unique(values))
+    r = skewness = excess = np.nan
+    if distinct > 2:
+        r, skewness, excess = float(probplot(z)[1][2]), float(skew(z)), float(kurtosis(z))
     lean = sum(_lean(z[y == c]) * np.mean(y == c) for c in np.unique(y))
-    if n < SHAPED:
+    if n < SHAPED or (distinct > FEW_VALUES and np.isnan(r)):  # a class of each row, too
         word = TOO_FEW
     elif distinct <= FEW_VALUES:
         word = "few distinct values"
     elif r >= min(STRAIGHT, 1.0 - 0.76 * n**-0.8):
         word = NORMAL
     elif abs(lean) >= max(LEANING, 2.5 / np.sqrt(n)) and skewness * np.sign(lean) >= SKEWED:
-        word = f"skewed to the {'right' if lean > 0.0 else 'left'}"
+        word = RIGHT if lean > 0.0 else "skewed to the left"
     else:
         word = "heavy tails" if excess >= HEAVY else "an uneven shape"
-    return ColumnShape(name, n, r, skewness, excess, word, "", family)
+    better = "" if word in (TOO_FEW, NORMAL) else "bins"
+    if word == RIGHT and values.min() > 0.0 and not getattr(factor.family.kind, "log", False):
+        better = "log_normal"
+    return ColumnShape(name, n, r, skewness, excess, word, better)
 
 
 def _lean(z: Floats) -> float:
@@ -475,32 +466,6 @@ def _lean(z: Floats) -> float:
     """
     low, middle, high = np.quantile(z, (0.05, 0.5, 0.95))
     return float((high + low - 2.0 * middle) / (high - low)) if high > low else 0.0
-
-
-def _with_families(shapes: Sequence[ColumnShape], rows: _Rows) -> tuple[ColumnShape, ...]:
-    """Try other families on the columns that are not normal."""
-    names = [shape.column for shape in shapes if shape.normal is False][:MOST_TRIED]
-    y = rows.data.y
-    some = np.arange(0, len(y), -(-len(y) // ROWS_TRIED))
-    sizes = np.bincount(y[some])  # a class of one row is not both learnt and held out
-    if not names or len(some) < FEWEST_ROWS or (sizes > 0).sum() < 2 or sizes.max() < 2:
-        return tuple(shapes)
-    source = taken(rows.source, some)
-    asked: Sequence[str] = names
-    if not isinstance(source, Frame):  # whose columns go by their place
-        place = {str(name): k for k, name in enumerate(rows.model.schema.names)}
-        asked = [source.names[place[name]] for name in names]
-    tempered = rows.model.calibration is not None
-    choices = choose_families(
-        source, y[some], columns=asked, sample_weight=rows.w[some], tempered=tempered
-    )
-    better = {}
-    for name, choice in zip(names, choices.values(), strict=True):
-        family = next(shape.family for shape in shapes if shape.column == name)
-        gain = choice.losses.get(family, 0.0) - choice.losses[choice.name]
-        if gain > ERRORS * choice.errors.get(family, np.inf):
-            better[name] = choice.name
-    return tuple(replace(shape, better=better.get(shape.column, "")) for shape in shapes)
 
 
 def _warnings(
@@ -530,8 +495,8 @@ def _warnings(
         words = _named([f"{shape.column!r} ({shape.word})" for shape in better])
         remedy = _named([f"{shape.column!r}: {shape.better!r}" for shape in better])
         yield (
-            f"columns are taken for normal but are not: {words}; rows held out are predicted "
-            f"better with columns={{{remedy}}}"
+            f"columns are taken for normal but are not: {words}; try columns={{{remedy}}}, or "
+            "SemiNaiveBayes(), which counts each in several ways and weighs these"
         )
 
 

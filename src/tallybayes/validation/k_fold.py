@@ -1,4 +1,4 @@
-"""Folds from one counting: posteriors and terms of rows from models that never saw them."""
+"""Folds from one counting: posteriors of rows from models that never saw them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tallybayes.model import Model, Recipe
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import FoldTallies, LabelledRows
 from tallybayes.validation.folds import Folds
-from tallybayes.validation.held_out_terms import Array, HeldOutTerms, judged
+from tallybayes.validation.held_out_terms import Array, judged
 from tallybayes.validation.progress import progress
 
 ROWS_AT_ONCE = 4096
@@ -23,30 +23,13 @@ def posteriors(
 ) -> list[list[Predictions]]:
     """Return for each recipe what its models say of each fold, from tallies alone."""
     found: list[list[Predictions]] = [[] for _ in recipes]
-    for rows, tally in fold_tallies(data, folds):
+    for rows, tally in _fold_tallies(data, folds):
         for recipe, of_recipe in zip(recipes, found, strict=True):
             of_recipe.append(_judged(data, recipe.model(tally), rows))
     return found
 
 
-def terms(
-    data: LabelledRows, recipe: Recipe, folds: Folds, some: Array | None = None
-) -> HeldOutTerms:
-    """Return the terms of all rows that are held out, one fold behind the other.
-
-    Rows of weight 0 have no part, nor those that are not among `some`.
-    """
-    used = np.zeros(len(data), bool)
-    used[slice(None) if some is None else some] = True
-    used &= data.weight > 0.0
-    tallies = ((rows[used[rows]], tally) for rows, tally in fold_tallies(data, folds))
-    parts = [
-        HeldOutTerms.under(recipe.model(tally), data, rows) for rows, tally in tallies if len(rows)
-    ]
-    return HeldOutTerms.joined(parts)
-
-
-def fold_tallies(data: LabelledRows, folds: Folds) -> Iterator[tuple[Array, Tally]]:
+def _fold_tallies(data: LabelledRows, folds: Folds) -> Iterator[tuple[Array, Tally]]:
     """Go through the folds: the rows held out, and the tally of the rows to learn from.
 
     Folds that hold out different rows and learn from all others are counted together, in one pass.

@@ -24,7 +24,14 @@ from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import Bagged, Words
 from tallybayes.validation.folds import check_refits
-from tallybayes.validation.held_out_terms import Array, Floats, HeldOutTerms, Mask, judged
+from tallybayes.validation.held_out_terms import (
+    Array,
+    Floats,
+    HeldOutTerms,
+    Mask,
+    judged,
+    unit_names,
+)
 from tallybayes.validation.progress import progress
 
 NOT_EXACT = "the closed form is exact for none of these rows, as where a class has no values"
@@ -109,27 +116,23 @@ class LeaveOneOut:
             out -= np.log(total - self.data.w)[:, None]
         return out
 
-    def joint(self, recipe: Recipe, recount: bool = True) -> tuple[Floats, Floats] | None:
+    def joint(self, recipe: Recipe) -> tuple[Floats, Floats] | None:
         """Return log s_c of each row and class without the row, and the log prior it includes.
 
         None if some family has no closed form. Classes are those of the tally; one that is gone
-        without a row has -inf. Unless they shall be counted anew (`recount`), rows for which the
-        closed form is not exact have NaN.
+        without a row has -inf. Rows for which the closed form is not exact are counted anew.
         """
         parts = self._parts(recipe, np.arange(len(self.data)))
         if parts is None:
             return None
         prior = self.log_prior(recipe.prior)
         joint = prior.copy()
-        inexact = (self.of.rows == 1)[self.of.y] | self._dominating
+        inexact = (self.of.rows == 1)[self.y] | self._dominating
         for _, part in parts:
             joint += part.scores()
-            inexact |= part.inexact
+            inexact |= part.inexact  # which is known by now
         if self._part:
             inexact |= np.isnan(joint).any(axis=1)
-        if not recount:
-            joint[inexact | self._unweighted] = np.nan
-            return joint, prior
         if self._unweighted.any():
             rows, model = np.flatnonzero(self._unweighted), recipe.model(self.tally)
             joint[rows] = model.joint_of(self.data.taken(rows), len(rows))
@@ -161,53 +164,28 @@ class LeaveOneOut:
         found = judged(data, joint, prior, self.tally.classes, recipe.positive, rows)
         return replace(found, rows=None, held_out="leave-one-out")
 
-    def closed_terms(self, recipe: Recipe, some: Array) -> tuple[HeldOutTerms, Mask] | None:
+    def closed_terms(
+        self, recipe: Recipe, some: Array, *, together: bool = False
+    ) -> tuple[HeldOutTerms, Mask] | None:
         """Return the terms of some rows, and which of these are exact.
 
-        None if some family has no closed form.
+        None if some family has no closed form. All columns `together` are one unit without a name.
         """
         parts = self._parts(recipe, some)
         if parts is None:
             return None
-        terms = np.concatenate([part.terms() for _, part in parts], axis=1)
-        exact = (self.of.rows > 1)[self.y[some]] & ~self._unweighted[some]
-        exact &= ~self._dominating[some] & ~np.isnan(terms).any(axis=(1, 2))
+        y, w, prior = self.y[some], self.data.weight[some], self.log_prior(recipe.prior)[some]
+        if together:
+            names: tuple[str, ...] = ()
+            terms = sum((part.scores() for _, part in parts), np.zeros(prior.shape))[:, None]
+        else:
+            names = unit_names((plan for plan, _ in parts), self.data.blocks)
+            terms = np.concatenate([part.terms() for _, part in parts], axis=1)
+        exact = (self.of.rows > 1)[y] & ~self._dominating[some] & ~self._unweighted[some]
+        exact &= ~np.isnan(terms).any(axis=(1, 2))
         for _, part in parts:
             exact &= ~part.inexact
-        prior, plans = self.log_prior(recipe.prior)[some], [plan for plan, _ in parts]
-        return HeldOutTerms.of(self.data, plans, some, self.tally.classes, terms, prior), exact
-
-    def closed_evidence(self, recipe: Recipe) -> tuple[HeldOutTerms, Mask] | None:
-        """Return the same of all rows where all columns are one unit, which has no name."""
-        scores = self.joint(recipe, recount=False)
-        if scores is None:
-            return None
-        joint, prior = scores
-        with np.errstate(invalid="ignore"):
-            evidence = np.where(np.isneginf(joint), -np.inf, joint - prior)[:, None]
-        rows, weight = np.arange(len(joint)), self.data.weight
-        held = HeldOutTerms((), (), self.tally.classes, evidence, prior, rows, self.y, weight)
-        return held, np.ones(len(joint), bool)
-
-    def terms(self, recipe: Recipe, some: Array) -> HeldOutTerms:
-        """Return the terms of some rows but those of weight 0, each left out alone.
-
-        Rows for which the closed form is not exact are counted anew.
-        """
-        some = some[~self._unweighted[some]]
-        closed = self.closed_terms(recipe, some)
-        anew = some if closed is None else some[~closed[1]]
-        one_by_one = [
-            HeldOutTerms.under(model, self.data, np.array([row]))
-            for row, model in self._recounted(recipe, anew)
-            if model is not None
-        ]
-        if closed is None:
-            return HeldOutTerms.joined(one_by_one)
-        found, exact = closed
-        for at, one in zip(np.flatnonzero(~exact), one_by_one, strict=True):
-            found.terms[at], found.log_prior[at] = one.terms[0], one.log_prior[0]
-        return found
+        return HeldOutTerms(names, self.tally.classes, terms, prior, y, w), exact
 
     def _recounted(self, recipe: Recipe, rows: Array) -> Iterator[tuple[int, Model | None]]:
         """Go through rows, each with the model of all others; None if it cannot be taken away."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -30,14 +30,7 @@ from tallybayes.rendering import Part, Renderable, Table, plain
 from tallybayes.rendering.words import counted, label, short
 from tallybayes.sources.weights import weights_of
 from tallybayes.validation import k_fold
-from tallybayes.validation.cross_validation import (
-    OPTIMISTIC,
-    held_out,
-    joined,
-    nested as judge_choice,
-    prepare,
-    scores_of_choice,
-)
+from tallybayes.validation.cross_validation import held_out, joined, prepare, refitted, rows_of
 from tallybayes.validation.folds import Folds, check_refits, folds_of
 from tallybayes.validation.held_out_terms import Floats
 from tallybayes.validation.leave_one_out import LeaveOneOut
@@ -46,9 +39,13 @@ from tallybayes.validation.progress import progress
 
 SMOOTHING = ("alpha", "var_smoothing")
 FEW = 3  # values tried of a parameter, from which on the least and the greatest mean something
-MOST_SHOWN = 20
+MOST_SHOWN, MOST_NAMED = 20, 12  # candidates, and what was chosen anew
 WIDEST = 48
 CELLS_AT_ONCE = 20_000_000  # probabilities that are kept while folds are being scored
+OPTIMISTIC = (
+    "the held-out score is optimistic, for the choice was made by it; nested=5 scores the whole "
+    "choice on rows that had no part in it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +121,11 @@ class Tuned(Renderable):
         yield f"{counted(n, 'candidate')}, by {self.score} ({which} is better) of {self.held_out}"
         yield self._table()
         yield f"chosen: {_listed(self.best_params)}; {self.rule}"
-        yield scores_of_choice(self.score, self.training, self.best_score, self.nested)
+        scores = [("training rows", self.training), ("held out while choosing", self.best_score)]
+        if self.nested is not None:
+            scores.append(("nested: no part in choosing", self.nested[self.score]))
+        columns = ("rows", "label"), (self.score, "score")
+        yield Table.of("what was chosen", columns, scores, name="scores")
         yield from (f"note: {note}" for note in self.notes)
 
     def _table(self) -> Table:
@@ -227,32 +228,17 @@ def tune(
     combinations = _combinations(model, grid)
     choose = partial(_choose, model, combinations, folds, repeats, score, one_standard_error, seed)
     w = weights_of(sample_weight, len(y))
-    choice = choose(X, y, w, groups)
-    candidates, best = choice.candidates, choice.trials[choice.place]
+    tuned, prepared = choose(X, y, w, groups)
     weights = {} if w is None else {"sample_weight": w}
-    fitted = best.estimator.fit(X, y, **weights)
+    fitted = tuned.model.fit(X, y, **weights)
     seen = Predictions.from_estimator(fitted, X, y, sample_weight=w)
-    notes, report = [*choice.notes, *_at_the_edge(candidates, candidates[choice.place])], None
+    report, note = None, OPTIMISTIC
     if nested:
-
-        def chosen(*some: Any) -> tuple[Any, Sequence[str]]:
-            inner = choose(*some)
-            trial = inner.trials[inner.place]
-            return trial.estimator, [_listed(trial.params)]
-
-        report = judge_choice(chosen, X, best.prepared, nested, w, groups, seed, seen)
-    notes.append(OPTIMISTIC if report is None else report.notes[0])
-    return Tuned(
-        tuple(candidates),
-        choice.place,
-        choice.rule,
-        score,
-        fitted,
-        seen.score(score),
-        report,
-        choice.held_out,
-        tuple(notes),
-    )
+        splits = folds_of(nested, prepared.y, groups=groups, seed=seed)
+        held, note = _nested(choose, X, prepared, splits, w, groups)
+        report = replace(held, training=lambda: seen).report([note])
+    notes = (*tuned.notes, *_at_the_edge(tuned), note)
+    return replace(tuned, training=seen.score(score), nested=report, notes=notes)
 
 
 class _Trial(NamedTuple):
@@ -281,17 +267,6 @@ class _Trial(NamedTuple):
         return (model.free_parameters, *(-amount for amount in smoothing))
 
 
-class _Choice(NamedTuple):
-    """All candidates, the place of the chosen one, and why it was chosen."""
-
-    trials: list[_Trial]
-    candidates: list[Candidate]
-    place: int
-    rule: str
-    held_out: str
-    notes: list[str]
-
-
 def _choose(
     model: Any,
     combinations: Sequence[dict[str, Any]],
@@ -304,8 +279,8 @@ def _choose(
     y: Any,
     w: Floats | None,
     groups: Any,
-) -> _Choice:
-    """Score all candidates and choose one."""
+) -> tuple[Tuned, Prepared | NeedsRefit]:
+    """Score all candidates and choose one; its model is not fitted yet."""
     trials = _trials(model, combinations, X, y, w)
     splits = folds_of(folds, trials[0].prepared.y, groups=groups, repeats=repeats, seed=seed)
     for trial in trials:
@@ -349,8 +324,42 @@ def _choose(
                 + counted(cost[place][0], "free parameter")
                 + (", and of those the most smoothing" if len(fewest) > 1 else "")
             )
-    held_out = f"{counted(rows.n_rows, 'held-out row')} ({rows.held_out})"
-    return _Choice(trials, candidates, place, rule, held_out, notes)
+    held = f"{counted(rows.n_rows, 'held-out row')} ({rows.held_out})"
+    unfitted = trials[place].estimator
+    found = Tuned(
+        tuple(candidates), place, rule, score, unfitted, math.nan, None, held, tuple(notes)
+    )
+    return found, trials[place].prepared
+
+
+def _nested(
+    choose: Callable[..., tuple[Tuned, Any]],
+    X: Any,
+    prepared: Prepared | NeedsRefit,
+    splits: Folds,
+    w: Floats | None,
+    groups: Any,
+) -> tuple[Predictions, str]:
+    """Choose without the rows of each fold, then predict these; say how often what was chosen."""
+    if splits.leave_one_out:
+        raise TallyBayesError("nested='loo' would choose anew for every row; take nested=5")
+    y, often = prepared.labels[prepared.y], Counter[str]()
+    parts: list[Predictions] = []
+    together = None if groups is None else np.asarray(groups)
+    for train, test in progress(list(splits), "choosing anew, fold by fold"):
+        some = (None if each is None else each[train] for each in (w, together))
+        try:
+            tuned, _ = choose(rows_of(X, train), y[train], *some)
+        except TallyBayesError as error:
+            raise TallyBayesError(
+                f"choosing without the rows of one of the nested folds failed: {error}; pass "
+                "nested=None to go without a score of the choice itself"
+            ) from error
+        parts += refitted(tuned.model, X, prepared, [(train, test)], w)
+        often[_listed(tuned.best_params)] += 1
+    times = "; ".join(f"{name} ({n} of {len(parts)})" for name, n in often.most_common(MOST_NAMED))
+    note = f"chosen anew in every fold, without the rows held out: {times}"
+    return joined(parts, prepared, splits), note
 
 
 def _trials(
@@ -415,11 +424,11 @@ def _combinations(model: Any, grid: Any) -> list[dict[str, Any]]:
     return combinations
 
 
-def _at_the_edge(candidates: Sequence[Candidate], chosen: Candidate) -> Iterator[str]:
+def _at_the_edge(tuned: Tuned) -> Iterator[str]:
     """Say so if the best value of a parameter may lie outside the grid."""
     for name in SMOOTHING:
-        tried = {c.params[name] for c in candidates if np.ndim(c.params.get(name, [])) == 0}
-        here = chosen.params.get(name)
+        tried = {c.params[name] for c in tuned.candidates if np.ndim(c.params.get(name, [])) == 0}
+        here = tuned.best_params.get(name)
         if len(tried) < FEW or here not in tried:
             continue
         if here == max(tried):

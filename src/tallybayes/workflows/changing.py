@@ -257,6 +257,5 @@ def _merged(mine: Fitted, theirs: Fitted) -> Fitted:
         families=applicable(recipe.families, schema),
         columns=columns,
         declared_classes=sorted_labels(declared, "the classes"),
-        reasons={**other.reasons, **recipe.reasons},
     )
     return Fitted(tally, recipe)
