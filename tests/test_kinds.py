@@ -8,7 +8,7 @@ import pytest
 import tallybayes as tb
 from laws.own import Both, Gaps, Pairs, Whether
 from tallybayes.batches import batches, encoded
-from tallybayes.kinds import KINDS, Kind, is_kind
+from tallybayes.kinds import Kind
 from tallybayes.model import Recipe
 from tallybayes.sources import as_source
 from tallybayes.tallies import Codes, Counts
@@ -104,12 +104,6 @@ def test_a_unit_of_columns_that_are_not_there_is_refused():
         SCHEMA.with_extra(Gaps(), "incom")
     with pytest.raises(tb.TallyBayesError, match="share a name"):
         SCHEMA.with_extra(Gaps(), "income")
-
-
-def test_kinds_are_told_by_what_they_can_do():
-    assert all(map(is_kind, [tb.Numeric(), tb.Words(), Gaps()]))
-    assert not any(map(is_kind, [tb.Numeric, tb.Gaussian(), "numeric", None]))
-    assert {"Numeric", "Words", "Gaps"} <= set(KINDS)
 
 
 def test_a_kind_that_cannot_encode_says_so():

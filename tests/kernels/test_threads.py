@@ -160,7 +160,7 @@ def test_work_goes_on_where_no_thread_can_be_started(monkeypatch):
             raise RuntimeError("can't start new thread")
 
     with limited_to(4), Full(1) as pool:
-        monkeypatch.setattr(threads, "_pool", pool)
+        monkeypatch.setattr(threads, "_pool", lambda: pool)
         calls = threads.over_rows(lambda rows: rows.start, 40, 10**9)
     assert calls == [0, 10, 20, 30]
 

@@ -160,7 +160,9 @@ class CompiledReader:
                     *self._buffers, self._place, indptr, lengths, self._indices, self._data,
                 )  # fmt: skip
                 if done < n:
-                    self._table = self._table.doubled()
+                    self._table = self._table.grown(
+                        len(self._table.slots), 2 * len(self._table.letters)
+                    )
                     self._place = np.zeros(len(self._table.edges), np.int32)
             end = indptr[-1]
             yield Bags(here, indptr, self._indices[:end], self._data[:end], lengths)
@@ -175,7 +177,7 @@ class CompiledReader:
             if not words.strip_accents:
                 odd = self._kernels.odd(*text, self._spelling, np.zeros(n, bool))
         if odd.any():
-            text = text.spelled(odd, speller(words.lowercase, words.strip_accents))
+            text = text.spelled(odd, speller(words))
             to_lower[odd] = 0
         return text, to_lower
 

@@ -66,13 +66,6 @@ class TermTable:
         wider.numbers(self.letters[:end], self.edges[: n + 1], learn=True)
         return wider
 
-    def doubled(self) -> TermTable:
-        """Return a copy with room for twice as many terms, or else for twice as many letters."""
-        n_slots, letters = len(self.slots), len(self.letters)
-        if 2 * (self.size[0] + load_text().BATCH) > n_slots:
-            return self.grown(n_slots, letters)
-        return self.grown(n_slots // 2, 2 * letters)
-
 
 class Terms:
     """Distinct words, whose numbers are their places in the order of arrival; `order` sorts them.
