@@ -184,8 +184,9 @@ def test_blocks_are_even_by_the_sizes_of_the_rows():
 
 
 @pytest.mark.parametrize("asked", ["", "0", "-1", "many", "²"])
-def test_a_number_of_threads_that_is_none_says_nothing(monkeypatch, asked):
+def test_a_number_of_threads_can_be_set_and_what_is_none_says_nothing(monkeypatch, asked):
     monkeypatch.delenv("TALLYBAYES_THREADS", raising=False)
     expected = threads.available()
-    monkeypatch.setenv("TALLYBAYES_THREADS", asked)
-    assert threads.available() == expected
+    for said, found in ((asked, expected), ("3", 3)):
+        monkeypatch.setenv("TALLYBAYES_THREADS", said)
+        assert threads.available() == found
