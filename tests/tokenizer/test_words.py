@@ -45,12 +45,8 @@ def test_words_are_those_of_scikit_learn(ngrams, lowercase, strip_accents):
 
 
 @given(texts, st.sampled_from(NGRAMS), st.integers(1, 6), st.booleans())
-def test_words_of_some_length_are_those_of_a_pattern(text, ngrams, least, strip_accents):
-    assert_as_theirs([text], ngrams, True, strip_accents, least)
-
-
-@given(texts, st.sampled_from(NGRAMS))
-def test_stop_words_are_left_out_before_pairs_are_made(text, ngrams):
+def test_words_of_some_length_are_those_of_a_pattern_but_stop_words(text, ngrams, least, strip):
+    assert_as_theirs([text], ngrams, True, strip, least)
     assert_as_theirs([text], ngrams, True, False, 1, STOP)
 
 
