@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.kernels.choice import run
-from tallybayes.kernels.threads import over_rows
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -30,10 +29,6 @@ class RowClasses(NamedTuple):
     w: Array | None
     rows: Integers
     weight: Floats
-
-    def weights(self, block: slice) -> Array | None:
-        """Return the weights of some rows."""
-        return None if self.w is None else self.w[block]
 
     def moved(self, rows: Array, classes: Array, n_classes: int) -> RowClasses:
         """Return some rows, as if they were of other classes."""
@@ -66,7 +61,8 @@ def _summed(
     def block(rows: slice) -> tuple[Any, ...]:
         into[rows.start] = zeros()
         part = (X[0][rows.start : rows.stop + 1], *X[1:]) if isinstance(X, tuple) else (X[rows],)
-        return (*part, of.y[rows], of.weights(rows), *parameters, *into[rows.start])
+        w = None if of.w is None else of.w[rows]
+        return (*part, of.y[rows], w, *parameters, *into[rows.start])
 
     cells = X[2].size if isinstance(X, tuple) else X.size
     returned = run(kernel, len(of.y), cells, block)
@@ -173,14 +169,6 @@ def codes(
 def offsets_of(width: Integers) -> Integers:
     """Say where each column's codes begin when the columns stand side by side."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(width)[:-1]])
-
-
-def extent(X: Array) -> tuple[Integers, Integers]:
-    """Return the least and the greatest integer of each column."""
-    parts = over_rows(lambda block: (X[block].min(0), X[block].max(0)), len(X), X.size)
-    least = np.min([part[0] for part in parts], axis=0)
-    greatest = np.max([part[1] for part in parts], axis=0)
-    return least.astype(np.int64), greatest.astype(np.int64)
 
 
 def dense_counts(

@@ -75,7 +75,7 @@ class Codes(TallyBlock):
         # The first rows nearly always show the whole range; if not, look at all rows and count
         # again. That spares a pass over the data.
         for sample in (codes[:4096], codes):
-            least, greatest = counting.extent(sample)
+            least, greatest = (each.astype(np.int64) for each in (sample.min(0), sample.max(0)))
             # in Python's integers: the difference may not fit into 64 bits
             edges = list(zip(least.tolist(), greatest.tolist(), strict=True))
             if sum(last - first + 1 for first, last in edges) > max(4 * codes.size, NARROW):
