@@ -43,11 +43,6 @@ class Coded(NamedTuple):
     codes: Array
     labels: tuple[Sequence[Label], ...] | None
 
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(self.codes)
-
     def take(self, rows: Array) -> Coded:
         """Return some of the rows."""
         return Coded(self.codes[rows], self.labels)
@@ -373,11 +368,6 @@ def dense(block: Block) -> Array:
         return np.ascontiguousarray(block.as_matrix().toarray(), dtype=np.float64)
     assert isinstance(block, np.ndarray)
     return block.astype(np.float64)
-
-
-def n_rows(block: Block) -> int:
-    """Return the number of rows of a block."""
-    return block.n_rows if isinstance(block, Coded | Sparse) else len(block)
 
 
 def take_rows(block: Any, rows: Array) -> Any:

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.utils import murmurhash3_32
 
 from tallybayes import Words
 from tallybayes.kernels.choice import load_text
 from tallybayes.tokenizer import terms as module
-from tallybayes.tokenizer.terms import Buckets, Terms, murmur
+from tallybayes.tokenizer.terms import Buckets, Terms
 from tokenizer.readers import compiled_bags, plain_bags, read, reader_of
 
 load_text()
@@ -110,12 +109,6 @@ def test_buckets_are_the_columns_of_scikit_learn(n, read):
     for row, bag in enumerate(found):
         columns = theirs[row].tocoo()
         assert bag == dict(zip(columns.coords[-1].tolist(), columns.data.tolist(), strict=True))
-
-
-@given(st.text(max_size=70))
-def test_the_hash_of_a_word_is_that_of_scikit_learn(word):
-    assert murmur(word) == murmurhash3_32(word.encode(), positive=True)
-    assert Buckets(3).texts == ["#0", "#1", "#2"]
 
 
 def longest_run(words):
