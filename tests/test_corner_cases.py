@@ -34,11 +34,12 @@ def test_forgetting_step_by_step_what_is_no_outlier_is_exact():
     np.testing.assert_allclose(left.m2, expected.m2, rtol=1e-9)
 
 
-def test_a_sparse_matrix_with_too_few_pointers_is_refused():
+def test_a_sparse_matrix_of_complex_numbers_or_with_too_few_pointers_is_refused():
     X = csr_array(np.ones((5000, 10)))
     X.indptr = X.indptr[:2501]
-    with pytest.raises(tb.TallyBayesError, match="broken"):
-        tb.Tally.of(X, ["a"] * 5000)
+    for bad, saying in ((X, "broken"), (csr_array(np.ones((5000, 1), complex)), "complex")):
+        with pytest.raises(tb.TallyBayesError, match=saying):
+            tb.Tally.of(bad, ["a"] * 5000)
 
 
 def test_a_threshold_splits_single_precision_alike_in_small_and_large_inputs(monkeypatch):
@@ -81,9 +82,8 @@ def test_a_bag_cannot_be_split_by_families():
         tb.estimate(tally, columns={"w0": tb.Multinomial(alpha=2)})
     with pytest.raises(tb.TallyBayesError, match="same columns"):
         tb.estimate(tally, tb.Multinomial(), tb.Complement())
-    assert (
-        tb.estimate(tally, tb.Multinomial(alpha=[2.0, 1.0])).predict({"w0": [3], "w1": [0]}) == "a"
-    )
+    model = tb.estimate(tally, tb.Multinomial(alpha=[2.0, 1.0]))
+    assert model.predict({"w0": [3], "w1": [0]}) == "a"
 
 
 def test_equal_values_of_an_arrow_dictionary_are_one_value():
@@ -128,12 +128,6 @@ def test_integers_beyond_63_bits_keep_their_value():
     tally = tb.Tally.of(X, y, columns={"x0": tb.Categories()})
     assert tally.classes == (7, 2**63 + 1)
     assert tally.blocks[0].labels == ((3, 2**63 + 5),)
-
-
-def test_masked_values_are_missing():
-    X = np.ma.masked_greater(np.array([[1.0], [2.0], [99.0]]), 50)
-    assert tb.Tally.of(X, ["a"] * 3).blocks[0].mean.item() == 1.5
-    assert tb.Tally.of({"x": X[:, 0]}, ["a"] * 3).blocks[0].mean.item() == 1.5
 
 
 def test_a_single_word_says_nothing_however_complement_is_normalised():
@@ -209,13 +203,12 @@ def test_families_may_differ_among_the_columns_of_a_sparse_matrix():
     X = csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [2.0, 1.0, 0.0]]))
     y = ["a", "b", "b"]
     families = {"x0": tb.Poisson(alpha=2.0), "x2": tb.Poisson(alpha=2.0)}
-    both = [
-        tb.estimate(tb.Tally.of(data, y, columns=tb.Count()), tb.Poisson(), columns=families)
-        for data in (X, X.toarray())
-    ]
-    np.testing.assert_allclose(
-        both[0].joint_log_likelihood(X), both[1].joint_log_likelihood(X.toarray())
-    )
+    scores = []
+    for data in (X, X.toarray()):
+        tally = tb.Tally.of(data, y, columns=tb.Count())
+        model = tb.estimate(tally, tb.Poisson(), columns=families)
+        scores.append(model.joint_log_likelihood(data))
+    np.testing.assert_allclose(*scores)
 
 
 def test_a_column_without_values_is_sampled_as_missing():
@@ -234,30 +227,12 @@ def test_a_sparse_matrix_may_hold_any_type_of_number(dtype):
     assert found == tb.Tally.of(csr_array(cells.astype(float)), ["a", "b", "b"])
 
 
-def test_a_sparse_matrix_of_complex_numbers_is_refused():
-    with pytest.raises(tb.TallyBayesError, match="complex"):
-        tb.Tally.of(csr_array(np.array([[1j]])), ["a"])
-
-
-def test_arrow_columns_may_stand_in_a_mapping():
-    as_lists = {"t": ["u", None, "v"], "n": [1.5, None, 2.5]}
-    as_arrow = {"t": pa.chunked_array([["u", None], ["v"]]), "n": pa.array([1.5, None, 2.5])}
-    assert tb.Tally.of(as_arrow, ["a", "b", "b"]) == tb.Tally.of(as_lists, ["a", "b", "b"])
-
-
 FINE = {"income": [1.0, 2.0, 3.0, 5.0], "status": ["x", "y", "x", "x"]}
 
 
 def test_a_row_of_weight_zero_may_hold_anything():
     with_it = tb.Tally.of({"c": [1.0, 2.0, np.inf, 4.0]}, ["a", "b", "a", "b"], [1, 1, 0, 1])
     assert with_it == tb.Tally.of({"c": [1.0, 2.0, 4.0]}, ["a", "b", "b"], [1, 1, 1])
-
-
-def test_one_class_only_is_certain():
-    model = tb.estimate(tb.Tally.of(FINE, ["a"] * 4))
-    assert model.posterior(FINE).tolist() == [[1.0]] * 4
-    assert model.posterior_of({"income": 99.0}) == {"a": 1.0}
-    assert model.predict(FINE).tolist() == ["a"] * 4
 
 
 @pytest.mark.parametrize(
