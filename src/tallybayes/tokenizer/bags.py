@@ -71,6 +71,10 @@ class Bags(NamedTuple):
         return self._replace(data=data)
 
 
+_NONE: Array = np.zeros(0, np.int32)
+NO_BAGS = Bags(slice(0), np.zeros(1, np.int64), _NONE, _NONE, np.zeros(0, np.int64))
+
+
 class PlainReader:
     """Reads documents with Python's own text functions.
 
@@ -322,15 +326,10 @@ class Bagged:
                 terms, numbers = terms.plus(more)
                 found = [bags._replace(indices=numbers[bags.indices]) for bags in found]
             pieces += found
-        sizes = [np.zeros(1, np.int64), *(np.diff(bags.indptr) for bags in pieces)]
-        return cls(
-            terms,
-            np.cumsum(np.concatenate(sizes)),
-            _joined([bags.indices for bags in pieces], np.int32),
-            _joined([bags.data for bags in pieces], np.int32),
-            _joined([bags.lengths for bags in pieces], np.int64),
-            documents.missing,
-        )
+        sizes = [np.diff(bags.indptr) for bags in (NO_BAGS, *pieces)]
+        joined = map(np.concatenate, zip(*(bags[2:] for bags in (NO_BAGS, *pieces)), strict=True))
+        indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
+        return cls(terms, indptr, *joined, documents.missing)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -377,7 +376,3 @@ class Bagged:
     def as_bags(self) -> Bags:
         """Return all documents as one piece."""
         return Bags(slice(0, len(self)), self.indptr, self.indices, self.data, self.lengths)
-
-
-def _joined(parts: list[Array], dtype: Any) -> Array:
-    return np.concatenate([np.zeros(0, dtype), *parts])
