@@ -15,15 +15,7 @@ from msgspec import structs
 
 from tallybayes.batches import Cells, Mask
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.kinds import (
-    KINDS,
-    Binary,
-    Categories,
-    Count,
-    Intervals,
-    Kind,
-    Numeric,
-)
+from tallybayes.kinds import KINDS, Binary, Categories, Count, Intervals, Kind, Numeric
 from tallybayes.sources import ArrayColumn, Column, Frame, Matrix, Source, SparseMatrix, as_source
 from tallybayes.sources.labels import Label
 

@@ -43,16 +43,7 @@ from tallybayes.tallies.blocks import (
     weight_left,
 )
 from tallybayes.tallies.container import Arrays, require
-from tallybayes.tokenizer import (
-    Bagged,
-    Buckets,
-    Documents,
-    Reader,
-    Reading,
-    Terms,
-    Words,
-    fixed_terms,
-)
+from tallybayes.tokenizer import Bagged, Buckets, Documents, Reader, Reading, Terms, Words
 from tallybayes.tokenizer.terms import WORTH_COMPILED
 
 NO_TERMS = Terms.of(())
@@ -159,7 +150,7 @@ class WordCounts(TallyBlock):
         if isinstance(block, Bagged):
             compiled = text_is_loaded() and len(block.indices) >= WORTH_COMPILED
             return _count(block, rows, of, kind, compiled).without_unused()
-        reading = Reading(block, kind, fixed_terms(kind))
+        reading = Reading(block, kind)
 
         def work(share: slice) -> WordCounts:
             return _count(reading.reader(), rows[share], of, kind, reading.compiled)

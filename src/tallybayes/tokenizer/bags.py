@@ -248,13 +248,6 @@ def _stop_slots(stop: frozenset[str]) -> NDArray[np.uint64]:
     return Terms.of(stop).table.slots if stop else np.zeros((0, 4), np.uint64)
 
 
-def fixed_terms(words: Words) -> Terms | Buckets | None:
-    """Return the terms that are settled before counting, if they are."""
-    if words.buckets is not None:
-        return Buckets(words.buckets)
-    return None if words.idf is None else words.idf.as_terms
-
-
 def expect_text(n_bytes: int) -> None:
     """Prepare for so many bytes in all, even if they arrive in small batches."""
     if n_bytes >= WORTH_LOADING:
@@ -264,10 +257,14 @@ def expect_text(n_bytes: int) -> None:
 class Reading:
     """Documents that are about to be read, in the way that suits how many there are.
 
-    `known` is as for the readers.
+    `known` is as for the readers; buckets and weights of words settle it before counting.
     """
 
     def __init__(self, documents: Documents, words: Words, known: Known = None) -> None:
+        if known is None and words.buckets is not None:
+            known = Buckets(words.buckets)
+        elif known is None and words.idf is not None:
+            known = words.idf.as_terms
         self.words, self.learns, self.n_bytes = words, known is None, int(documents.sizes.sum())
         self._documents, self._known = documents, known
         worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
@@ -308,8 +305,7 @@ class Bagged:
     @classmethod
     def of(cls, documents: Documents, words: Words) -> Bagged:
         """Read all documents."""
-        known = fixed_terms(words)
-        reading = Reading(documents, words, known)
+        reading = Reading(documents, words)
 
         def work(rows: slice) -> tuple[Any, list[Bags]]:
             reader = reading.reader()
@@ -322,7 +318,7 @@ class Bagged:
         parts = reading.shared(work)
         terms, pieces = parts[0]
         for more, found in parts[1:]:
-            if known is None:
+            if reading.learns:
                 terms, numbers = terms.plus(more)
                 found = [bags._replace(indices=numbers[bags.indices]) for bags in found]
             pieces += found
