@@ -202,9 +202,9 @@ class Schema:
 
     def without(self, names: Collection[str]) -> Schema:
         """Return the schema without some columns."""
-        kept = [column for column in self if column[0] not in names]
-        columns: list[Any] = [[column[k] for column in kept] for k in range(3)]
-        fewer = Schema.of(*columns, self.target)
+        kept: list[Any] = [column for column in self if column[0] not in names]
+        columns, kinds, reasons = ([column[k] for column in kept] for k in range(3))
+        fewer = Schema.of(columns, kinds, reasons, self.target)
         return fewer._with_extras(
             [(kind, unit) for kind, unit in self._extras() if not set(unit) & set(names)]
         )

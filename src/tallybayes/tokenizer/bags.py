@@ -323,9 +323,10 @@ class Bagged:
                 found = [bags._replace(indices=numbers[bags.indices]) for bags in found]
             pieces += found
         sizes = [np.diff(bags.indptr) for bags in (NO_BAGS, *pieces)]
-        joined = map(np.concatenate, zip(*(bags[2:] for bags in (NO_BAGS, *pieces)), strict=True))
+        parts = zip(*(bags[2:] for bags in (NO_BAGS, *pieces)), strict=True)
+        indices, data, lengths = map(np.concatenate, parts)
         indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
-        return cls(terms, indptr, *joined, documents.missing)
+        return cls(terms, indptr, indices, data, lengths, documents.missing)
 
     def __len__(self) -> int:
         return len(self.lengths)
