@@ -141,7 +141,7 @@ def _starting_point(X: Array, of: RowClasses, shape: tuple[int, int]) -> Floats:
     first = np.full(shape[0], counted[0])
     first[y[counted[::-1]]] = counted[::-1]
     points: Floats = X[first].astype(np.float64)
-    if len(X) > 4096 and X.size >= CHEAP_TO_REPEAT:
+    if len(X) > 256 and X.size >= CHEAP_TO_REPEAT:
         some = counted[:256]
         _, weight, mean, _ = moments(X[some], of.moved(some, y[some], shape[0]))
         points = np.where(weight > 0.0, mean, points)

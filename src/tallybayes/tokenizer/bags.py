@@ -323,8 +323,8 @@ class Bagged:
                 found = [bags._replace(indices=numbers[bags.indices]) for bags in found]
             pieces += found
         sizes = [np.diff(bags.indptr) for bags in (NO_BAGS, *pieces)]
-        parts = zip(*(bags[2:] for bags in (NO_BAGS, *pieces)), strict=True)
-        indices, data, lengths = map(np.concatenate, parts)
+        columns = zip(*(bags[2:] for bags in (NO_BAGS, *pieces)), strict=True)
+        indices, data, lengths = (np.concatenate(each) for each in columns)
         indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
         return cls(terms, indptr, indices, data, lengths, documents.missing)
 
