@@ -22,11 +22,15 @@ TABLE = {
     "switch": RNG.integers(0, 2, N),
 }
 KINDS = {"number": tb.Numeric(), "word": tb.Count(), "switch": tb.Binary()}
+SEVERAL = {"x0": tb.Numeric(), "x1": tb.Count(), "x2": tb.Binary(), "x3": tb.Categories()}
+CELLS = np.random.default_rng(1).integers(0, 3, (N, 4))
 FORMS = {
-    "mapping": lambda: TABLE,
-    "pandas": lambda: pd.DataFrame(TABLE),
-    "polars": lambda: pl.DataFrame(TABLE),
-    "arrow": lambda: pa.table(TABLE),
+    "mapping": (TABLE, KINDS),
+    "pandas": (pd.DataFrame(TABLE), KINDS),
+    "polars": (pl.DataFrame(TABLE), KINDS),
+    "arrow": (pa.table(TABLE), KINDS),
+    **{each: (np.asfortranarray(CELLS.astype(each)), SEVERAL) for each in ("f8", "f4", "i2", "?")},
+    "sparse": (sparse.csr_array(CELLS), {"x1": tb.Binary(), "x3": tb.Count("others")}),
 }
 
 
@@ -42,38 +46,14 @@ def small_blocks(request, monkeypatch):
 
 @pytest.mark.parametrize("weights", [None, RNG.integers(0, 3, N)], ids=["plain", "weighted"])
 @pytest.mark.parametrize("form", FORMS)
-def test_blocks_of_rows_change_no_tally(form, weights, small_blocks):
-    whole = tb.Tally.of(FORMS[form](), LABELS, weights, columns=KINDS)
-    small_blocks()
-    assert_same(tb.Tally.of(FORMS[form](), LABELS, weights, columns=KINDS), whole)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_blocks_of_rows_change_no_posterior(form, small_blocks):
-    model = tb.estimate(tb.Tally.of(TABLE, LABELS, columns=KINDS))
-    whole = model.posterior(TABLE)
-    small_blocks()
-    np.testing.assert_allclose(model.posterior(FORMS[form]()), whole, rtol=1e-13)
-
-
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "?"])
-def test_blocks_of_rows_change_nothing_for_a_matrix_of_several_kinds(dtype, small_blocks):
-    x = np.asfortranarray(np.random.default_rng(1).integers(0, 3, (N, 4)).astype(dtype))
-    kinds = {"x0": tb.Numeric(), "x1": tb.Count(), "x2": tb.Binary(), "x3": tb.Categories()}
-    whole = tb.Tally.of(x, LABELS, columns=kinds)
+def test_blocks_of_rows_change_no_tally_and_no_posterior(form, weights, small_blocks):
+    data, kinds = FORMS[form]
+    whole = tb.Tally.of(data, LABELS, weights, columns=kinds)
     model = tb.estimate(whole)
-    posterior = model.posterior(x)
+    posterior = model.posterior(data)
     small_blocks()
-    assert_same(tb.Tally.of(x, LABELS, columns=kinds), whole)
-    np.testing.assert_allclose(model.posterior(x), posterior, rtol=1e-13)
-
-
-def test_blocks_of_rows_change_nothing_for_a_sparse_matrix(small_blocks):
-    x = sparse.csr_array(np.random.default_rng(2).integers(0, 3, (N, 4)))
-    kinds = {"x1": tb.Binary(), "x3": tb.Count("others")}
-    whole = tb.Tally.of(x, LABELS, columns=kinds)
-    small_blocks()
-    assert_same(tb.Tally.of(x, LABELS, columns=kinds), whole)
+    assert_same(tb.Tally.of(data, LABELS, weights, columns=kinds), whole)
+    np.testing.assert_allclose(model.posterior(data), posterior, rtol=1e-13)
 
 
 def test_a_value_first_met_in_a_later_block_is_counted_there(small_blocks):

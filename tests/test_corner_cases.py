@@ -34,11 +34,12 @@ def test_forgetting_step_by_step_what_is_no_outlier_is_exact():
     np.testing.assert_allclose(left.m2, expected.m2, rtol=1e-9)
 
 
-def test_a_sparse_matrix_with_too_few_pointers_is_refused():
+def test_a_sparse_matrix_of_complex_numbers_or_with_too_few_pointers_is_refused():
     X = csr_array(np.ones((5000, 10)))
     X.indptr = X.indptr[:2501]
-    with pytest.raises(tb.TallyBayesError, match="broken"):
-        tb.Tally.of(X, ["a"] * 5000)
+    for bad, saying in ((X, "broken"), (csr_array(np.ones((5000, 1), complex)), "complex")):
+        with pytest.raises(tb.TallyBayesError, match=saying):
+            tb.Tally.of(bad, ["a"] * 5000)
 
 
 def test_a_threshold_splits_single_precision_alike_in_small_and_large_inputs(monkeypatch):
@@ -81,9 +82,8 @@ def test_a_bag_cannot_be_split_by_families():
         tb.estimate(tally, columns={"w0": tb.Multinomial(alpha=2)})
     with pytest.raises(tb.TallyBayesError, match="same columns"):
         tb.estimate(tally, tb.Multinomial(), tb.Complement())
-    assert (
-        tb.estimate(tally, tb.Multinomial(alpha=[2.0, 1.0])).predict({"w0": [3], "w1": [0]}) == "a"
-    )
+    model = tb.estimate(tally, tb.Multinomial(alpha=[2.0, 1.0]))
+    assert model.predict({"w0": [3], "w1": [0]}) == "a"
 
 
 def test_equal_values_of_an_arrow_dictionary_are_one_value():
@@ -130,12 +130,6 @@ def test_integers_beyond_63_bits_keep_their_value():
     assert tally.blocks[0].labels == ((3, 2**63 + 5),)
 
 
-def test_masked_values_are_missing():
-    X = np.ma.masked_greater(np.array([[1.0], [2.0], [99.0]]), 50)
-    assert tb.Tally.of(X, ["a"] * 3).blocks[0].mean.item() == 1.5
-    assert tb.Tally.of({"x": X[:, 0]}, ["a"] * 3).blocks[0].mean.item() == 1.5
-
-
 def test_a_single_word_says_nothing_however_complement_is_normalised():
     tally = tb.Tally.of({"w": [1, 2]}, ["a", "b"], columns={"w": tb.Complement()})
     posterior = tb.estimate(tally, tb.Complement(norm=True)).posterior({"w": [3]})
@@ -161,15 +155,6 @@ def test_categories_of_a_table_are_counted_block_by_block():
     added = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert added < 0.4 * sum(v.nbytes for v in table.values())
-
-
-def test_the_number_of_threads_can_be_set(monkeypatch):
-    from tallybayes.kernels import threads
-
-    monkeypatch.setenv("TALLYBAYES_THREADS", "3")
-    assert threads.available() == 3
-    monkeypatch.setenv("TALLYBAYES_THREADS", "many")
-    assert threads.available() >= 1
 
 
 def test_a_model_can_be_pickled_after_it_has_scored_a_record():
@@ -200,18 +185,6 @@ def test_records_may_lack_columns():
         model.predict([{"lotery": 1}])
 
 
-def test_one_kind_can_be_declared_for_all_columns():
-    X = csr_array(np.eye(3))
-    tally = tb.Tally.of(X, ["a", "b", "b"], columns=tb.Bernoulli(alpha=2))
-    assert [kind for _, kind, _ in tally.schema] == [tb.Binary()] * 3
-
-
-def test_the_target_may_be_in_a_record():
-    model = tb.estimate(tb.Tally.of({"x": [1.0, 2.0, 5.0]}, ["a", "a", "b"], target="y"))
-    expected = model.posterior_of({"x": 1.0})
-    assert model.posterior_of({"x": 1.0, "y": "b"}) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("record", [None, [{"x": 1.0}], pd.Series({"x": 1.0})])
 def test_what_is_no_record_is_refused(record):
     with pytest.raises(tb.TallyBayesError, match="record"):
@@ -230,13 +203,12 @@ def test_families_may_differ_among_the_columns_of_a_sparse_matrix():
     X = csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [2.0, 1.0, 0.0]]))
     y = ["a", "b", "b"]
     families = {"x0": tb.Poisson(alpha=2.0), "x2": tb.Poisson(alpha=2.0)}
-    both = [
-        tb.estimate(tb.Tally.of(data, y, columns=tb.Count()), tb.Poisson(), columns=families)
-        for data in (X, X.toarray())
-    ]
-    np.testing.assert_allclose(
-        both[0].joint_log_likelihood(X), both[1].joint_log_likelihood(X.toarray())
-    )
+    scores = []
+    for data in (X, X.toarray()):
+        tally = tb.Tally.of(data, y, columns=tb.Count())
+        model = tb.estimate(tally, tb.Poisson(), columns=families)
+        scores.append(model.joint_log_likelihood(data))
+    np.testing.assert_allclose(*scores)
 
 
 def test_a_column_without_values_is_sampled_as_missing():
@@ -255,42 +227,12 @@ def test_a_sparse_matrix_may_hold_any_type_of_number(dtype):
     assert found == tb.Tally.of(csr_array(cells.astype(float)), ["a", "b", "b"])
 
 
-def test_a_sparse_matrix_of_complex_numbers_is_refused():
-    with pytest.raises(tb.TallyBayesError, match="complex"):
-        tb.Tally.of(csr_array(np.array([[1j]])), ["a"])
-
-
-def test_arrow_columns_may_stand_in_a_mapping():
-    as_lists = {"t": ["u", None, "v"], "n": [1.5, None, 2.5]}
-    as_arrow = {"t": pa.chunked_array([["u", None], ["v"]]), "n": pa.array([1.5, None, 2.5])}
-    assert tb.Tally.of(as_arrow, ["a", "b", "b"]) == tb.Tally.of(as_lists, ["a", "b", "b"])
-
-
-Y = ["a", "b", "a", "b"]
 FINE = {"income": [1.0, 2.0, 3.0, 5.0], "status": ["x", "y", "x", "x"]}
-
-
-def test_a_class_that_appears_only_with_weight_zero_is_no_class():
-    tally = tb.Tally.of(FINE, ["a", "b", "a", "c"], [1, 1, 1, 0])
-    assert tally.classes == ("a", "b")
-    assert tally.blocks[1].labels == (("x", "y"),)
 
 
 def test_a_row_of_weight_zero_may_hold_anything():
     with_it = tb.Tally.of({"c": [1.0, 2.0, np.inf, 4.0]}, ["a", "b", "a", "b"], [1, 1, 0, 1])
     assert with_it == tb.Tally.of({"c": [1.0, 2.0, 4.0]}, ["a", "b", "b"], [1, 1, 1])
-
-
-def test_one_class_only_is_certain():
-    model = tb.estimate(tb.Tally.of(FINE, ["a"] * 4))
-    assert model.posterior(FINE).tolist() == [[1.0]] * 4
-    assert model.posterior_of({"income": 99.0}) == {"a": 1.0}
-    assert model.predict(FINE).tolist() == ["a"] * 4
-
-
-def test_an_empty_tally_takes_rows_later():
-    empty = tb.Tally.of({"income": [], "status": []}, [], schema=tb.Tally.of(FINE, Y).schema)
-    assert empty.update(FINE, Y) == tb.Tally.of(FINE, Y)
 
 
 @pytest.mark.parametrize(
@@ -306,16 +248,11 @@ def test_an_empty_tally_takes_rows_later():
         ([0] * 4, tb.Count("others")),
     ],
 )
-@pytest.mark.parametrize("given", [None, "like it", 7])
-def test_a_constant_or_missing_column_says_nothing(column, kind, given):
+def test_a_constant_or_missing_column_says_nothing(column, kind):
     labels = ["a", "b", "b", "b"]
-    kinds = {"c": kind}
-    with_it = tb.estimate(
-        tb.Tally.of({**FINE, "c": column}, labels, columns=kinds), prior=tb.Uniform()
-    )
-    without = tb.estimate(tb.Tally.of(FINE, labels), prior=tb.Uniform())
-    value = column[0] if given == "like it" else given
-    if given == 7 and isinstance(kind, tb.Categories):
-        value = "seven"
-    got = with_it.posterior({**FINE, "c": [value] * 4})
-    np.testing.assert_allclose(got, without.posterior(FINE), rtol=1e-12)
+    counted = tb.Tally.of({**FINE, "c": column}, labels, columns={"c": kind})
+    with_it = tb.estimate(counted, prior=tb.Uniform())
+    without = tb.estimate(tb.Tally.of(FINE, labels), prior=tb.Uniform()).posterior(FINE)
+    for value in (None, column[0], "seven" if kind == tb.Categories() else 7):
+        got = with_it.posterior({**FINE, "c": [value] * 4})
+        np.testing.assert_allclose(got, without, rtol=1e-12)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ CELLS_IN_A_BLOCK = 4_000_000
 
 MOST_COMPARED = 100  # up to so many edges it is faster to compare with each than to search
 LARGEST_SQUARED = 1e150  # of a number, so that the sum of some squares is finite
+NO_COUNT = "counts must be finite and not negative"
 BROKEN = "the sparse matrix is broken: an index points outside it"
 
 
@@ -41,11 +42,6 @@ class Coded(NamedTuple):
 
     codes: Array
     labels: tuple[Sequence[Label], ...] | None
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(self.codes)
 
     def take(self, rows: Array) -> Coded:
         """Return some of the rows."""
@@ -204,24 +200,7 @@ class Cells:
         return Sparse(indptr, indices, data, values.shape[1])
 
 
-class Columns(Protocol):
-    """What encoding asks of a schema."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of all columns."""
-
-    @property
-    def target(self) -> str:
-        """The name of what is predicted, which may be among the columns."""
-
-    def cells(
-        self, source: Source, rows: slice, counted: Mask | None
-    ) -> Iterator[tuple[Any, Cells]]:
-        """Go through the groups: the kind that encodes them, and what."""
-
-
-def batches(source: Source, schema: Columns, counted: Mask | None = None) -> Iterator[Batch]:
+def batches(source: Source, schema: Any, counted: Mask | None = None) -> Iterator[Batch]:
     """Encode a source's rows as the schema says.
 
     A number that has no logarithm where one is needed is refused in the rows that are to be
@@ -230,21 +209,19 @@ def batches(source: Source, schema: Columns, counted: Mask | None = None) -> Ite
     source = _checked(source, schema)
     n_rows = source.n_rows
     groups = list(schema.cells(source, slice(0, n_rows), counted))
-    if _pass_through(source, groups):
-        step = max(n_rows, 1)
-    else:
+    step = max(n_rows, 1)
+    if not _pass_through(source, groups):
         step = max(1, min(ROWS_IN_A_BLOCK, CELLS_IN_A_BLOCK // max(len(source.names), 1)))
     if step < n_rows:
         for kind, cells in groups:
             kind.expect(cells)
     for start in range(0, max(n_rows, 1), step):
         rows = slice(start, min(start + step, n_rows))
-        these = None if counted is None else counted[rows]
-        found = schema.cells(source, rows, these)
+        found = schema.cells(source, rows, None if counted is None else counted[rows])
         yield Batch(rows, tuple(kind.encode(cells) for kind, cells in found))
 
 
-def encoded(source: Source, schema: Columns, counted: Mask | None = None) -> tuple[Block, ...]:
+def encoded(source: Source, schema: Any, counted: Mask | None = None) -> tuple[Block, ...]:
     """Encode all rows at once, to go through them several times; documents become bags."""
     source = _checked(source, schema)
     groups = schema.cells(source, slice(0, source.n_rows), counted)
@@ -260,14 +237,13 @@ def _pass_through(source: Source, groups: Sequence[tuple[Any, Cells]]) -> bool:
     """Tell whether all rows can be one block, because none is copied."""
     if isinstance(source, SparseMatrix):
         return True
-    if isinstance(source, Matrix) and not (
-        len(groups) == 1 and isinstance(groups[0][1].reads, range)
-    ):
+    one_kind = len(groups) == 1 and isinstance(groups[0][1].reads, range)
+    if isinstance(source, Matrix) and not one_kind:
         return False
     return all(kind.passes(source) for kind, _ in groups)
 
 
-def _checked(source: Source, schema: Columns) -> Source:
+def _checked(source: Source, schema: Any) -> Source:
     """Return the source if it has the columns of the schema; records may lack some."""
     if not isinstance(source, Frame):
         if len(source.names) != len(schema.names):
@@ -278,7 +254,7 @@ def _checked(source: Source, schema: Columns) -> Source:
     source = source.completed(schema.names)
     known, given = set(schema.names), set(source.names)
     missing = [name for name in schema.names if name not in given]
-    others = [name for name in source.names if name not in known]
+    others = [name for name in source.names if name not in known and name != schema.target]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         has = ", ".join(repr(name) for name in sorted(given)[:8]) or "no columns"
@@ -288,11 +264,9 @@ def _checked(source: Source, schema: Columns) -> Source:
             f"column {missing[0]!r} is missing{more}; the data has {has}{hint}; if it is unknown, "
             "add it with None in every row"
         )
-    for name in others:
-        if name != schema.target:
-            raise TallyBayesError(
-                f"column {name!r} is not known; {did_you_mean(name, schema.names)}"
-            )
+    if others:
+        hint = did_you_mean(others[0], schema.names)
+        raise TallyBayesError(f"column {others[0]!r} is not known; {hint}")
     return source
 
 
@@ -327,7 +301,7 @@ def refuse_flaws(block: Sparse, names: Sequence[str], counts: bool) -> None:
     place = int(np.argmax(bad))
     row = int(np.searchsorted(block.indptr, place, side="right")) - 1
     value, name = block.data[place], names[int(block.indices[place])]
-    remedy = "counts must be finite and not negative"
+    remedy = NO_COUNT
     if np.isnan(value):
         value = "NaN"
         remedy = "a sparse matrix cannot hold missing values: pass X.toarray() or store a number"
@@ -372,13 +346,17 @@ def unusable(block: Array, names: Sequence[str], start: int) -> TallyBayesError:
         with np.errstate(over="ignore"):
             column = int(np.argmax(np.isinf(np.nansum(block, axis=0))))
         return not_finite(block[:, column], names[column], start)
-    remedy = "counts must be finite and not negative"
-    said = [f"column {names[column]!r} is {block[row, column]}" for row, column in negative]
-    rows = (negative[:, 0] + start).tolist()
-    return TallyBayesError(
-        f"{said[0]} in row {rows[0]}; {remedy}",
-        {row: f"{what}; {remedy}" for row, what in zip(rows, said, strict=True)},
-    )
+    return _about_cells(block, negative, names, start, "is", f"; {NO_COUNT}")
+
+
+def _about_cells(
+    values: Array, places: Array, names: Sequence[str], start: int, verb: str, remedy: str
+) -> TallyBayesError:
+    """Build the error about cells that hold what they must not hold, in rows and columns."""
+    said = [f"column {names[column]!r} {verb} {values[row, column]}" for row, column in places]
+    rows = (places[:, 0] + start).tolist()
+    why = {row: f"{what}{remedy}" for row, what in zip(rows, said, strict=True)}
+    return TallyBayesError(f"{said[0]} in row {rows[0]}{remedy}", why)
 
 
 # Numbers are plain arrays, which have no methods of ours: these functions are for all forms.
@@ -390,11 +368,6 @@ def dense(block: Block) -> Array:
         return np.ascontiguousarray(block.as_matrix().toarray(), dtype=np.float64)
     assert isinstance(block, np.ndarray)
     return block.astype(np.float64)
-
-
-def n_rows(block: Block) -> int:
-    """Return the number of rows of a block."""
-    return block.n_rows if isinstance(block, Coded | Sparse) else len(block)
 
 
 def take_rows(block: Any, rows: Array) -> Any:
@@ -440,16 +413,10 @@ def logarithms(
     has_none = values <= 0
     if counted is not None and (bad := has_none & counted[:, None]).any():
         remedy = (
-            "but only numbers above 0 have a logarithm; declare the column as Gaussian() or "
+            ", but only numbers above 0 have a logarithm; declare the column as Gaussian() or "
             "Bins(), or replace the value by NaN if it is unknown"
         )
-        places = np.argwhere(bad)
-        said = [f"column {names[column]!r} holds {values[row, column]}" for row, column in places]
-        rows = (places[:, 0] + start).tolist()
-        raise TallyBayesError(
-            f"{said[0]} in row {rows[0]}, {remedy}",
-            {row: f"{what}, {remedy}" for row, what in zip(rows, said, strict=True)},
-        )
+        raise _about_cells(values, np.argwhere(bad), names, start, "holds", remedy)
     if has_none.any():
         values = np.where(has_none, np.nan, values)
     logs: NDArray[np.float64] = np.log(values, dtype=np.float64)

@@ -34,12 +34,8 @@ class Option:
 
 Remedy = Option | Sequence[Option]
 
-_LONG = re.compile(r"\S{200,}")  # a name that would bury the message
-
-
-def _shortened(name: re.Match[str]) -> str:
-    """Return both ends of a name."""
-    return f"{name[0][:60]}\N{HORIZONTAL ELLIPSIS}{name[0][-40:]}"
+# both ends of a name that would bury the message
+_LONG = re.compile(r"(?<!\S)(\S{60})\S{100,}(\S{40})(?!\S)")
 
 
 class TallyBayesError(ValueError):
@@ -59,7 +55,7 @@ class TallyBayesError(ValueError):
     def __init__(
         self, message: str, rows: Sequence[int] | Mapping[int, str] = (), remedy: Remedy = ()
     ) -> None:
-        super().__init__(_LONG.sub(_shortened, message))
+        super().__init__(_LONG.sub("\\1\N{HORIZONTAL ELLIPSIS}\\2", message))
         self.rows = rows
         self.remedies = (remedy,) if isinstance(remedy, Option) else tuple(remedy)
 
@@ -145,9 +141,8 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     names = list(named)
     close = get_close_matches(str(name), names, n=1)
     if close:
-        same = close[0] == str(name) and not isinstance(named[close[0]], str)
-        return (
-            f"did you mean {close[0]}, without quotes?" if same else f"did you mean {close[0]!r}?"
-        )
+        if close[0] == str(name) and not isinstance(named[close[0]], str):
+            return f"did you mean {close[0]}, without quotes?"
+        return f"did you mean {close[0]!r}?"
     shown = ", ".join(repr(each) for each in names[:8])
     return f"known: {shown or 'none'}{', ...' if len(names) > 8 else ''}"

@@ -58,11 +58,6 @@ def register_kind(kind: K) -> K:
     return kind
 
 
-def is_kind(value: Any) -> bool:
-    """Tell whether a value is a kind: it says what counts it, and encodes rows."""
-    return not isinstance(value, type) and hasattr(value, "counted_as") and hasattr(value, "encode")
-
-
 class _Values(Kind, frozen=True):
     """A kind of a column whose values are counted as they are stated."""
 

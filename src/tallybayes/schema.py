@@ -9,22 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from msgspec import structs
 
 from tallybayes.batches import Cells, Mask
 from tallybayes.errors import TallyBayesError, did_you_mean
-from tallybayes.kinds import (
-    KINDS,
-    Binary,
-    Categories,
-    Count,
-    Intervals,
-    Kind,
-    Numeric,
-    is_kind,
-)
+from tallybayes.kinds import KINDS, Binary, Categories, Count, Intervals, Kind, Numeric
 from tallybayes.sources import ArrayColumn, Column, Frame, Matrix, Source, SparseMatrix, as_source
 from tallybayes.sources.labels import Label
 
@@ -120,8 +111,10 @@ class Schema:
         if columns is not None and not isinstance(columns, Mapping):
             return cls.same(source.names, kind_of(columns, "all"), target=target)
         said = dict(columns or {})
-        if said:
-            cls._check_names(said, source.names)
+        known = set(source.names) if said else ()
+        for name in said:
+            if name not in known:
+                raise no_column(name, source.names)
         if target in said or (isinstance(source, Frame) and target in source.names):
             raise TallyBayesError(
                 f"the target {target!r} is also a column; take it out of the columns or give the "
@@ -209,11 +202,9 @@ class Schema:
 
     def without(self, names: Collection[str]) -> Schema:
         """Return the schema without some columns."""
-        kept = [(name, kind, reason) for name, kind, reason in self if name not in names]
-        columns = [name for name, _, _ in kept]
-        fewer = Schema.of(
-            columns, [k for _, k, _ in kept], [why for _, _, why in kept], self.target
-        )
+        kept: list[Any] = [column for column in self if column[0] not in names]
+        columns, kinds, reasons = ([column[k] for column in kept] for k in range(3))
+        fewer = Schema.of(columns, kinds, reasons, self.target)
         return fewer._with_extras(
             [(kind, unit) for kind, unit in self._extras() if not set(unit) & set(names)]
         )
@@ -235,13 +226,6 @@ class Schema:
             kinds, columns = zip(*units, strict=True)
             schema = schema.with_extra(together.gathered(kinds), *columns)
         return schema
-
-    @staticmethod
-    def _check_names(asked: Mapping[str, Any], names: Sequence[str]) -> None:
-        known = set(names)
-        for name in asked:
-            if name not in known:
-                raise no_column(name, names)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -362,9 +346,9 @@ class Schema:
 
 def kind_of(word: Any, name: str) -> Kind:
     """Return the kind that the user means: a kind itself, or that of a family."""
-    kind: Any = word if isinstance(word, type) else getattr(word, "kind", word)
-    if is_kind(kind):
-        return cast(Kind, kind)
+    kind = word if isinstance(word, type) else getattr(word, "kind", word)
+    if isinstance(kind, Kind):
+        return kind
     raise TallyBayesError(
         f"column {name!r} is declared as {word!r}; expected a kind such as Numeric() or "
         "Categories(), or a family such as Gaussian() or Text()"
@@ -385,11 +369,9 @@ def _order(kind: Kind, name: str) -> tuple[int, str, str]:
 
 def _settle(column: Column, said: Kind | None) -> tuple[Kind, str]:
     """Take the user's word, with the values that the data declares unless it names others."""
-    if said is None:
-        return _choose(column)
     if isinstance(said, Categories) and not said.values:
-        return structs.replace(said, values=column.declared), "declared"
-    return said, "declared"
+        said = structs.replace(said, values=column.declared)
+    return _choose(column) if said is None else (said, "declared")
 
 
 def _choose(column: Column) -> tuple[Kind, str]:

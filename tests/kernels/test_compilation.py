@@ -5,7 +5,7 @@ import importlib.util
 import io
 import sys
 import warnings
-from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -80,29 +80,26 @@ def test_a_file_that_was_cut_or_damaged_is_replaced(loop, tmp_path, suffix, dama
     assert [hits(loop()) for _ in range(2)] == [0, 1]
 
 
-def test_a_full_disk_is_told_once(loop, monkeypatch):
-    def full(self, name, data):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(compilation.caching.IndexDataCacheFile, "_save_data", full)
-    with pytest.warns(TallyBayesWarning, match="No space left.*NUMBA_CACHE_DIR") as said:
-        assert [hits(loop()) for _ in range(2)] == [0, 0]
-    assert len(said) == 1
+@pytest.fixture
+def full(monkeypatch):
+    """Leave no room on the disk."""
+    no_room = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+    monkeypatch.setattr(compilation.caching.IndexDataCacheFile, "_save_data", no_room)
 
 
-@pytest.mark.usefixtures("nowhere")
-def test_without_a_place_the_loop_is_compiled_and_that_is_told_once(loop):
-    with pytest.warns(TallyBayesWarning, match="no folder.*NUMBA_CACHE_DIR") as said:
+@pytest.mark.parametrize(("trouble", "told"), [("full", "No space left"), ("nowhere", "no folder")])
+def test_without_a_place_or_room_the_loop_is_compiled_and_that_is_told_once(
+    loop, trouble, told, request
+):
+    request.getfixturevalue(trouble)
+    with pytest.warns(TallyBayesWarning, match=f"{told}.*NUMBA_CACHE_DIR") as said:
         assert [hits(loop()) for _ in range(2)] == [0, 0]
     assert len(said) == 1
 
 
 def test_loops_that_came_with_an_image_are_used_by_those_who_may_not_write(loop, monkeypatch):
     loop()(ONES)
-
-    def refuse(*_, **__):
-        raise PermissionError("read-only")
-
+    refuse = Mock(side_effect=PermissionError("read-only"))
     monkeypatch.setattr(compilation.caching.tempfile, "TemporaryFile", refuse)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -115,19 +112,15 @@ def test_loops_that_came_with_an_image_are_used_by_those_who_may_not_write(loop,
 @pytest.fixture
 def started(monkeypatch):
     """List what processes would have been started."""
-    commands = []
-    monkeypatch.setattr(
-        compilation.subprocess,
-        "Popen",
-        lambda command, **_: commands.append(command) or SimpleNamespace(returncode=None),
-    )
-    return commands
+    popen = Mock()
+    monkeypatch.setattr(compilation.subprocess, "Popen", popen)
+    return popen.call_args_list
 
 
 def test_loops_that_were_never_compiled_are_compiled_elsewhere_once(loop, started):
     for _ in range(2):
         assert not compilation.kept_or_compiling([loop()], "pass")
-    assert started == [[sys.executable, "-c", "pass"]]
+    assert [call.args for call in started] == [([sys.executable, "-c", "pass"],)]
     loop()(ONES)
     assert compilation.kept_or_compiling([loop()], "pass")
 
@@ -139,15 +132,11 @@ def test_no_process_compiles_what_cannot_be_kept(loop, started):
     assert started == []
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
-def test_compiling_is_announced_on_a_terminal_once(loop, monkeypatch, stream):
-    stderr = stream()
+@pytest.mark.parametrize("terminal", [True, False])
+def test_compiling_is_announced_on_a_terminal_once(loop, monkeypatch, terminal):
+    stderr = io.StringIO()
+    stderr.isatty = lambda: terminal
     monkeypatch.setattr("sys.stderr", stderr)
     for kind in (np.float64, np.float32):
         loop()(ONES.astype(kind))
-    assert stderr.getvalue().count("compiling loops") == (stream is Terminal)
+    assert stderr.getvalue().count("compiling loops") == terminal

@@ -10,9 +10,12 @@ from tallybayes.kernels import choice, counting
 N, CLASSES = 4000, 3
 
 
-@pytest.fixture(params=["plain", "compiled"], autouse=True)
+@pytest.fixture(params=["plain", "compiled", "plain, many", "compiled, many"], autouse=True)
 def loops(request, monkeypatch):
-    monkeypatch.setattr(choice, "LARGE", 0 if request.param == "compiled" else float("inf"))
+    """Count with either twin, as few rows and as many are counted."""
+    monkeypatch.setattr(choice, "LARGE", 0 if "compiled" in request.param else float("inf"))
+    if "many" in request.param:
+        monkeypatch.setattr(counting, "CHEAP_TO_REPEAT", 0)
 
 
 @pytest.fixture

@@ -64,47 +64,41 @@ def sparse(rng, n_rows, n_columns, dtype):
 
 FLOATS = (np.float32, np.float64)
 NUMBERS = (*FLOATS, np.int64, np.uint8)
-WITH_AND_WITHOUT = (False, True)
+WEIGHTS = (lambda rng, n: None, some_weights)
 
 
 def moments(rng, n, k, c):
-    for dtype, weighted in product(FLOATS, WITH_AND_WITHOUT):
-        w = some_weights(rng, n) if weighted else None
-        inputs = numbers(rng, (n, k), dtype), labels(rng, n, c), w, rng.normal(size=(c, k))
+    for dtype, weights in product(FLOATS, WEIGHTS):
+        X, shift = numbers(rng, (n, k), dtype), rng.normal(size=(c, k))
+        inputs = X, labels(rng, n, c), weights(rng, n), shift
         yield inputs, [np.zeros((c, k)) for _ in range(3)]
         yield (*inputs, None), [np.zeros((c, k)) for _ in range(2)]  # gaps spoil their column
 
 
 def codes(rng, n, k, c):
     base, width = rng.integers(-3, 2, k), rng.integers(1, 6, k)
-    offset = np.cumsum(width) - width
-    for dtype, weighted in product((np.int64, np.int32), WITH_AND_WITHOUT):
-        w = some_weights(rng, n) if weighted else None
-        X = rng.integers(-5, 6, (n, k)).astype(dtype)
-        shape = (c, width.sum())
-        outputs = [np.zeros(shape, np.int64), np.zeros(shape if weighted else (0, 0))]
+    offset, shape = np.cumsum(width) - width, (c, width.sum())
+    for dtype, weights in product((np.int64, np.int32), WEIGHTS):
+        X, w = rng.integers(-5, 6, (n, k)).astype(dtype), weights(rng, n)
+        outputs = [np.zeros(shape, np.int64), np.zeros((0, 0) if w is None else shape)]
         yield (X, labels(rng, n, c), w, base, width, offset), outputs
 
 
 def counts(rng, n, k, c):
-    for dtype, (weighted, threshold) in product(
-        NUMBERS, ((False, None), (True, None), (True, 1.0))
-    ):
-        w = some_weights(rng, n) if weighted else None
+    for dtype, weights, threshold in product(NUMBERS, WEIGHTS, (None, 1.0)):
         X = numbers(rng, (n, k), dtype)
         if dtype != np.uint8:
             X[rng.random((n, k)) < 0.1] = -1
-        yield (X, labels(rng, n, c), w, threshold), [np.zeros((c, k)) for _ in range(2)]
+        inputs = X, labels(rng, n, c), weights(rng, n), threshold
+        yield inputs, [np.zeros((c, k)) for _ in range(2)]
 
 
 def sparse_counts(rng, n, k, c):
-    for dtype, weighted in product((*FLOATS, np.int64), WITH_AND_WITHOUT):
-        w = some_weights(rng, n) if weighted else None
+    for dtype, weights, threshold in product((*FLOATS, np.int64), WEIGHTS, (None, 2.0)):
         indptr, indices, data = sparse(rng, n, k, dtype)
         data[rng.random(len(data)) < 0.1] = -1
-        for threshold in (None, 2.0):
-            inputs = indptr, indices, data, labels(rng, n, c), w, threshold
-            yield inputs, [np.zeros((c, k))]
+        inputs = indptr, indices, data, labels(rng, n, c), weights(rng, n), threshold
+        yield inputs, [np.zeros((c, k))]
 
 
 def score_normals(rng, n, k, c):
@@ -116,25 +110,22 @@ def score_normals(rng, n, k, c):
 
 
 def score_codes(rng, n, k, c):
-    width = rng.integers(1, 5, k)
-    offset, base = np.cumsum(width) - width, rng.integers(-2, 3, k)
-    other = width.sum() + np.arange(k)
+    width, base = rng.integers(1, 5, k), rng.integers(-2, 3, k)
+    offset, other = np.cumsum(width) - width, width.sum() + np.arange(k)
     for dtype in (np.int64, np.int32):
         X = rng.integers(-4, 8, (n, k)).astype(dtype)
         table = log_table(rng, c, int(width.sum()) + k)
         yield (X, base, width, offset, other, table), [rng.normal(size=(n, c))]
 
 
+def score_counts(rng, n, k, c, *threshold):
+    for dtype in NUMBERS:
+        tables = log_table(rng, c, k), log_table(rng, c, k)
+        yield (numbers(rng, (n, k), dtype), *threshold, *tables), [rng.normal(size=(n, c))]
+
+
 def score_binary(rng, n, k, c):
-    for dtype in NUMBERS:
-        inputs = numbers(rng, (n, k), dtype), 1.0, log_table(rng, c, k), log_table(rng, c, k)
-        yield inputs, [rng.normal(size=(n, c))]
-
-
-def score_counts(rng, n, k, c):
-    for dtype in NUMBERS:
-        inputs = numbers(rng, (n, k), dtype), log_table(rng, c, k), log_table(rng, c, k)
-        yield inputs, [rng.normal(size=(n, c))]
+    return score_counts(rng, n, k, c, 1.0)
 
 
 def score_sparse(rng, n, k, c):
@@ -160,36 +151,22 @@ def left_out_normals(rng, n, k, c):
         X, y, mean = numbers(rng, (n, k), dtype), labels(rng, n, c), rng.normal(size=(c, k))
         widest = np.nanmax(X, initial=0.0) + np.abs(mean).max()
         share = rng.uniform(0.0, 0.95, (c, k)) / widest**2  # of M2, which is all at 1
-        stretch, height = rng.uniform(0.5, 30.0, (c, k)), rng.normal(size=(c, k))
-        for part in (share, stretch, height):
-            part[:, 0] = 0.0  # a column that says nothing
-        inputs = X, y, np.stack([mean, share, stretch, height]), 0.3
-        yield inputs, [np.full(n, np.nan), np.zeros(n, bool)]
+        curves = np.stack([mean, share, rng.uniform(0.5, 30.0, (c, k)), rng.normal(size=(c, k))])
+        curves[1:, :, 0] = 0.0  # a column that says nothing
+        yield (X, y, curves, 0.3), [np.full(n, np.nan), np.zeros(n, bool)]
 
 
 def left_out_counts(rng, n, k, c):
-    for dtype, weighted, table in product(
-        (np.float64, np.int64), WITH_AND_WITHOUT, WITH_AND_WITHOUT
-    ):
-        w = some_weights(rng, n) if weighted else None
+    for dtype, weights, table in product((np.float64, np.int64), WEIGHTS, (False, True)):
         sums = rng.integers(0, 12, (c, k)).astype(float)
         alpha = np.full(k, rng.choice([0.0, 0.5])) if table else rng.uniform(0.0, 1.0, k)
-        logs = np.empty(0)
-        if table:
-            with np.errstate(divide="ignore"):
-                logs = np.log(np.arange(9) + alpha[0])  # some are beyond the table
-        inputs = sparse(rng, n, k, dtype), labels(rng, n, c), w, sums, logs, alpha
+        with np.errstate(divide="ignore"):  # some are beyond the table
+            logs = np.log(np.arange(9 if table else 0) + alpha[0])
+        inputs = sparse(rng, n, k, dtype), labels(rng, n, c), weights(rng, n), sums, logs, alpha
         yield inputs, [np.full(n, np.nan)]
 
 
-CASES = {
-    each.__name__: each
-    for each in (
-        moments, codes, counts, sparse_counts, score_normals, score_codes,
-        score_binary, score_counts, score_sparse, shares, left_out_normals,
-        left_out_counts,
-    )
-}  # fmt: skip
+CASES = {name: globals()[name] for name in LOOPS if name in globals()}
 
 
 def parameters_of(function):
@@ -259,7 +236,7 @@ def some_bags(rng, n_documents, n_terms):
     return indptr, indices, rng.integers(1, 9, len(indices))
 
 
-@pytest.mark.parametrize("weighted", WITH_AND_WITHOUT)
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", [np.int32, np.float64])
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (1, 20), (30, 12)], ids=str)
 def test_bags_are_added_to_the_sums_of_their_terms(weighted, kind, shape):

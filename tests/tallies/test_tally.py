@@ -80,18 +80,6 @@ def test_a_tally_and_something_else_do_not_add_up(loan):
     assert loan != 1
 
 
-def test_columns_are_matched_by_name_whatever_their_order(loan):
-    again = tb.Tally.of(dict(reversed(LOAN.items())), DEFAULTED, schema=loan.schema)
-    assert again == loan
-
-
-def test_integers_without_rows_are_an_empty_tally():
-    schema = tb.Schema.of(("x0",), [tb.Categories()])
-    tally = tb.Tally.of(np.empty((0, 1), np.int64), [], schema=schema)
-    assert tally == tb.Tally(schema)
-    assert tb.Tally.of(np.empty((0, 1), np.int64), []).classes == ()
-
-
 @pytest.mark.parametrize("values", [[-(2**63), 2**63 - 1, 0], [0, 10**15, 7], [-5, 3, -5]])
 def test_integers_of_any_size_are_categories(values):
     schema = tb.Schema.of(("x0",), [tb.Categories()])

@@ -251,15 +251,3 @@ def test_a_window_that_slides_over_documents_does_not_keep_all_words():
         got.forget({"text": [documents[k - 5]]}, ["ab"[(k - 5) % 2]])
     assert len(got.blocks[0].terms) < 60
     assert got == tb.Tally.of({"text": documents[-5:]}, list("babab"), schema=got.schema)
-
-
-def test_stop_words_are_read_once_and_not_again_for_every_batch(monkeypatch):
-    from tallybayes.tokenizer import words as module
-
-    words, made = tb.Words(stop_words=["don't", "the"]), []
-    spell = module.stop_tokens
-    monkeypatch.setattr(module, "stop_tokens", lambda words: made.append(1) or spell(words))
-    for _ in range(3):
-        with pytest.warns(tb.TallyBayesWarning, match="1 stop words are never tokens"):
-            tb.Tally.of({"text": ["you and the others"]}, ["a"], columns={"text": words})
-    assert len(made) <= 2

@@ -4,9 +4,7 @@
 
 import sys
 import unicodedata
-from itertools import product
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import example, given, strategies as st
@@ -51,17 +49,12 @@ def is_one_of_many(char):
 CHARACTERS = [char for k, char in enumerate(ALL) if k % 97 == 0 or not is_one_of_many(char)]
 
 
-def cut(tokens, **options):
-    """Options that keep tokens of one letter."""
-    return Words(tokens, min_length=None if tokens == "characters" else 1, **options)
-
-
 @pytest.mark.parametrize(
     ("tokens", "lowercase", "strip"), crossed(TOKENS, [True, False], [True, False], every=3)
 )
 def test_every_character_between_letters(tokens, lowercase, strip):
     """Each is a word of its own, or ends one, or joins two."""
-    words = cut(tokens, lowercase=lowercase, strip_accents=strip)
+    words = Words(tokens, min_length=1, lowercase=lowercase, strip_accents=strip)
     lines = [
         " ".join(f"{k % 256:x}q{char}Q" for k, char in enumerate(CHARACTERS[start : start + 4096]))
         for start in range(0, len(CHARACTERS), 4096)
@@ -76,6 +69,8 @@ SIGMAS += ["ΟΔΟΣ", "ΣΑΣ", "ΑΣ ΑΣ", "Α.Σ.", "ΑΣ9", "9Σ", "ΑΣ\u0
 @given(some_words(), documents, st.sampled_from([1, 2, 7, 64, 1000, 2**20]), st.integers(1, 3))
 @example(Words(), SIGMAS, 7, 2)
 @example(Words(min_length=1), SIGMAS, 7, 2)
+@example(Words("unicode", (1, 3), 3, True, True, STOP), [" ".join(HARD), "".join(HARD)], 64, 2)
+@example(Words("whitespace", (2, 2), 1, False, False, STOP), [" ".join(HARD), *HARD], 64, 1)
 def test_readers_find_the_same_terms_those_known_and_the_same_buckets(words, documents, n, every):
     expected = defined_bags(words, documents)
     some = sorted({term for bag in expected for term in bag} | {"absent"})[::every]
@@ -87,25 +82,6 @@ def test_readers_find_the_same_terms_those_known_and_the_same_buckets(words, doc
     assert found == plain_bags(words, documents, Buckets(n))
     lengths = [sum(bag.values()) for bag in expected]
     assert [sum(bag.values()) for bag in found] == lengths
-
-
-@pytest.mark.parametrize("tokens", TOKENS)
-@pytest.mark.parametrize("lowercase", [True, False])
-def test_every_combination_of_options_is_read_alike(tokens, lowercase):
-    rng = np.random.default_rng(3)
-    documents = ["".join(rng.choice(HARD, 30)) for _ in range(12)]
-    documents += [" ".join(rng.choice(HARD, 30)) for _ in range(12)] + ["", "ascii only, THE end"]
-    lengths, stops = ([None], [()]) if tokens == "characters" else ([None, 1, 3], [(), STOP])
-    for ngrams, strip_accents, least, stop in product(
-        [(1, 1), (1, 3), (2, 2)], [True, False], lengths, stops
-    ):
-        words = Words(tokens, ngrams, least, lowercase, strip_accents, stop)
-        expected = defined_bags(words, documents)
-        assert compiled_bags(words, documents) == expected
-        assert plain_bags(words, documents) == expected
-        some = sorted({term for bag in expected for term in bag})[::2]
-        for known in (Terms.of(some), Buckets(50)):
-            assert compiled_bags(words, documents, known) == plain_bags(words, documents, known)
 
 
 @given(some_words(), st.lists(bytes_of_all_kinds, max_size=5))

@@ -21,7 +21,7 @@ from typing import Any, cast
 import numpy as np
 from msgspec import structs
 
-from tallybayes.batches import Block, Coded, Sparse, dense, n_rows, take_columns, take_rows
+from tallybayes.batches import Block, Coded, Sparse, dense, take_columns, take_rows
 from tallybayes.families.gaussian import AdditiveFloor, Gaussian, RelativeFloor, all_rows, variances
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask
 from tallybayes.kernels import scoring
@@ -108,7 +108,7 @@ def _estimates_units_alone(task: LeaveOneOutTask) -> bool:
     units = len(task.info.names)
     if units < 2:
         return True
-    rows = take_rows(task.block, np.arange(min(TRIED, n_rows(task.block))))
+    rows = take_rows(task.block, np.arange(min(TRIED, len(task.of.y))))
     together = task.parameters.log_prob(rows)
     for unit in {0, units - 1}:
         family = task.family.repeated(unit, 1)

@@ -35,11 +35,9 @@ def moments(X: Array, y: Array, w: Array, shift: Array, n: Array, s: Array, q: A
         about = shift[c]
         s_c = s[c]
         q_c = q[c]
-        weight = 1.0
-        if w is not None:
-            weight = w[i]
-            if weight == 0.0:
-                continue
+        weight = 1.0 if w is None else w[i]
+        if weight == 0.0:
+            continue
         if n is None:
             for j in range(n_columns):
                 d = x[j] - about[j]
@@ -92,11 +90,9 @@ def counts(X: Array, y: Array, w: Array, threshold: Array, n: Array, sums: Array
         x = X[i]
         n_c = n[c]
         sums_c = sums[c]
-        weight = 1.0
-        if w is not None:
-            weight = w[i]
-            if weight == 0.0:
-                continue
+        weight = 1.0 if w is None else w[i]
+        if weight == 0.0:
+            continue
         for j in range(n_columns):
             if threshold is None:
                 v = float(x[j])
@@ -118,11 +114,9 @@ def sparse_counts(
     Positions must have been checked (`flaws`): a test in here makes the loop three times as slow.
     """
     for i in range(len(y)):
-        weight = 1.0
-        if w is not None:
-            weight = w[i]
-            if weight == 0.0:
-                continue
+        weight = 1.0 if w is None else w[i]
+        if weight == 0.0:
+            continue
         sums_c = sums[y[i]]
         # unsigned positions spare numba's test for negative indices
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
@@ -316,9 +310,7 @@ def left_out_counts(
     indptr, indices, data = sparse
     for i in range(len(y)):
         sums_c = sums[y[i]]
-        weight = 1.0
-        if w is not None:
-            weight = w[i]
+        weight = 1.0 if w is None else w[i]
         total = 0.0
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = np.uint64(indices[k])

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.kernels.choice import run
-from tallybayes.kernels.threads import over_rows
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -30,10 +29,6 @@ class RowClasses(NamedTuple):
     w: Array | None
     rows: Integers
     weight: Floats
-
-    def weights(self, block: slice) -> Array | None:
-        """Return the weights of some rows."""
-        return None if self.w is None else self.w[block]
 
     def moved(self, rows: Array, classes: Array, n_classes: int) -> RowClasses:
         """Return some rows, as if they were of other classes."""
@@ -66,7 +61,8 @@ def _summed(
     def block(rows: slice) -> tuple[Any, ...]:
         into[rows.start] = zeros()
         part = (X[0][rows.start : rows.stop + 1], *X[1:]) if isinstance(X, tuple) else (X[rows],)
-        return (*part, of.y[rows], of.weights(rows), *parameters, *into[rows.start])
+        w = None if of.w is None else of.w[rows]
+        return (*part, of.y[rows], w, *parameters, *into[rows.start])
 
     cells = X[2].size if isinstance(X, tuple) else X.size
     returned = run(kernel, len(of.y), cells, block)
@@ -133,36 +129,24 @@ def _rows_there(X: Array, of: RowClasses, n: Floats) -> Integers:
     return cast(Integers, rows.astype(np.int64))
 
 
-def _starting_point(X: Array, members: RowClasses, shape: tuple[int, int]) -> Floats:
-    """Pick a value near each class's data: the median of its first rows, so no outlier rules.
+def _starting_point(X: Array, of: RowClasses, shape: tuple[int, int]) -> Floats:
+    """Pick a point near each class's data: its first row, or the mean of some where rows are many.
 
-    Where another pass is cheap, the first row of each class will do.
+    A rare value of a first row would cost another pass, which is cheap where rows are few.
     """
-    head, of = X[:4096], members.y[:4096]
-    if members.w is not None:
-        counted = members.w[:4096] > 0.0
-        head, of = head[counted], of[counted]
-    if X.size < CHEAP_TO_REPEAT and len(head):
-        first = np.zeros(shape[0], np.int64)
-        first[of[::-1]] = np.arange(len(of) - 1, -1, -1)
-        points = head[first].astype(np.float64, copy=False)
-    else:
-        points = np.empty(shape)
-        points[:] = _median(head[:64])
-        for c in np.unique(of)[:64]:
-            points[c] = _median(head[np.flatnonzero(of == c)[:9]])
+    y = of.y[:4096]
+    counted = np.arange(len(y)) if of.w is None else np.flatnonzero(of.w[:4096])
+    if not len(counted):
+        return np.zeros(shape)
+    first = np.full(shape[0], counted[0])
+    first[y[counted[::-1]]] = counted[::-1]
+    points: Floats = X[first].astype(np.float64)
+    if len(X) > 256 and X.size >= CHEAP_TO_REPEAT:
+        some = counted[:256]
+        _, weight, mean, _ = moments(X[some], of.moved(some, y[some], shape[0]))
+        points = np.where(weight > 0.0, mean, points)
     finite = np.isfinite(points)
     return points if finite.all() else np.where(finite, points, 0.0)
-
-
-def _median(rows: Array) -> Floats:
-    """Return the lower median of each column, NaN left out."""
-    if not len(rows):
-        return np.zeros(rows.shape[1])
-    middle = np.maximum((~np.isnan(rows)).sum(0) - 1, 0) // 2
-    ordered = np.sort(rows, axis=0)
-    medians: Floats = np.take_along_axis(ordered, middle[None], axis=0)[0].astype(np.float64)
-    return medians
 
 
 def codes(
@@ -185,14 +169,6 @@ def codes(
 def offsets_of(width: Integers) -> Integers:
     """Say where each column's codes begin when the columns stand side by side."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(width)[:-1]])
-
-
-def extent(X: Array) -> tuple[Integers, Integers]:
-    """Return the least and the greatest integer of each column."""
-    parts = over_rows(lambda block: (X[block].min(0), X[block].max(0)), len(X), X.size)
-    least = np.min([part[0] for part in parts], axis=0)
-    greatest = np.max([part[1] for part in parts], axis=0)
-    return least.astype(np.int64), greatest.astype(np.int64)
 
 
 def dense_counts(

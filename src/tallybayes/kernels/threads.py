@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
+from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
@@ -20,7 +20,6 @@ Result = TypeVar("Result")
 # Below this many cells a second thread costs more than it saves.
 SMALLEST_SHARE = 100_000
 
-_pool: ThreadPoolExecutor | None = None
 _alone: ContextVar[bool] = ContextVar("part of work that is on several threads", default=False)
 
 
@@ -34,20 +33,13 @@ def available() -> int:
     return os.cpu_count() or 1
 
 
-def _shared_pool() -> ThreadPoolExecutor:
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(max_workers=32, thread_name_prefix="tallybayes")
-    return _pool
-
-
-def _forget_pool() -> None:
-    global _pool
-    _pool = None
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=32, thread_name_prefix="tallybayes")
 
 
 if hasattr(os, "register_at_fork"):  # a forked child has no worker threads
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def alone(work: Callable[[Argument], Result]) -> Callable[[Argument], Result]:
@@ -93,16 +85,12 @@ def over_rows(
 
 def _taken_in_turn(work: Callable[[slice], Result], blocks: list[slice]) -> list[Result]:
     """Do the blocks of work on this thread and on others, as many as can be started."""
-    left = deque(range(len(blocks)))
+    left = iter(range(len(blocks)))  # each number goes to one of the threads
     done: dict[int, Result] = {}
     failed: dict[int, BaseException] = {}
 
     def take_turns() -> None:
-        while left:
-            try:
-                turn = left.popleft()
-            except IndexError:  # another thread was faster
-                return
+        for turn in left:
             try:
                 done[turn] = work(blocks[turn])
             except BaseException as error:
@@ -111,7 +99,7 @@ def _taken_in_turn(work: Callable[[slice], Result], blocks: list[slice]) -> list
     helpers = []
     with suppress(RuntimeError):  # there may be no memory for more threads
         for _ in blocks[1:]:
-            helpers.append(_shared_pool().submit(take_turns))
+            helpers.append(_pool().submit(take_turns))
     take_turns()
     wait(helper for helper in helpers if not helper.cancel())
     if failed:

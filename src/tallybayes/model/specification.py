@@ -22,7 +22,7 @@ from tallybayes.errors import Option, TallyBayesError, did_you_mean, number
 from tallybayes.families import FAMILIES, ByClass, Family, RelativeFloor, Text
 from tallybayes.families.categorical import Unseen
 from tallybayes.families.registry import default_family, family_named
-from tallybayes.kinds import Intervals, is_kind
+from tallybayes.kinds import Intervals, Kind
 from tallybayes.model.calibration import How
 from tallybayes.model.recipe import family_for
 from tallybayes.schema import Schema, no_column
@@ -113,7 +113,7 @@ def column_spec(columns: Any, names: Sequence[str]) -> ColumnSpec:
     if not isinstance(columns, Mapping):
         meant = _meaning(columns, "columns")
         kind = getattr(meant, "kind", meant)
-        if meant is not None and not is_kind(kind):
+        if meant is not None and not isinstance(kind, Kind):
             raise TallyBayesError(
                 f"columns is {columns!r}; expected 'auto', a family, or a mapping of columns to "
                 "families"

@@ -190,23 +190,17 @@ class TallyBlock(ABC):
         return self.each(lambda part: part[classes]).without_unused()
 
     def select(self, units: Sequence[int]) -> Self:
-        """Return the block of only some units."""
-        shape, chosen = self._shape, list(units)
-        return self.each(
-            lambda part: part[:, chosen] if part.shape == shape else part
-        ).without_unused()
+        """Return the block of some units; -1 stands for one that has no values."""
+        shape = max(part.shape for part in self.parts().values())
+        chosen = np.array(units, np.int64)
+        new = chosen < 0
 
-    def widen(self, places: Sequence[int], n_units: int) -> Self:
-        """Move the units to new places among more units; new ones have no values."""
-        shape = self._shape
-        return self.each(
-            lambda part: among(np.broadcast_to(part, shape).T, places, n_units).T
-        ).without_unused()
+        def of_units(part: Array) -> Array:
+            if new.any():
+                return np.where(new, 0, np.broadcast_to(part, shape)[:, chosen])
+            return part[:, chosen] if part.shape == shape else part
 
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        """The shape of the widest array."""
-        return max(part.shape for part in self.parts().values())
+        return self.each(of_units).without_unused()
 
     def split(self, n_parts: int) -> list[Self]:
         """Cut the classes into so many parts of equally many classes."""

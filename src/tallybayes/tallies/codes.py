@@ -75,7 +75,7 @@ class Codes(TallyBlock):
         # The first rows nearly always show the whole range; if not, look at all rows and count
         # again. That spares a pass over the data.
         for sample in (codes[:4096], codes):
-            least, greatest = counting.extent(sample)
+            least, greatest = (each.astype(np.int64) for each in (sample.min(0), sample.max(0)))
             # in Python's integers: the difference may not fit into 64 bits
             edges = list(zip(least.tolist(), greatest.tolist(), strict=True))
             if sum(last - first + 1 for first, last in edges) > max(4 * codes.size, NARROW):
@@ -111,17 +111,11 @@ class Codes(TallyBlock):
         return np.stack(there, axis=1) if there else np.zeros((self.n_classes, 0), np.int64)
 
     def select(self, units: Sequence[int]) -> Codes:
-        """Return the block of only some columns."""
+        """Return the block of some columns; -1 stands for one that has no values."""
         slices = list(self.columns())
-        places = [k for j in units for k in range(slices[j].start, slices[j].stop)]
-        labels = tuple(self.labels[j] for j in units)
+        places = [k for j in units if j >= 0 for k in range(slices[j].start, slices[j].stop)]
+        labels = tuple(self.labels[j] if j >= 0 else () for j in units)
         return Codes(self.rows[:, places], self.weight[:, places], labels)
-
-    def widen(self, places: Sequence[int], n_units: int) -> Codes:
-        """Move the columns to new places among more columns; new ones have no values."""
-        ordered = self.select(np.argsort(places).tolist())
-        labels = dict(zip(sorted(places), ordered.labels, strict=True))
-        return replace(ordered, labels=tuple(labels.get(k, ()) for k in range(n_units)))
 
     def with_labels(self, labels: Labels) -> Codes:
         """Return the same counts among more values; new ones have none."""

@@ -17,13 +17,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
 from tallybayes.sources.weights import MOST_WEIGHT
-from tallybayes.tallies.blocks import (
-    Floats,
-    Integers,
-    Support,
-    TallyBlock,
-    register_block,
-)
+from tallybayes.tallies.blocks import Floats, Integers, Support, TallyBlock, register_block
 from tallybayes.tallies.container import Arrays, require
 from tallybayes.tallies.moments import DEVIATIONS
 

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallybayes.batches import Block, not_finite
-from tallybayes.errors import TallyBayesError
 from tallybayes.kernels import counting
 from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label
@@ -139,10 +138,6 @@ class Moments(TallyBlock):
         refuse(shaky, where, LOST)
         ends = (np.where(left, end, 0.0) for end in (self.least, self.most))
         return Moments(rows, weight, mean, m2, np.where(left, peak, 0.0), *ends)
-
-    def less(self, other: Moments) -> Moments:
-        """Refuse: moments are merged, not subtracted, where rounding cannot be checked."""
-        raise TallyBayesError("moments are not exact: merge the other rows instead")
 
     @classmethod
     def alone(cls, column: Block, each: counting.RowClasses, kind: Kind) -> Moments:

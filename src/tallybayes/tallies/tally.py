@@ -6,7 +6,8 @@ tally of a part can be taken away again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from tallybayes.batches import Block, batches, cells_of, encode_classes
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.counting import RowClasses, members
-from tallybayes.schema import Kind, Schema
+from tallybayes.schema import Group, Kind, Schema
 from tallybayes.sources import as_source
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.sources.weights import weights_of
@@ -265,25 +266,18 @@ class Tally:
             for name in self.schema.places
             if name in schema.places and schema.kind(name).fits(self.schema.kind(name))
         }
-        for group, block in zip(self.schema.groups, self.blocks, strict=True):
-            there = np.broadcast_to((block.present > 0).any(axis=0), len(group))
-            for name, has_values in zip(self.schema.names_of(group), there, strict=True):
-                if has_values and name not in kept:
-                    raise TallyBayesError(
-                        f"the schema has no column {name!r} of {self.schema.kind(name)}"
-                    )
+        for _, name, there in self._units():
+            if there and name not in kept:
+                kind = self.schema.kind(name)
+                raise TallyBayesError(f"the schema has no column {name!r} of {kind}")
         blocks: list[TallyBlock] = []
         for group in schema.groups:
             names = list(schema.names_of(group))
             block = block_for(group.kind).empty(len(names)).with_classes([], len(self.classes))
-            units: dict[int, dict[int, int]] = {}  # by the block that they were in
-            for k, name in enumerate(names):
-                if name in kept:
-                    number, unit = self.schema.places[name]
-                    units.setdefault(number, {})[k] = unit
-            for number, some in units.items():
-                part = self.blocks[number].select(list(some.values()))
-                block = block.plus(part.widen(list(some), len(names)), names)
+            places = [self.schema.places[name] if name in kept else (-1, -1) for name in names]
+            for number in sorted({which for which, _ in places} - {-1}):  # the blocks they were in
+                units = [unit if which == number else -1 for which, unit in places]
+                block = block.plus(self.blocks[number].select(units), names)
             blocks.append(block)
         return Tally(schema, self.classes, self.rows, self.weight, blocks)
 
@@ -303,17 +297,15 @@ class Tally:
 
     def empty_columns(self) -> list[str]:
         """Return the names of the columns of which no value was counted."""
-        return [
-            name
-            for group, block in zip(self.schema.groups, self.blocks, strict=True)
-            if group not in self.schema.extra
-            for name, there in zip(
-                self.schema.names_of(group),
-                np.broadcast_to(block.present.sum(axis=0), len(group)).tolist(),
-                strict=True,
-            )
-            if not there
-        ]
+        extra = self.schema.extra
+        return [name for group, name, there in self._units() if not there and group not in extra]
+
+    def _units(self) -> Iterator[tuple[Group, str, bool]]:
+        """Go through what is counted: its group, its name, and whether any row has a value."""
+        for group, block in zip(self.schema.groups, self.blocks, strict=True):
+            there = np.broadcast_to(block.present.any(axis=0), len(group)).tolist()
+            for name, has_values in zip(self.schema.names_of(group), there, strict=True):
+                yield group, name, has_values
 
     def _without_unused(self) -> Tally:
         """Drop the classes that no row has."""
@@ -369,9 +361,9 @@ class Tally:
 class PairwiseSum:
     """The sum of tallies that come one by one, whose memory may be used again.
 
-    To add a tally costs as much as the greater of the two has keys, so that adding each to the sum
-    of all before it would be quadratic where every one brings new keys, such as ids. Sums of as
-    many are added, as a binary counter carries: each key takes part log2(tallies) times.
+    Adding each to the sum of all before it would be quadratic where every one brings new keys, such
+    as ids. Sums of as many are added, as a binary counter carries: each key takes part
+    log2(tallies) times.
     """
 
     def __init__(self) -> None:
@@ -387,8 +379,5 @@ class PairwiseSum:
 
     def total(self) -> Tally | None:
         """Return the sum, and begin anew; None if there was nothing to add."""
-        total: Tally | None = None
-        while self._sums:
-            tally = self._sums.pop()[1]
-            total = tally if total is None else tally.plus(total, reuse=True)
-        return total
+        sums, self._sums = [tally for _, tally in reversed(self._sums)], []
+        return reduce(lambda later, tally: tally.plus(later, reuse=True), sums) if sums else None

@@ -28,6 +28,10 @@ from tallybayes.sources.labels import Label
 from tallybayes.tallies.blocks import (
     NOT_COUNTED,
     TRUSTED,
+    Array,
+    Floats,
+    Integers,
+    Mask,
     Support,
     TallyBlock,
     Where,
@@ -39,21 +43,8 @@ from tallybayes.tallies.blocks import (
     weight_left,
 )
 from tallybayes.tallies.container import Arrays, require
-from tallybayes.tokenizer import (
-    Bagged,
-    Buckets,
-    Documents,
-    Reader,
-    Reading,
-    Terms,
-    Words,
-    fixed_terms,
-)
+from tallybayes.tokenizer import Bagged, Buckets, Documents, Reader, Reading, Terms, Words
 from tallybayes.tokenizer.terms import WORTH_COMPILED
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 NO_TERMS = Terms.of(())
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
@@ -102,7 +93,7 @@ class Pairs(NamedTuple):
         c = self.classes if classes is None else classes[self.classes]
         return self._replace(keys=c * CLASS + (self.words if words is None else words[self.words]))
 
-    def places(self, keys: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+    def places(self, keys: Integers) -> tuple[Integers, Mask]:
         """Return where other pairs stand or would stand, and mark those that are here."""
         places = np.searchsorted(self.keys, keys)
         here = places < len(self.keys)
@@ -159,7 +150,7 @@ class WordCounts(TallyBlock):
         if isinstance(block, Bagged):
             compiled = text_is_loaded() and len(block.indices) >= WORTH_COMPILED
             return _count(block, rows, of, kind, compiled).without_unused()
-        reading = Reading(block, kind, fixed_terms(kind))
+        reading = Reading(block, kind)
 
         def work(share: slice) -> WordCounts:
             return _count(reading.reader(), rows[share], of, kind, reading.compiled)
@@ -198,7 +189,7 @@ class WordCounts(TallyBlock):
         pieces = tuple(piece.renumbered(to, None) for piece in self.pieces)
         return replace(super().with_classes(places, n_classes), pieces=pieces)
 
-    def select_classes(self, classes: NDArray[np.bool_]) -> WordCounts:
+    def select_classes(self, classes: Mask) -> WordCounts:
         """Return the block of only some classes."""
         kept = classes[self.pairs.classes]
         pairs = Pairs(self.pairs.keys[kept], self.pairs.sums[kept])
@@ -208,10 +199,6 @@ class WordCounts(TallyBlock):
     def select(self, units: Sequence[int]) -> WordCounts:
         """Return the block of its column, or of none."""
         return self if len(units) else WordCounts.empty(0).with_classes([], self.n_classes)
-
-    def widen(self, places: Sequence[int], n_units: int) -> WordCounts:
-        """Return the block: a column of text has one of its own."""
-        return self
 
     def split(self, n_parts: int) -> list[WordCounts]:
         """Cut the classes into so many parts of equally many classes."""

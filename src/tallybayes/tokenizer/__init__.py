@@ -1,6 +1,6 @@
 """Text: what its words are, and documents as bags of them."""
 
-from tallybayes.tokenizer.bags import Bagged, Bags, Reader, Reading, expect_text, fixed_terms
+from tallybayes.tokenizer.bags import Bagged, Bags, Reader, Reading, expect_text
 from tallybayes.tokenizer.documents import Documents
 from tallybayes.tokenizer.terms import Buckets, Terms
 from tallybayes.tokenizer.words import Idf, Words
@@ -16,5 +16,4 @@ __all__ = [
     "Terms",
     "Words",
     "expect_text",
-    "fixed_terms",
 ]

@@ -71,6 +71,10 @@ class Bags(NamedTuple):
         return self._replace(data=data)
 
 
+_NONE: Array = np.zeros(0, np.int32)
+NO_BAGS = Bags(slice(0), np.zeros(1, np.int64), _NONE, _NONE, np.zeros(0, np.int64))
+
+
 class PlainReader:
     """Reads documents with Python's own text functions.
 
@@ -160,7 +164,9 @@ class CompiledReader:
                     *self._buffers, self._place, indptr, lengths, self._indices, self._data,
                 )  # fmt: skip
                 if done < n:
-                    self._table = self._table.doubled()
+                    self._table = self._table.grown(
+                        len(self._table.slots), 2 * len(self._table.letters)
+                    )
                     self._place = np.zeros(len(self._table.edges), np.int32)
             end = indptr[-1]
             yield Bags(here, indptr, self._indices[:end], self._data[:end], lengths)
@@ -175,7 +181,7 @@ class CompiledReader:
             if not words.strip_accents:
                 odd = self._kernels.odd(*text, self._spelling, np.zeros(n, bool))
         if odd.any():
-            text = text.spelled(odd, speller(words.lowercase, words.strip_accents))
+            text = text.spelled(odd, speller(words))
             to_lower[odd] = 0
         return text, to_lower
 
@@ -242,13 +248,6 @@ def _stop_slots(stop: frozenset[str]) -> NDArray[np.uint64]:
     return Terms.of(stop).table.slots if stop else np.zeros((0, 4), np.uint64)
 
 
-def fixed_terms(words: Words) -> Terms | Buckets | None:
-    """Return the terms that are settled before counting, if they are."""
-    if words.buckets is not None:
-        return Buckets(words.buckets)
-    return None if words.idf is None else words.idf.as_terms
-
-
 def expect_text(n_bytes: int) -> None:
     """Prepare for so many bytes in all, even if they arrive in small batches."""
     if n_bytes >= WORTH_LOADING:
@@ -258,10 +257,14 @@ def expect_text(n_bytes: int) -> None:
 class Reading:
     """Documents that are about to be read, in the way that suits how many there are.
 
-    `known` is as for the readers.
+    `known` is as for the readers; buckets and weights of words settle it before counting.
     """
 
     def __init__(self, documents: Documents, words: Words, known: Known = None) -> None:
+        if known is None and words.buckets is not None:
+            known = Buckets(words.buckets)
+        elif known is None and words.idf is not None:
+            known = words.idf.as_terms
         self.words, self.learns, self.n_bytes = words, known is None, int(documents.sizes.sum())
         self._documents, self._known = documents, known
         worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
@@ -302,8 +305,7 @@ class Bagged:
     @classmethod
     def of(cls, documents: Documents, words: Words) -> Bagged:
         """Read all documents."""
-        known = fixed_terms(words)
-        reading = Reading(documents, words, known)
+        reading = Reading(documents, words)
 
         def work(rows: slice) -> tuple[Any, list[Bags]]:
             reader = reading.reader()
@@ -316,19 +318,15 @@ class Bagged:
         parts = reading.shared(work)
         terms, pieces = parts[0]
         for more, found in parts[1:]:
-            if known is None:
+            if reading.learns:
                 terms, numbers = terms.plus(more)
                 found = [bags._replace(indices=numbers[bags.indices]) for bags in found]
             pieces += found
-        sizes = [np.zeros(1, np.int64), *(np.diff(bags.indptr) for bags in pieces)]
-        return cls(
-            terms,
-            np.cumsum(np.concatenate(sizes)),
-            _joined([bags.indices for bags in pieces], np.int32),
-            _joined([bags.data for bags in pieces], np.int32),
-            _joined([bags.lengths for bags in pieces], np.int64),
-            documents.missing,
-        )
+        sizes = [np.diff(bags.indptr) for bags in (NO_BAGS, *pieces)]
+        columns = zip(*(bags[2:] for bags in (NO_BAGS, *pieces)), strict=True)
+        indices, data, lengths = (np.concatenate(each) for each in columns)
+        indptr = np.append(0, np.cumsum(np.concatenate(sizes)))
+        return cls(terms, indptr, indices, data, lengths, documents.missing)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -375,7 +373,3 @@ class Bagged:
     def as_bags(self) -> Bags:
         """Return all documents as one piece."""
         return Bags(slice(0, len(self)), self.indptr, self.indices, self.data, self.lengths)
-
-
-def _joined(parts: list[Array], dtype: Any) -> Array:
-    return np.concatenate([np.zeros(0, dtype), *parts])

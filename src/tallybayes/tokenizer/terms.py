@@ -22,8 +22,6 @@ Letters = NDArray[np.uint8]
 SLACK = 16  # bytes that may be read behind the last letter
 FEWEST_SLOTS = 1024
 WORTH_COMPILED = 2_000  # terms, once the compiled kernels are loaded
-MOST_REMEMBERED = 100_000  # terms whose buckets need not be worked out again
-_32 = 0xFFFFFFFF
 
 # nobody outside can make words that fall into the same slots of a table
 SECRET: NDArray[np.uint64] = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
@@ -65,13 +63,6 @@ class TermTable:
         wider = TermTable(max(n, terms), max(end, letters))
         wider.numbers(self.letters[:end], self.edges[: n + 1], learn=True)
         return wider
-
-    def doubled(self) -> TermTable:
-        """Return a copy with room for twice as many terms, or else for twice as many letters."""
-        n_slots, letters = len(self.slots), len(self.letters)
-        if 2 * (self.size[0] + load_text().BATCH) > n_slots:
-            return self.grown(n_slots, letters)
-        return self.grown(n_slots // 2, 2 * letters)
 
 
 class Terms:
@@ -238,27 +229,14 @@ class Buckets:
 
     def number(self, word: str) -> int:
         """Return the bucket of a word: as scikit-learn's HashingVectorizer."""
-        hashed = murmur(word)
-        return min(hashed, 2**32 - hashed) % self.n
+        return _hashed(word) % self.n
 
 
-@lru_cache(MOST_REMEMBERED)
-def murmur(word: str) -> int:
-    """Return the 32-bit MurmurHash3 of a word, with seed 0."""
-    raw = word.encode()
-    h, end = 0, len(raw) - len(raw) % 4
-    for part in np.frombuffer(raw[:end], "<u4").tolist():
-        h ^= _scrambled(part)
-        h = ((h << 13 | h >> 19) & _32) * 5 + 0xE6546B64 & _32
-    h ^= _scrambled(int.from_bytes(raw[end:], "little")) ^ len(raw)
-    h = (h ^ h >> 16) * 0x85EBCA6B & _32
-    h = (h ^ h >> 13) * 0xC2B2AE35 & _32
-    return h ^ h >> 16
+@lru_cache(100_000)  # so many words are not hashed again
+def _hashed(word: str) -> int:
+    from sklearn.utils import murmurhash3_32
 
-
-def _scrambled(part: int) -> int:
-    part = part * 0xCC9E2D51 & _32
-    return ((part << 15 | part >> 17) & _32) * 0x1B873593 & _32
+    return abs(int(murmurhash3_32(word)))
 
 
 _NOTHING = np.zeros(SLACK, np.uint8)

@@ -160,8 +160,7 @@ class Words(Kind, frozen=True):
         if self.min_length is not None:
             self._put(min_length=whole(self.min_length, "min_length", 1, LONGEST))
         if self.buckets is not None:
-            buckets = whole(self.buckets, "buckets", 1, MOST_BUCKETS)
-            self._put(buckets=buckets)
+            self._put(buckets=whole(self.buckets, "buckets", 1, MOST_BUCKETS))
             if self.idf is not None:
                 raise TallyBayesError("idf needs words by name, so it cannot go with buckets")
         self._put(stop_words=self._checked_stop_words())
@@ -208,9 +207,7 @@ class Words(Kind, frozen=True):
     @property
     def least(self) -> int:
         """The number of characters that a token must have."""
-        if self.min_length is not None:
-            return self.min_length
-        return 2 if self.tokens in ("words", "unicode") else 1
+        return self.min_length or (2 if self.tokens in ("words", "unicode") else 1)
 
     @property
     def reweighted(self) -> bool:
@@ -299,8 +296,7 @@ class Words(Kind, frozen=True):
 
     def check_stop_words(self) -> None:
         """Warn of stop words that are no tokens, so that they do nothing."""
-        complaint = _odd_stop_words(self) if self.stop_words else None
-        if complaint is not None:
+        if complaint := _odd_stop_words(self):
             warn(complaint, TallyBayesWarning)
 
 
@@ -315,14 +311,11 @@ def _remembered(function: Callable[[Words], Result]) -> Callable[[Words], Result
 def _odd_stop_words(words: Words) -> str | None:
     """Say which stop words are no tokens."""
     split = splitter(words)
-    odd = [word for word in stop_tokens(words) if split(word) not in ([], [word])]
+    odd = sorted(word for word in stop_tokens(words) if split(word) not in ([], [word]))
     if not odd or callable(words.tokens):
         return None
-    first = min(odd)
-    return (
-        f"{len(odd)} stop words are never tokens, so they do nothing: {first!r}, for example, is "
-        f"read as {split(first)}"
-    )
+    what = f"{len(odd)} stop words are never tokens, so they do nothing"
+    return f"{what}: {odd[0]!r}, for example, is read as {split(odd[0])}"
 
 
 def in_utf8(text: str) -> str:
@@ -355,33 +348,26 @@ class _Unaccented(dict[int, str]):
 _UNACCENTED = _Unaccented()
 
 
-def without_accents(text: str) -> str:
-    """Resolve compatibility characters and drop all combining ones."""
-    return text if text.isascii() else text.translate(_UNACCENTED)
-
-
-@cache
-def speller(lowercase: bool, strip_accents: bool) -> Callable[[str], str]:
+def speller(words: Words) -> Callable[[str], str]:
     """Return the function that spells a text."""
 
     def spelled(text: str) -> str:
-        text = text.lower() if lowercase else text
-        return without_accents(text) if strip_accents else text
+        text = text.lower() if words.lowercase else text
+        return text.translate(_UNACCENTED) if words.strip_accents and not text.isascii() else text
 
     return spelled
 
 
 def stop_tokens(words: Words) -> frozenset[str]:
     """Return the stop words as they are spelled."""
-    spelled = speller(words.lowercase, words.strip_accents)
-    return frozenset(spelled(word) for word in words.stop_words)
+    return frozenset(map(speller(words), words.stop_words))
 
 
 @_remembered
 def splitter(words: Words) -> Callable[[str], list[str]]:
     """Return the function that spells and cuts a document, before stop words and n-grams."""
     how, least = words.tokens, words.least
-    spelled = speller(words.lowercase, words.strip_accents)
+    spelled = speller(words)
     if how == "characters":
         return lambda document: list(_BLANKS.sub(" ", spelled(document)))
     if how in ("words", "unicode"):
@@ -392,12 +378,12 @@ def splitter(words: Words) -> Callable[[str], list[str]]:
 
     def split(document: str) -> list[str]:
         found: Any = cut(spelled(document))
-        many = hasattr(found, "__iter__") and not isinstance(found, str)
+        many = isinstance(found, Iterable) and not isinstance(found, str)
         found = list(found) if many else [found]
-        if not many or not all(isinstance(token, str) for token in found):
-            odd = found[0] if not many else next(t for t in found if not isinstance(t, str))
+        odd = [type(token).__name__ for token in found if not (many and isinstance(token, str))]
+        if odd:
             raise TallyBayesError(
-                f"the tokens function returned {type(odd).__name__}; it must return a list of text"
+                f"the tokens function returned {odd[0]}; it must return a list of text"
             )
         return [token for token in found if len(token) >= least]
 
