@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.feature_selection import chi2, mutual_info_classif
+from sklearn.feature_selection import mutual_info_classif
 
 import tallybayes as tb
-from tallybayes.families import text as vocabulary
+from tallybayes.families.text import mutual_information
 
 WORDS = tb.Words(tokens="whitespace")
 
@@ -71,7 +71,7 @@ def test_frequent_words_are_those_of_scikit_learn(options):
 
 
 @pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[-1], {"best": 6, "by": "chi2"}], ids=str)
+@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[-1], {"best": 6}], ids=str)
 def test_a_view_is_the_model_of_documents_with_only_those_words(event, options):
     model = view(event=event, alpha=0.5, **options)
     kept = set(words_of(model))
@@ -85,26 +85,22 @@ def test_a_view_is_the_model_of_documents_with_only_those_words(event, options):
     assert model.free_parameters == expected.free_parameters
 
 
-@pytest.mark.parametrize("by", ["mutual_information", "chi2"])
-def test_the_best_words_are_those_of_scikit_learn(by):
+def test_the_best_words_are_those_of_scikit_learn():
     counts = CountVectorizer(**VECTORIZER).fit_transform(DOCUMENTS)
-    if by == "chi2":
-        scores = chi2(counts, Y)[0]
-    else:
-        scores = mutual_info_classif(counts > 0, Y, discrete_features=True)
+    scores = mutual_info_classif(counts > 0, Y, discrete_features=True)
     assert len(np.unique(scores.round(12))) == len(scores)  # no ties
     names = sorted({w for document in DOCUMENTS for w in document.split()})
     for n in (1, 4, 15, 24, 99):
         expected = sorted(names[k] for k in np.argsort(-scores)[:n].tolist())
-        assert words_of(view(best=n, by=by)) == expected
+        assert words_of(view(best=n)) == expected
     (block,) = TALLY.blocks
-    ours = getattr(vocabulary, by)(block)[block.terms.order]
+    ours = mutual_information(block)[block.terms.order]
     np.testing.assert_allclose(ours, scores, rtol=1e-9, atol=1e-15)
 
 
 def test_of_words_that_tell_the_same_the_first_in_the_alphabet_are_used():
     tally = tb.Tally.of({"mail": ["zz bb aa", "cc"]}, ["s", "h"], columns={"mail": WORDS})
-    for options in ({"best": 2}, {"best": 2, "by": "chi2"}, {"max_features": 2}):
+    for options in ({"best": 2}, {"max_features": 2}):
         assert words_of(view(tally, **options)) == ["aa", "bb"]
 
 
@@ -116,9 +112,6 @@ def test_weights_are_repetitions_of_documents():
     assert words_of(view(tally, min_df=1)) == ["aa", "bb", "cc", "dd"]  # 1 is all that were seen
     assert words_of(view(tally, max_df=3)) == ["aa", "cc", "dd"]
     assert words_of(view(tally, max_features=1)) == ["bb"]
-
-
-IDF = tb.Words(tokens="whitespace", idf=tb.Idf({"w02": 1.5, "w12": 1.0, "w20": 2.0, "never": 9.0}))
 
 
 @pytest.mark.parametrize("seed", range(20))
