@@ -131,11 +131,7 @@ class BinsParameters(CategoricalParameters):
         return [*map(Intervals(self.edges[unit]).named, self.labels[unit])]
 
     def _lookup(self, block: Coded) -> tuple[Array, *Layout]:
-        """Return the codes of a block, and the tables laid out by them.
-
-        Intervals have the same numbers in every block, so one layout serves all; -1 is no interval,
-        and left out as a value never seen.
-        """
+        """Return the codes, which are the same in every block, and the tables laid out by them."""
         return super()._lookup(Coded(block.codes, None))
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
@@ -196,11 +192,7 @@ def entropy_edges(
 
 
 def _runs(x: Array, y: Array) -> Array:
-    """Return where runs of sorted values begin that no best cut parts.
-
-    Equal values cannot be parted, and between neighbours of one and the same class a cut is never
-    best (Fayyad and Irani, 1992), so these need not be tried.
-    """
+    """Return where runs of sorted values begin that are equal, or of one class: no cut is best."""
     starts = np.flatnonzero(np.append(True, x[1:] != x[:-1]))
     least, greatest = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
     alike = (least[1:] == greatest[:-1]) & (greatest[1:] == least[:-1])

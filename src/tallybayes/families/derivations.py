@@ -188,10 +188,7 @@ def _of_estimates(
     estimates: Sequence[_Estimate],
     elsewhere: bool = False,
 ) -> Derivation:
-    """Derive a factor that is a probability, as often as it counts; or the inverse of `elsewhere`.
-
-    That is a probability in all other classes together.
-    """
+    """Derive a probability, as often as it counts; or the inverse of one in all other classes."""
     given = [f"all but {each}" if elsewhere else each for each in (*asked.classes, asked.any_class)]
     factors = [*(each.factor for each in estimates), of("P", what, given[-1])]
     if elsewhere:
@@ -256,15 +253,10 @@ def _(switches: BernoulliParameters, asked: Question) -> Derivation:
 
 
 @derivation.register
-def _(bag: MultinomialParameters, asked: Question) -> Derivation:
-    """Derive the share of a word in a bag; of a complement, its share everywhere else."""
-    return _of_share(bag, asked, "columns")
-
-
 def _of_share(
-    bag: MultinomialParameters, asked: Question, words: str, once: str = ""
+    bag: MultinomialParameters, asked: Question, words: str = "columns", once: str = ""
 ) -> Derivation:
-    """Derive a word's factor; `words` are what there are many of."""
+    """Derive the share of a word in a bag; of a complement, its share everywhere else."""
     if bag.complement and getattr(asked.family, "norm", False):
         return _of_curves(replace(asked, value=f"{asked.count:.10g}"), "factor", NORMALISED)
     how = "the class's count of the word, over its count of all words"

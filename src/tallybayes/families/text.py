@@ -451,10 +451,7 @@ def _check_vocabulary(vocabulary: tuple[str, ...], words: Words) -> None:
 
 
 def _chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | None]:
-    """Return the words that are used, in the order of the alphabet, and their numbers.
-
-    None stands for all of them, -1 for words of a given vocabulary that were never seen.
-    """
+    """Return the words that are used, and their numbers, as `TextParameters` has them."""
     given = None if text.vocabulary is None else Terms.of(text.vocabulary)
     if text.words.idf is not None:
         given = text.words.idf.as_terms
@@ -485,11 +482,8 @@ def _chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | 
 
 
 def _top(places: Integers, values: Floats, numbers: Integers, n: int) -> Integers:
-    """Return the places of the n words with the greatest values; of equals the first.
-
-    Words that were never seen have 0.
-    """
-    of_words = np.append(values, 0.0)[numbers[places]]
+    """Return the places of the n words with the greatest values; of equals the first."""
+    of_words = np.append(values, 0.0)[numbers[places]]  # words that were never seen have 0
     return places[np.sort(np.argsort(-of_words, kind="stable")[:n])]
 
 
