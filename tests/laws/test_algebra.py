@@ -94,9 +94,10 @@ def test_taking_away_what_was_added_gives_the_tally_that_never_saw_it(kind, same
 def test_forgetting_rows_one_by_one_in_any_order_gives_the_empty_tally(kind, same, data):
     rows = data.draw(kind.rows(max_size=6))
     tally = kind.tally(rows)
-    for label, weight, cells in data.draw(st.permutations(rows)):
+    for row in data.draw(st.permutations(rows)):
+        label, weight, _ = row
         try:
-            tally.forget(kind.source([cells]), [label], [weight])
+            tally.forget(kind.data([row]), [label], [weight])
         except tb.TallyBayesError as refusal:
             assume("rounding" not in str(refusal))
             raise
