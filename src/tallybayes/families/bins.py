@@ -173,31 +173,22 @@ def entropy_edges(
     (5.5,)
     """
     x = np.clip(np.asarray(x, np.float64), -LARGEST, LARGEST)
-    there = ~np.isnan(x)
-    if weights is not None:
-        there &= np.asarray(weights) > 0.0
-    x, y = x[there], np.asarray(y_codes)[there]
-    if not len(x):
+    w = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
+    there = np.flatnonzero(~np.isnan(x) & (w > 0.0))
+    order = there[np.argsort(x[there], kind="stable")]
+    if not len(order):
         return ()
-    order = np.argsort(x, kind="stable")
-    x, y = x[order], y[order]
-    starts = _runs(x, y)
-    run = np.zeros(len(x), np.int64)
-    run[starts[1:]] = 1
-    cells = y.astype(np.int64) * len(starts) + np.cumsum(run)
-    w = None if weights is None else np.asarray(weights, np.float64)[there][order]
-    flat = np.bincount(cells, w, n_classes * len(starts)).astype(np.float64)
-    cut = _cut(flat.reshape(n_classes, len(starts)))
-    return tuple(sorted(_between(float(x[at - 1]), float(x[at])) for at in starts[cut].tolist()))
-
-
-def _runs(x: Array, y: Array) -> Array:
-    """Return where runs of sorted values begin that are equal, or of one class: no cut is best."""
+    x, y, w = x[order], np.asarray(y_codes)[order].astype(np.int64), w[order]
+    # equal values cannot be parted, and between neighbours of one and the same class a cut is never
+    # best (Fayyad and Irani, 1992): what begins there are runs
     starts = np.flatnonzero(np.append(True, x[1:] != x[:-1]))
     least, greatest = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
     alike = (least[1:] == greatest[:-1]) & (greatest[1:] == least[:-1])
-    kept: Array = starts[np.append(True, ~alike)]
-    return kept
+    starts = starts[np.append(True, ~alike)]
+    cells = y * len(starts) + np.repeat(np.arange(len(starts)), np.diff(starts, append=len(x)))
+    counts = np.bincount(cells, w, n_classes * len(starts)).reshape(n_classes, -1)
+    cuts = starts[_cut(counts)].tolist()
+    return tuple(sorted(_between(float(x[at - 1]), float(x[at])) for at in cuts))
 
 
 def _cut(counts: Floats) -> list[int]:

@@ -62,11 +62,6 @@ class LeaveOneOutTask:
         """The weight of each row."""
         return np.ones(len(self.of.y)) if self.of.w is None else self.of.w
 
-    @property
-    def n_classes(self) -> int:
-        """The number of classes."""
-        return len(self.of.rows)
-
 
 @dataclass
 class LeftOut:
@@ -155,8 +150,8 @@ class UnitsLeftOut(LeftOut):
         """Return the terms of all rows, or some, in one unit, by row and class."""
         task = self.task
         rows = np.arange(len(task.of.y)) if rows is None else rows
-        out = np.empty((len(rows), task.n_classes))
-        step = max(1, CELLS_AT_ONCE // max(task.n_classes, 1))
+        out = np.empty((len(rows), len(task.of.rows)))
+        step = max(1, CELLS_AT_ONCE // max(out.shape[1], 1))
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             out[start : start + step] = self._estimated(unit, some, own=False)
@@ -178,7 +173,7 @@ class UnitsLeftOut(LeftOut):
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
         task, units = self.task, np.flatnonzero(self.apart).tolist()
-        out = np.zeros((len(task.of.y), task.n_classes))
+        out = np.zeros((len(task.of.y), len(task.of.rows)))
         if units:
             block, parameters = task.block, task.parameters
             if not self.apart.all():
@@ -208,9 +203,8 @@ def _as_row(block: Block, unit: int, rows: Array) -> Block:
     """Return the values of some rows in one unit as one row of as many units."""
     if isinstance(block, Coded):
         labels = None if block.labels is None else (block.labels[unit],) * len(rows)
-        return Coded(np.ascontiguousarray(block.codes[rows, unit][None]), labels)
-    assert isinstance(block, np.ndarray)
-    return np.ascontiguousarray(block[rows, unit][None])
+        return Coded(block.codes[rows, unit][None], labels)
+    return np.asarray(block)[rows, unit][None]
 
 
 @left_out.register

@@ -118,7 +118,7 @@ class TablesLeftOut(UnitsLeftOut):
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
-        out = np.zeros((len(self._places), self.task.n_classes))
+        out = np.zeros((len(self._places), len(self.task.of.rows)))
         for unit in range(self._places.shape[1]):
             out += self._unit_terms(unit)
         return out

@@ -345,10 +345,11 @@ class TextParameters(Parameters):
         absent = []
         if isinstance(self.bag, BernoulliParameters):
             logs = self.bag.log_present[:, numbers].T
-            others = np.setdiff1d(np.arange(len(self.terms)), numbers)
-            total = tuple(self.bag.log_absent[:, others].sum(axis=1).tolist())
-            piece = Piece(ABSENT, tuple(numbers.tolist()), total, len(others), 1.0, absent=True)
-            absent = [piece] if len(others) else []
+            others = np.ones(len(self.terms), bool)
+            others[numbers] = False
+            total, n = self.bag.log_absent[:, others].sum(axis=1).tolist(), float(others.sum())
+            piece = Piece(ABSENT, tuple(numbers.tolist()), tuple(total), n, 1.0, absent=True)
+            absent = [piece] if n else []
         else:
             logs = times(self.bag.by_column[numbers], weights[:, None])
         parts = zip(terms_of.items(), logs.tolist(), counts.tolist(), weights.tolist(), strict=True)
