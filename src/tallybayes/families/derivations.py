@@ -77,8 +77,8 @@ class Question:
 
     @property
     def what(self) -> str:
-        """The column with its value."""
-        return f"{self.column} = {self.value}"
+        """The column with its value, if it has one."""
+        return f"{self.column} = {self.value}" if self.value else self.column
 
     @property
     def any_class(self) -> str:
@@ -339,7 +339,6 @@ def _(text: TextParameters, asked: Question) -> Derivation:
     if asked.unit >= 0:
         estimates = _estimates(bag.fractions[:, [asked.unit]])
         return _of_estimates(asked, asked.often, how, asked.column, estimates)
-    title = f"{asked.column}, the product of 1 - P(word) of each"
     # all words that are absent are one factor; `raw` has their numbers
     factors = list(map(in_product, asked.logs))
     if len(asked.raw) <= MOST_ABSENT:
@@ -349,9 +348,6 @@ def _(text: TextParameters, asked: Question) -> Derivation:
             exact = product([each.factor for each in by_word]).exact
             if exact is not None and len(str(exact)) <= LONGEST:
                 factors[c] = powered(number(exact), asked.exponent)
-    *heads, general = (
-        powered(of("P", asked.column, each), asked.exponent)
-        for each in (*asked.classes, asked.any_class)
-    )
-    parts = zip(heads, factors, map(density, asked.logs), strict=True)
-    return Derivation(title, how, general, tuple((chain(*each),) for each in parts), tuple(factors))
+    found = _of_curves(replace(asked, value=""), "P", how, steps=factors)
+    title = f"{found.title}, the product of 1 - P(word) of each"
+    return replace(found, title=title, factors=tuple(factors))
