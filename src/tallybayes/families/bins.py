@@ -186,8 +186,8 @@ def entropy_edges(
     alike = (least[1:] == greatest[:-1]) & (greatest[1:] == least[:-1])
     starts = starts[np.append(True, ~alike)]
     cells = y * len(starts) + np.repeat(np.arange(len(starts)), np.diff(starts, append=len(x)))
-    counts = np.bincount(cells, w, n_classes * len(starts)).reshape(n_classes, -1)
-    cuts = starts[_cut(counts)].tolist()
+    flat = np.bincount(cells, w, n_classes * len(starts)).astype(np.float64)
+    cuts = starts[_cut(flat.reshape(n_classes, -1))].tolist()
     return tuple(sorted(_between(float(x[at - 1]), float(x[at])) for at in cuts))
 
 

@@ -204,7 +204,8 @@ def _as_row(block: Block, unit: int, rows: Array) -> Block:
     if isinstance(block, Coded):
         labels = None if block.labels is None else (block.labels[unit],) * len(rows)
         return Coded(block.codes[rows, unit][None], labels)
-    return np.asarray(block)[rows, unit][None]
+    assert isinstance(block, np.ndarray)
+    return np.asarray(block[rows, unit][None])
 
 
 @left_out.register
