@@ -37,8 +37,7 @@ def by_hand(alpha, weights=None):
         counts = [[Fraction(alpha)] * (len(edges) + 1) for _ in range(2)]
         for x, c, w in zip(TABLE[name], Y.tolist(), weights, strict=True):
             if x is not None and x == x:
-                k = sum(1 for edge in edges if x > edge)
-                counts[c][k] += Fraction(w)
+                counts[c][sum(1 for edge in edges if x > edge)] += Fraction(w)
         out[name] = [[n / sum(row) for n in row] for row in counts]
     return out
 
@@ -51,10 +50,10 @@ def test_intervals_have_the_shares_counted_by_hand(alpha, weights, twin, log_pro
     found = np.exp(log_prob(model, TABLE))
     for j, (name, edges) in enumerate(EDGES.items()):
         for row, x in enumerate(TABLE[name]):
-            missing = x is None or x != x
-            for c in range(2):
-                p = 1 if missing else expected[name][c][sum(1 for edge in edges if x > edge)]
-                assert found[row, j, c] == pytest.approx(float(p), rel=1e-13, abs=0.0)
+            p = [1.0, 1.0]
+            if x is not None and x == x:
+                p = [float(each[bisect_left(edges, x)]) for each in expected[name]]
+            assert found[row, j] == pytest.approx(p, rel=1e-13, abs=0.0)
 
 
 def test_all_intervals_count_whether_or_not_a_number_was_seen_in_them():
@@ -91,12 +90,11 @@ def test_samples_fall_into_the_intervals_by_their_probability_and_evenly_inside(
             assert x.max() <= outer[-1]
             for k, (low, high) in enumerate(pairwise(outer)):
                 inside = x[(x > low) & (x <= high)]
-                share = float(p[name][c][k])
-                assert abs(len(inside) / len(x) - share) < 5 * math.sqrt(
-                    share * (1 - share) / len(x)
-                )
-                spread = (high - low) / math.sqrt(12 * len(inside))
-                assert abs(inside.mean() - (low + high) / 2) < 5 * spread
+                share, mean = float(p[name][c][k]), (low + high) / 2
+                error = math.sqrt(share * (1 - share) / len(x))
+                assert len(inside) / len(x) == pytest.approx(share, rel=0, abs=5 * error)
+                error = (high - low) / math.sqrt(12 * len(inside))
+                assert inside.mean() == pytest.approx(mean, rel=0, abs=5 * error)
 
 
 @pytest.mark.parametrize(

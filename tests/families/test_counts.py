@@ -5,7 +5,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import bernoulli, poisson
 
@@ -15,62 +15,57 @@ from tiers import scaled
 NAN = np.nan
 ALPHAS = [Fraction(0), Fraction(1, 10), Fraction(1), Fraction(5, 2)]
 NAMES = ("x0", "x1", "x2")
-rows = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=9)
 alphas = st.tuples(*[st.sampled_from(ALPHAS)] * 3)
+# counts, and labels of both classes
+tables = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=9).map(
+    lambda rows: (np.array(rows), np.arange(len(rows)) % 2)
+)
 
 
-def split(rows):
-    """Counts and labels, both classes there."""
-    return np.array(rows), np.arange(len(rows)) % 2
-
-
-def model_of(X, y, family, kind=None):
-    kinds = dict.fromkeys(NAMES[: X.shape[1]], kind or family)
+def model_of(X, y, family):
+    kinds = dict.fromkeys(NAMES[: X.shape[1]], family)
     return tb.estimate(tb.Tally.of(X, y, columns=kinds), family)
 
 
-def parameters_of(*arguments):
-    return model_of(*arguments).factors[0].parameters
+def parameters_of(X, y, family):
+    return model_of(X, y, family).factors[0].parameters
 
 
-def sums_of(X, y):
-    return [[Fraction(int(value)) for value in X[y == c].sum(axis=0)] for c in range(2)]
+def smoothed(X, y, alphas):
+    """The sums of both classes, alpha added to each."""
+    sums = [X[y == c].sum(axis=0).tolist() for c in range(2)]
+    return [[n + a for n, a in zip(own, alphas, strict=True)] for own in sums]
 
 
 def floats(alphas):
     return tuple(map(float, alphas))
 
 
-@given(rows, alphas)
+@given(tables, alphas)
 @scaled(2)
-def test_alpha_is_added_to_the_count_of_every_word(rows, alphas):
-    X, y = split(rows)
-    sums = sums_of(X, y)
-    if sum(map(sum, sums)) + sum(alphas) == 0:
-        return  # an empty bag has a test of its own
+def test_alpha_is_added_to_the_count_of_every_word(table, alphas):
+    X, y = table
+    assume(X.any() or any(alphas))  # an empty bag has a test of its own
     got = np.exp(parameters_of(X, y, tb.Multinomial(floats(alphas))).weights)
-    for c in range(2):
-        mine = [s + a for s, a in zip(sums[c], alphas, strict=True)]
+    for found, mine in zip(got, smoothed(X, y, alphas), strict=True):
         if sum(mine) == 0:  # not a word in this class: all classes together
-            mine = [a + b for a, b in zip(*sums, strict=True)]
-        assert got[c] == pytest.approx([float(n / sum(mine)) for n in mine], rel=1e-13)
+            mine = X.sum(axis=0).tolist()
+        assert found == pytest.approx([float(n / sum(mine)) for n in mine], rel=1e-13)
 
 
-@given(rows, st.tuples(*[st.sampled_from(ALPHAS[1:])] * 3), st.booleans())
-def test_complement_weighs_words_by_the_other_classes(rows, alphas, norm):
-    X, y = split(rows)
-    bag = parameters_of(X, y, tb.Complement(floats(alphas), norm=norm))
-    for c in range(2):
-        others = [s + a for s, a in zip(sums_of(X, y)[1 - c], alphas, strict=True)]
+@given(tables, st.tuples(*[st.sampled_from(ALPHAS[1:])] * 3), st.booleans())
+def test_complement_weighs_words_by_the_other_classes(table, alphas, norm):
+    bag = parameters_of(*table, tb.Complement(floats(alphas), norm=norm))
+    for found, others in zip(bag.weights, smoothed(*table, alphas)[::-1], strict=True):
         expected = [-log(n / sum(others)) for n in others]
         if norm:
             expected = [each / sum(expected) for each in expected]
-        assert bag.weights[c] == pytest.approx(expected, rel=1e-11)
+        assert found == pytest.approx(expected, rel=1e-11)
 
 
-@given(rows, alphas)
-def test_alpha_is_added_to_both_outcomes(rows, alphas):
-    X, y = split(rows)
+@given(tables, alphas)
+def test_alpha_is_added_to_both_outcomes(table, alphas):
+    X, y = table
     switches = parameters_of(X, y, tb.Bernoulli(floats(alphas)))
     for c in range(2):
         for j in range(3):
@@ -82,14 +77,12 @@ def test_alpha_is_added_to_both_outcomes(rows, alphas):
     np.testing.assert_allclose(switches.log_prob(X.astype(float)), expected, rtol=1e-9, atol=1e-12)
 
 
-@given(rows, alphas)
-def test_the_rate_is_the_sum_and_alpha_by_the_number_of_rows(rows, alphas):
-    X, y = split(rows)
+@given(tables, alphas)
+def test_the_rate_is_the_sum_and_alpha_by_the_number_of_rows(table, alphas):
+    X, y = table
     rates = parameters_of(X, y, tb.Poisson(floats(alphas)))
-    for c in range(2):
-        expected = [
-            (s + a) / int((y == c).sum()) for s, a in zip(sums_of(X, y)[c], alphas, strict=True)
-        ]
+    for c, sums in enumerate(smoothed(X, y, alphas)):
+        expected = [n / int((y == c).sum()) for n in sums]
         assert rates.rate[c] == pytest.approx(floats(expected), rel=1e-13)
     # a rate of zero makes 0 certain; scipy agrees
     expected = poisson(rates.rate.T[None]).logpmf(X[:, :, None])
@@ -135,16 +128,14 @@ def test_poisson_and_multinomial_may_share_the_counted_columns():
 
 
 @pytest.mark.parametrize("threshold", [-1.5, 0.0, 0.5, 3.0])
-def test_on_means_greater_than_the_threshold(threshold):
+def test_on_means_greater_than_the_threshold_which_the_default_family_knows(threshold):
     X = np.array([[-2.0], [0.0], [0.5], [3.0], [9.0]])
-    model = model_of(X, ["a"] * 5, tb.Bernoulli(alpha=0, threshold=threshold))
+    tally = tb.Tally.of(X, ["a"] * 5, columns={"x0": tb.Binary(threshold)})
     on = X[:, 0] > threshold
-    assert model.scores(X)[:, 0] == pytest.approx(np.where(on, on.mean(), 1 - on.mean()))
-
-
-def test_the_threshold_is_known_to_the_default_family():
-    tally = tb.Tally.of(np.array([[1.0], [3.0]]), [0, 0], columns={"x0": tb.Binary(2.0)})
-    assert np.exp(tb.estimate(tally).factors[0].parameters.log_present) == pytest.approx(0.5)
+    for families, alpha in (((tb.Bernoulli(0, threshold),), 0), ((), 1)):
+        p = (on.sum() + alpha) / (5 + 2 * alpha)
+        expected = np.where(on, p, 1 - p)
+        assert tb.estimate(tally, *families).scores(X)[:, 0] == pytest.approx(expected)
 
 
 SEVEN_IN_TWO = poisson(7 / 2).pmf(3)

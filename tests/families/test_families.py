@@ -65,13 +65,14 @@ CASES = {
 each_case = pytest.mark.parametrize("case", CASES)
 
 
-def tally_of(X, family, y=Y, weights=None):
-    names = list(X) if isinstance(X, dict) else [f"x{j}" for j in range(COLUMNS)]
-    return tb.Tally.of(X, y, weights, columns=dict.fromkeys(names, family))
+def columns_of(X, family):
+    names = X if isinstance(X, dict) else [f"x{j}" for j in range(X.shape[1])]
+    return dict.fromkeys(names, family)
 
 
 def model_of(X, family, **options):
-    return tb.estimate(tally_of(X, family), family, **options)
+    tally = tb.Tally.of(X, Y, columns=columns_of(X, family))
+    return tb.estimate(tally, family, **options)
 
 
 @pytest.fixture
@@ -89,6 +90,12 @@ def relative(scores):
     return scores - np.where(np.isneginf(best), 0.0, best)
 
 
+def same(found, expected, tolerance=1e-12):
+    """Compare scores, up to what is the same in all classes."""
+    found, expected = relative(np.array(found)), relative(expected)
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
 def raised(terms, exponents):
     """Return terms times exponents; 0 times minus infinity is 0."""
     with np.errstate(invalid="ignore"):
@@ -104,13 +111,6 @@ def sum_of(parameters, block):
 
 def test_every_registered_family_is_tried_here():
     assert {type(family) for _, family in CASES.values()} >= set(FAMILIES.values())
-
-
-@each_case
-def test_the_fast_sum_is_that_of_the_terms(asked, twin):
-    parameters, block, terms = asked
-    assert terms.shape[::2] == (ROWS, 3)
-    np.testing.assert_allclose(sum_of(parameters, block), terms.sum(axis=1), rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -142,18 +142,17 @@ def test_integers_of_any_type_and_size_are_values(family, change, twin):
 
 
 @each_case
-def test_each_unit_has_its_own_exponent(asked, twin):
+def test_the_fast_sum_is_that_of_the_terms_and_each_unit_has_its_own_exponent(asked, twin):
     parameters, block, terms = asked
+    assert terms.shape[::2] == (ROWS, 3)
+    np.testing.assert_allclose(sum_of(parameters, block), terms.sum(axis=1), rtol=1e-11, atol=1e-11)
     exponents = EXPONENTS[: terms.shape[1]]
     for each in (exponents, 0.0 * exponents):
         powered = parameters.powered(each)
         found = powered.log_prob(block)
         assert not np.isnan(found).any()
-        expected = relative(raised(terms, each[:, None]))
-        np.testing.assert_allclose(relative(found), expected, rtol=1e-12, atol=1e-12)
-        total = relative(found.sum(axis=1))
-        fast = relative(sum_of(powered, block))
-        np.testing.assert_allclose(fast, total, rtol=1e-11, atol=1e-11)
+        same(found, raised(terms, each[:, None]))
+        same(sum_of(powered, block), found.sum(axis=1), 1e-11)
 
 
 @pytest.mark.parametrize("name", COUNTING)
@@ -171,15 +170,10 @@ def test_some_units_have_the_terms_that_they_have_among_all(case, asked, block_o
         return
     X, family = CASES[case]
     columns = {k: X[k] for k in ("x2", "x0")} if isinstance(X, dict) else X[:, [2, 0]]
-    some = tally_of(columns, family) if isinstance(X, dict) else None
-    some = some or tb.Tally.of(columns, Y, columns={"x0": family, "x1": family})
-    block = block_of(tb.estimate(some, family), columns)
-    for exponents in (None, EXPONENTS):
-        whole = parameters if exponents is None else parameters.powered(exponents)
-        every = terms if exponents is None else raised(terms, EXPONENTS[:, None])
-        found = whole.select([2, 0]).log_prob(block)
-        expected = relative(every[:, [2, 0]])
-        np.testing.assert_allclose(relative(found), expected, rtol=1e-12, atol=1e-12)
+    block = block_of(model_of(columns, family), columns)
+    powered, power = parameters.powered(EXPONENTS), raised(terms, EXPONENTS[:, None])
+    for whole, every in ((parameters, terms), (powered, power)):
+        same(whole.select([2, 0]).log_prob(block), every[:, [2, 0]])
 
 
 @each_case
@@ -191,8 +185,7 @@ def test_a_term_scores_a_plain_value_as_the_block_does(case, asked):
     for unit in range(terms.shape[1]):
         score = parameters.term(unit).function()
         for row, value in enumerate(cells[:, unit].tolist()[:12]):
-            found, expected = np.array(score(value)), terms[row, unit]
-            np.testing.assert_allclose(relative(found), relative(expected), rtol=1e-9, atol=1e-9)
+            same(score(value), terms[row, unit], 1e-9)
 
 
 @each_case
@@ -214,20 +207,13 @@ def test_a_column_without_any_values_says_nothing_and_why(case):
     X = X.copy()
     X[:, 1] = np.nan
     model = model_of(X, family)
-    here, there = X.copy(), X.copy()
+    there = X.copy()
     there[:, 1] = 1.0
-    found = relative(model.joint_log_likelihood(there))
     if not family.joint:  # a bag in which a word was never counted still has its alpha
-        np.testing.assert_allclose(found, relative(model.joint_log_likelihood(here)), rtol=1e-9)
+        same(model.joint_log_likelihood(there), model.joint_log_likelihood(X), 1e-9)
     if isinstance(family, tb.Gaussian | tb.Poisson | tb.Bernoulli):
         assert "no value" in model.factors[0].parameters.silence(1)
         assert model.factors[0].parameters.silence(0) is None
-
-
-def with_exponents(X, family):
-    names = list(X) if isinstance(X, dict) else [f"x{j}" for j in range(COLUMNS)]
-    exponents = dict(zip(names, EXPONENTS.tolist(), strict=False))
-    return model_of(X, family, calibration=Calibration("weights", exponents))
 
 
 @pytest.mark.parametrize("case", [n for n, c in CASES.items() if not isinstance(c[0], csr_array)])
@@ -235,7 +221,9 @@ def test_samples_and_sizes_are_those_of_the_plain_distributions(case):
     X, family = CASES[case]
     if case == "text, buckets":  # which have no words to write
         return
-    plain, powered = model_of(X, family), with_exponents(X, family)
+    exponents = dict(zip(columns_of(X, family), EXPONENTS.tolist(), strict=False))
+    powered = model_of(X, family, calibration=Calibration("weights", exponents))
+    plain = model_of(X, family)
     assert powered.free_parameters == plain.free_parameters
     assert powered.table_entries == plain.table_entries >= plain.free_parameters
     first, again, other = (m.sample(20, seed=s) for m, s in ((plain, 3), (powered, 3), (plain, 4)))

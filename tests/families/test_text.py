@@ -1,13 +1,16 @@
-"""Text against exact fractions; scikit-learn is asked in the tests of parity."""
+"""Text against exact fractions, and the choice of words against scikit-learn and by hand."""
 
 from fractions import Fraction
 from math import log
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import mutual_info_classif
 
 import tallybayes as tb
 from limited import limited_to
+from tallybayes.families.text import mutual_information
 from tallybayes.kernels import threads
 from tallybayes.tokenizer import bags
 
@@ -125,3 +128,116 @@ def test_bernoulli_uses_a_vocabulary_that_nobody_wrote():
     model = tb.TextNB(event="bernoulli", vocabulary=["ab"]).fit(["", "", ""], ["x", "x", "y"])
     # 2/3 (1 - 1/4) against 1/3 (1 - 1/3)
     np.testing.assert_allclose(model.predict_proba([""]), [[9 / 13, 4 / 13]])
+
+
+# The choice of words
+
+
+def tie_free(n_words=24):
+    """Documents in which no two words occur equally often, nor tell equally much."""
+    rng = np.random.default_rng(11)
+    n = 6 * n_words
+    y = rng.integers(0, 3, n)
+    documents = [[] for _ in range(n)]
+    for k in range(n_words):
+        lean = rng.dirichlet(np.ones(3))[y]
+        where = rng.choice(n, size=3 + 5 * k, replace=False, p=lean / lean.sum())
+        for row in where.tolist():
+            documents[row].append(f"w{k:02d}")
+        documents[where[0]] += [f"w{k:02d}"] * (k % 3)
+    return [" ".join(each) for each in documents], y
+
+
+DOCUMENTS, Y = tie_free()
+TALLY = tally(DOCUMENTS, Y, words=LETTERS)
+
+
+def view(counted=TALLY, **options):
+    return tb.estimate(counted, tb.Text(LETTERS, **options))
+
+
+def words_of(model):
+    return sorted(model.factors[0].parameters.terms.texts)
+
+
+OPTIONS = [
+    {"min_df": 20},
+    {"max_df": 60},
+    {"min_df": 0.25},
+    {"max_df": 0.4},
+    {"min_df": 0.1, "max_df": 70},
+    {"min_df": 30, "max_df": 0.7},
+    {"min_df": 0},
+    {"min_df": 0.0},
+    {"max_df": 1.0},
+    {"max_features": 5},
+    {"max_features": 1000},
+    {"min_df": 10, "max_df": 0.5, "max_features": 7},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_frequent_words_are_those_of_scikit_learn(options):
+    least = options.get("min_df", 1)
+    if least == 0 and isinstance(least, int):  # which CountVectorizer does not take
+        least = 1
+    vectorizer = CountVectorizer(**{**options, "min_df": least}, token_pattern=r"\S+")
+    expected = vectorizer.fit(DOCUMENTS).get_feature_names_out()
+    assert words_of(view(**options)) == expected.tolist()
+    assert len(expected) > 0
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[-1], {"best": 6}], ids=str)
+def test_a_view_is_the_model_of_documents_with_only_those_words(event, options):
+    model = view(event=event, alpha=0.5, **options)
+    kept = set(words_of(model))
+    assert 0 < len(kept) < 24
+    filtered = [" ".join(w for w in document.split() if w in kept) for document in DOCUMENTS]
+    expected = view(tally(filtered, Y, words=LETTERS), event=event, alpha=0.5)
+    X = {"mail": [*DOCUMENTS[:20], "w00 w05 w11 never w23 w23", ""]}
+    got = model.joint_log_likelihood(X)
+    np.testing.assert_allclose(got, expected.joint_log_likelihood(X), rtol=1e-12)
+    assert model.free_parameters == expected.free_parameters
+
+
+def test_the_best_words_are_those_of_scikit_learn():
+    counts = CountVectorizer(token_pattern=r"\S+").fit_transform(DOCUMENTS)
+    scores = mutual_info_classif(counts > 0, Y, discrete_features=True)
+    assert len(np.unique(scores.round(12))) == len(scores)  # no ties
+    names = sorted({w for document in DOCUMENTS for w in document.split()})
+    for n in (1, 4, 15, 24, 99):
+        expected = sorted(names[k] for k in np.argsort(-scores)[:n].tolist())
+        assert words_of(view(best=n)) == expected
+    (block,) = TALLY.blocks
+    ours = mutual_information(block)[block.terms.order]
+    np.testing.assert_allclose(ours, scores, rtol=1e-9, atol=1e-15)
+
+
+def test_of_words_that_tell_the_same_the_first_in_the_alphabet_are_used():
+    counted = tally(["zz bb aa", "cc"], ["s", "h"], words=LETTERS)
+    for options in ({"best": 2}, {"max_features": 2}):
+        assert words_of(view(counted, **options)) == ["aa", "bb"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"min_df": 2}, ["aa", "bb"]),
+        ({"min_df": 0.5}, ["aa", "bb"]),
+        ({"min_df": 1}, ["aa", "bb", "cc", "dd"]),  # 1 is all that were seen
+        ({"max_df": 3}, ["aa", "cc", "dd"]),
+        ({"max_features": 1}, ["bb"]),
+    ],
+)
+def test_weights_are_repetitions_of_documents(options, expected):
+    counted = tally(["aa bb", "bb cc", "dd"], ["s", "h", "h"], [3.0, 1.0, 0.5], LETTERS)
+    assert words_of(view(counted, **options)) == expected
+
+
+def test_a_word_in_every_document_is_not_lost_to_rounding():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        weights = rng.uniform(0.01, 1, 300)
+        counted = tally(["all"] * 300, rng.integers(0, 20, 300), weights, LETTERS)
+        assert words_of(view(counted, max_features=10)) == ["all"]

@@ -57,7 +57,7 @@ COLUMNS = {
     "on": tb.Bernoulli(alpha=0.7, threshold=0.5),
     "visits": tb.Multinomial(alpha=0.2, bag="a"),
     "calls": tb.Complement(bag="b", norm=True),
-    "mail": tb.Text(WORDS, event="bernoulli", alpha=0.1 + 0.2, min_df=2, best=5, by="chi2"),
+    "mail": tb.Text(WORDS, event="bernoulli", alpha=0.1 + 0.2, min_df=2, best=5),
 }
 PROVENANCE = Provenance(
     "2031-02-03T04:05:06+00:00",

@@ -47,6 +47,13 @@ def data(name, seed=0, rows=60, columns=4):
     return rng.poisson(0.3 + y[:, None] * rng.uniform(0, 1, columns)), y
 
 
+def with_holes(X, seed):
+    """Return the rows with some values missing."""
+    X = X.astype(float)
+    X[np.random.default_rng(seed).random(X.shape) < 0.3] = np.nan
+    return X
+
+
 def assert_same(got, expected, rtol=1e-10):
     if isinstance(expected, list):
         assert len(got) == len(expected)
@@ -58,24 +65,31 @@ def assert_same(got, expected, rtol=1e-10):
     np.testing.assert_allclose(got, expected, rtol=rtol, atol=1e-10)
 
 
+def assert_identical(got, expected):
+    assert got.dtype == expected.dtype
+    np.testing.assert_array_equal(got, expected)
+
+
 def assert_same_attributes(ours, theirs, rtol=1e-10, but=()):
     for attribute in set(ATTRIBUTES[type(ours).__name__]) - set(but):
         assert_same(getattr(ours, attribute), getattr(theirs, attribute), rtol)
-    np.testing.assert_array_equal(ours.classes_, theirs.classes_)
+    assert_identical(ours.classes_, theirs.classes_)
     assert ours.n_features_in_ == theirs.n_features_in_
+    names = [getattr(each, "feature_names_in_", np.zeros(0)) for each in (ours, theirs)]
+    assert_identical(*names)
+
+
+def assert_same_labels(ours, theirs, X, scores):
+    """Compare predictions; where two classes come within rounding of each other, either may win."""
+    clear = ~(np.diff(np.sort(scores, axis=1), prepend=-np.inf)[:, -1] < 1e-9)
+    assert_identical(ours.predict(X)[clear], theirs.predict(X)[clear])
 
 
 def assert_same_predictions(ours, theirs, X, rtol=1e-10):
     with np.errstate(all="ignore"):
         for method in METHODS:
             assert_same(getattr(ours, method)(X), getattr(theirs, method)(X), rtol)
-        predicted = theirs.predict(X)
-        # where two classes come within rounding of each other, either may win
-        joint = np.sort(theirs.predict_joint_log_proba(X), axis=1)
-        clear = ~(np.diff(joint, prepend=-np.inf)[:, -1] < 1e-9)
-    got = ours.predict(X)
-    assert got.dtype == predicted.dtype
-    np.testing.assert_array_equal(got[clear], predicted[clear])
+        assert_same_labels(ours, theirs, X, theirs.predict_joint_log_proba(X))
 
 
 def assert_same_model(ours, theirs, X, rtol=1e-10):

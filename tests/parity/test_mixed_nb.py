@@ -75,10 +75,9 @@ def test_all_columns_categorical(parameters, kind):
 @given(seed=st.integers(0, 10_000), alpha=st.sampled_from([1e-3, 0.5, 4]))
 def test_any_data(seed, alpha):
     X, y = data(seed, rows=30)
-    parameters = {"categorical_features": CATEGORICAL, "alpha": alpha}
-    theirs = mixed_naive_bayes.MixedNB(**parameters).fit(X, y)
-    ours = tb.MixedNB(**parameters).fit(X, y)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
+    ours, theirs = (each.MixedNB(CATEGORICAL, alpha=alpha) for each in (tb, mixed_naive_bayes))
+    expected = theirs.fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(ours.fit(X, y).predict_proba(X), expected, atol=1e-5)
 
 
 def test_the_published_example():
@@ -109,6 +108,8 @@ def test_the_constructor_is_theirs():
         ({"categorical_features": [0, 2, 0]}, "categorical_features"),
         ({"categorical_features": "some"}, "categorical_features"),
         ({"categorical_features": [[0, 1]]}, "categorical_features"),
+        ({"categorical_features": [0.7]}, "categorical_features"),
+        ({"categorical_features": [0], "max_categories": [3.9]}, "max_categories"),
         ({"categorical_features": [0], "max_categories": [2, 3]}, "max_categories"),
     ],
 )

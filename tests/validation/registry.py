@@ -237,7 +237,7 @@ EVERY_SETTING = (
     text(words=tb.Words(ngrams=(1, 2)), event="boolean", alpha=0.1),
     text(UNLESS_WEIGHTED, words=tb.Words("characters", (1, 2)), min_df=2),
     text(ANEW, best=3),
-    text(ANEW, best=3, by="chi2", event="bernoulli"),
+    text(ANEW, best=3, event="bernoulli"),
     text(ANEW, max_features=3, event="complement"),
     text(ANEW, max_features=3, min_df=2),
     text(ANEW, words=tb.Words(norm="l2")),

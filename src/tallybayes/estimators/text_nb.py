@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class TextNB(NaiveBayes):
         or what the phrases of the vocabulary need.
     min_length, lowercase, strip_accents, stop_words
         How documents are spelled, and which tokens are left out.
-    min_df, max_df, max_features, vocabulary, best, by
+    min_df, max_df, max_features, vocabulary, best
         Which of the counted words are used: see `Text`.
     tf, norm, buckets
         What a word counts in a document, and whether words keep their names.
@@ -96,7 +96,6 @@ class TextNB(NaiveBayes):
         max_features: int | None = None,
         vocabulary: Sequence[str] | None = None,
         best: int | None = None,
-        by: Literal["mutual_information", "chi2"] = "mutual_information",
         tf: str = "count",
         idf: bool = False,
         norm: str | None = None,
@@ -118,7 +117,6 @@ class TextNB(NaiveBayes):
         self.max_features = max_features
         self.vocabulary = vocabulary
         self.best = best
-        self.by = by
         self.tf = tf
         self.idf = idf
         self.norm = norm
@@ -145,7 +143,7 @@ class TextNB(NaiveBayes):
         """Return which of the counted words are used, and how."""
         if words.idf is not None:  # only those were counted that are used
             return Text(words, self.event)
-        choice = ("min_df", "max_df", "max_features", "vocabulary", "best", "by")
+        choice = ("min_df", "max_df", "max_features", "vocabulary", "best")
         return Text(words, self.event, **{name: getattr(self, name) for name in choice})
 
     @property

@@ -127,11 +127,7 @@ class BinsParameters(CategoricalParameters):
         return [*map(Intervals(self.edges[unit]).named, self.labels[unit])]
 
     def _lookup(self, block: Coded) -> tuple[Array, *Layout]:
-        """Return the codes of a block, and the tables laid out by them.
-
-        Intervals have the same numbers in every block, so one layout serves all; -1 is no interval,
-        and left out as a value never seen.
-        """
+        """Return the codes, which are the same in every block, and the tables laid out by them."""
         return super()._lookup(Coded(block.codes, None))
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
@@ -173,35 +169,22 @@ def entropy_edges(
     (5.5,)
     """
     x = np.clip(np.asarray(x, np.float64), -LARGEST, LARGEST)
-    there = ~np.isnan(x)
-    if weights is not None:
-        there &= np.asarray(weights) > 0.0
-    x, y = x[there], np.asarray(y_codes)[there]
-    if not len(x):
+    w = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
+    there = np.flatnonzero(~np.isnan(x) & (w > 0.0))
+    order = there[np.argsort(x[there], kind="stable")]
+    if not len(order):
         return ()
-    order = np.argsort(x, kind="stable")
-    x, y = x[order], y[order]
-    starts = _runs(x, y)
-    run = np.zeros(len(x), np.int64)
-    run[starts[1:]] = 1
-    cells = y.astype(np.int64) * len(starts) + np.cumsum(run)
-    w = None if weights is None else np.asarray(weights, np.float64)[there][order]
-    flat = np.bincount(cells, w, n_classes * len(starts)).astype(np.float64)
-    cut = _cut(flat.reshape(n_classes, len(starts)))
-    return tuple(sorted(_between(float(x[at - 1]), float(x[at])) for at in starts[cut].tolist()))
-
-
-def _runs(x: Array, y: Array) -> Array:
-    """Return where runs of sorted values begin that no best cut parts.
-
-    Equal values cannot be parted, and between neighbours of one and the same class a cut is never
-    best (Fayyad and Irani, 1992), so these need not be tried.
-    """
+    x, y, w = x[order], np.asarray(y_codes)[order].astype(np.int64), w[order]
+    # equal values cannot be parted, and between neighbours of one and the same class a cut is never
+    # best (Fayyad and Irani, 1992): what begins there are runs
     starts = np.flatnonzero(np.append(True, x[1:] != x[:-1]))
     least, greatest = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
     alike = (least[1:] == greatest[:-1]) & (greatest[1:] == least[:-1])
-    kept: Array = starts[np.append(True, ~alike)]
-    return kept
+    starts = starts[np.append(True, ~alike)]
+    cells = y * len(starts) + np.repeat(np.arange(len(starts)), np.diff(starts, append=len(x)))
+    flat = np.bincount(cells, w, n_classes * len(starts)).astype(np.float64)
+    cuts = starts[_cut(flat.reshape(n_classes, -1))].tolist()
+    return tuple(sorted(_between(float(x[at - 1]), float(x[at])) for at in cuts))
 
 
 def _cut(counts: Floats) -> list[int]:

@@ -25,14 +25,7 @@ from tallybayes.families.parameters import (
     times,
 )
 from tallybayes.families.registry import register
-from tallybayes.families.smoothing import (
-    MOST,
-    Alpha,
-    PriorGuess,
-    Ratios,
-    alpha_of_each,
-    guesses,
-)
+from tallybayes.families.smoothing import MOST, Alpha, PriorGuess, Ratios, alpha_of_each, guesses
 from tallybayes.families.terms import Lookup, UnitTerm
 from tallybayes.kernels import scoring
 from tallybayes.kernels.counting import offsets_of
@@ -150,10 +143,7 @@ class CategoricalParameters(Parameters):
         return block.codes, *layout
 
     def _by_label(self, block: Coded) -> Coded:
-        """Return a block whose codes are places among labels; labels of another type are refused.
-
-        Text where numbers were counted, or the other way round, would match nothing.
-        """
+        """Return a block whose codes are places among labels, of a type that was counted."""
         if block.labels is None:
             block = coded_by_value(block.codes, self.names)
         for name, known, given in zip(self.names, self.labels, block.labels or (), strict=True):

@@ -77,8 +77,8 @@ class Question:
 
     @property
     def what(self) -> str:
-        """The column with its value."""
-        return f"{self.column} = {self.value}"
+        """The column with its value, if it has one."""
+        return f"{self.column} = {self.value}" if self.value else self.column
 
     @property
     def any_class(self) -> str:
@@ -188,10 +188,7 @@ def _of_estimates(
     estimates: Sequence[_Estimate],
     elsewhere: bool = False,
 ) -> Derivation:
-    """Derive a factor that is a probability, as often as it counts; or the inverse of `elsewhere`.
-
-    That is a probability in all other classes together.
-    """
+    """Derive a probability, as often as it counts; or the inverse of one in all other classes."""
     given = [f"all but {each}" if elsewhere else each for each in (*asked.classes, asked.any_class)]
     factors = [*(each.factor for each in estimates), of("P", what, given[-1])]
     if elsewhere:
@@ -256,15 +253,10 @@ def _(switches: BernoulliParameters, asked: Question) -> Derivation:
 
 
 @derivation.register
-def _(bag: MultinomialParameters, asked: Question) -> Derivation:
-    """Derive the share of a word in a bag; of a complement, its share everywhere else."""
-    return _of_share(bag, asked, "columns")
-
-
 def _of_share(
-    bag: MultinomialParameters, asked: Question, words: str, once: str = ""
+    bag: MultinomialParameters, asked: Question, words: str = "columns", once: str = ""
 ) -> Derivation:
-    """Derive a word's factor; `words` are what there are many of."""
+    """Derive the share of a word in a bag; of a complement, its share everywhere else."""
     if bag.complement and getattr(asked.family, "norm", False):
         return _of_curves(replace(asked, value=f"{asked.count:.10g}"), "factor", NORMALISED)
     how = "the class's count of the word, over its count of all words"
@@ -347,7 +339,6 @@ def _(text: TextParameters, asked: Question) -> Derivation:
     if asked.unit >= 0:
         estimates = _estimates(bag.fractions[:, [asked.unit]])
         return _of_estimates(asked, asked.often, how, asked.column, estimates)
-    title = f"{asked.column}, the product of 1 - P(word) of each"
     # all words that are absent are one factor; `raw` has their numbers
     factors = list(map(in_product, asked.logs))
     if len(asked.raw) <= MOST_ABSENT:
@@ -357,9 +348,6 @@ def _(text: TextParameters, asked: Question) -> Derivation:
             exact = product([each.factor for each in by_word]).exact
             if exact is not None and len(str(exact)) <= LONGEST:
                 factors[c] = powered(number(exact), asked.exponent)
-    *heads, general = (
-        powered(of("P", asked.column, each), asked.exponent)
-        for each in (*asked.classes, asked.any_class)
-    )
-    parts = zip(heads, factors, map(density, asked.logs), strict=True)
-    return Derivation(title, how, general, tuple((chain(*each),) for each in parts), tuple(factors))
+    found = _of_curves(replace(asked, value=""), "P", how, steps=factors)
+    title = f"{found.title}, the product of 1 - P(word) of each"
+    return replace(found, title=title, factors=tuple(factors))

@@ -19,14 +19,7 @@ import numpy as np
 
 from tallybayes.batches import Block, not_finite
 from tallybayes.errors import TallyBayesError, number
-from tallybayes.families.parameters import (
-    Array,
-    ColumnInfo,
-    Family,
-    Floats,
-    Mask,
-    Parameters,
-)
+from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask, Parameters
 from tallybayes.families.registry import register
 from tallybayes.families.terms import Quadratic
 from tallybayes.kernels import scoring

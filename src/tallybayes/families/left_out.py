@@ -62,11 +62,6 @@ class LeaveOneOutTask:
         """The weight of each row."""
         return np.ones(len(self.of.y)) if self.of.w is None else self.of.w
 
-    @property
-    def n_classes(self) -> int:
-        """The number of classes."""
-        return len(self.of.rows)
-
 
 @dataclass
 class LeftOut:
@@ -128,9 +123,9 @@ class UnitsLeftOut(LeftOut):
         heaviest = float(task.weights.max(initial=0.0))
         self.apart = task.family.classes_apart(task.counted, task.info, heaviest)
 
-    def _family(self, unit: int, rows: Array) -> Family:
-        """Return the family that estimates a unit without each of some rows."""
-        return self.task.family.repeated(unit, len(rows))
+    def _family(self, unit: int, rows: Array) -> tuple[Family, Mask]:
+        """Return the family that estimates a unit without each row, and for which it cannot."""
+        return self.task.family.repeated(unit, len(rows)), np.zeros(len(rows), bool)
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
@@ -140,14 +135,14 @@ class UnitsLeftOut(LeftOut):
         without = task.counted.without_each(
             task.block, task.of, unit, task.kind, rows=rows, own=own
         )
-        unknown = np.zeros(len(rows), bool)
+        family, unknown = self._family(unit, rows)
         for part in without.to_arrays().values():
             if part.dtype.kind == "f" and part.shape[1] == len(rows):
                 unknown |= np.isnan(part).any(axis=0)
         if unknown.any():
             without = without.each(np.nan_to_num)
-        parameters = self._family(unit, rows).estimate(without, info)
-        terms: Floats = parameters.log_prob(_as_row(task.block, unit, rows))[0]
+        row = _as_row(task.block, unit, rows)
+        terms: Floats = family.estimate(without, info).log_prob(row)[0]
         terms[unknown] = np.nan
         return terms
 
@@ -155,8 +150,8 @@ class UnitsLeftOut(LeftOut):
         """Return the terms of all rows, or some, in one unit, by row and class."""
         task = self.task
         rows = np.arange(len(task.of.y)) if rows is None else rows
-        out = np.empty((len(rows), task.n_classes))
-        step = max(1, CELLS_AT_ONCE // max(task.n_classes, 1))
+        out = np.empty((len(rows), len(task.of.rows)))
+        step = max(1, CELLS_AT_ONCE // max(out.shape[1], 1))
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             out[start : start + step] = self._estimated(unit, some, own=False)
@@ -178,7 +173,7 @@ class UnitsLeftOut(LeftOut):
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
         task, units = self.task, np.flatnonzero(self.apart).tolist()
-        out = np.zeros((len(task.of.y), task.n_classes))
+        out = np.zeros((len(task.of.y), len(task.of.rows)))
         if units:
             block, parameters = task.block, task.parameters
             if not self.apart.all():
@@ -208,9 +203,9 @@ def _as_row(block: Block, unit: int, rows: Array) -> Block:
     """Return the values of some rows in one unit as one row of as many units."""
     if isinstance(block, Coded):
         labels = None if block.labels is None else (block.labels[unit],) * len(rows)
-        return Coded(np.ascontiguousarray(block.codes[rows, unit][None]), labels)
+        return Coded(block.codes[rows, unit][None], labels)
     assert isinstance(block, np.ndarray)
-    return np.ascontiguousarray(block[rows, unit][None])
+    return np.asarray(block[rows, unit][None])
 
 
 @left_out.register
@@ -231,10 +226,7 @@ class NormalsLeftOut(UnitsLeftOut):
             return np.flatnonzero(held > MOST)
 
     def _own_sum(self, units: list[int]) -> tuple[Floats, Array]:
-        """Return the sums of the terms of each row's own class, and the rows that are unsure.
-
-        Where rows have no weights and nothing is added to variances they have a closed form.
-        """
+        """Return the same in closed form, where rows have no weights and no floor is added."""
         task, counted, used = self.task, self.task.counted, self.apart
         family: Any = task.family
         if task.of.w is not None or not isinstance(family.floor, RelativeFloor):
@@ -271,17 +263,12 @@ class WidestLeftOut(NormalsLeftOut):
         moved = family.floor.fraction * np.abs(self._largest - largest).max(initial=0.0)
         self.apart &= moved <= SETTLED * self.task.parameters.variance.min(axis=0, initial=np.inf)
 
-    def _family(self, unit: int, rows: Array) -> Family:
-        """Return the family that estimates a unit without each of some rows."""
-        family = self.task.family
-        return family if self.apart[unit] else _with_floor(family, self._largest[rows])
-
-    def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
-        """Return the terms of some rows in one unit, by row and class, or of their own class."""
-        terms = super()._estimated(unit, rows, own)
-        if not self.apart[unit]:
-            terms[np.isnan(self._largest[rows])] = np.nan
-        return terms
+    def _family(self, unit: int, rows: Array) -> tuple[Family, Mask]:
+        """Return the family that estimates a unit without each row, and for which it cannot."""
+        if self.apart[unit]:
+            return super()._family(unit, rows)
+        largest = self._largest[rows]
+        return _with_floor(self.task.family, largest), np.isnan(largest)
 
 
 def _with_floor(family: Any, of: Any) -> Gaussian:

@@ -26,7 +26,7 @@ from tallybayes.families.counts import Bernoulli, Complement, CountFamily, Multi
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut, engine, left_out
 from tallybayes.families.parameters import Array, Floats, Mask, safe_log
 from tallybayes.families.smoothing import alpha_of_each
-from tallybayes.families.text import Text
+from tallybayes.families.text import Text, sums_of
 from tallybayes.kernels import scoring
 from tallybayes.kernels.scoring import row_sums
 from tallybayes.tallies import WordCounts
@@ -118,7 +118,7 @@ class TablesLeftOut(UnitsLeftOut):
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
-        out = np.zeros((len(self._places), self.task.n_classes))
+        out = np.zeros((len(self._places), len(self.task.of.rows)))
         for unit in range(self._places.shape[1]):
             out += self._unit_terms(unit)
         return out
@@ -162,10 +162,10 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     words, weights = family.words, task.of.w is not None
     chosen_anew = family.max_features is not None or family.best is not None
     limited = not family.takes_all and family.vocabulary is None
-    unsmoothed = family.event == "bernoulli" and (weights or family.added == 0.0)
+    unsmoothed = family.event == "bernoulli" and (weights or family.alpha == 0.0)
     if words.idf or words.norm or chosen_anew or (limited and weights) or unsmoothed:
         return None
-    counts, block = family.sums(task.counted), task.block
+    counts, block = sums_of(task.counted, family.once), task.block
     base, after = _used(family, task.counted)
     # words of a given vocabulary that were never seen come last
     never = np.zeros((len(counts), len(base) - counts.shape[1]))
@@ -174,7 +174,7 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     bags = block.as_bags().weighted(words)
     data = np.ones(len(bags.indices)) if family.once else bags.data
     rows = Sparse(bags.indptr, bags.indices, data, len(base))
-    alpha = np.full(len(base), family.added)
+    alpha = alpha_of_each(family.alpha, base).copy()
     left = LeftBags(task, rows, counts, alpha, base, after, block.missing)
     scores = {"bernoulli": left.bernoulli, "complement": left.complement}
     inexact = left.emptied | (left.used_sum(np.ones(len(base))) < 0.5)

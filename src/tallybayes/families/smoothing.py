@@ -6,7 +6,7 @@ when it is 0. With `m` and a prior guess p, the m-estimate (n + m p) / (N + m).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,7 @@ def checked_alpha(alpha: Any) -> Alpha | None:
     return number(alpha, "alpha", least=0.0, most=MOST)
 
 
-def alpha_of_each(alpha: Alpha | None, names: Sequence[str]) -> Floats:
+def alpha_of_each(alpha: Alpha | None, names: Sized) -> Floats:
     """Return one alpha for every column."""
     if alpha is None:
         alpha = LAPLACE

@@ -46,7 +46,7 @@ from tallybayes.families.parameters import (
     times,
 )
 from tallybayes.families.registry import register
-from tallybayes.families.smoothing import LAPLACE, Ratios
+from tallybayes.families.smoothing import Ratios
 from tallybayes.families.terms import Score, UnitTerm
 from tallybayes.kernels.choice import part_of
 from tallybayes.sources import NumberedNames
@@ -59,7 +59,6 @@ Integers = NDArray[np.int64]
 Event = Literal["multinomial", "boolean", "bernoulli", "complement"]
 
 EVENTS = ("multinomial", "boolean", "bernoulli", "complement")
-CRITERIA = ("mutual_information", "chi2")
 WORDS = Words()
 BYTES_OF_A_WORD = 6  # about
 PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
@@ -89,9 +88,9 @@ class Text(Family, frozen=True):
         Use only so many words: the most frequent ones.
     vocabulary
         Use only these words or phrases, whether or not they were seen.
-    best, by
-        Use only so many words: those that tell most about the class, "by" their
-        "mutual_information" with it or by "chi2".
+    best
+        Use only so many words: those that tell most about the class, by their mutual information
+        with it.
 
     Examples
     --------
@@ -114,7 +113,6 @@ class Text(Family, frozen=True):
     max_features: int | None = None
     vocabulary: tuple[str, ...] | None = None
     best: int | None = None
-    by: Literal["mutual_information", "chi2"] = "mutual_information"
 
     def __post_init__(self) -> None:
         if not isinstance(self.words, Words):
@@ -128,11 +126,10 @@ class Text(Family, frozen=True):
         for name in ("min_df", "max_df", "max_features", "best"):
             value = getattr(self, name)
             if name.endswith("df") and isinstance(value, float | np.floating):
-                number(value, name, least=0.0, most=1.0)  # a share of the documents
+                value = number(value, name, least=0.0, most=1.0)  # a share of the documents
             elif value is not None:
-                whole(value, name, 0 if name.endswith("df") else 1)
-        if self.by not in CRITERIA:
-            raise TallyBayesError(f"by is {self.by!r}; {did_you_mean(self.by, CRITERIA)}")
+                value = whole(value, name, 0 if name.endswith("df") else 1)
+            self._put(**{name: value})
         if self.vocabulary is not None:
             self._put(vocabulary=as_vocabulary(self.vocabulary))
             _check_vocabulary(self.vocabulary, self.words)
@@ -152,11 +149,6 @@ class Text(Family, frozen=True):
         return structs.replace(self, words=kind)
 
     @property
-    def added(self) -> float:
-        """What is added to every count."""
-        return LAPLACE if self.alpha is None else self.alpha
-
-    @property
     def once(self) -> bool:
         """Whether a word counts once a document."""
         return self.event in ("boolean", "bernoulli")
@@ -164,29 +156,25 @@ class Text(Family, frozen=True):
     def like(self) -> Bernoulli | Multinomial | Complement:
         """Return the family of the words, each of which is like a column that counts."""
         if self.event == "bernoulli":
-            return Bernoulli(self.added, PRESENT)
-        return Complement(self.added) if self.event == "complement" else Multinomial(self.added)
-
-    def sums(self, counted: WordCounts) -> Floats:
-        """Return what the words count, by class (down) and word (across)."""
-        return sums_of(counted, WEIGHT if self.once else COUNT)
+            return Bernoulli(self.alpha, PRESENT)
+        return Complement(self.alpha) if self.event == "complement" else Multinomial(self.alpha)
 
     @property
     def _any_df(self) -> bool:
         """Whether one document is enough."""
-        return self.min_df in (0, 1) and not isinstance(self.min_df, float | np.floating)
+        return self.min_df in (0, 1) and isinstance(self.min_df, int)
 
     @property
     def takes_all(self) -> bool:
         """Whether all words are used that were counted."""
         choice = self.max_features, self.vocabulary, self.best
-        no_limit = isinstance(self.max_df, float | np.floating) and self.max_df == 1.0
+        no_limit = self.max_df == 1.0 and isinstance(self.max_df, float)
         return self._any_df and no_limit and choice == (None, None, None)
 
     def df_limits(self, n_documents: float) -> tuple[float, float]:
         """Return the fewest and the most documents that a word may be in."""
         least, most = (
-            float(value) * n_documents if isinstance(value, float | np.floating) else value
+            value * n_documents if isinstance(value, float) else value
             for value in (self.min_df, self.max_df)
         )
         least = 0.0 if self._any_df else least  # whatever weights the documents have
@@ -225,7 +213,7 @@ class TextParameters(Parameters):
     @cached_property
     def plain(self) -> BernoulliParameters | MultinomialParameters:
         """The parameters of the words, each of which is like a column that counts."""
-        sums = self.text.sums(self.counted)
+        sums = sums_of(self.counted, self.text.once)
         if self.numbers is not None:
             sums = np.vstack([sums.T, np.zeros(len(sums))])[self.numbers].T  # the last is for -1
         counts = Counts(self.counted.rows, self.counted.weight, sums)
@@ -357,7 +345,11 @@ class TextParameters(Parameters):
         absent = []
         if isinstance(self.bag, BernoulliParameters):
             logs = self.bag.log_present[:, numbers].T
-            absent = [self._absent(self.bag, numbers)] if len(self.terms) > len(numbers) else []
+            others = np.ones(len(self.terms), bool)
+            others[numbers] = False
+            total, n = self.bag.log_absent[:, others].sum(axis=1).tolist(), float(others.sum())
+            piece = Piece(ABSENT, tuple(numbers.tolist()), tuple(total), n, 1.0, absent=True)
+            absent = [piece] if n else []
         else:
             logs = times(self.bag.by_column[numbers], weights[:, None])
         parts = zip(terms_of.items(), logs.tolist(), counts.tolist(), weights.tolist(), strict=True)
@@ -366,17 +358,6 @@ class TextParameters(Parameters):
             for (place, terms), row, n, w in parts
         ]
         return [*known, *absent, *unknown]
-
-    def _absent(self, bag: BernoulliParameters, present: Array) -> Piece:
-        """Return what all words that are not there add together."""
-        total, required = bag.all_off
-        here = bag.log_absent[:, present]
-        total = total - np.where(np.isneginf(here), 0.0, here).sum(axis=1)
-        if len(required):
-            lacking = required.sum(axis=0) - required[present].sum(axis=0)
-            total = np.where(lacking > 0.0, -np.inf, total)
-        n = float(len(self.terms) - len(present))
-        return Piece(ABSENT, tuple(present.tolist()), tuple(total.tolist()), n, 1.0, absent=True)
 
     def entries(self) -> Entries:
         """Return the words that are used, in the order of the alphabet: for Bernoulli presence.
@@ -471,10 +452,7 @@ def _check_vocabulary(vocabulary: tuple[str, ...], words: Words) -> None:
 
 
 def _chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | None]:
-    """Return the words that are used, in the order of the alphabet, and their numbers.
-
-    None stands for all of them, -1 for words of a given vocabulary that were never seen.
-    """
+    """Return the words that are used, and their numbers, as `TextParameters` has them."""
     given = None if text.vocabulary is None else Terms.of(text.vocabulary)
     if text.words.idf is not None:
         given = text.words.idf.as_terms
@@ -492,8 +470,7 @@ def _chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | 
     if text.max_features is not None:
         kept = _top(kept, block.totals(COUNT), numbers, text.max_features)
     if text.best is not None:
-        scores = mutual_information(block) if text.by == CRITERIA[0] else chi2(block)
-        kept = _top(kept, scores, numbers, text.best)
+        kept = _top(kept, mutual_information(block), numbers, text.best)
     if not len(kept) and len(block.terms):
         raise TallyBayesError(
             f"no word is left: {len(block.terms)} were counted, and none passes min_df="
@@ -506,17 +483,14 @@ def _chosen(block: WordCounts, text: Text) -> tuple[Terms | Buckets, Integers | 
 
 
 def _top(places: Integers, values: Floats, numbers: Integers, n: int) -> Integers:
-    """Return the places of the n words with the greatest values; of equals the first.
-
-    Words that were never seen have 0.
-    """
-    of_words = np.append(values, 0.0)[numbers[places]]
+    """Return the places of the n words with the greatest values; of equals the first."""
+    of_words = np.append(values, 0.0)[numbers[places]]  # words that were never seen have 0
     return places[np.sort(np.argsort(-of_words, kind="stable")[:n])]
 
 
 def mutual_information(block: WordCounts) -> Floats:
     """Return how much it tells about the class, in nats, whether a document has a word."""
-    weight, has = block.weight, sums_of(block, WEIGHT)
+    weight, has = block.weight, sums_of(block, once=True)
     total, out = weight.sum(), np.zeros(has.shape[1])
     for both in (has, np.maximum(weight - has, 0.0)):
         by_chance = both.sum(axis=0) * weight / total
@@ -525,18 +499,8 @@ def mutual_information(block: WordCounts) -> Floats:
     return np.maximum(out, 0.0)
 
 
-def chi2(block: WordCounts) -> Floats:
-    """Return the chi-squared statistic of each word's counts against the sizes of the classes."""
-    observed = sums_of(block, COUNT)
-    expected = observed.sum(axis=0) * block.weight / max(block.weight.sum(), 1e-300)
-    off = (observed - expected) ** 2
-    np.divide(off, expected, out=off, where=expected > 0.0)
-    out: Floats = off.sum(axis=0)
-    return out
-
-
-def sums_of(block: WordCounts, part: int) -> Floats:
-    """Return one of the sums of all words, by class (down) and word (across)."""
+def sums_of(block: WordCounts, once: bool) -> Floats:
+    """Return what words count, or in how many documents they are, by class and word (across)."""
     sums = np.zeros((len(block.terms), block.n_classes))
-    sums[block.pairs.words, block.pairs.classes] = block.pairs.sums[:, part]
+    sums[block.pairs.words, block.pairs.classes] = block.pairs.sums[:, WEIGHT if once else COUNT]
     return sums.T
