@@ -69,12 +69,6 @@ def test_every_number_of_a_class_is_its_definition_in_fractions_and_within_its_r
     assert -1 <= confusion.matthews_corrcoef <= 1
 
 
-def test_micro_specificity_counts_every_class_in_turn():
-    confusion = counted(list("aabbc"), list("abbcc"))
-    # each of the 2 wrong rows is one false positive; each row is negative for 2 classes
-    assert confusion.micro("specificity") == pytest.approx(8 / 10, rel=1e-14)
-
-
 def test_what_is_zero_by_zero_is_not_a_number():
     confusion = counted(["a", "a"], ["a", "b"], classes=["a", "b", "c"])
     assert np.isnan(confusion.precision).tolist() == [False, True, True]
@@ -140,7 +134,5 @@ def test_names_of_measures_and_classes_are_checked():
     confusion = counted(["spam"], ["spam"])
     with pytest.raises(TallyBayesError, match="did you mean 'recall'"):
         confusion.macro("recal")
-    with pytest.raises(TallyBayesError, match="no measure of a class"):
-        confusion.micro("accuracy")
     with pytest.raises(TallyBayesError, match="did you mean 'spam'"):
         confusion.of_class("spma")
