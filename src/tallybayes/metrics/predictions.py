@@ -17,6 +17,7 @@ from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.kernels.threads import over_rows
 from tallybayes.metrics.confusion import Confusion, place_of
 from tallybayes.metrics.scores import BINS, NAMES, Ranked, Reliability, score_of, standard_error
+from tallybayes.sources import ArrowColumn
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.sources.weights import weights_of
 
@@ -326,18 +327,21 @@ def classes_of(labels: Any, what: str) -> tuple[Label, ...]:
 
 def codes_of(labels: Any, classes: Sequence[Label], what: str) -> Codes:
     """Return the place of each label among the classes; none may be missing or unknown."""
-    codes, found = encode(labels, what)
+    arrow = isinstance(labels, ArrowColumn)
+    codes, found = labels.codes(slice(0, len(labels))) if arrow else encode(labels, what)
     place = {label: k for k, label in enumerate(classes)}
-    places: Codes = np.array([*(place.get(label, -2) for label in found), -1], np.intp)[codes]
-    if len(places) and places.min() < 0:
-        row = int(np.argmax(places < 0))
-        if places[row] == -1:
-            raise TallyBayesError(
-                f"{what}: the label of row {row} is missing; drop the row or label it", [row]
-            )
-        label = found[codes[row]]
-        hint = did_you_mean(label, classes)
-        raise TallyBayesError(
-            f"{what} holds {label!r} in row {row}, which is not a class; {hint}", [row]
-        )
+    places: Codes = np.array([*(place.get(label, -1) for label in found), -1], np.intp)[codes]
+    if bad := np.flatnonzero(places < 0).tolist():
+        hints = {label: did_you_mean(label, classes) for label in found if label not in place}
+        missing, first = "is missing; drop the row or label it", int(codes[bad[0]])
+        rows = {
+            row: f"the class {found[code]!r} is unknown to the model; {hints[found[code]]}"
+            if code >= 0
+            else f"the label {missing}"
+            for row, code in zip(bad, codes[bad].tolist(), strict=True)
+        }
+        if first < 0:
+            raise TallyBayesError(f"{what}: the label of row {bad[0]} {missing}", rows)
+        said = f"{what} holds {found[first]!r} in row {bad[0]}"
+        raise TallyBayesError(f"{said}, which is not a class; {hints[found[first]]}", rows)
     return places

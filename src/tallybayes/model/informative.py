@@ -19,10 +19,6 @@ from tallybayes.tokenizer import Words
 
 Floats = NDArray[np.float64]
 
-NO_SINGLE_VALUE = (
-    "of which no single value tells anything; diagnose() says how much the whole column tells"
-)
-
 
 class InformativeValue(NamedTuple):
     """A column's value, the logarithm of how much more probable it is here, and its counts.
@@ -93,7 +89,10 @@ def most_informative(
     most = _most(of, texts or factors, n, places, column)
     if most is None:
         what = f"{column!r} holds numbers" if column else "the model has columns of numbers only"
-        raise TallyBayesError(f"{what}, {NO_SINGLE_VALUE}")
+        raise TallyBayesError(
+            f"{what}, of which no single value tells anything; diagnose() says how much the whole "
+            "column tells"
+        )
     return most
 
 
