@@ -1,6 +1,7 @@
 """The words and values that tell most, against NumPy on what scikit-learn counts, and loops."""
 
 import math
+from itertools import repeat
 
 import numpy as np
 import pytest
@@ -37,9 +38,9 @@ def estimated(documents, y, prior=None, **options):
     return tb.estimate(tally, tb.Text(**options), prior=prior)
 
 
-def told(column, values, ratio, here, elsewhere):
+def told(columns, values, *numbers):
     """Return what tells anything, by how much: (column, value, ratio, count here, elsewhere)."""
-    rows = zip([column] * len(values), values, ratio, here, elsewhere, strict=True)
+    rows = zip(columns, values, *numbers, strict=False)
     return sorted((row for row in rows if row[2] > 0.0 and row[3]), key=lambda row: -row[2])
 
 
@@ -63,7 +64,7 @@ def brute_force(documents, y, event, alpha, prior, places):
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = logs[k] - np.log(share @ np.exp(logs[others]))
         words = vectorizer.get_feature_names_out().tolist()
-        found[k] = told("mail", words, ratio, counts[k], counts[others].sum(axis=0))
+        found[k] = told(repeat("mail"), words, ratio, counts[k], counts[others].sum(axis=0))
     return found
 
 
@@ -169,7 +170,8 @@ def by_brute_force(y, columns, alpha, places):
             mixed = np.average([p[k] for k in others], axis=0, weights=weights)
             with np.errstate(divide="ignore"):
                 ratio = np.log(p[c]) - np.log(mixed)
-            found[c] += told(name, values, ratio, count[c], np.sum([count[k] for k in others], 0))
+            rest = np.sum([count[k] for k in others], axis=0)
+            found[c] += told(repeat(name), values, ratio, count[c], rest)
     return {c: sorted(each, key=lambda v: (-v[2], -v[3])) for c, each in found.items()}
 
 
@@ -208,17 +210,12 @@ def test_columns_that_count_are_weighed_as_scikit_learn_estimates_them(wrap, fam
     logs = peer(alpha=0.5).fit(x, y).feature_log_prob_
     counted = x > 0 if value is True else x
     made = Fitted(tb.Tally.of(wrap(x), y, columns=family), Recipe((family,)))
+    names, expected = [f"x{j}" for j in range(6)], {}
+    for c in (0, 1):
+        counts = (counted[y == k].sum(axis=0) for k in (c, 1 - c))
+        expected[c] = told(names, repeat(value), logs[c] - logs[1 - c], *counts)
     for asked in (made, made.model):
-        got = most_informative(asked)
-        for c in (0, 1):
-            gap = {f"x{j}": logs[c, j] - logs[1 - c, j] for j in range(6)}
-            ratios = {each.column: each.log_ratio for each in got[c]}
-            telling = {name: each for name, each in gap.items() if each > 0.0}
-            assert ratios == pytest.approx(telling, rel=1e-9)
-            for each in got[c]:
-                j = int(each.column[1:])
-                assert (each.value, each.here) == (value, counted[y == c, j].sum())
-                assert each.elsewhere == counted[y != c, j].sum()
+        assert_same(most_informative(asked), expected, 10)
 
 
 def test_a_model_that_was_stated_has_no_counts():
