@@ -191,15 +191,12 @@ class Confusion(Renderable):
 
         It is 0 if all rows are of one class or all predictions are, as in scikit-learn.
         """
-        # Python's own numbers: the fourth power of a count may exceed 64 bits
-        predicted: list[Any] = self.counts.sum(1).tolist()
-        true: list[Any] = self.counts.sum(0).tolist()
-        if min(len(predicted) - predicted.count(0), len(true) - true.count(0)) < 2:
+        counts = self.counts.astype(np.float64)  # the fourth power of a count may exceed 64 bits
+        predicted, true = counts.sum(1), counts.sum(0)
+        spread = [math.sqrt(each @ (each.sum() - each)) for each in (predicted, true)]
+        if not all(spread):
             return 0.0
-        total = sum(true)
-        both = sum(self.true_positives.tolist()) * total
-        both -= sum(p * t for p, t in zip(predicted, true, strict=True))
-        spread = [math.sqrt(sum(n * (total - n) for n in each)) for each in (predicted, true)]
+        both = counts.trace() * true.sum() - predicted @ true
         return float(max(-1.0, min(1.0, both / spread[0] / spread[1])))
 
     def macro(self, name: str) -> float:

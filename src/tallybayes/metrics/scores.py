@@ -196,13 +196,10 @@ class Ranked:
         >>> order.roc_auc
         0.625
         """
-        if weights is not None and not weights.all():
-            counted = weights > 0.0
-            scores, of_class, weights = scores[counted], of_class[counted], weights[counted]
-        scores = np.ascontiguousarray(scores)  # a column of a table takes several times as long
+        one = np.ones(len(scores)) if weights is None else weights
+        scores, of_class, one = (each[one > 0.0] for each in (scores, of_class, one))
         distinct, places = np.unique(scores, return_inverse=True)
         thresholds, places = distinct[::-1], len(distinct) - 1 - places
-        one = np.ones(len(scores)) if weights is None else weights
 
         def count(side: NDArray[np.bool_]) -> Floats:
             return np.bincount(places[side], one[side], len(distinct)).astype(np.float64)
