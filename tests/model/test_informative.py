@@ -12,6 +12,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 import tallybayes as tb
 from tallybayes.model import Fitted, InformativeValue, Recipe, most_informative
+from tallybayes.model.informative import informative_values
 
 RNG = np.random.default_rng(2)
 NAMES = np.array([f"w{k:02d}" for k in range(30)])
@@ -216,6 +217,10 @@ def test_columns_that_count_are_weighed_as_scikit_learn_estimates_them(wrap, fam
         expected[c] = told(names, repeat(value), logs[c] - logs[1 - c], *counts)
     for asked in (made, made.model):
         assert_same(most_informative(asked), expected, 10)
+
+
+def test_of_one_class_nothing_tells():
+    assert informative_values(estimated(["win cash"], ["s"]), 3) == {"s": []}
 
 
 def test_a_model_that_was_stated_has_no_counts():

@@ -197,7 +197,8 @@ class Ranked:
         0.625
         """
         one = np.ones(len(scores)) if weights is None else weights
-        scores, of_class, one = (each[one > 0.0] for each in (scores, of_class, one))
+        counts = one > 0.0
+        scores, of_class, one = scores[counts], of_class[counts], one[counts]
         distinct, places = np.unique(scores, return_inverse=True)
         thresholds, places = distinct[::-1], len(distinct) - 1 - places
 

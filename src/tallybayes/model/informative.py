@@ -116,7 +116,7 @@ def _most(
         asked = column is None or entries.units == names.index(column)
         ratios = _against_others(entries.log_p[:, places], safe_log(of.prior)[places])
         counts = entries.counts[:, places]
-        rest = _of_others(np.add, counts, 0.0)
+        rest = _of_others(np.add, counts)
         for values, ratio, here, elsewhere in zip(
             most.values(), ratios.T, counts.T, rest.T, strict=True
         ):
@@ -141,17 +141,17 @@ def _against_others(logs: Floats, log_prior: Floats) -> Floats:
 
     Where the others have no prior, they are mixed evenly.
     """
-    prior = _of_others(np.logaddexp, log_prior[None], -np.inf)
-    even = _of_others(np.logaddexp, logs, -np.inf) - np.log(max(1, len(log_prior) - 1))
-    with np.errstate(invalid="ignore"):
-        mixed = _of_others(np.logaddexp, logs + log_prior, -np.inf) - prior
+    prior = _of_others(np.logaddexp, log_prior[None])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        even = _of_others(np.logaddexp, logs) - np.log(len(log_prior) - 1)
+        mixed = _of_others(np.logaddexp, logs + log_prior) - prior
         ratio = logs - np.where(np.isneginf(prior), even, mixed)
-    return np.where(np.isnan(ratio), 0.0, ratio)  # impossible here and there
+    return np.where(np.isnan(ratio), 0.0, ratio)  # impossible here and there, or no others
 
 
-def _of_others(add: np.ufunc, table: Floats, nothing: float) -> Floats:
+def _of_others(add: np.ufunc, table: Floats) -> Floats:
     """Return for each column what all others come to, in one pass from either side."""
-    edge = np.full((len(table), 1), nothing)
+    edge = np.full((len(table), 1), add.identity)
     before = add.accumulate(np.hstack([edge, table[:, :-1]]), axis=1)
     behind = add.accumulate(np.hstack([edge, table[:, :0:-1]]), axis=1)[:, ::-1]
     others: Floats = add(before, behind)
