@@ -98,16 +98,10 @@ def test_other_files_are_not_model_files(data, tmp_path):
     assert not is_model_file(tmp_path / "a")
 
 
-def test_a_tally_is_no_model_and_a_model_is_no_tally():
+def test_files_of_another_kind_or_format_are_named():
     refused(MODEL.fitted.tally.to_bytes(), "is not a model file")
     refused(WHOLE, "is not a tally", tb.Tally.from_bytes)
-
-
-def test_a_file_of_the_format_before_says_so():
     refused(b"PK\x03\x04" + bytes(100), "it is a zip, as model files were before; fit")
-
-
-def test_a_file_of_a_later_format_says_so_whatever_else_is_in_it():
     later = put_together({"something": "else"}, {"x": np.ones(2, np.float32)}, FORMAT + 5)
     refused(later, rf"newer version .*its format is {FORMAT + 5}, and .* up to {FORMAT}; upgrade")
 
