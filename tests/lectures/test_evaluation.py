@@ -67,7 +67,8 @@ def test_macro_averages_the_classes_and_micro_counts_them_together():
     each = [Fraction(3, 3), Fraction(2, 3), Fraction(1, 2)]
     assert confusion.precision.tolist() == [near(p) for p in each]
     assert confusion.macro("precision") == near(sum(each) / 3)
-    assert confusion.micro("precision") == near(Fraction(3 + 2 + 1, 3 + 3 + 2))
+    rows = Predictions.of(true, None, predicted)
+    assert rows.score("precision_micro") == near(Fraction(3 + 2 + 1, 3 + 3 + 2))
 
 
 def never_positive(healthy, patients):

@@ -35,10 +35,6 @@ def score_intervals(proba, predicted, true, weights=None, positive=None, **optio
     return metrics.score_intervals(rows_of(proba, predicted, true, weights, positive), **options)
 
 
-def score_of(name, *rows, **options):
-    return rows_of(*rows, **options).score(name)
-
-
 def drawn(n, classes, seed, weights=False, digits=1):
     """Probabilities with ties, predictions, true codes, weights."""
     rng = np.random.default_rng(seed)
@@ -72,9 +68,9 @@ def assert_variance(name, proba, predicted, true, weights=None):
         up, down = w.copy(), w.copy()
         up[row] += step
         down[row] -= step
-        up, down = (score_of(name, proba, predicted, true, each) for each in (up, down))
+        up, down = (rows_of(proba, predicted, true, each).score(name) for each in (up, down))
         changes.append(w[row] * (up - down) / (2 * step))
-    variance, score = np.square(changes).sum(), score_of(name, proba, predicted, true, w)
+    variance, score = np.square(changes).sum(), rows_of(proba, predicted, true, w).score(name)
     found = score_intervals(proba, predicted, true, weights)[name]
     if name == "matthews_corrcoef":
         variance, score, found = variance / 4, (score + 1) / 2, [(x + 1) / 2 for x in found]
@@ -151,7 +147,7 @@ def test_log_loss_and_brier_are_means_of_rows(classes):
     proba = (proba + 0.1) / (proba + 0.1).sum(1, keepdims=True)
     found = score_intervals(proba, predicted, true)
     for name in ("log_loss", "brier_score"):
-        rows = [score_of(name, proba[[k]], predicted[[k]], true[[k]]) for k in range(50)]
+        rows = [rows_of(proba[[k]], predicted[[k]], true[[k]]).score(name) for k in range(50)]
         mean, error = np.mean(rows), np.std(rows, ddof=1) / math.sqrt(50)
         assert found[name] == pytest.approx((mean - Z * error, mean + Z * error))
 

@@ -28,21 +28,6 @@ def test_of_two_classes_the_probabilities_of_one_are_enough():
     assert turned.proba.tolist() == found.proba.tolist()
 
 
-@pytest.mark.parametrize("kind", ["list", "numpy", "pandas", "polars", "arrow"])
-def test_labels_of_every_kind_are_read_alike(kind):
-    pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
-    make = {
-        "list": list,
-        "numpy": np.array,
-        "pandas": pandas.Series,
-        "polars": polars.Series,
-        "arrow": pyarrow.array,
-    }[kind]
-    found = Predictions.of(make(["b", "a", "b"]), HALF * 3)
-    assert found.classes == ("a", "b")
-    assert found.true.tolist() == [1, 0, 1]
-
-
 def test_parts_joined_are_folds_in_any_order_or_pieces_of_one_set():
     one = Predictions.of(["a", "b"], HALF * 2)
     two = Predictions.of(["b"], HALF, classes="ab")

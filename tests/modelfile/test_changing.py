@@ -27,6 +27,11 @@ def grown(before, n=1):
     return Stored(fitted, before.provenance.then(f"update: {n} rows", n))
 
 
+def refused(path, match, timeout=60.0):
+    with pytest.raises(tb.TallyBayesError, match=match), changing(path, timeout):
+        raise AssertionError
+
+
 def test_changes_are_written_one_after_the_other(path):
     with changing(path) as change:
         assert_same_stored(change.stored, small())
@@ -52,14 +57,8 @@ def test_nothing_is_written_unless_it_is_asked_for(path):
 
 
 def test_who_waits_too_long_is_told_so(path):
-    with (
-        changing(path),
-        pytest.raises(
-            tb.TallyBayesError, match=r"another program is changing .*a\.tally .*0\.05 s"
-        ),
-        changing(path, timeout=0.05),
-    ):
-        raise AssertionError
+    with changing(path):
+        refused(path, r"another program is changing .*a\.tally .*0\.05 s", timeout=0.05)
     with changing(path, timeout=0.0):
         pass
 
@@ -86,11 +85,7 @@ def test_a_link_and_what_it_leads_to_have_one_lock(path):
     folder.mkdir()
     (folder / "link").symlink_to(path)
     with changing(folder / "link") as change:
-        with (
-            pytest.raises(tb.TallyBayesError, match="another program"),
-            changing(path, timeout=0.0),
-        ):
-            raise AssertionError
+        refused(path, "another program", timeout=0.0)
         change.save(grown(change.stored))
     assert load(path).fitted.tally.rows.sum() == 4
     assert [each.name for each in folder.iterdir()] == ["link"]
@@ -100,9 +95,7 @@ def test_a_file_that_was_replaced_in_the_meantime_is_left_alone(path):
     other = stored(mixed())
     with changing(path) as change:
         save(path, other)  # by someone who knows nothing of the lock
-        with pytest.raises(
-            tb.TallyBayesError, match=r"was replaced by another program .*do it again"
-        ):
+        with pytest.raises(tb.TallyBayesError, match=r"replaced by another program .*do it again"):
             change.save(grown(change.stored))
     assert_same_stored(load(path), other)
     with changing(path) as change:
@@ -113,19 +106,12 @@ def test_a_file_that_was_replaced_in_the_meantime_is_left_alone(path):
 
 
 def test_a_file_that_is_not_there_or_is_none_is_an_error_and_leaves_no_lock(path, tmp_path):
-    with pytest.raises(tb.TallyBayesError, match="there is no file"), changing(tmp_path / "b"):
-        raise AssertionError
-    with pytest.raises(tb.TallyBayesError, match="is a folder"), changing(tmp_path):
-        raise AssertionError
+    refused(tmp_path / "b", "there is no file")
+    refused(tmp_path, "is a folder")
     assert [each.name for each in tmp_path.iterdir()] == ["a.tally"]
     path.write_text("hello")
-    with pytest.raises(tb.TallyBayesError, match="is not a model file"), changing(path):
-        raise AssertionError
-    with (
-        pytest.raises(tb.TallyBayesError, match="is not a model file"),
-        changing(path, timeout=0.0),
-    ):
-        raise AssertionError
+    refused(path, "is not a model file")
+    refused(path, "is not a model file", timeout=0.0)  # the lock was given back
 
 
 def test_whoever_may_write_the_model_may_lock_it(path):
@@ -159,9 +145,8 @@ def test_processes_that_update_at_once_lose_nothing(path):
     assert there.provenance.rows == 6 + n * len(who)
     assert len(there.provenance.history) == 2 + n * len(who)
     for name in who:
-        assert [
-            line for line in there.provenance.history if line.startswith(f"update {name} ")
-        ] == [f"update {name} {k}" for k in range(n)]
+        lines = [line for line in there.provenance.history if line.startswith(f"update {name} ")]
+        assert lines == [f"update {name} {k}" for k in range(n)]
     (block,) = (b for b in there.fitted.tally.blocks if hasattr(b, "labels"))
     counted = dict(zip(block.labels[0], block.rows.sum(axis=0).tolist(), strict=True))
     assert {name: counted[name] for name in who} == dict.fromkeys(who, n)

@@ -3,12 +3,11 @@
 import errno
 import io
 import os
-import random
 import signal
 import stat
 import subprocess
 import sys
-import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ import pytest
 import tallybayes as tb
 from modelfile.samples import assert_same_stored, mixed, small, stored
 from tallybayes.modelfile import dump_bytes, load, save
-from tiers import some
 
 OLD, NEW = small(), stored(mixed())
 
@@ -49,30 +47,20 @@ def test_whoever_reads_the_old_file_goes_on_reading_the_old_file(path):
 
 
 def test_a_model_is_read_from_bytes_files_and_pipes(path):
-    class Pipe(io.RawIOBase):
-        def __init__(self, data):
-            self.rest = io.BytesIO(data)
-
-        def readable(self):
-            return True
-
+    class Trickle(io.BytesIO):
         def seekable(self):
             return False
 
-        def readinto(self, buffer):
-            return self.rest.readinto(memoryview(buffer)[:7])  # a little at a time
+        def read(self, size=-1):
+            return super().read(min(size, 7))
 
     data = path.read_bytes()
-    for source in (data, bytearray(data), memoryview(data), io.BytesIO(data), Pipe(data)):
+    for source in (data, bytearray(data), memoryview(data), io.BytesIO(data), Trickle(data)):
         assert_same_stored(load(source), OLD)
     with path.open("rb", buffering=0) as file:
         assert_same_stored(load(file), OLD)
-    done = subprocess.run(
-        [sys.executable, "-c", "import sys; from tallybayes.modelfile import load\n"
-         "print(load(sys.stdin.buffer).provenance.rows)"],
-        input=data, capture_output=True, timeout=300, check=True,
-    )  # fmt: skip
-    assert done.stdout.strip() == b"6"
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as process:
+        assert_same_stored(load(process.stdout), OLD)
 
 
 def test_an_error_names_the_file_as_the_user_wrote_it(path, monkeypatch):
@@ -154,21 +142,9 @@ def test_what_cannot_be_read_says_why_and_what_to_do(path, tmp_path):
         load(text)
 
 
-class Trouble:
-    """A call that goes wrong, every time or when it is called for the nth time."""
-
-    def __init__(self, real, error, nth=1):
-        self.real, self.error, self.left = real, error, nth
-
-    def __call__(self, *args, **options):
-        self.left -= 1
-        if self.left == 0:
-            raise self.error
-        return self.real(*args, **options)
-
-
 FULL = OSError(errno.ENOSPC, "No space left on device")
 DENIED = PermissionError(errno.EACCES, "Permission denied")
+STEPS = ("open", "fsync", "replace", "fchmod", "write")
 REFUSALS = [
     ("fsync", FULL, "the disk is full; make room"),
     ("fsync", OSError(errno.EIO, "Input/output error"), "Input/output error; choose another"),
@@ -176,33 +152,28 @@ REFUSALS = [
     ("open", OSError(errno.EROFS, "Read-only file system"), "the disk can only be read"),
     ("replace", DENIED, "permission denied; change the permissions"),
     ("fchmod", DENIED, "permission denied; change the permissions"),
-    *((call, KeyboardInterrupt(), None) for call in ("open", "fsync", "replace", "fchmod")),
+    ("write", FULL, "the disk is full; make room"),
+    *((step, KeyboardInterrupt(), None) for step in STEPS),
+    ("write", SystemExit(1), None),
 ]
 
 
 @pytest.mark.parametrize(("call", "error", "why"), REFUSALS)
 def test_what_stops_a_step_leaves_the_old_file_and_no_other(path, monkeypatch, call, error, why):
-    with monkeypatch.context() as patch:
-        patch.setattr(os, call, Trouble(getattr(os, call), error))
-        expected = tb.TallyBayesError if why else KeyboardInterrupt
-        with pytest.raises(expected, match=why and f"a.tally cannot be written: {why}"):
-            save(path, NEW)
-    assert_same_stored(load(path), OLD)
-    assert names(path.parent) == ["a.tally"]
+    def stopped(*args, **options):
+        raise error
 
-
-@pytest.mark.parametrize("nth", [1, 2])
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), FULL, SystemExit(1)], ids=repr)
-def test_what_stops_the_writing_leaves_the_old_file_and_no_other(path, monkeypatch, nth, error):
     class Stopping(io.FileIO):
         def write(self, data):
-            return trouble(self, data)
+            return stopped() if self.tell() else super().write(data)  # a part is written
 
-    trouble = Trouble(io.FileIO.write, error, nth)
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fdopen", lambda number, mode: Stopping(number, mode.replace("b", "")))
-        expected = tb.TallyBayesError if error is FULL else type(error)
-        with pytest.raises(expected):
+        if call == "write":
+            patch.setattr(os, "fdopen", lambda number, _: Stopping(number, "w+"))
+        else:
+            patch.setattr(os, call, stopped)
+        expected = tb.TallyBayesError if why else type(error)
+        with pytest.raises(expected, match=why and f"a.tally cannot be written: {why}"):
             save(path, NEW)
     assert_same_stored(load(path), OLD)
     assert names(path.parent) == ["a.tally"]
@@ -245,6 +216,7 @@ save(sys.argv[1], stored)
 @pytest.mark.parametrize(
     ("call", "when", "survives"),
     [
+        ("fdopen", "after", "old"),
         ("fsync", "before", "old"),
         ("fsync", "after", "old"),
         ("replace", "before", "old"),
@@ -260,36 +232,7 @@ def test_a_process_that_dies_at_a_step_leaves_the_old_file_or_the_new(path, call
     assert_same_stored(load(path), OLD if survives == "old" else NEW)
 
 
-WRITING = """
-import sys
-from dataclasses import replace
-from tallybayes.modelfile import load, save
-first, second = load(sys.argv[1]), load(sys.argv[2])
-print("ready", flush=True)
-while True:
-    save(sys.argv[1], second)
-    save(sys.argv[1], first)
-"""
-
-
-def test_a_process_that_is_killed_at_any_moment_leaves_a_whole_file(path):
-    save(path.parent / "new.tally", NEW)
-    chance = random.Random(7)
-    for _ in range(some(10, 4)):
-        command = [sys.executable, "-c", WRITING, path, path.parent / "new.tally"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-            process.stdout.readline()
-            time.sleep(chance.random() * 0.03)
-            process.kill()
-        there = load(path)
-        is_new = len(there.fitted.tally.schema.names) > 2
-        assert_same_stored(there, NEW if is_new else OLD)
-        save(path, OLD)
-
-
 def test_two_threads_that_save_at_once_leave_one_whole_file(path):
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda k: save(path, NEW if k % 2 else OLD), range(40)))
     there = load(path)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.metrics.confusion import FOUR, MEASURES, MOST_CLASSES, Confusion
 from tallybayes.metrics.predictions import HeldOut, Predictions
 from tallybayes.metrics.scores import (
@@ -19,6 +18,7 @@ from tallybayes.metrics.scores import (
     GREATER_IS_BETTER,
     NAMES,
     Reliability,
+    check_score,
     mean_of_defined,
     n_zero_probability,
     sd_of_defined,
@@ -28,10 +28,6 @@ from tallybayes.rendering.words import counted
 from tallybayes.sources.labels import Label
 
 MOST_OF_ONE_CLASS = 0.8
-NO_RANKING = (
-    "roc_auc and average_precision are left out: in leave-one-out each row is scored by a model of "
-    "its own, and ranking such scores together is biased; use folds"
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,16 +85,7 @@ class ClassificationReport(Renderable):
     def of(cls, rows: Predictions, notes: Sequence[str] = ()) -> ClassificationReport:
         """Score predictions."""
         folds = tuple(part.scores() for part in rows.folds())
-        zero = n_zero_probability(rows)
-        confusion = rows.confusion
-        remarks = [*notes, *rows.notes, *_misleading(confusion), *_undefined(folds)]
-        if rows.held_out == "leave-one-out":
-            remarks.append(NO_RANKING)
-        if zero:
-            remarks.append(
-                f"{counted(zero, 'row')} had probability 0 for the true class, an infinite "
-                f"log-loss; it is computed as if each had probability {CLIP:g}"
-            )
+        zero, confusion = n_zero_probability(rows), rows.confusion
         return cls(
             confusion,
             rows.scores(),
@@ -109,7 +96,7 @@ class ClassificationReport(Renderable):
             rows.classes[rows.positive_place] if len(rows.classes) == 2 else None,
             rows.held_out,
             None if rows.training is None else rows.training().scores(),
-            tuple(remarks),
+            (*notes, *rows.notes, *_remarks(rows.held_out, confusion, folds, zero)),
         )
 
     def __getattr__(self, name: str) -> float:
@@ -118,8 +105,7 @@ class ClassificationReport(Renderable):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getitem__(self, name: str) -> float:
-        if name not in self.scores:
-            raise TallyBayesError(f"{name!r} is not a score; {did_you_mean(name, NAMES)}")
+        check_score(name)
         return self.scores[name]
 
     @property
@@ -219,23 +205,30 @@ class ClassificationReport(Renderable):
         )
 
 
-def _undefined(folds: Sequence[dict[str, float]]) -> Iterator[str]:
-    """Say which means are over fewer folds than there are."""
+def _remarks(
+    held_out: HeldOut, confusion: Confusion, folds: Sequence[dict[str, float]], zero: int
+) -> Iterator[str]:
+    """Say where accuracy misleads, and what is undefined, left out or made finite."""
+    rows = confusion.counts.sum(0)
+    share = float(rows.max() / rows.sum()) if rows.sum() else 0.0
+    if share > MOST_OF_ONE_CLASS:
+        label = confusion.classes[int(rows.argmax())]
+        yield (
+            f"accuracy misleads: {100 * share:.1f} % of the rows are of class {label!r}, so always "
+            "answering that would be right as often; look at precision and recall, F1 or balanced "
+            "accuracy"
+        )
     for name in NAMES:
         undefined = sum(math.isnan(fold[name]) for fold in folds)
         if undefined:
             yield f"{name} is undefined in {undefined} of {len(folds)} folds, left out of its mean"
-
-
-def _misleading(confusion: Confusion) -> list[str]:
-    """Say so if accuracy misleads because nearly all rows are of one class."""
-    rows = confusion.counts.sum(0)
-    share = float(rows.max() / rows.sum()) if rows.sum() else 0.0
-    if share <= MOST_OF_ONE_CLASS:
-        return []
-    label = confusion.classes[int(rows.argmax())]
-    return [
-        f"accuracy misleads: {100 * share:.1f} % of the rows are of class {label!r}, so always "
-        "answering that would be right as often; look at precision and recall, F1 or balanced "
-        "accuracy"
-    ]
+    if held_out == "leave-one-out":
+        yield (
+            "roc_auc and average_precision are left out: in leave-one-out each row is scored by a "
+            "model of its own, and ranking such scores together is biased; use folds"
+        )
+    if zero:
+        yield (
+            f"{counted(zero, 'row')} had probability 0 for the true class, an infinite log-loss; "
+            f"it is computed as if each had probability {CLIP:g}"
+        )

@@ -176,7 +176,8 @@ class Confusion(Renderable):
     @property
     def accuracy(self) -> float:
         """The share of rows that were predicted rightly."""
-        return self.micro("recall")
+        right = self.true_positives.sum()
+        return float(_ratio(right, right + self._wrong().sum()))
 
     @property
     def balanced_accuracy(self) -> float:
@@ -190,15 +191,12 @@ class Confusion(Renderable):
 
         It is 0 if all rows are of one class or all predictions are, as in scikit-learn.
         """
-        # Python's own numbers: the fourth power of a count may exceed 64 bits
-        predicted: list[Any] = self.counts.sum(1).tolist()
-        true: list[Any] = self.counts.sum(0).tolist()
-        if min(len(predicted) - predicted.count(0), len(true) - true.count(0)) < 2:
+        counts = self.counts.astype(np.float64)  # the fourth power of a count may exceed 64 bits
+        predicted, true = counts.sum(1), counts.sum(0)
+        spread = [math.sqrt(each @ (each.sum() - each)) for each in (predicted, true)]
+        if not all(spread):
             return 0.0
-        total = sum(true)
-        both = sum(self.true_positives.tolist()) * total
-        both -= sum(p * t for p, t in zip(predicted, true, strict=True))
-        spread = [math.sqrt(sum(n * (total - n) for n in each)) for each in (predicted, true)]
+        both = counts.trace() * true.sum() - predicted @ true
         return float(max(-1.0, min(1.0, both / spread[0] / spread[1])))
 
     def macro(self, name: str) -> float:
@@ -206,20 +204,12 @@ class Confusion(Renderable):
 
         What is undefined counts as 0, as with scikit-learn's ``zero_division=0``.
         """
-        values = np.nan_to_num(getattr(self, _measure(name)))
+        if name not in MEASURES:
+            hint = did_you_mean(name, MEASURES)
+            raise TallyBayesError(f"{name!r} is no measure of a class; {hint}")
+        values = np.nan_to_num(getattr(self, name))
         occurs = (self.counts.sum(0) > 0) | (self.counts.sum(1) > 0)
         return float(values[occurs].mean()) if occurs.any() else math.nan
-
-    def micro(self, name: str) -> float:
-        """Return a measure of the true and false positives and negatives of all classes together.
-
-        Every row counts as a positive once and as a negative for each other class, so precision,
-        recall and F1 are all equal to the accuracy.
-        """
-        right, wrong = self.true_positives.sum(), self.false_positives.sum()
-        if _measure(name) == "specificity":
-            right = self.true_negatives.sum()
-        return float(_ratio(right, right + wrong))
 
     def of_class(self, label: Label) -> dict[str, float]:
         """Return the numbers of one class, as the positive one against all others."""
@@ -266,10 +256,10 @@ class Confusion(Renderable):
         return np.asarray(others @ self.counts.sum(0))
 
 
-def place_of(label: Label, classes: Sequence[Label]) -> int:
-    """Return the place of a class."""
+def place_of(label: Any, classes: Sequence[Label], what: str = "") -> int:
+    """Return the place of a class; `what` begins the error about a label that is none."""
     if label not in classes:
-        raise TallyBayesError(f"{label!r} is not a class; {did_you_mean(label, classes)}")
+        raise TallyBayesError(f"{what}{label!r} is not a class; {did_you_mean(label, classes)}")
     return classes.index(label)
 
 
@@ -278,10 +268,3 @@ def _ratio(part: Any, whole: Any) -> Floats:
     whole = np.asarray(whole, np.float64)
     share: Floats = np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
     return share
-
-
-def _measure(name: str) -> str:
-    """Return the name of a measure of one class, or raise."""
-    if name not in MEASURES:
-        raise TallyBayesError(f"{name!r} is no measure of a class; {did_you_mean(name, MEASURES)}")
-    return name

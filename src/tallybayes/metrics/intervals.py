@@ -80,8 +80,6 @@ def score_intervals(
     >>> round(low, 3), round(high, 3)
     (0.301, 0.954)
     """
-    for name in names:
-        check_score(name)
     check_level(level)
     z, rows = NormalDist().inv_cdf((1.0 + level) / 2.0), _scaled(rows)
     counts = squares = rows.confusion.counts.astype(np.float64)
@@ -118,6 +116,7 @@ def _scaled(rows: Predictions) -> Predictions:
 
 def _interval(name: str, rows: Predictions, counts: Floats, squares: Floats, z: float) -> Interval:
     """Return the interval of one score."""
+    check_score(name)
     n = len(rows.classes)
     if name in NO_INTERVAL or not counts.sum() > 0.0:
         return UNKNOWN
@@ -159,12 +158,11 @@ def _of_all_classes(name: str, counts: Floats, squares: Floats, z: float) -> Int
     if name != "matthews_corrcoef":
         among = real if name == "balanced_accuracy" else real | (predicted > 0.0)
         score, influence = _of_mean_share(name, counts, among)
-        return _matched(score, float((squares * influence**2).sum()), trials, z)
+        return _matched(score, influence, squares, trials, z)
     if min(real.sum(), (predicted > 0.0).sum()) < 2:
         return UNKNOWN
     correlation, influence = _of_matthews(counts)
-    variance = float((squares * influence**2).sum())
-    low, high = _matched((correlation + 1.0) / 2.0, variance / 4.0, trials, z)
+    low, high = _matched((correlation + 1.0) / 2.0, influence / 2.0, squares, trials, z)
     return 2.0 * low - 1.0, 2.0 * high - 1.0
 
 
@@ -200,8 +198,7 @@ def _of_matthews(counts: Floats) -> tuple[float, Floats]:
 
 def _of_mean(values: Floats, weights: Floats, z: float, most: float) -> Interval:
     """Return the interval of the mean of one value a row, each of them from 0 to `most`."""
-    share = weights / weights.sum()
-    trials = 1.0 / float(share @ share)
+    share, trials = weights / weights.sum(), _effective(weights)
     if trials < 1.0 + 1e-9 or np.ptp(values) <= 1e-12 * most:
         return UNKNOWN
     mean = float(share @ values)
@@ -236,15 +233,15 @@ def _of_roc_auc(rows: Predictions, z: float) -> Interval:
         sizes.append(min(inside, outside))
     if not areas:
         return UNKNOWN
-    part = influence * weights / len(areas)
-    # a single row has no variance to show
-    variance = 0.0 if len(areas) == 1 and min(sizes) < 2.0 else float(part @ part)
-    return _matched(math.fsum(areas) / len(areas), variance, _mean_trials(np.array(sizes)), z)
+    if len(areas) == 1 and min(sizes) < 2.0:
+        influence[:] = 0.0  # a single row has no variance to show
+    trials = _mean_trials(np.array(sizes))
+    return _matched(math.fsum(areas) / len(areas), influence / len(areas), weights**2, trials, z)
 
 
-def _matched(score: float, variance: float, trials: float, z: float) -> Interval:
+def _matched(score: float, influence: Floats, squares: Floats, trials: float, z: float) -> Interval:
     """Return Wilson's interval for as many trials as give this variance, if it says anything."""
-    spread = score * (1.0 - score)
+    spread, variance = score * (1.0 - score), float((squares * influence**2).sum())
     if variance > 1e-14 and spread > 1e-12:
         trials = spread / variance
     return wilson(score, trials, z)

@@ -14,15 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.kernels.threads import over_rows
 from tallybayes.metrics.confusion import Confusion, place_of
-from tallybayes.metrics.scores import (
-    BINS,
-    NAMES,
-    Ranked,
-    Reliability,
-    scores,
-    standard_error,
-)
+from tallybayes.metrics.scores import BINS, NAMES, Ranked, Reliability, score_of, standard_error
+from tallybayes.sources import ArrowColumn
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.sources.weights import weights_of
 
@@ -146,14 +141,8 @@ class Predictions:
             posterior = estimator.predict_proba(X)
             proba = np.zeros((len(posterior), len(labels)))
             proba[:, codes_of(known, labels, "the classes")] = posterior
-        return cls.of(
-            y,
-            proba,
-            estimator.predict(X),
-            classes=labels,
-            sample_weight=sample_weight,
-            positive=getattr(estimator, "positive", None),
-        )
+        more = {"sample_weight": sample_weight, "positive": getattr(estimator, "positive", None)}
+        return cls.of(y, proba, estimator.predict(X), classes=labels, **more)
 
     @classmethod
     def joined(cls, parts: Sequence[Predictions], *, folds: bool = True) -> Predictions:
@@ -163,14 +152,14 @@ class Predictions:
             return first
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts])
-            for name in (*ARRAYS, "row_numbers")
+            for name in (*ARRAYS, "rows")
             if getattr(first, name) is not None
         }
-        numbers = arrays.pop("row_numbers")
         if not folds:
-            return replace(first, **arrays, rows=None if first.rows is None else numbers)
+            return replace(first, **arrays)
         arrays["fold"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-        return replace(first, **arrays, rows=numbers, held_out="folds")
+        arrays["rows"] = np.concatenate([part.row_numbers for part in parts])
+        return replace(first, **arrays, held_out="folds")
 
     def __len__(self) -> int:
         return len(self.true)
@@ -268,11 +257,12 @@ class Predictions:
         Traceback (most recent call last):
         tallybayes.errors.TallyBayesError: 'acuracy' is not a score; did you mean 'accuracy'?
         """
-        return scores(self, (name,))[name]
+        return self.scores((name,))[name]
 
     def scores(self, names: Sequence[str] = NAMES) -> dict[str, float]:
         """Return several scores by name."""
-        return scores(self, names)
+        confusion = self.confusion
+        return {name: score_of(name, self, confusion) for name in names}
 
     def standard_error(self, name: str) -> float:
         """Return the standard error of a score: over rows where it is a mean, else over folds."""
@@ -296,12 +286,12 @@ class Predictions:
 
 def winners(table: Floats, classes: Sequence[Label], positive: Label | None = None) -> Codes:
     """Return the greatest score's place; ties go to the first class, to the positive one last."""
-    if positive is None:
-        first: Codes = table.argmax(axis=1)
-        return first
-    last = classes.index(positive)
-    order = np.array([k for k in range(len(classes)) if k != last] + [last])
-    chosen: Codes = order[table[:, order].argmax(axis=1)]
+    order = sorted(range(len(classes)), key=lambda place: classes[place] == positive)
+    if order != list(range(len(classes))):
+        table = table[:, order]
+    best = np.empty(len(table), np.intp)
+    over_rows(lambda rows: table[rows].argmax(axis=1, out=best[rows]), len(table), table.size)
+    chosen: Codes = np.array(order)[best]
     return chosen
 
 
@@ -337,18 +327,21 @@ def classes_of(labels: Any, what: str) -> tuple[Label, ...]:
 
 def codes_of(labels: Any, classes: Sequence[Label], what: str) -> Codes:
     """Return the place of each label among the classes; none may be missing or unknown."""
-    codes, found = encode(labels, what)
+    arrow = isinstance(labels, ArrowColumn)
+    codes, found = labels.codes(slice(0, len(labels))) if arrow else encode(labels, what)
     place = {label: k for k, label in enumerate(classes)}
-    places: Codes = np.array([*(place.get(label, -2) for label in found), -1], np.intp)[codes]
-    if len(places) and places.min() < 0:
-        row = int(np.argmax(places < 0))
-        if places[row] == -1:
-            raise TallyBayesError(
-                f"{what}: the label of row {row} is missing; drop the row or label it", [row]
-            )
-        label = found[codes[row]]
-        hint = did_you_mean(label, classes)
-        raise TallyBayesError(
-            f"{what} holds {label!r} in row {row}, which is not a class; {hint}", [row]
-        )
+    places: Codes = np.array([*(place.get(label, -1) for label in found), -1], np.intp)[codes]
+    if bad := np.flatnonzero(places < 0).tolist():
+        hints = {label: did_you_mean(label, classes) for label in found if label not in place}
+        missing, first = "is missing; drop the row or label it", int(codes[bad[0]])
+        rows = {
+            row: f"the class {found[code]!r} is unknown to the model; {hints[found[code]]}"
+            if code >= 0
+            else f"the label {missing}"
+            for row, code in zip(bad, codes[bad].tolist(), strict=True)
+        }
+        if first < 0:
+            raise TallyBayesError(f"{what}: the label of row {bad[0]} {missing}", rows)
+        said = f"{what} holds {found[first]!r} in row {bad[0]}"
+        raise TallyBayesError(f"{said}, which is not a class; {hints[found[first]]}", rows)
     return places

@@ -18,7 +18,7 @@ out makes its class a little rarer and ranks it a little lower.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,29 +59,22 @@ def check_score(name: str) -> None:
         raise TallyBayesError(f"{name!r} is not a score; {did_you_mean(name, NAMES)}")
 
 
-def scores(rows: Predictions, names: Sequence[str] = NAMES) -> dict[str, float]:
-    """Return several scores by name: see `Predictions.scores`."""
-    for name in names:
-        check_score(name)
-    confusion = rows.confusion
-    return {name: _score(name, rows, confusion) for name in names}
-
-
-def _score(name: str, rows: Predictions, confusion: Confusion) -> float:
+def score_of(name: str, rows: Predictions, confusion: Confusion) -> float:
+    """Return one score: see `Predictions.score`."""
+    check_score(name)
+    if name.endswith("_micro"):  # every row is a positive once, so all of these are equal
+        return confusion.accuracy
     if name in MEANS:
         return mean(MEANS[name](rows), rows.shares)
     if name in RANKING:
         return _ranking(name, rows)
     if name == "expected_calibration_error":
         return rows.reliability().error
-    measure, _, kind = name.partition("_")
-    if kind in ("macro", "micro"):
-        return float(getattr(confusion, kind)(measure))
-    if name not in MEASURES:
-        return float(getattr(confusion, name))
-    if len(rows.classes) != 2:
-        return confusion.macro(name)
-    return float(getattr(confusion, name)[rows.positive_place])
+    if name in MEASURES and len(rows.classes) == 2:
+        return float(getattr(confusion, name)[rows.positive_place])
+    if (measure := name.removesuffix("_macro")) in MEASURES:
+        return confusion.macro(measure)
+    return float(getattr(confusion, name))
 
 
 def _of_true(rows: Predictions) -> Floats:
@@ -203,13 +196,11 @@ class Ranked:
         >>> order.roc_auc
         0.625
         """
-        if weights is not None and not weights.all():
-            counted = weights > 0.0
-            scores, of_class, weights = scores[counted], of_class[counted], weights[counted]
-        scores = np.ascontiguousarray(scores)  # a column of a table takes several times as long
+        one = np.ones(len(scores)) if weights is None else weights
+        counts = one > 0.0
+        scores, of_class, one = scores[counts], of_class[counts], one[counts]
         distinct, places = np.unique(scores, return_inverse=True)
         thresholds, places = distinct[::-1], len(distinct) - 1 - places
-        one = np.ones(len(scores)) if weights is None else weights
 
         def count(side: NDArray[np.bool_]) -> Floats:
             return np.bincount(places[side], one[side], len(distinct)).astype(np.float64)

@@ -10,18 +10,14 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.families.parameters import safe_log
-from tallybayes.kernels.scoring import log_sum_exp
+from tallybayes.metrics.confusion import place_of
 from tallybayes.model.factors import Factor
-from tallybayes.model.model import Model, place_of_class
+from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted
 from tallybayes.sources.labels import Label
 from tallybayes.tokenizer import Words
 
 Floats = NDArray[np.float64]
-
-NO_SINGLE_VALUE = (
-    "of which no single value tells anything; diagnose() says how much the whole column tells"
-)
 
 
 class InformativeValue(NamedTuple):
@@ -86,14 +82,17 @@ def most_informative(
     if between is not None:
         if not isinstance(between, tuple | list) or len({*between}) != 2 or len(between) != 2:
             raise TallyBayesError(f"between is {between!r}; give two different classes")
-        places = [place_of_class(label, of.classes, "between:") for label in between]
+        places = [place_of(label, of.classes, "between: ") for label in between]
     elif len(places) < 2:
         what = "word" if texts else "value"
         raise TallyBayesError(f"there is only one class, so no {what} tells anything")
     most = _most(of, texts or factors, n, places, column)
     if most is None:
         what = f"{column!r} holds numbers" if column else "the model has columns of numbers only"
-        raise TallyBayesError(f"{what}, {NO_SINGLE_VALUE}")
+        raise TallyBayesError(
+            f"{what}, of which no single value tells anything; diagnose() says how much the whole "
+            "column tells"
+        )
     return most
 
 
@@ -107,44 +106,53 @@ def _most(
 ) -> dict[Label, list[InformativeValue]] | None:
     """Return the values that tell most; None if of no factor a single value can tell anything."""
     order = {str(name): number for number, name in enumerate(of.schema.names)}
-    log_prior = safe_log(of.prior)[places]
     most: dict[Label, list[InformativeValue]] = {of.classes[place]: [] for place in places}
-    of_factors = [(factor, factor.parameters.entries()) for factor in factors]
-    for factor, entries in of_factors:
+    some = False
+    for factor in factors:
+        entries = factor.parameters.entries()
         if entries is None:
             continue
-        names = [str(name) for name in factor.names]
+        some, names = True, [str(name) for name in factor.names]
         asked = column is None or entries.units == names.index(column)
-        logs, counts = entries.log_p[:, places], entries.counts[:, places]
-        for k, place in enumerate(places):
-            others = [j for j in range(len(places)) if j != k]
-            ratio = _against(logs, log_prior, k, others)
-            here, elsewhere = counts[:, k], counts[:, others].sum(axis=1)
+        ratios = _against_others(entries.log_p[:, places], safe_log(of.prior)[places])
+        counts = entries.counts[:, places]
+        rest = _of_others(np.add, counts)
+        for values, ratio, here, elsewhere in zip(
+            most.values(), ratios.T, counts.T, rest.T, strict=True
+        ):
             telling = np.flatnonzero((ratio > 0.0) & ((here > 0.0) | np.isnan(here)) & asked)
             best = telling[np.lexsort((-here[telling], -ratio[telling]))][:n]
-            most[of.classes[place]] += [
-                InformativeValue(names[entries.units[e]], entries.values[e], *numbers)
-                for e, *numbers in zip(
-                    best.tolist(),
-                    *(x[best].tolist() for x in (ratio, here, elsewhere)),
-                    strict=True,
-                )
+            numbers = (x[best].tolist() for x in (ratio, here, elsewhere))
+            values += [
+                InformativeValue(names[entries.units[e]], entries.values[e], *said)
+                for e, *said in zip(best.tolist(), *numbers, strict=True)
             ]
 
     def rank(value: InformativeValue) -> tuple[float, ...]:
         return -value.log_ratio, -np.nan_to_num(value.here), order.get(value.column, len(order))
 
-    if all(entries is None for _, entries in of_factors):
+    if not some:
         return None
     return {label: sorted(values, key=rank)[:n] for label, values in most.items()}
 
 
-def _against(logs: Floats, log_prior: Floats, k: int, others: list[int]) -> Floats:
-    """Return log P(w | class k) - log P(w | the others), for every w (down)."""
-    prior = log_prior[others]
-    if np.isneginf(prior).all():
-        prior = np.zeros(len(others))
-    mixed = log_sum_exp(logs[:, others] + prior) - float(log_sum_exp(prior[None])[0])
-    with np.errstate(invalid="ignore"):
-        ratio = logs[:, k] - mixed
-    return np.where(np.isnan(ratio), 0.0, ratio)  # impossible here and there
+def _against_others(logs: Floats, log_prior: Floats) -> Floats:
+    """Return log P(w | class) - log P(w | the others by their priors), for w down, classes across.
+
+    Where the others have no prior, they are mixed evenly.
+    """
+    prior = _of_others(np.logaddexp, log_prior[None])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        even = _of_others(np.logaddexp, logs) - np.log(len(log_prior) - 1)
+        mixed = _of_others(np.logaddexp, logs + log_prior) - prior
+        ratio = logs - np.where(np.isneginf(prior), even, mixed)
+    return np.where(np.isnan(ratio), 0.0, ratio)  # impossible here and there, or no others
+
+
+def _of_others(add: np.ufunc, table: Floats) -> Floats:
+    """Return for each column what all others come to, in one pass from either side."""
+    edge = np.full((len(table), 1), add.identity)
+    before = add.accumulate(np.hstack([edge, table[:, :-1]]), axis=1)
+    behind = add.accumulate(np.hstack([edge, table[:, :0:-1]]), axis=1)[:, ::-1]
+    others: Floats = add(before, behind)
+    return others

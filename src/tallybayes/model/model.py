@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.batches import Batch, Block, batches, cells_of
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn, whole
+from tallybayes.errors import TallyBayesError, TallyBayesWarning, number, warn, whole
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.choice import part_of
 from tallybayes.kernels.scoring import log_sum_exp, shares
-from tallybayes.kernels.threads import over_rows
+from tallybayes.metrics.confusion import place_of
+from tallybayes.metrics.predictions import winners
 from tallybayes.model.calibration import Calibration
 from tallybayes.model.column import ModelColumn
 from tallybayes.model.factors import Factor
@@ -87,7 +88,7 @@ class Model:
     def __post_init__(self) -> None:
         self.prior = self.counted.prior.probabilities(self.classes, self.counted.weight)
         if self.positive is not None:
-            place_of_class(self.positive, self.classes, "the positive class")
+            place_of(self.positive, self.classes, "the positive class ")
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
@@ -253,8 +254,8 @@ class Model:
 
     def judged_from(self, scores: Floats) -> tuple[Floats, NDArray[np.intp]]:
         """Return the same from log scores, which are overwritten."""
-        winners = winners_of(scores, self.prior, self.classes, self.positive)
-        return self.posterior_from(scores), winners
+        places = winners_of(scores, self.prior, self.classes, self.positive)
+        return self.posterior_from(scores), places
 
     def decide(self, X: Any, losses: Mapping[Any, Mapping[Any, float]] | None = None) -> Array:
         """Return the decision of least expected loss for each row.
@@ -280,7 +281,7 @@ class Model:
         table = np.empty((len(self.classes), len(losses)))
         for k, (decision, row) in enumerate(losses.items()):
             for label in row:
-                place_of_class(label, self.classes, f"losses of {decision!r}:")
+                place_of(label, self.classes, f"losses of {decision!r}: ")
             for c, label in enumerate(self.classes):
                 what = f"losses of {decision!r}: the loss in class {label!r}"
                 table[c, k] = number(row.get(label), what)
@@ -359,7 +360,7 @@ class Model:
             if name not in self.schema.names:  # what is counted beside them cannot be given
                 raise no_column(name, [*self.schema.names, self.schema.target])
         if label is not None:
-            classes = np.full(n, place_of_class(label, self.classes, "given:"))
+            classes = np.full(n, place_of(label, self.classes, "given: "))
         else:
             p = np.array(list(self.posterior_of(fixed).values())) if fixed else self.prior
             classes = rng.choice(len(p), size=n, p=p / p.sum())
@@ -377,14 +378,6 @@ class Model:
         return {**records, self.schema.target: np.array(self.classes)[classes]}
 
 
-def place_of_class(label: Any, classes: Sequence[Label], what: str) -> int:
-    """Return the place of a class; `what` is said of a label that is none."""
-    if label not in classes:
-        hint = did_you_mean(label, classes)
-        raise TallyBayesError(f"{what} {label!r} is not a class; {hint}")
-    return list(classes).index(label)
-
-
 def winners_of(
     joint: Floats,
     prior: Floats,
@@ -392,22 +385,17 @@ def winners_of(
     positive: Label | None,
     numbers: NDArray[np.int64] | None = None,
 ) -> NDArray[np.intp]:
-    """Return the place of the class with the greatest score in each row.
+    """Return the place of the class with the greatest score in each row: see `winners`.
 
-    Ties go to the first class, and to a positive class last. Where no class is possible the prior
-    decides, which may be one for all rows or one a row; a warning tells their `numbers`.
+    Where no class is possible the prior decides, which may be one for all rows or one a row; a
+    warning tells their `numbers`.
     """
-    order = [k for k, label in enumerate(classes) if label != positive]
-    order += [k for k, label in enumerate(classes) if label == positive]
-    if order != sorted(order):
-        joint = joint[:, order]
-    best = np.empty(len(joint), np.intp)
-    over_rows(lambda rows: joint[rows].argmax(axis=1, out=best[rows]), len(joint), joint.size)
-    impossible = np.isneginf(joint[np.arange(len(joint)), best])
+    places = winners(joint, classes, positive)
+    impossible = np.isneginf(joint[np.arange(len(joint)), places])
     if impossible.any():
         _warn_of_impossible(impossible, numbers)
-        best[impossible] = np.broadcast_to(prior, joint.shape)[impossible][:, order].argmax(axis=1)
-    places: NDArray[np.intp] = np.array(order)[best]
+        of_rows = np.broadcast_to(prior, joint.shape)[impossible]
+        places[impossible] = winners(of_rows, classes, positive)
     return places
 
 

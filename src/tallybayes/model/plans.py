@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, did_you_mean
+from tallybayes.errors import TallyBayesError
 from tallybayes.kind import Kind
 from tallybayes.metrics import Predictions
+from tallybayes.metrics.predictions import codes_of
 from tallybayes.model.model import Model
 from tallybayes.model.recipe import Fitted
 from tallybayes.schema import Schema
@@ -184,7 +185,8 @@ class ScorePlan:
     def predictions(self, table: Any) -> Predictions:
         """Return what the model says of the rows of a table, beside the truth."""
         classes, positive = self.model.classes, self.model.positive
-        true = _places(ArrowColumn(self.target, table.column(self.target)), classes)
+        labels = ArrowColumn(self.target, table.column(self.target))
+        true = codes_of(labels, classes, f"column {self.target!r}")
         weights = _weights(table, self.weight)
         posterior, winners = self.model.judged(source_of(table, self.model.schema.names))
         return Predictions(classes, true, winners, posterior, weights, positive=positive)
@@ -235,20 +237,6 @@ def _weights(table: Any, name: str | None) -> Floats | None:
             f"column {name!r} is missing, negative or too large, which is no weight",
             list(error.rows),
         ) from None
-
-
-def _places(labels: ArrowColumn, classes: tuple[Label, ...]) -> NDArray[np.intp]:
-    """Return the places of labels among the classes; those that are missing or unknown raise."""
-    codes, names = labels.codes(slice(0, len(labels)))
-    place = {label: k for k, label in enumerate(classes)}
-    true: NDArray[np.intp] = np.array([*(place.get(n, -1) for n in names), -1], np.intp)[codes]
-    bad = np.flatnonzero(true < 0).tolist()
-    if bad:
-        hints = {n: did_you_mean(n, classes) for n in names if n not in place}
-        whys = [f"the class {n!r} is unknown to the model; {hints.get(n)}" for n in names]
-        whys.append("the label is missing; drop the row or label it")
-        raise TallyBayesError(whys[codes[bad[0]]], {row: whys[codes[row]] for row in bad})
-    return true
 
 
 def _as_arrow(classes: tuple[Label, ...]) -> Any:

@@ -26,6 +26,7 @@ from tallybayes.tallies import Tally
 Array = NDArray[Any]
 
 EMPIRICAL = Empirical()
+UNSTATED = LAPLACE, "ignore"  # the smoothing, and what is done with unseen values
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,11 @@ class Recipe:
         schema = tally.schema
         self._check(schema)
         # columns of equal families go together
-        chosen = {name: _stated(family) for name, family in self.columns.items()}
+        chosen = {n: family.with_defaults(*UNSTATED) for n, family in self.columns.items()}
         declared = {**schema.edges, **schema.declared}
         for number, group in enumerate(schema.groups):
             names, block = schema.names_of(group), tally.blocks[number]
-            default = _stated(family_for(group.kind, self.families))
+            default = family_for(group.kind, self.families).with_defaults(*UNSTATED)
             for family, units in _shared_out(names, group.kind, default, chosen):
                 some = [names[place] for place in units] if units else names
                 values = [declared.get(name, ()) for name in some] if declared else ()
@@ -215,11 +216,6 @@ def _check_family(family: Any, where: str) -> None:
     if isinstance(family, type) or not hasattr(family, "estimate"):
         name = getattr(family, "__name__", "Gaussian")
         raise TallyBayesError(f"{where}: {family!r} is not a family; use for example {name}()")
-
-
-def _stated(family: Family) -> Family:
-    """Return the family with the smoothing that is meant where nobody states one."""
-    return family.with_defaults(LAPLACE, "ignore")
 
 
 def applicable(families: Sequence[Family], schema: Schema) -> tuple[Family, ...]:

@@ -178,13 +178,15 @@ def resolve(
     Returns what a schema takes, and the specification to remember. They differ in columns without
     a value yet: the schema has them in one interval, and what they are stays open.
     """
+    if not spec.needs_labels:
+        return spec.declared(source.names), spec
     settled: dict[str, Any] = {}
     empty: dict[str, Any] = {}
-    labels = encode_classes(y, source.n_rows) if spec.needs_labels else None
-    for name in source.names if labels else ():
+    labels = encode_classes(y, source.n_rows)
+    for name in source.names:
         word = spec.of(name)
         family = _open_family(word)
-        if family is None or labels is None:
+        if family is None:
             continue
         column = selected(source, source.names, [name]).columns[name]
         x = np.asarray(column.numbers(slice(0, source.n_rows)), np.float64)
@@ -192,16 +194,14 @@ def resolve(
         settled[name] = cut if word is family else structs.replace(word, edges=cut.kind.edges)
         if np.isnan(x if weights is None else x[weights > 0.0]).all():
             empty[name] = word
-    known = spec.with_words(settled) if settled else spec
-    return known.declared(source.names), known.with_words(empty) if empty else known
+    known = spec.with_words(settled)
+    return known.declared(source.names), known.with_words(empty)
 
 
 def _open_family(word: Any) -> Family | None:
     """Return the family that has to see labels before it knows what to count, if that is meant."""
     family = default_family(word) if isinstance(word, Intervals) else word
-    if isinstance(family, Family) and family.needs_labels():
-        return None if isinstance(word, Intervals) and word.edges is not None else family
-    return None
+    return family if isinstance(family, Family) and family.needs_labels() else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,21 +59,13 @@ class ModelSummary(Renderable):
             shared = len(present) < len(names)  # by a bag
             for place, name in enumerate(names):
                 missing[name] = self.rows - int(present[0 if shared else place])
-        exponents = self._exponents()
+        calibration, exponents = recipe.calibration, {}
+        if calibration is not None and calibration.exponents:
+            units = self.fitted.model.units
+            exponents = {name: f" ^ {unit.exponent:.3f}" for name, unit in units.items()}
         for name, reason in zip(schema.names, schema.reasons, strict=True):
             family = f"{recipe.family_of(schema, name)}{exponents.get(name, '')}"
             yield ColumnSummary(name, family, reason, missing[name])
-
-    def _exponents(self) -> dict[str, str]:
-        """Write the exponents of a calibration, by column."""
-        calibration = self.fitted.recipe.calibration
-        written: dict[str, str] = {}
-        if calibration is not None and calibration.exponents:
-            for plan in self.fitted.recipe.plan(self.fitted.tally):
-                found = calibration.exponents_of(plan.names, plan.title)  # one for a whole bag
-                for place, name in enumerate(plan.names):
-                    written[name] = f" ^ {found[place if len(found) > 1 else 0]:.3f}"
-        return written
 
     @property
     def caption(self) -> str:
