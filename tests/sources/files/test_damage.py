@@ -8,9 +8,7 @@ import sys
 import zipfile
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from pyarrow import ipc, parquet
 
 from sources.files.reading import (
     RECORDS,
@@ -19,6 +17,7 @@ from sources.files.reading import (
     message_of,
     rows_of,
     small_blocks,
+    stored,
     written,
 )
 from tallybayes.sources import open_rows
@@ -27,23 +26,10 @@ from tiers import crossed
 WANTED = {"income": "number", "age": "number", "status": "category", "y": "category"}
 
 
-def parquet_bytes():
-    sink = io.BytesIO()
-    parquet.write_table(pa.table(TABLE), sink, row_group_size=20)
-    return sink.getvalue()
-
-
-def arrow_bytes(new):
-    sink = io.BytesIO()
-    with new(sink, pa.table(TABLE).schema) as writer:
-        writer.write_table(pa.table(TABLE), 20)
-    return sink.getvalue()
-
-
 WHOLE = {
-    "rows.parquet": parquet_bytes(),
-    "file.arrow": arrow_bytes(ipc.new_file),
-    "stream.arrow": arrow_bytes(ipc.new_stream),
+    "rows.parquet": stored("parquet", rows=20),
+    "file.arrow": stored("arrow", rows=20),
+    "stream.arrow": stored("arrows", rows=20),
 }
 
 

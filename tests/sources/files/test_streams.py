@@ -133,7 +133,7 @@ class StopError(Exception):
 
 def stop(path):
     with closing(work_on(path, numbers)) as results:
-        next(results)
+        next(iter(results))
         assert threads()
     raise StopError
 
