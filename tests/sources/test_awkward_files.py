@@ -5,6 +5,7 @@ import io
 import json
 import os
 import time
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -38,19 +39,17 @@ def write(path, *tables):
             writer.write(writer.encode(table))
 
 
-def predicted(tmp_path, path, name, **how):
-    stored = train(path, "y", scores=False).stored
-    predict(stored, path, tmp_path / name, keep=None, **how)
+def predicted(tmp_path, path, name, read=None):
+    stored = train(path, "y", scores=False, read=read).stored
+    predict(stored, path, tmp_path / name, keep=None, read=read)
     return (tmp_path / name).read_text()
 
 
 @pytest.mark.parametrize("bad", ["", "1,2\n"], ids=["sound", "with a row that does not fit"])
 def test_columns_that_are_kept_pass_through_as_they_are_written(tmp_path, bad):
-    path = tmp_path / "rows.csv"
+    path, skip = tmp_path / "rows.csv", ReadOptions(bad_rows="skip")
     path.write_text(KEPT + bad)
-    stored = train(path, "y", scores=False, read=ReadOptions(bad_rows="skip")).stored
-    predict(stored, path, tmp_path / "out.csv", keep=None, read=ReadOptions(bad_rows="skip"))
-    out = io.StringIO((tmp_path / "out.csv").read_text())
+    out = io.StringIO(predicted(tmp_path, path, "out.csv", read=skip))
     assert [row[:6] for row in csv.reader(out)] == list(csv.reader(io.StringIO(KEPT)))
 
 
@@ -135,19 +134,9 @@ def test_a_file_that_was_changed_costs_the_scores_not_the_model(tmp_path, monkey
     path.write_text("x,y\n" + "1.5,a\n2.5,b\n" * 50)
     monkeypatch.setattr(planning, "KEPT_BYTES", -1)
 
-    class Growing:
-        """Progress that adds a row of another class when the first pass is done."""
-
-        def begin(self, what, total_bytes):
-            pass
-
-        def advance(self, rows, bytes):  # noqa: A002
-            pass
-
-        def end(self):
-            path.write_text(path.read_text() + "3.5,c\n")
-
-    with listening(Growing()):
+    # progress that adds a row of another class when the first pass is done
+    growing = Mock(end=lambda: path.write_text(path.read_text() + "3.5,c\n"))
+    with listening(growing):
         trained = train(path, "y")
     assert trained.scores is None
     assert "was changed while it was read" in trained.no_scores
