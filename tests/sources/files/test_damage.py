@@ -1,11 +1,9 @@
 """Files that are cut, damaged or no data at all give one clear error that names them."""
 
-import io
 import lzma
 import os
 import subprocess
 import sys
-import zipfile
 
 import numpy as np
 import pytest
@@ -79,20 +77,13 @@ def test_flipped_bits_never_raise_anything_else_and_crash_nothing(tmp_path):
     assert all(int(refused) > 10 for refused in done.stdout.split())
 
 
-def zip_bytes():
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w") as archive:
-        archive.writestr("rows.csv", written(TABLE))
-    return sink.getvalue()
-
-
 RUBBISH = {
     "all bytes": bytes(range(256)) * 20,
     "random bytes": np.random.default_rng(1).bytes(300_000),
     "zeros": bytes(5000),
     "a line without end": b"x" * 300_000,
     "a quote without end": b'"' + b"x," * 100_000,
-    "a zip archive": zip_bytes(),
+    "a zip archive": b"PK\x03\x04" + np.random.default_rng(3).bytes(3000),
     "xz": lzma.compress(written(TABLE).encode()),
     "Parquet": WHOLE["rows.parquet"],
     "Arrow": WHOLE["file.arrow"],
