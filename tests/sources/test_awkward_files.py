@@ -157,14 +157,6 @@ def test_a_link_that_leads_nowhere_is_said_to(tmp_path):
     assert "did you mean" not in said
 
 
-def test_a_file_of_which_no_row_fits_says_why(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text("a,b,y\n1,2\n3,4\n")
-    assert ", row 1: it has 2 fields" in message_of(lambda: train(path, "y"))
-    said = message_of(lambda: train(path, "y", read=ReadOptions(bad_rows="skip")))
-    assert "has no row that fits; the first is" in said
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="needs /dev")  # noqa: PTH110
 def test_what_is_no_ordinary_file_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")

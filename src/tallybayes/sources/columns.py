@@ -195,9 +195,8 @@ class ArrowColumn:
                 if isinstance(value, str):
                     raise not_numbers(self.name, value, rows.start + row)
             part = part.cast(part.type.value_type) if self.type == "categorical" else part
-        if type_name(part.type) not in ("boolean", "integer") and not self._arrow.types.is_floating(
-            part.type
-        ):
+        is_, kind = self._arrow.types, part.type
+        if not (is_.is_boolean(kind) or is_.is_integer(kind) or is_.is_floating(kind)):
             part = part.cast("float64", safe=False)  # decimals, and text of which nothing is there
         return arrow_memory.numbers(part)
 

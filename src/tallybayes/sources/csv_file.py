@@ -283,17 +283,15 @@ def _delimiter(block: bytes, options: ReadOptions) -> str:
     """Find the delimiter: the one that splits the first lines most often, and alike."""
     allowed = [mark for mark in DELIMITERS if mark not in (options.decimal, options.quote)]
 
-    def score(mark: str) -> tuple[bool, int]:
-        first = islice(_records(block, mark, options.quote), LOOKED_AT)
+    def score(mark: str) -> tuple[bool, bool, int]:
         try:
+            first = islice(_records(block, mark, options.quote), LOOKED_AT)
             widths = [len(fields) for fields, _ in first]
         except csv.Error:  # only the right delimiter shows where quotes begin
-            widths = []
-        return len(set(widths)) == 1, widths[0] if widths else 0
+            return False, False, 0
+        return widths[0] > 1, len(set(widths)) == 1, widths[0]
 
-    scores = {mark: score(mark) for mark in allowed}
-    split = [mark for mark in allowed if scores[mark][1] > 1]
-    return max(split, key=lambda mark: scores[mark]) if split else allowed[0]
+    return max(allowed, key=score)
 
 
 def with_numbers(table: Any, names: Collection[str], decimal: str) -> Any:
