@@ -65,11 +65,6 @@ def without(rows):
     return {name: [values[i] for i in kept] for name, values in GOOD.items()}
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "rows.csv"
-
-
 @pytest.mark.parametrize(("changed", "why"), WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize("row", [900, 2000])
 def test_a_late_row_that_does_not_fit_is_named(path, changed, why, row):
