@@ -34,8 +34,6 @@ class LiteralWriter:
     def close(self):
         pass
 
-    abandon = close
-
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

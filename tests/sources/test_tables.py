@@ -5,8 +5,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, strategies as st
 
 import tallybayes as tb
+from tallybayes.sources import ArrowColumn, arrow_memory
 
 
 def test_the_values_of_pandas_categories_count_although_unseen():
@@ -25,37 +27,33 @@ def test_a_polars_categorical_declares_no_value_that_does_not_occur_in_it():
         assert set(tb.Schema.infer({"c": part["c"]}).kind("c").values) <= {"x", "y"}
 
 
-def test_numeric_names_are_read_as_text():
-    expected = tb.Tally.of({"1": [1.0, 2.0, 4.0]}, ["a", "b", "a"])
-    records = [{1: 1.0}, {1: 2.0}, {1: 4.0}]
-    for table in ({1: [1.0, 2.0, 4.0]}, pd.DataFrame({1: [1.0, 2.0, 4.0]}), records):
-        assert tb.Tally.of(table, ["a", "b", "a"]) == expected
+X, WITH_A_GAP = [0.0, 2.0, 0.0, 1.5], [1.0, 0.0, np.nan, 1.0]
+BOOLEANS = [True, False, None, True]
+SAME = {
+    "names that are numbers": ({1: X}, X, None),
+    "names that are numbers in pandas": (pd.DataFrame({1: X}), X, None),
+    "names that are numbers in records": ([{1: x} for x in X], X, None),
+    "a sparse column of pandas": (pd.DataFrame({"1": pd.arrays.SparseArray(X)}), X, None),
+    "whole numbers and decimals": ({"1": [1, 2.5, None, 3]}, [1.0, 2.5, np.nan, 3.0], None),
+    "booleans as numbers": ({"1": BOOLEANS}, WITH_A_GAP, tb.Numeric()),
+    "booleans as switches": ({"1": BOOLEANS}, WITH_A_GAP, tb.Binary()),
+    "Arrow's booleans as numbers": ({"1": pa.array(BOOLEANS)}, WITH_A_GAP, tb.Numeric()),
+    "Arrow's booleans as switches": ({"1": pa.array(BOOLEANS)}, WITH_A_GAP, tb.Binary()),
+}
 
 
-def test_whole_and_decimal_numbers_with_a_gap_are_decimal_numbers():
-    tally = tb.Tally.of({"c": [1, 2.5, None, 3]}, ["a", "b", "a", "b"])
-    assert tally == tb.Tally.of({"c": [1.0, 2.5, np.nan, 3.0]}, ["a", "b", "a", "b"])
+@pytest.mark.parametrize(("table", "values", "kind"), SAME.values(), ids=SAME)
+def test_what_counts_like_a_column_of_numbers(table, values, kind):
+    labels, columns = ["a", "b", "b", "a"], kind and {"1": kind}
+    expected = tb.Tally.of({"1": values}, labels, columns=columns)
+    assert tb.Tally.of(table, labels, columns=columns) == expected
+    assert tb.Tally.of(table, pd.DataFrame({"y": labels}), columns=columns) == expected
 
 
 def test_large_integers_with_a_gap_are_numbers_like_those_without():
     table = pa.table({"c": pa.array([1, 2**60 + 1, None, 4])})
     tally = tb.Tally.of(table, ["a", "b", "a", "b"], columns={"c": tb.Numeric()})
     assert tally.blocks[0].mean.tolist() == [[1.0], [(2.0**60 + 4) / 2]]
-
-
-def test_booleans_can_be_declared_numbers_or_binary():
-    for column in ([True, False, None, True], pa.array([True, False, None, True])):
-        for kind in (tb.Numeric(), tb.Binary()):
-            tally = tb.Tally.of({"c": column}, ["a", "b", "b", "a"], columns={"c": kind})
-            expected = tb.Tally.of(
-                {"c": [1.0, 0.0, np.nan, 1.0]}, ["a", "b", "b", "a"], columns={"c": kind}
-            )
-            assert tally == expected
-
-
-def test_labels_may_be_a_table_of_one_column():
-    table, labels = {"a": [1.0, 2.0, 4.0]}, ["p", "q", "q"]
-    assert tb.Tally.of(table, pd.DataFrame({"y": labels})) == tb.Tally.of(table, labels)
 
 
 @pytest.mark.parametrize(
@@ -106,8 +104,39 @@ def test_missing_columns_are_counted_and_a_close_name_is_suggested():
         model.predict({"Age": [1.0]})
 
 
-def test_a_sparse_column_of_pandas_is_read():
-    table = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 0.0, 1.0, 2.0])})
-    assert tb.Tally.of(table, [0, 0, 1, 1]) == tb.Tally.of(
-        {"a": [0.0, 0.0, 1.0, 2.0]}, [0, 0, 1, 1]
-    )
+NUMBERS = [pa.int8(), pa.uint16(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()]
+
+
+@pytest.mark.parametrize("kind", NUMBERS, ids=str)
+@given(
+    values=st.lists(st.one_of(st.none(), st.integers(0, 1)), max_size=40),
+    cuts=st.tuples(st.integers(0, 40), st.integers(0, 40)),
+)
+def test_numbers_are_those_that_arrow_itself_converts(kind, values, cuts):
+    column = pa.array(values, pa.int8()).cast(kind)
+    start, length = cuts
+    chunked = pa.chunked_array([column.slice(start, length), column.slice(0, start)], kind)
+    found = arrow_memory.numbers(chunked)
+    expected = [np.nan if value is None else float(value) for value in chunked.to_pylist()]
+    np.testing.assert_array_equal(found.astype(float), expected)
+
+
+@pytest.mark.parametrize("index", [pa.int8(), pa.uint8(), pa.int16(), pa.int32()], ids=str)
+def test_a_missing_value_has_a_code_of_its_own_in_a_full_dictionary(index):
+    n = min(2 ** (index.bit_width - (not str(index).startswith("u"))), 40_000)
+    codes = pa.array([*range(n), None], index)
+    column = pa.DictionaryArray.from_arrays(codes, [f"v{k}" for k in range(n)])
+    found = ArrowColumn("x", column).codes(slice(0, n + 1))
+    assert found.codes.tolist() == [*range(n), -1]
+
+
+def test_categories_that_are_decimals_are_numbers():
+    column = pa.array([1, None, 2, 1], pa.decimal128(5, 2))
+    found = ArrowColumn("x", column).codes(slice(0, 4))
+    assert [None if code < 0 else found.labels[code] for code in found.codes] == [1, None, 2, 1]
+
+
+def test_texts_and_numbers_become_arrow_arrays():
+    assert arrow_memory.from_texts(["a", "", "größer"]).to_pylist() == ["a", "", "größer"]
+    assert arrow_memory.from_numbers(np.array([1.5, -2.0])).to_pylist() == [1.5, -2.0]
+    assert arrow_memory.from_numbers(np.arange(6)[::2]).to_pylist() == [0, 2, 4]

@@ -16,7 +16,7 @@ from pyarrow import ipc, types as is_
 
 from tallybayes.errors import Option, TallyBayesError
 from tallybayes.sources.columns import type_name
-from tallybayes.sources.files import FileRef
+from tallybayes.sources.files import FileRef, reason
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     KEPT,
@@ -25,6 +25,7 @@ from tallybayes.sources.row_stream import (
     ColumnTypes,
     DecodedRows,
     Fragment,
+    bare,
     refuse_lacking,
 )
 from tallybayes.sources.tables import check_lengths, columns_of
@@ -54,16 +55,16 @@ class ArrowFile:
         self.complete = more is None
         self._head += [] if more is None else [more]
 
-    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Generator[Fragment]:
+    def fragments(self, types: ColumnTypes) -> Generator[Fragment]:
         """Go through the batches."""
-        check_types(types, keep, self._schema, self._file)
+        check_types(types, self._schema, self._file)
         with explained_as("Arrow", self._file):
             for batch in chain(self._head, self._batches):
-                yield Fragment(self._file, batch.nbytes, partial(self._decoded, batch, types, keep))
+                yield Fragment(self._file, batch.nbytes, partial(self._decoded, batch, types))
 
-    def _decoded(self, batch: Any, types: ColumnTypes, keep: ColumnTypes) -> Iterator[DecodedRows]:
+    def _decoded(self, batch: Any, types: ColumnTypes) -> Iterator[DecodedRows]:
         table = pyarrow.Table.from_batches([batch], self._schema)
-        yield DecodedRows(self._sound(selected(table, types, keep)), batch.num_rows)
+        yield DecodedRows(self._sound(selected(table, types)), batch.num_rows)
 
     def _sound(self, table: Any) -> Any:
         """Return a table; one of a damaged file might point anywhere in memory, and is refused."""
@@ -125,26 +126,26 @@ class ParquetFile:
                 buffer_size=BUFFER,
             )
 
-    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Iterator[Fragment]:
+    def fragments(self, types: ColumnTypes) -> Iterator[Fragment]:
         """Go through the row groups."""
-        check_types(types, keep, self._schema, self._ref.name)
+        check_types(types, self._schema, self._ref.name)
         metadata = self._metadata
         for group in range(metadata.num_row_groups):
             share = metadata.row_group(group).num_rows / max(metadata.num_rows, 1)
             n_bytes = int((self._ref.size or 0) * share)
-            yield Fragment(self._ref.name, n_bytes, partial(self._decoded, group, types, keep))
+            yield Fragment(self._ref.name, n_bytes, partial(self._decoded, group, types))
 
-    def _decoded(self, group: int, types: ColumnTypes, keep: ColumnTypes) -> Iterator[DecodedRows]:
+    def _decoded(self, group: int, types: ColumnTypes) -> Iterator[DecodedRows]:
         file = self._open([n for n, t in types.items() if t == "category"], self._metadata)
         batches = file.iter_batches(
             ROWS,
             row_groups=[group],
-            columns=list(dict.fromkeys([*types, *keep])),
+            columns=list(dict.fromkeys(map(bare, types))),
             use_threads=self._metadata.num_row_groups == 1,
         )
         with explained_as("Parquet", self._ref.name):
             for batch in batches:
-                table = selected(pyarrow.Table.from_batches([batch]), types, keep)
+                table = selected(pyarrow.Table.from_batches([batch]), types)
                 yield DecodedRows(table, batch.num_rows)
 
 
@@ -166,7 +167,7 @@ def reader_of(data: Any) -> Any:
     try:
         return pyarrow.RecordBatchReader.from_stream(data)
     except (TypeError, ValueError) as error:  # pandas' own, and Arrow's
-        raise TallyBayesError(f"the table cannot be read: {first_line(error)}") from None
+        raise TallyBayesError(f"the table cannot be read: {reason(error)}") from None
 
 
 def _table(columns: Mapping[str, Any]) -> Any:
@@ -177,7 +178,7 @@ def _table(columns: Mapping[str, Any]) -> Any:
         try:
             arrays[name] = pyarrow.table({name: values}).column(0)
         except (TypeError, ValueError) as error:
-            raise TallyBayesError(f"column {name!r} cannot be read: {first_line(error)}") from None
+            raise TallyBayesError(f"column {name!r} cannot be read: {reason(error)}") from None
     check_lengths(arrays)
     return pyarrow.table(arrays)
 
@@ -209,15 +210,15 @@ def with_booleans(types: ColumnTypes, schema: Any) -> ColumnTypes:
     return {n: "boolean" if t == "number" and n in booleans else t for n, t in types.items()}
 
 
-def check_types(types: ColumnTypes, keep: ColumnTypes, schema: Any, file: str) -> None:
+def check_types(types: ColumnTypes, schema: Any, file: str) -> None:
     """Refuse a file that lacks a column, or has no text where text is wanted, or the like."""
-    refuse_lacking([*types, *keep], schema.names, file)
+    refuse_lacking(map(bare, types), schema.names, file)
     for name, type_ in types.items():
-        found = schema.field(name).type
+        found = schema.field(bare(name)).type
         coded = is_.is_dictionary(found)
         what = type_of(found.value_type if coded else found)
-        if coded and type_ == "category":  # of whatever type the categories are
-            continue
+        if name.startswith(KEPT) or (coded and type_ == "category"):
+            continue  # categories may be of whatever type
         is_text = type_ in ("text", "category")
         if what is not None and (what == "text") != is_text:
             raise TallyBayesError(
@@ -226,10 +227,9 @@ def check_types(types: ColumnTypes, keep: ColumnTypes, schema: Any, file: str) -
             )
 
 
-def selected(table: Any, types: ColumnTypes, keep: ColumnTypes) -> Any:
+def selected(table: Any, types: ColumnTypes) -> Any:
     """Return the columns that have a type, and those to keep under names of their own."""
-    columns = [table.column(name) for name in [*types, *keep]]
-    return pyarrow.Table.from_arrays(columns, [*types, *(KEPT + name for name in keep)])
+    return pyarrow.Table.from_arrays([table.column(bare(name)) for name in types], list(types))
 
 
 def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:
@@ -260,10 +260,4 @@ def explained_as(format: str, name: str) -> Iterator[None]:  # noqa: A002
     try:
         yield
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise TallyBayesError(f"{name} cannot be read as {format}: {first_line(error)}") from None
-
-
-def first_line(error: BaseException) -> str:
-    """Return the gist of what another library says."""
-    said = str(error).strip()
-    return said.splitlines()[0].rstrip(".") if said else type(error).__name__
+        raise TallyBayesError(f"{name} cannot be read as {format}: {reason(error)}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,37 +18,6 @@ Array = NDArray[Any]
 MOST_SHOWN = 80  # letters of a type, which may be nested without end
 _TYPES: dict[str, ColumnType] = {"b": "boolean", "i": "integer", "u": "integer", "f": "float"}
 _LABEL_TYPES: dict[Any, ColumnType] = {bool: "boolean", int: "integer", float: "float"}
-
-
-class Column(Protocol):
-    """What the schema and the batches ask of a column."""
-
-    name: str
-
-    @property
-    def type(self) -> ColumnType:
-        """What the values are."""
-
-    @property
-    def declared(self) -> tuple[Label, ...]:
-        """Values that belong to the column whether or not they occur."""
-
-    def __len__(self) -> int: ...
-
-    def numbers(self, rows: slice) -> Array:
-        """Return the values as numbers, NaN where missing."""
-
-    def codes(self, rows: slice) -> Encoded:
-        """Return the values as codes, -1 where missing."""
-
-    def value(self, row: int) -> Any:
-        """Return the value in one row, as it came."""
-
-    def texts(self, rows: slice) -> Any:
-        """Return the values as text: an Arrow array, or one of objects, None where missing."""
-
-    def take(self, rows: Array) -> Column:
-        """Return the column of some rows."""
 
 
 def not_text(name: str, what: str) -> TallyBayesError:
@@ -87,6 +56,8 @@ def type_name(kind: Any) -> ColumnType | None:
 class ArrayColumn:
     """A column in NumPy memory, or in a Python list."""
 
+    declared: tuple[Label, ...] = ()  # values that belong to it whether or not they occur
+
     def __init__(self, name: str, values: Any) -> None:
         self.name = name
         self._where = f"column {name!r}"
@@ -94,11 +65,6 @@ class ArrayColumn:
 
     def __len__(self) -> int:
         return len(self._values)
-
-    @property
-    def declared(self) -> tuple[Label, ...]:
-        """Values that belong to the column whether or not they occur: none."""
-        return ()
 
     @cached_property
     def type(self) -> ColumnType:
@@ -123,9 +89,7 @@ class ArrayColumn:
 
     def numbers(self, rows: slice) -> Array:
         """Return the values as numbers, NaN where missing."""
-        if self._values.dtype.kind in "biuf":
-            return self._values[rows]
-        return self._numbers[rows]
+        return (self._values if self._values.dtype.kind in "biuf" else self._numbers)[rows]
 
     def codes(self, rows: slice) -> Encoded:
         """Return the values as codes, -1 where missing."""
@@ -139,14 +103,13 @@ class ArrayColumn:
 
     def texts(self, rows: slice) -> Any:
         """Return the values as text, None where missing."""
-        kind = self._values.dtype.kind
-        nothing = not len(self._values)  # an empty list has no type of its own
-        if nothing or (kind == "f" and np.isnan(self._values[rows]).all()):
-            return np.full(len(self._values[rows]), None)
+        part, kind = self._values[rows], self._values.dtype.kind
+        # an empty list has no type of its own
+        if not len(self) or (kind == "f" and np.isnan(part).all()):
+            return np.full(len(part), None)
         if kind in "biuf":
-            raise not_text(self.name, f"{self._values.dtype} values")
-        part = self._values[rows]
-        return part if kind == "O" else part.astype(object)
+            raise not_text(self.name, f"{part.dtype} values")
+        return part.astype(object, copy=False)
 
     def take(self, rows: Array) -> ArrayColumn:
         """Return the column of some rows."""
@@ -232,9 +195,8 @@ class ArrowColumn:
                 if isinstance(value, str):
                     raise not_numbers(self.name, value, rows.start + row)
             part = part.cast(part.type.value_type) if self.type == "categorical" else part
-        if type_name(part.type) not in ("boolean", "integer") and not self._arrow.types.is_floating(
-            part.type
-        ):
+        is_, kind = self._arrow.types, part.type
+        if not (is_.is_boolean(kind) or is_.is_integer(kind) or is_.is_floating(kind)):
             part = part.cast("float64", safe=False)  # decimals, and text of which nothing is there
         return arrow_memory.numbers(part)
 
@@ -248,14 +210,16 @@ class ArrowColumn:
 
     def texts(self, rows: slice) -> Any:
         """Return the values as text, null where missing."""
-        is_ = self._arrow.types
-        part = self._values[rows.start : rows.stop]
+        is_, part = self._arrow.types, self._values[rows.start : rows.stop]
         if is_.is_dictionary(part.type):
             part = part.cast(part.type.value_type)
         kind = part.type
         if is_.is_null(kind):
             return np.full(len(part), None)
-        raw = is_.is_binary(kind) or is_.is_large_binary(kind) or is_.is_binary_view(kind)
-        if type_name(kind) != "text" and not raw and not is_.is_fixed_size_binary(kind):
+        raw = (is_.is_binary, is_.is_large_binary, is_.is_binary_view, is_.is_fixed_size_binary)
+        if type_name(kind) != "text" and not any(is_raw(kind) for is_raw in raw):
             raise not_text(self.name, f"{kind} values")
         return part
+
+
+Column = ArrayColumn | ArrowColumn

@@ -7,6 +7,7 @@ to find out which rows are to blame.
 from __future__ import annotations
 
 import csv
+import io
 import sys
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -20,14 +21,9 @@ import pyarrow
 from pyarrow import compute, csv as arrow_csv, types as is_
 
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
-from tallybayes.sources.arrow_files import (
-    arrow_type,
-    checked_names,
-    first_line,
-    with_booleans,
-)
+from tallybayes.sources.arrow_files import arrow_type, checked_names, with_booleans
 from tallybayes.sources.arrow_memory import from_texts
-from tallybayes.sources.files import FileRef
+from tallybayes.sources.files import FileRef, reason
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     KEPT,
@@ -37,6 +33,7 @@ from tallybayes.sources.row_stream import (
     ColumnTypes,
     DecodedRows,
     Fragment,
+    bare,
     decoded_rows,
     refuse_lacking,
 )
@@ -66,12 +63,7 @@ class CsvFile:
             fields, size = next(_records(first, delimiter, options.quote), ([], len(first)))
         self._options = replace(options, delimiter=delimiter)
         if any("\0" in name for name in fields):
-            such = Option("encoding", "utf-16-le")
-            raise TallyBayesError(
-                f"{ref.name} has zero bytes in its first line, so it is no text in UTF-8; if it is "
-                f"in UTF-16, say so with {such}",
-                remedy=such,
-            )
+            raise wrong_encoding(ref.name)
         if options.header:
             self.names = checked_names(_names(fields), ref.name)
             first = first[size:]
@@ -79,36 +71,34 @@ class CsvFile:
                 first = self._next()
         else:
             self.names = tuple(f"x{number}" for number in range(len(fields)))
-        second = next(self._blocks, None)
-        self.complete = second is None
-        self._first = [first] if second is None else [first, second]
+        self._first = [first, *islice(self._blocks, 1)]
+        self.complete = len(self._first) == 1
         self.sample = self._sample(first)
 
     def _next(self) -> bytes:
         """Return the next block that holds something, or nothing."""
         return next((block for block in self._blocks if block.lstrip(LINE_BREAKS)), b"")
 
-    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Generator[Fragment]:
+    def fragments(self, types: ColumnTypes) -> Generator[Fragment]:
         """Go through the file."""
-        refuse_lacking([*types, *keep], self.names, self._file)
+        refuse_lacking(map(bare, types), self.names, self._file)
         types = with_booleans(types, self.sample.schema)
         with closing(self._blocks):
             for block in chain(self._first, self._blocks):
-                yield Fragment(self._file, len(block), partial(self._decoded, block, types, keep))
+                yield Fragment(self._file, len(block), partial(self._decoded, block, types))
 
-    def _decoded(
-        self, block: bytes, types: ColumnTypes, keep: ColumnTypes
-    ) -> Iterator[DecodedRows]:
+    def _decoded(self, block: bytes, types: ColumnTypes) -> Iterator[DecodedRows]:
+        passing = {bare(n): arrow_type(t) for n, t in types.items() if n.startswith(KEPT)}
+        others = {n: arrow_type(t) for n, t in types.items() if not n.startswith(KEPT)}
         try:
-            table = self._parsed(block, {name: arrow_type(t) for name, t in types.items()})
-            if keep:
-                passing = {name: arrow_type(t) for name, t in keep.items()}
+            table = self._parsed(block, others)
+            if passing:
                 kept = self._parsed(block, passing, as_written=True)
-                for name, column in zip(keep, kept.columns, strict=True):
+                for name, column in zip(passing, kept.columns, strict=True):
                     table = table.append_column(KEPT + name, _filled(column))
             decoded = DecodedRows(table, table.num_rows)
         except pyarrow.ArrowInvalid:
-            decoded = self._from_text(block, types, keep)
+            decoded = self._from_text(block, types)
         yield decoded
 
     def _parsed(
@@ -122,8 +112,8 @@ class CsvFile:
     ) -> Any:
         """Parse the columns of a block that have a type, or every column.
 
-        Text that is `as_written` may be any, and is never null. Rows with too few or too many
-        fields are appended to the ragged ones, if there is a list.
+        Text that is `as_written` is never null. Rows with too few or too many fields are appended
+        to the `ragged` ones, if there is a list.
         """
         options = self._options
         names = list(self.names) if every else list(types)
@@ -183,35 +173,28 @@ class CsvFile:
         except UnicodeDecodeError:
             raise wrong_encoding(self._file) from None
         except pyarrow.ArrowInvalid as error:
-            raise TallyBayesError(
-                f"{self._file} cannot be read as CSV: {first_line(error)}"
-            ) from None
+            raise TallyBayesError(f"{self._file} cannot be read as CSV: {reason(error)}") from None
 
-    def _from_text(self, block: bytes, types: ColumnTypes, keep: ColumnTypes) -> DecodedRows:
+    def _from_text(self, block: bytes, types: ColumnTypes) -> DecodedRows:
         """Read a block as text, convert it, and find the rows that do not fit."""
         bad: list[BadRow] = []
-        texts = dict.fromkeys([*types, *keep], arrow_type("text"))
+        texts = dict.fromkeys(map(bare, types), arrow_type("text"))
         table = self._without_ragged(block, texts, bad, as_written=True)
         n_rows = table.num_rows + len(bad)
         places = np.delete(np.arange(n_rows), [each.row for each in bad])
         missing = from_texts(self._options.missing)
         columns: dict[str, Any] = {}
-        for before, wanted in (("", types), (KEPT, keep)):
-            for name, type_ in wanted.items():
-                column = table.column(name)
-                if before and type_ == "text":
-                    column = _filled(column)
-                else:
-                    column = _without(column, compute.is_in(column, value_set=missing))
-                columns[before + name], wrong = _fitted(column, type_, self._options.decimal)
-                bad += [
-                    BadRow(
-                        int(places[row]), name, f"{shortened(text)!r} is not {TYPE_NAMES[type_]}"
-                    )
-                    for row, text in wrong
-                ]
-        table = pyarrow.Table.from_arrays(list(columns.values()), list(columns))
-        return decoded_rows(table, places, n_rows, bad)
+        for name, type_ in types.items():
+            column = table.column(bare(name))
+            if name.startswith(KEPT) and type_ == "text":
+                column = _filled(column)
+            else:
+                column = _without(column, compute.is_in(column, value_set=missing))
+            columns[name], wrong = _fitted(column, type_, self._options.decimal)
+            for row, text in wrong:
+                why = f"{shortened(text)!r} is not {TYPE_NAMES[type_]}"
+                bad.append(BadRow(int(places[row]), bare(name), why))
+        return decoded_rows(pyarrow.table(columns), places, n_rows, bad)
 
 
 def _filled(column: Any) -> Any:
@@ -288,38 +271,27 @@ def _reading_head(file: str) -> Iterator[None]:
 
 def _records(block: bytes, delimiter: str, quote: str) -> Iterator[tuple[list[str], int]]:
     """Go through the records of a block, and where they end."""
-    at = 0
-
-    def lines() -> Iterator[str]:
-        nonlocal at
-        while at < len(block):
-            start, at = at, block.find(b"\n", at) + 1 or len(block)
-            yield block[start:at].decode()
-
-    if quote:
-        reader = csv.reader(lines(), delimiter=delimiter, quotechar=quote)
-    else:
-        reader = csv.reader(lines(), delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    lines = io.BytesIO(block)
+    quotes: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    reader = csv.reader(map(bytes.decode, lines), delimiter=delimiter, **quotes)
     for fields in reader:
         if fields:
-            yield fields, at
+            yield fields, lines.tell()
 
 
 def _delimiter(block: bytes, options: ReadOptions) -> str:
     """Find the delimiter: the one that splits the first lines most often, and alike."""
     allowed = [mark for mark in DELIMITERS if mark not in (options.decimal, options.quote)]
 
-    def score(mark: str) -> tuple[bool, int]:
-        first = islice(_records(block, mark, options.quote), LOOKED_AT)
+    def score(mark: str) -> tuple[bool, bool, int]:
         try:
+            first = islice(_records(block, mark, options.quote), LOOKED_AT)
             widths = [len(fields) for fields, _ in first]
         except csv.Error:  # only the right delimiter shows where quotes begin
-            widths = []
-        return len(set(widths)) == 1, widths[0] if widths else 0
+            return False, False, 0
+        return widths[0] > 1, len(set(widths)) == 1, widths[0]
 
-    scores = {mark: score(mark) for mark in allowed}
-    split = [mark for mark in allowed if scores[mark][1] > 1]
-    return max(split, key=lambda mark: scores[mark]) if split else allowed[0]
+    return max(allowed, key=score)
 
 
 def with_numbers(table: Any, names: Collection[str], decimal: str) -> Any:

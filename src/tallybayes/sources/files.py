@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import unquote
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.formats import COMPRESSED, FORMATS, Reader, ReadOptions
 
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "abfs", "abfss")
 _MARKS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
 ENOUGH = 4  # bytes to tell a compression by
@@ -29,8 +26,7 @@ class FileRef:
     """One file: its name as the user knows it, and how to open it.
 
     It has a path, in a file system if not in the local one, or it is a stream that is open already.
-    `once` says that a path leads to a pipe; `partition` holds what the names of its folders say
-    (``year=2024``); `changed` is when it was changed last, if that is known.
+    `once` says that a path leads to a pipe; `changed` when it was changed last, if that is known.
     """
 
     name: str
@@ -38,7 +34,6 @@ class FileRef:
     filesystem: Any = None
     stream: Any = None
     size: int | None = None
-    partition: Mapping[str, str | None] = field(default_factory=dict)
     once: bool = False
     changed: int | None = None
 
@@ -165,10 +160,12 @@ def explained(name: str) -> Iterator[None]:
         raise TallyBayesError(f"{name} cannot be read: {reason(error)}") from error
 
 
-def reason(error: OSError) -> str:
-    """Return what went wrong, in few words."""
-    said = os.strerror(error.errno) if error.errno else str(error).strip()
-    return said.splitlines()[0].rstrip(".").lower() if said else type(error).__name__
+def reason(error: BaseException) -> str:
+    """Return the gist of what the system or another library says."""
+    if number := getattr(error, "errno", None):
+        return os.strerror(number).lower()
+    said = str(error).strip()
+    return said.splitlines()[0].rstrip(".") if said else type(error).__name__
 
 
 def find_files(data: Any) -> list[FileRef]:
@@ -210,93 +207,61 @@ def _files_of(name: str) -> list[FileRef]:
 def _local_files(name: str) -> list[FileRef]:
     path = Path(name)
     if path.is_file():
-        return [_local(path, name)]
+        return [_local(name)]
     if path.is_dir():
-        below = {each.relative_to(path).parts: each for each in path.rglob("*") if each.is_file()}
-        inside = {parts: _local(each, str(each), parts) for parts, each in below.items()}
-        return _data_files(inside, name)
+        inside = [each for each in path.rglob("*") if each.is_file()]
+        return _data_files({each.relative_to(path): _local(str(each)) for each in inside}, name)
     if path.exists():
         return [FileRef(name, name, once=True)]  # a pipe
     if not has_magic(name):
         raise TallyBayesError(f"there is no file {name!r}{_similar(path)}")
-    found = sorted(path for path in glob(name, recursive=True) if Path(path).is_file())  # noqa: PTH207
+    found = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())  # noqa: PTH207
     if not found:
         raise TallyBayesError(f"no file matches {name!r}; check the pattern and the folder")
-    start = len(_fixed(name))
-    return [_local(Path(each), each, Path(each[start:]).parts) for each in found]
+    return [_local(each) for each in found]
 
 
-def _local(path: Path, name: str, inside: Sequence[str] = ()) -> FileRef:
-    status = path.stat()
-    size, changed = status.st_size, status.st_mtime_ns
-    return FileRef(name, str(path), partition=partition_of(inside), size=size, changed=changed)
+def _local(name: str) -> FileRef:
+    status = Path(name).stat()
+    return FileRef(name, name, size=status.st_size, changed=status.st_mtime_ns)
 
 
 def _remote_files(address: str) -> list[FileRef]:
     from pyarrow import fs
 
-    wild = "*" in address
-    fixed = _fixed(address) if wild else address
-    root = fixed if fixed.endswith("/") else f"{fixed}/"
+    folder = address.rstrip("/")
     try:
-        system, path = _file_system(fixed if fixed.endswith("://") else fixed.rstrip("/"))
+        system, path = _file_system(folder)
         info = system.get_file_info(path)
         if info.type == fs.FileType.NotFound:
-            raise TallyBayesError(f"there is no file {address!r}; check the address")
-        if info.type == fs.FileType.File and not wild:
+            raise TallyBayesError(
+                f"there is no file {address!r}; check the address, which may be that of a file or "
+                "of a folder"
+            )
+        if info.type == fs.FileType.File:
             return [FileRef(address, path, system, size=info.size)]
         inside = {}
         for each in system.get_file_info(fs.FileSelector(path, recursive=True)):
             if each.type == fs.FileType.File:
-                parts = PurePosixPath(each.path.strip("/")).relative_to(path.strip("/")).parts
-                name, partition = root + "/".join(parts), partition_of(parts)
-                inside[parts] = FileRef(name, each.path, system, None, each.size, partition)
+                below = PurePosixPath(each.path.strip("/")).relative_to(path.strip("/"))
+                inside[below] = FileRef(f"{folder}/{below}", each.path, system, size=each.size)
     except OSError as error:
         raise TallyBayesError(f"{address} cannot be reached: {reason(error)}") from None
-    if not wild:
-        return _data_files(inside, address)
-    found = [inside[parts] for parts in sorted(inside) if _matches(inside[parts].name, address)]
-    if not found:
-        raise TallyBayesError(f"no file matches {address!r}; check the address")
-    return found
+    return _data_files(inside, address)
 
 
-def _data_files(inside: Mapping[tuple[str, ...], FileRef], folder: str) -> list[FileRef]:
+def _data_files(inside: Mapping[Any, FileRef], folder: str) -> list[FileRef]:
     """Keep the files of known formats; names with a dot or underscore in front are no data."""
     found = [
-        ref
-        for parts, ref in sorted(inside.items())
-        if FORMATS.of_name(parts[-1]) and not any(part.startswith((".", "_")) for part in parts)
+        inside[below]
+        for below in sorted(inside)
+        if FORMATS.of_name(below.name) and not any(part[0] in "._" for part in below.parts)
     ]
     if not found:
         raise TallyBayesError(
             f"the folder {folder!r} has no file of a known format ({FORMATS.endings})"
         )
     return found
-
-
-def partition_of(inside: Sequence[str]) -> dict[str, str | None]:
-    """Return the columns that folders are named for: year=2024.
-
-    Examples
-    --------
-    >>> partition_of(["year=2024", "city=S%C3%A3o Paulo", "rows.csv"])
-    {'year': '2024', 'city': 'São Paulo'}
-    """
-    pairs = [part.split("=", 1) for part in inside[:-1] if part.find("=") > 0]
-    return {key: None if value == NO_VALUE else unquote(value) for key, value in pairs}
-
-
-def _fixed(name: str) -> str:
-    """Return the folders that a pattern names in full."""
-    return name[: re.split(r"[*?\[]", name)[0].rfind("/") + 1]
-
-
-def _matches(name: str, pattern: str) -> bool:
-    """Match a name with a pattern as a shell does: a star stays within a folder, two do not."""
-    signs = {"**/": "(.*/)?", "/*": r"/(?!\.)[^/]*", "*": "[^/]*"}
-    parts = re.split(r"(\*\*/|/\*(?!\*)|\*)", pattern)
-    return bool(re.fullmatch("".join(signs.get(part, re.escape(part)) for part in parts), name))
 
 
 def _similar(path: Path) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import PurePath
+from pkgutil import resolve_name
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
 from tallybayes.errors import TallyBayesError, did_you_mean
@@ -104,8 +104,11 @@ class Reader(Protocol):
     sample: Any  # its first rows, as an Arrow table
     complete: bool  # whether those are all rows
 
-    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Iterator[Fragment]:
-        """Go through the file; only once. The first fragments hold the sample again."""
+    def fragments(self, types: ColumnTypes) -> Iterator[Fragment]:
+        """Go through the file; only once. The first fragments hold the sample again.
+
+        Names that begin with `row_stream.KEPT` are of columns that only pass through.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,35 +178,29 @@ class Formats(dict[str, Format]):
         return ", ".join(f".{ending}" for each in self.values() for ending in each.endings)
 
 
-def _later(module: str, name: str, **given: str) -> Callable[..., Any]:
+def _later(what: str, **given: str) -> Callable[..., Any]:
     """Return what imports a class of this package only when it is called."""
-
-    def called(*arguments: Any) -> Any:
-        return getattr(import_module(f"tallybayes.sources.{module}"), name)(*arguments, **given)
-
-    return called
+    return lambda *arguments: resolve_name(f"tallybayes.sources.{what}")(*arguments, **given)
 
 
-def _separated(name: str, endings: tuple[str, ...], delimiter: str) -> Format:
-    writer = _later("row_writers", "CsvWriter", delimiter=delimiter)
-    told = {} if delimiter == "," else {"delimiter": delimiter}
-    return Format(name, endings, _later("csv_file", "CsvFile", **told), writer, types_guessed=True)
+def _separated(name: str, endings: tuple[str, ...], **told: str) -> Format:
+    made = _later("csv_file:CsvFile", **told), _later("row_writers:CsvWriter", **told)
+    return Format(name, endings, *made, types_guessed=True)
 
 
 def _columnar(name: str, endings: tuple[str, ...], reader: str, magic: bytes) -> Format:
-    writer = _later("row_writers", "ColumnWriter", to=name)
-    return Format(name, endings, _later("arrow_files", reader), writer, magic, binary=True)
+    made = _later(f"arrow_files:{reader}"), _later("row_writers:ColumnWriter", to=name)
+    return Format(name, endings, *made, magic, binary=True)
 
 
-_JSON = _later("json_file", "JsonFile"), _later("row_writers", "JsonWriter")
+_ARROW = ("arrow", "arrows", "feather", "ipc")
+_JSON = _later("json_file:JsonFile"), _later("row_writers:JsonWriter")
 FORMATS = Formats()
 for _format in (
-    _separated("csv", ("csv", "txt"), ","),
-    _separated("tsv", ("tsv", "tab"), "\t"),
+    _separated("csv", ("csv", "txt")),
+    _separated("tsv", ("tsv", "tab"), delimiter="\t"),
     _columnar("parquet", ("parquet", "pq"), "ParquetFile", rb"PAR1"),
-    _columnar(
-        "arrow", ("arrow", "arrows", "feather", "ipc"), "open_arrow", rb"ARROW1|\xff\xff\xff\xff"
-    ),
+    _columnar("arrow", _ARROW, "open_arrow", rb"ARROW1|\xff\xff\xff\xff"),
     Format("jsonl", ("jsonl", "ndjson", "json"), *_JSON, rb"(\xef\xbb\xbf)?\s*(\{|\[\s*\{)"),
 ):
     FORMATS.register(_format)

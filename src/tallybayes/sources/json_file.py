@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -18,33 +18,24 @@ import pyarrow
 from pyarrow import json as arrow_json
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.sources.arrow_files import (
-    arrow_type,
-    selected,
-    with_booleans,
-)
+from tallybayes.sources.arrow_files import arrow_type, selected, with_booleans
 from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
-    KEPT,
     TYPE_NAMES,
     BadRow,
     ColumnType,
     ColumnTypes,
     DecodedRows,
     Fragment,
+    bare,
     decoded_rows,
 )
 from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_encoding
 
 DEEPEST = 200  # brackets within each other that need no second look
 _RAW = msgspec.json.Decoder(msgspec.Raw)
-_TYPES: dict[type, ColumnType] = {
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "text",
-}
+_TYPES: dict[type, ColumnType] = {bool: "boolean", int: "integer", float: "number", str: "text"}
 
 
 class JsonFile:
@@ -58,9 +49,8 @@ class JsonFile:
             first = self._as_lines(first + b"".join(self._blocks))  # and nothing is left
         if not first.strip():
             raise TallyBayesError(f"{ref.name} is empty; expected a JSON record in every line")
-        second = next(self._blocks, None)
-        self.complete = second is None
-        self._first = [first] if second is None else [first, second]
+        self._first = [first, *islice(self._blocks, 1)]
+        self.complete = len(self._first) == 1
         self.sample = self._sample(first)
         self.names = tuple(self.sample.column_names)
 
@@ -71,28 +61,26 @@ class JsonFile:
             raise TallyBayesError(f"{self._file} is not valid JSON: {records}")
         return msgspec.json.Encoder().encode_lines(records)
 
-    def fragments(self, types: ColumnTypes, keep: ColumnTypes) -> Generator[Fragment]:
+    def fragments(self, types: ColumnTypes) -> Generator[Fragment]:
         """Go through the file."""
         types = with_booleans(types, self.sample.schema)
         with closing(self._blocks):
             for block in chain(self._first, self._blocks):
-                yield Fragment(self._file, len(block), partial(self._decoded, block, types, keep))
+                yield Fragment(self._file, len(block), partial(self._decoded, block, types))
 
-    def _decoded(
-        self, block: bytes, types: ColumnTypes, keep: ColumnTypes
-    ) -> Iterator[DecodedRows]:
-        wanted = {**keep, **types}
-        own = {n: t for n, t in keep.items() if _arrow_type(t) != _arrow_type(wanted[n])}
+    def _decoded(self, block: bytes, types: ColumnTypes) -> Iterator[DecodedRows]:
+        wanted = {bare(name): types.get(bare(name), type_) for name, type_ in types.items()}
+        own = {n: t for n, t in types.items() if _arrow_type(t) != _arrow_type(wanted[bare(n)])}
         try:
-            table = selected(self._parsed(block, wanted), types, keep)
-            passing: Any = self._parsed(block, own) if own else table
+            table = selected(self._parsed(block, wanted), types)
+            passing = self._parsed(block, {bare(n): t for n, t in own.items()}) if own else table
             for name in own:  # what is kept has a type of its own
-                place = table.column_names.index(KEPT + name)
-                table = table.set_column(place, KEPT + name, passing.column(name))
+                column = passing.column(bare(name))
+                table = table.set_column(table.column_names.index(name), name, column)
             decoded = DecodedRows(table, table.num_rows)
         except pyarrow.ArrowInvalid:
             records, n_rows, bad = self._line_by_line(block, wanted)
-            table = selected(pyarrow.Table.from_pylist(records, _schema(wanted)), types, keep)
+            table = selected(pyarrow.Table.from_pylist(records, _schema(wanted)), types)
             places = np.delete(np.arange(n_rows), [each.row for each in bad])
             decoded = decoded_rows(table, places, n_rows, bad)
         yield decoded
@@ -123,9 +111,8 @@ class JsonFile:
             table = self._parsed(block, {}, "infer")
             is_date = pyarrow.types.is_temporal
             dates: ColumnTypes = {f.name: "text" for f in table.schema if is_date(f.type)}
-            return (
-                self._parsed(block, dates, "infer").select(table.column_names) if dates else table
-            )
+            again = self._parsed(block, dates, "infer") if dates else table
+            return again.select(table.column_names)
         except pyarrow.ArrowInvalid:
             return self._looked_through(block)
 
@@ -136,11 +123,9 @@ class JsonFile:
             record = _loaded(line)
             for name, value in record.items() if isinstance(record, dict) else ():
                 type_ = _TYPES.get(type(value))
-                if type_ is not None and (types.setdefault(name, type_), type_) == (
-                    "integer",
-                    "number",
-                ):
-                    types[name] = "number"
+                if type_ is not None:
+                    both = types.setdefault(name, type_), type_
+                    types[name] = "number" if both == ("integer", "number") else both[0]
         if not types:
             raise TallyBayesError(
                 f'{self._file} is not JSON lines; expected a record such as {{"age": 41}} in '

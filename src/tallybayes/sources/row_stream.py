@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from threading import Event
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from tallybayes.kernels.progress import listener
 from tallybayes.kernels.threads import alone, available
 from tallybayes.sources import arrow_memory
 from tallybayes.sources.formats import ReadOptions
+
+if TYPE_CHECKING:
+    from tallybayes.sources.rows import Rows
 
 Value = TypeVar("Value")
 ColumnType = Literal["number", "integer", "boolean", "category", "text"]
@@ -37,8 +40,7 @@ TYPE_NAMES: Mapping[ColumnType, str] = {
     "text": "text",
 }
 NOTHING: ColumnTypes = {}
-KEPT = "\0kept:"  # before the names of columns that only pass through
-IN_MEMORY: tuple[str, ...] = ("the table",)  # where rows come from that are in no file
+KEPT = "\0kept:"  # before the names of columns that only pass through, as they are in the file
 EXAMPLES = 5  # rejected rows that are named if not all are
 
 
@@ -87,28 +89,6 @@ class Fragment:
     decode: Callable[[], Iterator[DecodedRows]]
 
 
-class Rows(Protocol):
-    """Rows that can be gone through, once or as often as one likes."""
-
-    names: tuple[str, ...]  # of the columns
-    sample: Any  # the first rows, as an Arrow table
-    complete: bool  # whether those are all rows
-    rereadable: bool  # whether they can be gone through more than once
-    n_bytes: int | None  # how much there is to read, if that is known
-    files: tuple[str, ...]  # where the rows come from
-    types_guessed: bool  # whether types were only guessed: CSV has none
-    most: int | None  # after how many rows to stop
-
-    def fragments(self, types: ColumnTypes, keep: ColumnTypes = NOTHING) -> Generator[Fragment]:
-        """Go through all rows, of which only the columns that have a type here are decoded.
-
-        Those to `keep` are decoded once more, as they pass through, under names of their own.
-        """
-
-    def head(self) -> Rows:
-        """Return the first rows alone, as many as in the sample, read as all rows would be."""
-
-
 @dataclass(slots=True)
 class RejectedRows:
     """The rows that did not fit: how many, of how many, and which (all if they are reported)."""
@@ -154,12 +134,14 @@ class RowStream(Generic[Value]):
     def __iter__(self) -> Iterator[Result[Value]]:
         return self._results
 
-    def __next__(self) -> Result[Value]:
-        return next(self._results)
-
     def close(self) -> None:
         """Read no further."""
         self._results.close()
+
+
+def bare(name: str) -> str:
+    """Return the name that a column has in the file."""
+    return name.removeprefix(KEPT)
 
 
 def refuse_lacking(wanted: Iterable[str], names: Sequence[str], file: str) -> None:
@@ -210,7 +192,8 @@ def map_rows(
     ([2], 0)
     """
     read, progress, rejected = read or ReadOptions(), listener(), RejectedRows()
-    fragments, stop = rows.fragments(types, keep), Event()
+    passing = {KEPT + name: type_ for name, type_ in keep.items()}
+    fragments, stop = rows.fragments({**types, **passing}), Event()
     most = math.inf if rows.most is None else rows.most
 
     def parts_of(fragment: Fragment) -> list[_Part]:
@@ -289,19 +272,16 @@ def _parts(fragment: Fragment, work: Callable[[Any], Any], stop: Event, most: fl
 def _worked_on(decoded: DecodedRows, work: Callable[[Any], Any]) -> _Part:
     """Work on rows, without those that the work refuses."""
     table, kept, bad = decoded.table, decoded.kept, list(decoded.bad)
-    result, trouble = None, None
-    while result is None and trouble is None:
+    while True:
         try:
-            result = Result(work(table), table.num_rows, kept)
+            return _Part(Result(work(table), table.num_rows, kept), decoded.n_rows, sorted(bad))
         except TallyBayesError as error:
-            if len(error.rows):
-                places = np.arange(decoded.n_rows) if kept is None else kept
-                bad += [BadRow(int(places[row]), None, error.why(row)) for row in error.rows]
-                left = np.delete(np.arange(table.num_rows), list(error.rows))
-                table, kept = table.take(arrow_memory.from_numbers(left)), places[left]
-            else:
-                trouble = error
-    return _Part(result, decoded.n_rows, sorted(bad, key=lambda each: each.row), trouble)
+            if not len(error.rows):
+                return _Part(None, decoded.n_rows, sorted(bad), error)
+            places = np.arange(decoded.n_rows) if kept is None else kept
+            bad += [BadRow(int(places[row]), None, error.why(row)) for row in error.rows]
+            left = np.delete(np.arange(table.num_rows), list(error.rows))
+            table, kept = table.take(arrow_memory.from_numbers(left)), places[left]
 
 
 def _line(bad: BadRow, file: str, before: int) -> str:

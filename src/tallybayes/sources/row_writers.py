@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from functools import reduce
 from typing import IO, Any, Protocol
 
 from tallybayes.errors import Option, TallyBayesError
-from tallybayes.sources.arrow_memory import from_texts
+from tallybayes.sources.arrow_memory import common_field, from_texts
 from tallybayes.sources.atomic_file import replacing
 from tallybayes.sources.formats import COMPRESSED, FORMATS, Format
 
@@ -94,31 +93,15 @@ def format_for(path: str | None, to: str | None) -> Format:
     return found
 
 
-class _TextWriter:
-    """What writes text as it is encoded."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def write(self, encoded: Any) -> None:
-        """Write some lines."""
-        self._file.write(encoded)
-
-    def close(self) -> None:
-        """Write nothing more."""
-
-
-class CsvWriter(_TextWriter):
+class CsvWriter:
     """CSV: only values that need quotes have some, and text that is empty, unlike null."""
 
-    def __init__(self, file: IO[bytes], delimiter: str) -> None:
-        super().__init__(file)
-        self._special = (delimiter, '"', "\r", "\n")
+    def __init__(self, file: IO[bytes], delimiter: str = ",") -> None:
+        self._file, self._delimiter, self._begun = file, delimiter, False
         # (Arrow imports pandas where it makes scalars itself)
         self._between, self._end, self._quote, self._nothing = from_texts(
             [delimiter, "\n", '"', ""]
         )
-        self._begun = False
 
     def encode(self, table: Any) -> tuple[list[str], bytes]:
         """Return the names of the columns, and the lines."""
@@ -145,16 +128,12 @@ class CsvWriter(_TextWriter):
             ) from None
         if pyarrow.types.is_primitive(column.type):
             return texts
-        letters = _letters(texts)
-        special = [sign for sign in self._special if sign.encode() in letters]
-        odd = [compute.match_substring(texts, sign) for sign in special]
-        if compute.min(compute.binary_length(texts)).as_py() == 0:
-            odd.append(compute.equal(texts, self._nothing))
-        if not odd:
+        odd = compute.match_substring_regex(texts, rf'^$|["\r\n{self._delimiter}]')
+        if not compute.any(odd).as_py():
             return texts
-        doubled = compute.replace_substring(texts, '"', '""') if '"' in special else texts
+        doubled = compute.replace_substring(texts, '"', '""')
         quoted = compute.binary_join_element_wise(self._quote, doubled, self._quote, self._nothing)
-        return compute.if_else(reduce(compute.or_, odd), quoted, texts)
+        return compute.if_else(odd, quoted, texts)
 
     def write(self, encoded: Any) -> None:
         """Write some lines, after the names if they are the first."""
@@ -163,9 +142,12 @@ class CsvWriter(_TextWriter):
         names, lines = encoded
         if not self._begun:
             header = self._cells("", pyarrow.chunked_array([from_texts(names)]))
-            self._file.write(f"{self._special[0].join(header.to_pylist())}\n".encode())
+            self._file.write(f"{self._delimiter.join(header.to_pylist())}\n".encode())
         self._begun = True
         self._file.write(lines)
+
+    def close(self) -> None:
+        """Write nothing more."""
 
 
 def _letters(texts: Any) -> bytes:
@@ -181,14 +163,24 @@ def _letters(texts: Any) -> bytes:
     return b"".join(parts)
 
 
-class JsonWriter(_TextWriter):
+class JsonWriter:
     """JSON lines; numbers that are not finite are null."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
 
     def encode(self, table: Any) -> bytes:
         """Return the lines."""
         import msgspec
 
         return msgspec.json.Encoder(decimal_format="number").encode_lines(table.to_pylist())
+
+    def write(self, encoded: Any) -> None:
+        """Write some lines."""
+        self._file.write(encoded)
+
+    def close(self) -> None:
+        """Write nothing more."""
 
 
 class ColumnWriter:
@@ -227,29 +219,22 @@ class ColumnWriter:
 
 def plain(table: Any) -> Any:
     """Turn codes back into text."""
+    return table.cast(_plain(table.schema))
+
+
+def _plain(schema: Any) -> Any:
     import pyarrow
 
-    return table.cast(
-        pyarrow.schema([(each.name, _plain_type(each.type)) for each in table.schema])
-    )
-
-
-def _plain_type(kind: Any) -> Any:
-    import pyarrow
-
-    return kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+    kinds = [(each.name, each.type) for each in schema]
+    coded = pyarrow.types.is_dictionary
+    return pyarrow.schema([(name, t.value_type if coded(t) else t) for name, t in kinds])
 
 
 def widened(table: Any, known: Any) -> Any:
     """Give columns the types of a schema that holds theirs: decimals where these are whole."""
     import pyarrow
 
-    types = {each.name: _plain_type(each.type) for each in known}
-    wide = []
-    for name, kind in ((each.name, _plain_type(each.type)) for each in table.schema):
-        both = [pyarrow.schema([(name, each)]) for each in (kind, types.get(name, kind))]
-        try:
-            wide += pyarrow.unify_schemas(both, promote_options="permissive")
-        except pyarrow.ArrowTypeError:  # which is said when it is written
-            wide.append(pyarrow.field(name, kind))
+    fields = {each.name: each for each in _plain(known)}
+    own = _plain(table.schema)  # where both disagree, that is said when it is written
+    wide = [common_field(fields.get(each.name, each), each) or each for each in own]
     return table.cast(pyarrow.schema(wide))

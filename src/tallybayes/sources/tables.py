@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,7 @@ class NumberedNames(Sequence[str]):
     def __len__(self) -> int:
         return self.n
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [f"x{number}" for number in range(self.n)[index]]
         return f"x{range(self.n)[index]}"
@@ -117,9 +113,8 @@ def as_source(data: Any) -> Source:
             )
         return _table((str(name), _column(str(name), data[name])) for name in data)
     if hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas
-        names = [str(name) for name in data.columns]
-        columns = (data.iloc[:, place] for place in range(len(names)))
-        return _table((n, _column(n, c)) for n, c in zip(names, columns, strict=True))
+        names = map(str, data.columns)
+        return _table((name, _column(name, data.iloc[:, k])) for k, name in enumerate(names))
     if hasattr(data, "to_frame") and not hasattr(data, "columns"):
         raise TallyBayesError(
             "X is a series; pass a table: df[['name']] for one column, df.iloc[[0]] for one row"
@@ -273,14 +268,10 @@ def _matrix(data: Any) -> Source:
             "takes a list of documents"
         )
     if values.dtype.kind in "UT" and isinstance(data, list | tuple):
-        columns = zip(*data, strict=True)  # NumPy has turned the numbers among them into text
-        names = NumberedNames(values.shape[1])
-        return _table((n, ArrayColumn(n, list(c))) for n, c in zip(names, columns, strict=True))
+        values = np.array(data, object)  # NumPy has turned the numbers among them into text
     if values.dtype.kind in "OUT":
-        return _table(
-            (name, ArrayColumn(name, values[:, place].tolist()))
-            for place, name in enumerate(NumberedNames(values.shape[1]))
-        )
+        names = NumberedNames(values.shape[1])
+        return _table((n, ArrayColumn(n, values[:, k].tolist())) for k, n in enumerate(names))
     if values.dtype.kind not in "biuf":
         raise TallyBayesError(f"X holds {values.dtype} values; convert them to numbers first")
     if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):

@@ -62,24 +62,22 @@ def wrong_encoding(file: str) -> TallyBayesError:
     """Build the error about a file that is not in UTF-8."""
     such = Option("encoding", "latin-1")
     return TallyBayesError(
-        f"{file} is not in UTF-8; give its encoding, for example {such}", remedy=such
+        f"{file} is not in UTF-8; give its encoding, for example {such}, or utf-16-le if every "
+        "other byte is zero",
+        remedy=such,
     )
 
 
 def _parts(stream: Any) -> Iterator[bytes]:
     """Read parts of one size; a pipe may hand out less at a time."""
-    while True:
-        parts, size = [], 0
-        while size < BLOCK:
-            part = stream.read(BLOCK - size)
-            if not part:
-                break
-            parts.append(part)
-            size += len(part)
-        if parts:
-            yield parts[0] if len(parts) == 1 else b"".join(parts)
-        if size < BLOCK:
-            return
+    parts, size = [], 0
+    while part := stream.read(BLOCK - size):
+        parts.append(part)
+        size += len(part)
+        if size >= BLOCK:
+            yield b"".join(parts)
+            parts, size = [], 0
+    yield b"".join(parts)
 
 
 def _in_utf8(parts: Iterator[bytes], encoding: str | None, file: str) -> Iterator[bytes]:
@@ -131,7 +129,12 @@ def _whole_records(parts: Iterator[bytes], file: str, quoting: Quoting) -> Itera
             if end:
                 yield data[:end]
             rest = data[end:]
-            _check_length(rest, file, quoting)
+            if len(rest) > LONGEST_QUOTED and b"\n" in rest:
+                raise _unclosed(rest, file, quoting)
+            if len(rest) > LONGEST:
+                raise TallyBayesError(
+                    f"{file} has a line of more than {LONGEST >> 20} MB; is it a text file?"
+                )
             # a long record is looked at again when it has doubled, not for every part
             waiting, size, look_at = [rest], len(rest), 0 if end else 2 * len(rest)
         waiting.append(part)
@@ -142,16 +145,6 @@ def _whole_records(parts: Iterator[bytes], file: str, quoting: Quoting) -> Itera
         raise _unclosed(opened, file, quoting)
     if data:
         yield data
-
-
-def _check_length(rest: bytes, file: str, quoting: Quoting) -> None:
-    """Refuse to wait for ever for the end of a record."""
-    if len(rest) > LONGEST_QUOTED and b"\n" in rest:
-        raise _unclosed(rest, file, quoting)
-    if len(rest) > LONGEST:
-        raise TallyBayesError(
-            f"{file} has a line of more than {LONGEST >> 20} MB; is it a text file?"
-        )
 
 
 def _unclosed(rest: bytes, file: str, quoting: Quoting) -> TallyBayesError:
@@ -194,16 +187,29 @@ class Quoting:
         limit = data.rfind(b"\n") + 1
         if not self.mark or self.mark not in data:
             return limit
-        safe = 0
-        while safe < limit:
-            stop = data.rfind(b"\n", safe, safe + SEGMENT) + 1 or data.find(b"\n", safe) + 1
-            if self._paired(data, safe, stop):
-                safe = stop
-            else:
-                safe, closed = self._end_among_fields(data, safe, stop)
-                if not closed:
+        end = 0
+        while end < limit:
+            stop = data.rfind(b"\n", end, end + SEGMENT) + 1 or data.find(b"\n", end) + 1
+            if self._paired(data, end, stop):
+                end = stop
+                continue
+            at = end
+            for field in self._field.finditer(data, at):
+                if field.start() >= stop and (last := data.rfind(b"\n", at, field.start()) + 1):
+                    end = last
                     break
-        return safe
+                at = field.end()
+            else:
+                return self._end_after(data, end)
+        return end
+
+    def _end_after(self, data: bytes, end: int) -> int:
+        """Return the last end of a record, looking before every quoted field and after the last."""
+        at = end
+        for field in self._field.finditer(data, at):
+            end = data.rfind(b"\n", at, field.start()) + 1 or end
+            at = field.end()
+        return data.rfind(b"\n", at) + 1 or end
 
     def unclosed(self, data: bytes) -> bytes:
         """Return the record at the end of the data whose quote is never closed; b"" if none is."""
@@ -220,31 +226,3 @@ class Quoting:
         # before the first letter is a line break, as the last one is, which index -1 stands for
         before, after = letters[quotes[::2] - 1], letters[quotes[1::2] + 1]
         return bool(self._beside[before].all() and self._beside[after].all())
-
-    def _end_among_fields(self, data: bytes, start: int, stop: int) -> tuple[int, bool]:
-        """Return the first end of a record from `stop` on, and that all quotes are closed there.
-
-        If they are not, it is the last end before the quote that stays open.
-        """
-        at = start
-        while True:
-            for field in self._field.finditer(data, at, stop):
-                at = field.end()
-            if at < stop:
-                return stop, True
-            # the last field goes on: a line break stands before `stop`, and no quote
-            opened = field.start()
-            whole = self._field.match(data, opened)
-            assert whole is not None
-            at = whole.end()
-            stop = data.find(b"\n", at) + 1
-            if not stop:
-                return self._end_before(data, start, opened), False
-
-    def _end_before(self, data: bytes, start: int, opened: int) -> int:
-        """Return the last end of a record before a quote."""
-        end, at = start, start
-        for field in self._field.finditer(data, start, opened):
-            end = data.rfind(b"\n", at, field.start()) + 1 or end
-            at = field.end()
-        return data.rfind(b"\n", at, opened) + 1 or end

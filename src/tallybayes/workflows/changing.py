@@ -26,8 +26,8 @@ from tallybayes.schema import Schema
 from tallybayes.sources import ArrowColumn
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import sorted_labels
-from tallybayes.sources.row_stream import RejectedRows, Rows, refuse_lacking
-from tallybayes.sources.rows import open_rows
+from tallybayes.sources.row_stream import RejectedRows, refuse_lacking
+from tallybayes.sources.rows import Rows, open_rows
 from tallybayes.tallies import Tally
 from tallybayes.workflows.outcomes import Outcome
 from tallybayes.workflows.planning import (

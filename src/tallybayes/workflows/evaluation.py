@@ -21,8 +21,8 @@ from tallybayes.model.specification import ModelSpec
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering.words import counted as number_of
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.row_stream import RejectedRows, Rows, map_rows, refuse_lacking
-from tallybayes.sources.rows import open_rows
+from tallybayes.sources.row_stream import RejectedRows, map_rows, refuse_lacking
+from tallybayes.sources.rows import Rows, open_rows
 from tallybayes.tallies import Tally
 from tallybayes.validation import comparison
 from tallybayes.validation.comparison import Comparison

@@ -21,7 +21,8 @@ from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, r
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
 from tallybayes.sources.formats import ReadOptions
-from tallybayes.sources.row_stream import ColumnType, RejectedRows, Rows, map_rows
+from tallybayes.sources.row_stream import ColumnType, RejectedRows, map_rows
+from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
 from tallybayes.tallies.tally import PairwiseSum
 from tallybayes.tokenizer import expect_text

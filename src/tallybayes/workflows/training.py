@@ -17,8 +17,7 @@ from tallybayes.priors import Fixed, prior_of
 from tallybayes.rendering import Heading, Part
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import sorted_labels
-from tallybayes.sources.row_stream import Rows
-from tallybayes.sources.rows import open_rows
+from tallybayes.sources.rows import Rows, open_rows
 from tallybayes.tallies import Tally
 from tallybayes.workflows.evaluation import leave_out
 from tallybayes.workflows.outcomes import Outcome

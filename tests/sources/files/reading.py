@@ -2,11 +2,14 @@
 
 import csv
 import io
+import json
 from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import feather, ipc, parquet
 
 import tallybayes as tb
 from limited import limited_to
@@ -56,9 +59,24 @@ def written(table, missing="", decimal=".", header=True, **dialect):
     return text.getvalue()
 
 
-def frame(table=TABLE):
-    """Return a table as pandas holds it."""
-    return pd.DataFrame(table)
+def stored(ending, table=TABLE, rows=None, **options):
+    """Return a table as a file with this ending holds it, with so many rows in a group or batch."""
+    if ending in ("csv", "tsv"):
+        return written(table, **({"delimiter": "\t"} if ending == "tsv" else {})).encode()
+    sink, data = io.BytesIO(), pa.table(table)
+    if ending.startswith("json"):
+        records = data.to_pylist()
+        text = json.dumps(records) if ending == "json" else "\n".join(map(json.dumps, records))
+        return text.encode()
+    if ending == "parquet":
+        parquet.write_table(data, sink, row_group_size=rows, **options)
+    elif ending == "feather":
+        feather.write_feather(data, sink, chunksize=rows, **options)
+    else:
+        new = ipc.new_file if ending == "arrow" else ipc.new_stream
+        with new(sink, data.schema, options=ipc.IpcWriteOptions(**options)) as writer:
+            writer.write_table(data, rows)
+    return sink.getvalue()
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 
 import numpy as np
@@ -14,6 +13,7 @@ from sources.files.reading import (
     in_memory,
     message_of,
     small_blocks,
+    stored,
     tally_of,
     trained,
     written,
@@ -24,6 +24,7 @@ from tallybayes.workflows import evaluate, predict, train
 from tiers import scaled
 
 N = 2000
+SKIP, REPORT = ReadOptions(bad_rows="skip"), ReadOptions(bad_rows="report")
 COLUMNS = {"x": "gaussian", "s": "categorical"}
 GOOD = {
     "x": [float(v) for v in np.random.default_rng(1).normal(size=N).round(3)],
@@ -64,41 +65,35 @@ def without(rows):
     return {name: [values[i] for i in kept] for name, values in GOOD.items()}
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "rows.csv"
-
-
 @pytest.mark.parametrize(("changed", "why"), WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize("row", [900, 2000])
 def test_a_late_row_that_does_not_fit_is_named(path, changed, why, row):
     bad = changed if isinstance(changed, str) else line(row - 1, **changed)
-    save(path, {row: bad} if row == N else {row: bad, N: bad})
+    save(path, {row: bad, N: bad})
     with small_blocks(1000):  # whichever thread finds one first
         said = message_of(lambda: tally_of(path, COLUMNS))
-        assert said.startswith(f"{path}, row {row:,}{why}")
+    assert said.startswith(f"{path}, row {row:,}{why}")
+
+
+@pytest.mark.parametrize("start", [700, N - len(WRONG) + 1])
+@pytest.mark.parametrize("size", [1000, 5000])
+def test_every_kind_of_bad_row_at_once(path, start, size):
+    whys = dict(enumerate(WRONG.values(), start))
+    changed = {row: w if isinstance(w, str) else line(row - 1, **w) for row, (w, _) in whys.items()}
+    save(path, changed)
+    with small_blocks(size):
         done = trained(path, COLUMNS, bad_rows="report")
-    assert done.rejected.lines[0].startswith(f"{path}, row {row:,}{why}")
-    assert done.stored.provenance.skipped == done.rejected.count == len({row, N})
-    assert_same_tally(done.stored.fitted.tally, in_memory(without({row, N}), COLUMNS))
+    for said, (row, (_, why)) in zip(done.rejected.lines, whys.items(), strict=True):
+        assert said.startswith(f"{path}, row {row:,}{why}")
+    assert done.stored.provenance.skipped == done.rejected.count == len(WRONG)
+    assert_same_tally(done.stored.fitted.tally, in_memory(without(changed), COLUMNS))
 
 
 def test_bad_rows_in_the_first_lines_do_not_change_what_the_columns_are(path):
     save(path, {1: "1,2", 2: line(1, x="oops"), 3: "1,2,3,4,5,6,7"})
-    done = train(path, "y", scores=False, read=ReadOptions(bad_rows="report"))
+    done = train(path, "y", scores=False, read=REPORT)
     assert [re.search(r"row (\d+)", text)[1] for text in done.rejected.lines] == ["1", "2", "3"]
     assert_same_tally(done.stored.fitted.tally, in_memory(without({1, 2, 3}), "auto"))
-
-
-def test_every_kind_of_bad_row_at_once(path):
-    whys = dict(enumerate(WRONG.values(), start=700))
-    changed = {row: w if isinstance(w, str) else line(row - 1, **w) for row, (w, _) in whys.items()}
-    save(path, changed)
-    with small_blocks(5000):
-        done = trained(path, COLUMNS, bad_rows="report")
-    for said, (row, (_, why)) in zip(done.rejected.lines, whys.items(), strict=True):
-        assert said.startswith(f"{path}, row {row:,}{why}")
-    assert_same_tally(done.stored.fitted.tally, in_memory(without(changed), COLUMNS))
 
 
 def test_rows_are_counted_anew_in_every_file(tmp_path):
@@ -116,39 +111,30 @@ def test_rows_are_counted_anew_in_every_file(tmp_path):
 
 def test_a_bad_line_of_json(tmp_path):
     path = tmp_path / "rows.jsonl"
-    records = [{name: GOOD[name][i] for name in GOOD} for i in range(N)]
-    lines = [json.dumps(record) for record in records]
-    lines[1000] = '{"x": 1.5, "k": '
-    lines[1001] = json.dumps({**records[1001], "x": "oops"})
-    lines[1002] = json.dumps([1, 2])
-    lines[1003] = json.dumps({**records[1003], "k": 1.5})
-    lines[1004] = json.dumps({**records[1004], "y": None})
-    lines[1005] = json.dumps({**records[1005], "s": 5})
-    lines[1006] = '{"x": 1e5, "s": "\\ud800", "y": "p"}'
-    lines[1007] = json.dumps({**records[1007], "k": 10**30})
+    lines = stored("jsonl", GOOD).decode().splitlines()
+    bad = {
+        '{"x": 1.5, "k": ': ": it is not valid JSON",
+        '{"x": "oops"}': ", column 'x': 'oops' is not a number",
+        "[1, 2]": ": it is not a JSON record",
+        '{"k": 1.5}': ", column 'k': 1.5 is not a whole number",
+        '{"y": null}': ": the label is missing",
+        '{"s": 5}': ", column 's': 5 is not text",
+        '{"x": 1e5, "s": "\\ud800", "y": "p"}': ": it is not valid JSON (JSON is malformed",
+        f'{{"k": {10**30}}}': f", column 'k': {10**30} is not a whole number",
+    }
+    lines[1000:1008] = bad
     path.write_text("\n".join(lines))
     with small_blocks(4000):
         said = message_of(lambda: tally_of(path, COLUMNS))
         assert said.startswith(f"{path}, row 1,001: it is not valid JSON")
         done = trained(path, COLUMNS, bad_rows="report")
-    whys = [
-        ": it is not valid JSON",
-        ", column 'x': 'oops' is not a number",
-        ": it is not a JSON record",
-        ", column 'k': 1.5 is not a whole number",
-        ": the label is missing",
-        ", column 's': 5 is not text",
-        ": it is not valid JSON (JSON is malformed",
-        ", column 'k': 1000000000000000000000000000000 is not a whole number",
-    ]
-    for place, (found, why) in enumerate(zip(done.rejected.lines, whys, strict=True)):
+    for place, (found, why) in enumerate(zip(done.rejected.lines, bad.values(), strict=True)):
         assert found.startswith(f"{path}, row {1001 + place:,}{why}")
     left = without(set(range(1001, 1009)))
     assert_same_tally(done.stored.fitted.tally, in_memory(left, COLUMNS))
 
 
 MANY = 20_000
-SKIP, REPORT = ReadOptions(bad_rows="skip"), ReadOptions(bad_rows="report")
 
 
 @pytest.fixture
@@ -205,9 +191,9 @@ REFUSED_IN_SCORING = {
 @pytest.mark.parametrize(("bad", "why"), REFUSED_IN_SCORING.values(), ids=REFUSED_IN_SCORING)
 def test_thousands_of_rows_that_the_scoring_refuses_are_rejected(saved, bad, why):
     spec = ModelSpec(drop=("w",), unseen="error")
-    stored = train(saved(), "y", spec, scores=False).stored
+    model = train(saved(), "y", spec, scores=False).stored
     path = saved(**bad)
-    evaluated = evaluate(stored, path, weight="w", read=REPORT)
+    evaluated = evaluate(model, path, weight="w", read=REPORT)
     aside = evaluated.rejected
     assert evaluated.result.confusion.counts.sum() == 2.0 * (MANY - MANY // 5)
     assert aside.lines[-1].startswith(f"{path}, row {MANY - 1:,}: {why}")
@@ -215,9 +201,9 @@ def test_thousands_of_rows_that_the_scoring_refuses_are_rejected(saved, bad, why
 
 
 def test_thousands_of_rows_that_cannot_be_predicted_are_rejected(saved, tmp_path):
-    stored = train(saved(), "y", ModelSpec(drop=("w",), unseen="error"), scores=False).stored
+    model = train(saved(), "y", ModelSpec(drop=("w",), unseen="error"), scores=False).stored
     out = tmp_path / "out.csv"
-    predicted = predict(stored, saved(s="v"), out, read=SKIP)
+    predicted = predict(model, saved(s="v"), out, read=SKIP)
     assert (predicted.rows, predicted.rejected.count) == (MANY - MANY // 5, MANY // 5)
     assert out.read_text().count("\n") == 1 + predicted.rows
 

@@ -1,14 +1,14 @@
-"""CSV in all its dialects gives the rows and the tally of the same table in memory."""
+"""CSV in all its dialects, and JSON lines, give the rows and the tally of the table in memory."""
 
 import csv
 import io
+import json
 
 import pytest
 from hypothesis import example, given, strategies as st
 
 from sources.files.reading import (
     COLUMNS,
-    NO_LINE_BREAKS,
     RECORDS,
     TABLE,
     assert_same_tally,
@@ -19,6 +19,7 @@ from sources.files.reading import (
     tally_of,
     written,
 )
+from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import ReadOptions, open_rows, text_blocks
 from tallybayes.sources.text_blocks import Quoting
 from tallybayes.workflows import train
@@ -30,11 +31,6 @@ QUOTING = {
     "all": csv.QUOTE_ALL,
     "all but numbers": csv.QUOTE_NONNUMERIC,
 }
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "rows.csv"
 
 
 DIALECTS = {
@@ -197,45 +193,41 @@ def test_options_that_make_no_sense_are_refused(options, said):
     assert said in message_of(lambda: ReadOptions(**options))
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+MARKED = ["utf-8", "utf-8-sig", "utf-16", "utf-32"]
+STATED = ["cp1252", "utf-16-le", "utf-16-be", "utf-7", "gb18030"]
+
+
+@pytest.mark.parametrize("encoding", [*MARKED, *STATED])
 @pytest.mark.parametrize("size", [9, 1 << 20])
-def test_encodings_with_a_mark_are_recognised(path, encoding, size):
+def test_encodings_are_recognised_by_their_mark_or_stated(path, encoding, size):
     path.write_bytes(written(TABLE).encode(encoding))
+    options = {"encoding": encoding} if encoding in STATED else {}
     with small_blocks(size):
-        assert rows_of(path, {"status": "text"}) == [{"status": r["status"]} for r in RECORDS]
+        found = rows_of(path, {"status": "text"}, **options)
+    assert found == [{"status": record["status"]} for record in RECORDS]
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16-le", "utf-16-be", "utf-7", "gb18030"])
-def test_encodings_without_a_mark_are_stated(path, encoding):
-    path.write_bytes(written(NO_LINE_BREAKS).encode(encoding))
-    assert_same_tally(tally_of(path, encoding=encoding), in_memory(NO_LINE_BREAKS))
-
-
+LATE = b"name,y\n" + b"x,a\n" * 50
 WRONG = {
     "in a name": "naïve,y\n1,a\n".encode("latin-1"),
     "in the first rows": "name,y\nJosé,a\nÅsa,b\n".encode("latin-1"),
     "in a row that is too long": "name,y\nx,a\nJosé,b,c\n".encode("latin-1"),
-    "in a late row": b"name,y\n" + b"x,a\n" * 50 + "José,a\n".encode("latin-1"),
-    "in a late row that is too long": b"name,y\n" + b"x,a\n" * 50 + "é,a,b\n".encode("latin-1"),
+    "in a late row": LATE + "José,a\n".encode("latin-1"),
+    "in a late row that is too long": LATE + "é,a,b\n".encode("latin-1"),
     "in a late number": b"n,y\n" + b"1,a\n" * 50 + "é,a\n".encode("latin-1"),
     "UTF-16 without a mark": "name,y\nx,a\n".encode("utf-16-le"),
 }
+WRONG = {name: (data, None) for name, data in WRONG.items()}
+for _stated in ("ascii", "cp1252", "utf-16", "utf-32", "utf-7"):
+    WRONG[f"stated as {_stated}"] = ("name,y\nÁé\x81,a\n".encode("latin-1") * 20, _stated)
 
 
-@pytest.mark.parametrize("data", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("data", "stated"), WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize("bad_rows", ["error", "skip"])
-def test_a_wrong_encoding_is_an_error_that_names_the_file_and_the_option(path, data, bad_rows):
+def test_a_wrong_encoding_is_an_error_that_names_file_and_option(path, data, stated, bad_rows):
     path.write_bytes(data)
     with small_blocks(16):
-        said = message_of(lambda: rows_of(path, bad_rows=bad_rows))
-    assert str(path) in said
-    assert "encoding=" in said
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-16", "utf-32", "utf-7"])
-def test_an_encoding_that_is_stated_wrongly(path, encoding):
-    path.write_bytes("name,y\nÁé\x81,a\n".encode("latin-1") * 20)
-    said = message_of(lambda: rows_of(path, encoding=encoding))
+        said = message_of(lambda: rows_of(path, bad_rows=bad_rows, encoding=stated))
     assert str(path) in said
     assert "encoding=" in said
 
@@ -265,10 +257,6 @@ def test_the_last_end_of_a_record(data, segment):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_blocks, "SEGMENT", segment)
         assert Quoting('"', ",").record_end(data) == last_end(data)
-
-
-@given(st.text('",\n\ra', max_size=40).map(str.encode))
-def test_without_quoting_every_line_ends_a_record(data):
     assert Quoting("", ",").record_end(data) == data.rfind(b"\n") + 1
 
 
@@ -280,33 +268,120 @@ def test_a_quote_is_open_at_the_end_exactly_if_a_quote_more_closes_it(text):
     assert opened == data[last_end(whole) :]
 
 
-@given(
-    st.lists(
-        st.lists(st.text('ab", \n;', max_size=5), min_size=2, max_size=2), min_size=1, max_size=12
-    ),
-    st.integers(1, 60),
-    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
-)
-@scaled(2)
-def test_what_python_writes_is_read_back_whatever_the_blocks(tmp_path_factory, rows, size, how):
+def as_python_writes(rows, how):
     text = io.StringIO(newline="")
-    csv.writer(text, quoting=how, lineterminator="\n").writerows([["p", "q"], *rows])
-    path = tmp_path_factory.mktemp("rows") / "rows.csv"
-    path.write_text(text.getvalue())
-    with small_blocks(size):
-        found = rows_of(path, {"p": "text", "q": "category"}, delimiter=",", missing=())
-    assert [[row["p"], row["q"]] for row in found] == rows
+    csv.writer(text, quoting=how, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
-@given(st.text('a",\n', max_size=60), st.integers(1, 30))
-@scaled(2)
-def test_stray_quotes_are_read_as_python_reads_them(tmp_path_factory, text, size):
+pairs = st.lists(st.text('ab", \n;', max_size=5), min_size=2, max_size=2)
+quoting = st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+sound = st.builds(as_python_writes, st.lists(pairs, max_size=12), quoting)
+
+
+@given(st.one_of(sound, st.text('a",\n', max_size=60)), st.integers(1, 60))
+@scaled(4)
+def test_rows_are_those_that_python_reads_whatever_the_blocks(tmp_path_factory, text, size):
     if Quoting('"', ",").unclosed(text.encode()):
         text += '"'
     path = tmp_path_factory.mktemp("rows") / "rows.csv"
     path.write_text("p,q\n" + text)
-    expected = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    expected = [row for row in csv.reader(io.StringIO(text, newline="")) if len(row) == 2]
     with small_blocks(size):
         options = {"delimiter": ",", "missing": (), "bad_rows": "skip"}
-        found = rows_of(path, {"p": "text", "q": "text"}, **options)
-    assert [[row["p"], row["q"]] for row in found] == [row for row in expected if len(row) == 2]
+        found = rows_of(path, {"p": "text", "q": "category"}, **options)
+    assert [[row["p"], row["q"]] for row in found] == expected
+
+
+WANTED = dict.fromkeys(TABLE, "text") | {"income": "number", "age": "integer", "owner": "boolean"}
+SPARSE = [{name: value for name, value in r.items() if value is not None} for r in RECORDS]
+
+
+@pytest.fixture
+def jsonl(path):
+    return path.with_suffix(".jsonl")
+
+
+def lines(records, **options):
+    return "\n".join(json.dumps(record, **options) for record in records)
+
+
+FORMS = {
+    "with nulls": lines(RECORDS),
+    "without what is missing": lines(SPARSE),
+    "letters as they are": lines(RECORDS, ensure_ascii=False),
+    "with a final line break": lines(RECORDS) + "\n",
+    "with empty lines": lines(RECORDS).replace("\n", "\n\n \r\n"),
+    "with CRLF": lines(RECORDS).replace("\n", "\r\n"),
+    "without blanks": lines(RECORDS, separators=(",", ":")),
+    "one list": json.dumps(RECORDS),
+    "one list over many lines": json.dumps(RECORDS, indent=2),
+    "with a mark": "\ufeff" + lines(RECORDS),
+    "with a field twice": lines(RECORDS).replace('{"income"', '{"income": 0.5, "income"'),
+}
+
+
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("size", [700, 1 << 20])
+def test_records_of_any_form(jsonl, text, size):
+    jsonl.write_bytes(text.encode())
+    columns = {**COLUMNS, "owner": "bernoulli"}
+    with small_blocks(size):
+        assert rows_of(jsonl, WANTED) == RECORDS
+        assert_same_tally(tally_of(jsonl, columns), in_memory(TABLE, columns))
+    jsonl.write_bytes(text.encode("utf-16"))
+    assert rows_of(jsonl, WANTED, encoding="utf-16") == RECORDS
+
+
+def test_decimals_after_the_first_block_of_whole_numbers(jsonl):
+    records = [{"x": k if k < 90 else k + 0.5, "y": "ab"[k % 2]} for k in range(100)]
+    jsonl.write_text(lines(records))
+    with small_blocks(500):
+        table = {"x": [r["x"] for r in records], "y": [r["y"] for r in records]}
+        columns = {"x": "gaussian"}
+        assert_same_tally(tally_of(jsonl, columns), in_memory(table, columns))
+
+
+def test_dates_stay_text_and_the_order_of_columns_stays_too(jsonl):
+    jsonl.write_text(lines([{"a": 1, "day": "2024-01-31", "b": 2, "at": "2024-01-31 10:00:00"}]))
+    assert open_rows(jsonl).names == ("a", "day", "b", "at")
+    assert rows_of(jsonl) == [{"a": 1, "day": "2024-01-31", "b": 2, "at": "2024-01-31 10:00:00"}]
+
+
+def test_nested_values_are_refused_only_where_they_are_used(jsonl):
+    nested = [{**record, "inside": {"z": 1}, "many": [1, 2]} for record in RECORDS]
+    jsonl.write_text(lines(nested))
+    spec = ModelSpec(drop=("inside", "many"))
+    found = train(jsonl, "y", spec, scores=False).stored.fitted.tally
+    assert_same_tally(found, in_memory(TABLE, "auto"))
+    assert "column 'inside'" in message_of(lambda: train(jsonl, "y", ModelSpec(drop=("many",))))
+    assert rows_of(jsonl) == RECORDS
+
+
+@pytest.mark.parametrize("size", [700, 1 << 20])
+def test_a_wrong_encoding_of_json_names_the_file_and_the_option(jsonl, size):
+    text = lines([{"s": "plain", "y": "a"}] * 60 + [{"s": "é", "y": "b"}], ensure_ascii=False)
+    jsonl.write_bytes(text.encode("latin-1"))
+    with small_blocks(size):
+        said = message_of(lambda: rows_of(jsonl))
+    assert f"{jsonl} is not in UTF-8" in said
+    assert "encoding=" in said
+
+
+NOT_RECORDS = {
+    "nothing": ("", "is empty"),
+    "an empty list": ("[]", "is empty"),
+    "numbers": ("1\n2\n", "is not JSON lines"),
+    "a list of numbers": ("[1, 2]", "is not JSON lines"),
+    "words": ("these are words\n" * 5, "is not JSON lines"),
+    "a list that is cut": ('[{"a": 1}, {"a"', "is not valid JSON"),
+    "lists in lines": ("[1, 2]\n[3, 4]\n", "is not valid JSON"),
+    "brackets without end": ("[" * 100_000, "is not valid JSON"),
+    "braces without end": ('{"a":' * 100_000, "is not JSON lines"),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), NOT_RECORDS.values(), ids=NOT_RECORDS)
+def test_what_holds_no_records_is_one_clear_error(jsonl, text, why):
+    jsonl.write_text(text)
+    assert f"{jsonl} {why}" in message_of(lambda: open_rows(jsonl))

@@ -1,13 +1,15 @@
-"""Parquet and Arrow files hold types of their own, which are those of the same table in memory."""
+"""Parquet, Arrow and tables in memory hold types of their own, and go the same way."""
 
 import datetime
 from decimal import Decimal
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import feather, ipc, parquet
+from pyarrow import parquet
 
 import tallybayes as tb
 from limited import limited_to
@@ -18,7 +20,9 @@ from sources.files.reading import (
     assert_same_tally,
     in_memory,
     message_of,
+    records_of,
     rows_of,
+    stored,
     tally_of,
     trained,
 )
@@ -26,48 +30,29 @@ from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import arrow_files, open_rows
 from tallybayes.workflows import train
 
-
-def arrow_stream(table, path, **options):
-    with ipc.new_stream(str(path), table.schema, **options) as writer:
-        writer.write_table(table)
-
-
-def arrow_in_file(table, path, **options):
-    with ipc.new_file(str(path), table.schema, **options) as writer:
-        writer.write_table(table)
-
-
-def compressed(write, how):
-    return lambda table, path: write(table, path, options=ipc.IpcWriteOptions(compression=how))
-
-
-WRITERS = {
-    "Parquet, one group": lambda table, path: parquet.write_table(table, path),
-    "Parquet, many row groups": lambda table, path: parquet.write_table(
-        table, path, row_group_size=7
-    ),
-    "Parquet without dictionaries": lambda table, path: parquet.write_table(
-        table, path, use_dictionary=False, compression="none", data_page_version="2.0"
-    ),
-    "Arrow file": arrow_in_file,
-    "Arrow stream": arrow_stream,
-    "Arrow file with lz4": compressed(arrow_in_file, "lz4"),
-    "Arrow stream with zstd": compressed(arrow_stream, "zstd"),
-    "Feather": lambda table, path: feather.write_feather(table, str(path)),
-    "Feather with zstd": lambda table, path: feather.write_feather(
-        table, str(path), compression="zstd", chunksize=11
-    ),
+FRAME = pd.DataFrame(TABLE)
+PLAIN = {"use_dictionary": False, "compression": "none", "data_page_version": "2.0"}
+FILES = {
+    "Parquet, one group": ("parquet", {}),
+    "Parquet, many row groups": ("parquet", {"rows": 7}),
+    "Parquet without dictionaries": ("parquet", PLAIN),
+    "Arrow file": ("arrow", {}),
+    "Arrow stream": ("arrows", {}),
+    "Arrow file with lz4": ("arrow", {"compression": "lz4"}),
+    "Arrow stream with zstd": ("arrows", {"compression": "zstd"}),
+    "Feather": ("feather", {}),
+    "Feather with zstd": ("feather", {"compression": "zstd", "rows": 11}),
 }
 
 
-@pytest.fixture(params=WRITERS)
+@pytest.fixture(params=FILES)
 def write(request, tmp_path):
     """Write a table in one of the ways, and return where."""
+    ending, how = FILES[request.param]
 
     def write(table):
-        ending = "parquet" if request.param.startswith("Parquet") else "arrow"
         path = tmp_path / f"rows.{ending}"
-        WRITERS[request.param](table, path)
+        path.write_bytes(stored(ending, table, **how))
         return path
 
     return write
@@ -99,9 +84,8 @@ def test_what_does_not_fit_names_file_and_column(write):
 
 
 def test_categoricals_declare_values_that_do_not_occur(write):
-    frame = pd.DataFrame(TABLE)
     grades = pd.Categorical.from_codes(np.arange(N) % 3, ["low", "mid", "high", "never"])
-    frame["grade"] = grades
+    frame = FRAME.assign(grade=grades)
     path = write(pa.Table.from_pandas(frame))
     if path.suffix == ".parquet":  # which has no room for such values if it has no dictionary
         frame = pd.read_parquet(path)
@@ -169,3 +153,91 @@ def test_a_missing_label_is_named_by_its_row(write, monkeypatch):
     ]
     left = {n: [v for k, v in enumerate(c) if k not in (57, 99)] for n, c in TABLE.items()}
     assert_same_tally(done.stored.fitted.tally, in_memory(left))
+
+
+FORMS = {
+    "pandas": lambda: pd.DataFrame(TABLE),
+    "pandas with Arrow's types": lambda: pd.DataFrame(TABLE).convert_dtypes(
+        dtype_backend="pyarrow"
+    ),
+    "pandas with an index": lambda: pd.DataFrame(TABLE).set_index(
+        pd.Index(range(5, N + 5), name="id")
+    ),
+    "polars": lambda: pl.DataFrame(TABLE),
+    "polars, lazy": lambda: pl.LazyFrame(TABLE).with_columns(pl.col("income") * 1.0),
+    "pyarrow table": lambda: pa.table(TABLE),
+    "pyarrow batch": lambda: pa.RecordBatch.from_pylist(RECORDS),
+    "pyarrow reader": lambda: pa.table(TABLE).to_reader(max_chunksize=9),
+    "DuckDB relation": lambda: duckdb.from_arrow(pa.table(TABLE)),
+    "DuckDB query": lambda: duckdb.from_arrow(pa.table(TABLE)).filter("age > 0"),
+    "mapping of lists": lambda: TABLE,
+    "mapping of arrays": lambda: {n: np.array(v, object) for n, v in TABLE.items()},
+    "mapping of series": lambda: {n: pd.Series(v) for n, v in TABLE.items()},
+    "list of records": lambda: RECORDS,
+    "tuple of records": lambda: tuple(RECORDS),
+    "records without what is missing": lambda: [
+        {name: value for name, value in record.items() if value is not None} for record in RECORDS
+    ],
+}
+
+
+@pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)
+def test_every_form_gives_the_rows_and_the_tally_of_an_estimator(make, monkeypatch):
+    wanted = dict.fromkeys(TABLE, "text") | {"income": "number", "age": "integer"}
+    wanted["owner"] = "boolean"
+    rows = open_rows(make())
+    assert records_of(rows, wanted) == RECORDS
+    if rows.rereadable:
+        assert records_of(rows, wanted) == RECORDS
+    else:
+        assert "can be read only once" in message_of(lambda: records_of(rows, wanted))
+    found = train(make(), "y", scores=False).stored.fitted.tally
+    assert_same_tally(found, in_memory(TABLE, "auto"))
+    monkeypatch.setattr(arrow_files, "ROWS", 7)
+    with limited_to(3):
+        assert_same_tally(tally_of(make()), in_memory(TABLE))
+
+
+def test_categoricals_of_pandas_and_polars_declare_their_values():
+    known, values = ["w", "v", "u"], ["u", "v", "u", "v"]
+    table = pd.DataFrame({"c": pd.Categorical(values, categories=known), "y": [0, 1, 1, 0]})
+    expected = tb.NaiveBayes().fit(table[["c"]], table["y"]).tally_
+    assert set(expected.schema.declared["c"]) == {"u", "v", "w"}
+    enum = pl.DataFrame({"c": pl.Series(values, dtype=pl.Enum(known)), "y": [0, 1, 1, 0]})
+    for same in (table, enum):
+        assert_same_tally(train(same, "y").stored.fitted.tally, expected)
+
+
+NO_TABLES = {
+    "an array": (np.ones((3, 2)), "rows cannot be read from a ndarray"),
+    "nothing": (None, "rows cannot be read from a NoneType"),
+    "a set": ({1, 2}, "rows cannot be read from a set"),
+    "no records": ([], "no columns"),
+    "no columns": ({}, "no columns"),
+    "records that are none": ([{"a": 1}, (1, 2)], "record 2 is a tuple"),
+    "a column of mixed types": ({"a": [1, "x"]}, "column 'a' cannot be read"),
+    "records of mixed types": ([{"a": 1}, {"a": "x"}], "column 'a' cannot be read"),
+    "one record": ({"a": 1, "b": "x"}, "column 'a' cannot be read"),
+    "columns of different lengths": ({"a": [1, 2], "b": [1]}, "column 'b' has 1 rows"),
+    "two columns of one name": (
+        pa.table([[1], [2]], names=["a", "a"]),
+        "two columns are named 'a'",
+    ),
+    "the same in pandas": (pd.DataFrame([[1, 2]], columns=["a", "a"]), "['a', 'a']"),
+    "a series": (pd.Series([1, 2], name="a"), "cannot be read"),
+    "mixed types in pandas": (pd.DataFrame({"a": [1, "x"]}), "cannot be read"),
+}
+
+
+@pytest.mark.parametrize(("data", "said"), NO_TABLES.values(), ids=NO_TABLES)
+def test_what_holds_no_table_is_refused(data, said):
+    assert said in message_of(lambda: open_rows(data))
+
+
+def test_a_reader_that_breaks_off_is_one_clear_error():
+    def batches():
+        yield pa.RecordBatch.from_pylist(RECORDS[:10])
+        raise pa.ArrowInvalid("the line is dead")
+
+    reader = pa.RecordBatchReader.from_batches(pa.table(TABLE).schema, batches())
+    assert "the line is dead" in message_of(lambda: open_rows(reader))
