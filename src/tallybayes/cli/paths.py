@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -101,8 +100,6 @@ def check_free(
     if out is None or out == STANDARD:
         return
     path = Path(out)
-    if path.is_dir():
-        raise TallyBayesError(f"{out!r} is a folder; name a file to write")
     if path.is_file():
         if any(_holds(each, path) for each in inputs):
             raise TallyBayesError(f"{out!r} is one of the files that are read; {remedy}")
@@ -110,14 +107,14 @@ def check_free(
             raise TallyBayesError(
                 f"{out!r} exists; overwrite it with --force, or name another file"
             )
-    folder = Path(os.path.realpath(path)).parent  # of what a link leads to
-    if not folder.is_dir():
-        raise TallyBayesError(f"there is no folder {str(path.parent)!r}; make it first")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise TallyBayesError(
-            f"nothing can be written into the folder {str(path.parent)!r}; change its permissions, "
-            "or name a file elsewhere"
-        )
+    from tallybayes.sources.atomic_file import replacing
+
+    with suppress(_NotYetError), replacing(out):  # a folder that cannot be written says so
+        raise _NotYetError
+
+
+class _NotYetError(Exception):
+    """A file can be written, and will be once there is something to write."""
 
 
 def _holds(name: str, path: Path) -> bool:

@@ -130,7 +130,7 @@ def explain(
 
     for name, section in SECTION.items():
         if name != show:
-            refuse([section], f"Say --show {name}, or leave out")
+            refuse(f"Say --show {name}, or leave out", section)
     if sum((bool(values), record is not None, bool(data))) != 1:
         raise click.UsageError("Give one record: with --set, with --record, or DATA with --row.")
     if bool(data) != (row is not None):
