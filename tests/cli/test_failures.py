@@ -87,18 +87,6 @@ def test_what_the_system_refuses_is_a_sentence(run, error, said):
     assert "bug" not in err
 
 
-def test_control_c_says_what_was_written(run):
-    code, out, err = run(raising(KeyboardInterrupt()))
-    assert (code, out) == (130, "")
-    assert err == "tallybayes: error: interrupted; no file was left half-written\n"
-
-    def fail(session):
-        session.written.append("a.tally")
-        raise KeyboardInterrupt
-
-    assert "already written: a.tally" in run(fail)[2]
-
-
 @pytest.mark.parametrize(
     ("sent", "code", "said"),
     [

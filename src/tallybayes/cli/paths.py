@@ -80,7 +80,6 @@ def save_model(session: Session, out: str, stored: Stored) -> None:
         stream.flush()
     else:
         save(out, stored)
-        session.written.append(out)
 
 
 def check_free(
@@ -158,31 +157,28 @@ def deliver_rows(
     name: str,
     out: str | None,
     to: str | None,
-    write: Callable[[str | IO[bytes], str | None], tuple[Renderable, dict[str, Any]]],
+    write: Callable[[str | IO[bytes], str | None], Renderable],
 ) -> None:
     """Write rows to a file or to standard output; in another form they are collected, and shown.
 
     `write` writes them in a format, and returns what there is to say about them.
     """
     if out is not None and out != STANDARD:
-        found, facts = write(out, to)
-        session.written.append(out)
-        session.report(found, f"Saved as {out}.", **facts, out=out)
+        session.report(write(out, to), f"Saved as {out}.", out=out)
     elif session.form is None:
         from tallybayes.sources.row_writers import format_for
 
         stream = standard_output(session, binary=format_for(None, to).binary)
-        found, _ = write(stream, to)
-        session.say(str(found))
+        session.say(str(write(stream, to)))
     elif to is not None:
         raise click.UsageError(f"Rows are shown as {session.form}; leave out --to {to}, or use -o.")
     else:
         from tallybayes.rendering import Document, Table
 
         lines = io.BytesIO()
-        found, facts = write(lines, "jsonl")
+        found = write(lines, "jsonl")
         rows = [json.loads(line) for line in lines.getvalue().splitlines()]
         columns = [(column, "label") for column in rows[0]] if rows else []
         table = Table.of("", columns, [row.values() for row in rows])
         shown = Document((table if rows else "There are no rows.",), {name: rows})
-        session.show(shown, **{**found.to_dict(), **facts}, out=None)
+        session.show(shown, **found.to_dict(), out=None)

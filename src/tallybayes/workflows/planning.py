@@ -68,8 +68,7 @@ def _first_rows(
         weights = of_rows.numbers(slice(0, len(of_rows))).astype(np.float64)
         good &= np.isfinite(weights) & (weights >= 0.0)
         weights = weights[good]
-    if not good.all():
-        table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
+    table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
     columns = source_of(table, names)
     for name, column in columns.columns.items():
         if said.of(name) is None:
@@ -108,8 +107,7 @@ def _refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
     from tallybayes.sources.arrow_files import plain_types
 
     stream = map_rows(rows.head(), plain_types(rows.sample.schema), lambda table: None, read)
-    for _ in stream:
-        pass
+    list(stream)
     lines = stream.rejected.lines
     why = f"no row that fits; the first is {lines[0]}" if lines else "no rows"
     raise TallyBayesError(f"{rows.files[0]} has {why}; expected some to learn from")
@@ -168,8 +166,7 @@ def _warn_of(column: Column, complete: bool) -> None:
                 f"other rows. Leave it out ({drop}), or count its words ({text})"
             )
     if what:
-        remedies = [option for option in (drop, text, declare) if str(option) in what]
-        warn(f"column {name!r} {what}", TallyBayesWarning, remedies)
+        warn(f"column {name!r} {what}", TallyBayesWarning, (drop, text, declare))
 
 
 @contextmanager

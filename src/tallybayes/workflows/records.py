@@ -16,7 +16,7 @@ from tallybayes.modelfile import Stored
 from tallybayes.rendering import Document, Renderable
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
-from tallybayes.sources.row_stream import TYPE_NAMES, ColumnType, map_rows
+from tallybayes.sources.row_stream import TYPE_NAMES, map_rows
 from tallybayes.sources.row_writers import row_writer
 from tallybayes.sources.rows import open_rows
 
@@ -46,16 +46,14 @@ def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
         if name not in types:
             known = (*schema.names, schema.target)
             raise TallyBayesError(f"the model has no column {name!r}; {did_you_mean(name, known)}")
-        record[name] = _value(name, text, types[name]) if isinstance(text, str) else text
+        record[name] = None if text == "" else text
+        if isinstance(record[name], str):
+            try:
+                record[name] = convert(text, TYPED.get(types[name], str), strict=False)
+            except ValidationError:
+                why = f"{text!r} is not {TYPE_NAMES[types[name]]}"
+                raise TallyBayesError(f"column {name!r}: {why}") from None
     return record
-
-
-def _value(name: str, text: str, kind: ColumnType) -> Any:
-    """Read a value as its column has it."""
-    try:
-        return None if text == "" else convert(text, TYPED.get(kind, str), strict=False)
-    except ValidationError:
-        raise TallyBayesError(f"column {name!r}: {text!r} is not {TYPE_NAMES[kind]}") from None
 
 
 def record_in(

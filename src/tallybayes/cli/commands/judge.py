@@ -66,7 +66,8 @@ def evaluate(
             raise click.UsageError("Name a model file first, or say what to predict: --target.")
         else:
             found = evaluation.evaluate(spec, list(files), target, **how, **held)
-    session.show(found, **session.rejected(found, how["read"]))
+    session.say_rejected(found, how["read"])
+    session.show(found)
 
 
 SPECS = "Ways to make models"
@@ -131,7 +132,8 @@ def compare(
         else:
             how |= {"score": score, "weight": weight, **held}
             found = evaluation.compare(_specs(specs, said), data, target, **how)
-    session.show(found, **session.rejected(found, how["read"]))
+    session.say_rejected(found, how["read"])
+    session.show(found)
 
 
 def _loaded(names: tuple[str, ...], data: list[str]) -> dict[str, Stored]:
@@ -214,11 +216,10 @@ def report(
         how["options"] += [name] if value is True else [w for one in values for w in (name, one)]
     with session.progress():
         made = reported(stored, None if out == STANDARD else out, **how)
-    facts = session.rejected(made, how["read"])
+    session.say_rejected(made, how["read"])
     if out == STANDARD:
         stream = standard_output(session, binary=False)
         stream.write(made.page.html.encode("utf-8"))
         stream.flush()
     else:
-        session.written.append(out)
-        session.report(made, f"Saved as {out}.", path=out, **facts)
+        session.report(made, f"Saved as {out}.", path=out)
