@@ -1,7 +1,5 @@
 """Leave-one-out scores of a training are those of refitting without every row, also in a stream."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -11,7 +9,7 @@ from msgspec import structs
 import tallybayes as tb
 from tallybayes.model.specification import ModelSpec
 from tallybayes.sources import ReadOptions, arrow_files
-from tallybayes.workflows import evaluation, planning, train, training
+from tallybayes.workflows import evaluation, planning, train
 from workflows.mixed import mixed, write
 
 FRAME = mixed(64, seed=2)
@@ -179,18 +177,3 @@ def test_more_probabilities_than_fit_are_those_of_the_first_rows(
     assert 35 <= trained.scores.rows < len(frame)
     assert_scores(trained, frame, rows=slice(trained.scores.rows))
     assert f"scores of the first {trained.scores.rows} of 64 rows" in trained.scores.notes[0]
-
-
-def test_a_file_that_changes_between_the_passes_has_no_scores(tmp_path, nothing_kept, monkeypatch):
-    path = Path(write(FRAME, tmp_path / "rows.csv"))
-    counted = training.count
-
-    def and_grown(*args, **options):
-        found = counted(*args, **options)
-        path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
-        return found
-
-    monkeypatch.setattr(training, "count", and_grown)
-    trained = train(path, "label", ModelSpec(drop=("mail",)))
-    assert trained.scores is None
-    assert "rows.csv was changed while it was read" in trained.no_scores

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.kernels.progress import listening
 from tallybayes.model.specification import ModelSpec
 from tallybayes.model.summary import MOST_COLUMNS, ModelSummary
 from tallybayes.modelfile import dump_bytes
@@ -230,28 +229,6 @@ def test_rows_that_are_set_aside_leave_the_model_of_the_others(tmp_path, small_b
     ]  # fmt: skip
     held = tb.NaiveBayes().cross_val(features(good, "w"), good["label"], folds="loo").report()
     assert found.scores.log_loss == pytest.approx(held.log_loss, rel=1e-9)
-
-
-def test_progress_hears_of_every_row_and_byte(tmp_path, small_blocks):
-    path = tmp_path / "rows.csv"
-    write(FRAME, path)
-    heard, begun, ended = [], [], []
-
-    class Ear:
-        def begin(self, what, total_bytes):
-            begun.append((what, total_bytes))
-
-        def advance(self, rows, bytes):  # noqa: A002
-            heard.append((rows, bytes))
-
-        def end(self):
-            ended.append(True)
-
-    with listening(Ear()):
-        trained(path, ModelSpec(drop=("mail",)))
-    size, header = path.stat().st_size, len(",".join(FRAME.columns)) + 1
-    assert (begun, ended) == ([("counting", size)], [True])
-    assert np.sum(heard, axis=0).tolist() == [len(FRAME), size - header]
 
 
 def test_what_was_understood_is_told(tmp_path, small_blocks):
