@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 from msgspec import ValidationError, convert
@@ -14,16 +14,15 @@ from tallybayes.model.plans import column_types
 from tallybayes.model.specification import label_of
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Document, Renderable
+from tallybayes.report.inspection import inspect_model
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import TYPE_NAMES, map_rows
 from tallybayes.sources.row_writers import row_writer
 from tallybayes.sources.rows import open_rows
 
-if TYPE_CHECKING:
-    from tallybayes.report.inspection import Inspection
-
 TYPED = {"number": float, "integer": int, "boolean": bool}
+inspect = inspect_model
 
 
 def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,15 +112,6 @@ def explain(
     found, classes = explanations.explain(stored.fitted, record), (meant(one), meant(other))
     shown: Renderable = found if found.runner_up is None else found.against(*classes)
     return Document(tuple(shown.document()), found.to_dict(*classes))
-
-
-def inspect(
-    stored: Stored, path: str | None = None, *, columns: Sequence[str] = (), words: int = 10
-) -> Inspection:
-    """Show what a model has counted and estimated: see `report.inspection.inspect_model`."""
-    from tallybayes.report.inspection import inspect_model
-
-    return inspect_model(stored, path, columns=columns or None, words=words)
 
 
 def sample(

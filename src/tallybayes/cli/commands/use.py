@@ -169,10 +169,10 @@ def inspect(session: Session, model: str, columns: tuple[str, ...], words: int) 
     Priors, tables of likelihoods as fractions and decimals, means and variances, the most
     informative words, how many parameters there are, how large the file is and where it comes from.
     """
-    from tallybayes.workflows.records import inspect as inspected
+    from tallybayes.report.inspection import inspect_model
 
     path = None if model == STANDARD else model
-    inspection = inspected(load_model(model), path, columns=columns, words=words)
+    inspection = inspect_model(load_model(model), path, columns=columns or None, words=words)
     session.show(inspection)
     if inspection.is_cut:
         session.say("There is more: --column NAME shows all of a column, --words N more words.")
