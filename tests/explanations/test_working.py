@@ -9,7 +9,7 @@ import pytest
 
 import tallybayes as tb
 from explanations.cases import working
-from lectures import test_customers as customers, test_loan as loan, test_mails as mails
+from lectures import test_customers as customers, test_loan as loan, test_spam as mails
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 

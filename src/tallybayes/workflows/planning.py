@@ -68,7 +68,8 @@ def _first_rows(
         weights = of_rows.numbers(slice(0, len(of_rows))).astype(np.float64)
         good &= np.isfinite(weights) & (weights >= 0.0)
         weights = weights[good]
-    table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
+    if not good.all():
+        table = table.take(arrow_memory.from_numbers(np.flatnonzero(good)))
     columns = source_of(table, names)
     for name, column in columns.columns.items():
         if said.of(name) is None:
