@@ -52,11 +52,3 @@ def test_a_shell_takes_the_script(done, shell):
     assert "_TALLYBAYES_COMPLETE" in script
     if shutil.which(shell) is not None:
         subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=300)
-
-
-@pytest.mark.parametrize("asked", ["csh_complete", "bash_sing", "x"])
-def test_what_no_shell_asks_is_refused(monkeypatch, asked):
-    monkeypatch.setenv("_TALLYBAYES_COMPLETE", asked)
-    monkeypatch.setenv("COMP_WORDS", "tallybayes")
-    monkeypatch.setenv("COMP_CWORD", "1")
-    assert main(["--help"]) == 1

@@ -3,46 +3,31 @@
 import json
 import math
 from contextlib import redirect_stdout
-from fractions import Fraction
 from io import StringIO
 
 import pytest
+from scipy.stats import norm
 
 from tallybayes.cli.demos import DEMOS
 from tallybayes.cli.main import main
 
-NAMES = tuple(DEMOS)
-
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """The results of all demonstrations, by name and command."""
+    """The results of all demonstrations, by name and by what is typed behind tallybayes."""
     found = {}
-    for name in NAMES:
+    for name in DEMOS:
         folder = tmp_path_factory.mktemp(name)
-        with pytest.MonkeyPatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out:
             patch.chdir(folder)
-            found[name] = run_as_json(name)
+            assert main(["demo", name, "--json"]) == 0
         assert list(folder.iterdir()) == []
+        for step in json.loads(out.getvalue())["steps"]:
+            found[name, " ".join(step["command"].split()[1:3])] = step["result"]
     return found
 
 
-def run_as_json(name):
-    with redirect_stdout(StringIO()) as out:
-        assert main(["demo", name, "--json"]) == 0
-    return json.loads(out.getvalue())
-
-
-def result(results, name, beginning):
-    steps = results[name]["steps"]
-    return next(step["result"] for step in steps if step["command"].startswith(beginning))
-
-
-def joint(explanation, label):
-    return explanation["joint"][explanation["classes"].index(label)]
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DEMOS)
 def test_every_command_of_a_demonstration_is_shown_with_its_output(capsys, name):
     assert main(["demo", name]) == 0
     shown = " ".join(capsys.readouterr().out.split())
@@ -54,46 +39,36 @@ def test_every_command_of_a_demonstration_is_shown_with_its_output(capsys, name)
         assert step.note in shown
 
 
-def test_spam_without_smoothing_is_ruled_out_by_one_word(results):
-    explanation = result(results, "spam", "tallybayes explain raw.tally")
-    assert explanation["decision"] == "not spam"
-    assert math.exp(joint(explanation, "not spam")) == pytest.approx(1 / 57344)
-    assert joint(explanation, "spam") == "-inf"
+@pytest.mark.parametrize(
+    ("demo", "model", "label", "score", "printed"),
+    [
+        ("spam", "raw", "not spam", 1 / 57344, "0.0000174"),
+        ("spam", "spam", "spam", 3 / 7 * 1 / 25 * (3 / 25) ** 3, "0.0000296"),
+        ("spam", "spam", "not spam", 4 / 7 * 3 / 30 * (2 / 30) ** 3, "0.0000169"),
+        ("customers", "customers", "drop out", None, "0.0192754"),
+        ("customers", "by_n", "drop out", None, "0.0157799"),
+        ("loan", "shares", "No", 0.7 * 16 / 49 * norm(110, 2975**0.5).pdf(120), None),
+        ("loan", "m", "No", 0.7 * 9 / 25 * norm(110, 2975**0.5).pdf(120), None),
+        ("loan", "m", "Yes", 0.3 * 1 / 9 * norm(90, 5).pdf(120), None),
+    ],
+)
+def test_scores_are_those_of_the_lecture(results, demo, model, label, score, printed):
+    found = results[demo, f"explain {model}.tally"]
+    joint = math.exp(found["joint"][found["classes"].index(label)])
+    assert score is None or joint == pytest.approx(score, rel=1e-12)
+    assert printed is None or f"{joint:.7f}" == printed
 
 
-def test_smoothed_spam_has_the_scores_of_the_lecture(results):
-    explanation = result(results, "spam", "tallybayes explain spam.tally")
-    spam = Fraction(3, 7) * Fraction(1, 25) * Fraction(3, 25) ** 3
-    other = Fraction(4, 7) * Fraction(3, 30) * Fraction(2, 30) ** 3
-    assert math.exp(joint(explanation, "spam")) == pytest.approx(float(spam), rel=1e-12)
-    assert f"{math.exp(joint(explanation, 'spam')):.7f}" == "0.0000296"
-    assert f"{math.exp(joint(explanation, 'not spam')):.7f}" == "0.0000169"
-    rows = result(results, "spam", "tallybayes predict")["predictions"]
-    assert rows[0]["P(spam)"] == pytest.approx(float(spam / (spam + other)), rel=1e-12)
+def test_what_is_decided_and_said_is_true(results):
+    for demo, model, label in (("spam", "raw", "spam"), ("loan", "shares", "Yes")):
+        found = results[demo, f"explain {model}.tally"]
+        assert found["joint"][found["classes"].index(label)] == "-inf"
+        assert found["decision"] != label
+    assert results["customers", "explain by_n.tally"]["decision"] == "drop out"
+    rows = results["spam", "predict spam.tally"]["predictions"]
     assert [row["prediction"] for row in rows] == ["spam", "not spam"]
-
-
-def test_the_visitor_has_both_scores_of_the_lecture(results):
-    by_n_less_one = result(results, "customers", "tallybayes explain customers.tally")
-    by_n = result(results, "customers", "tallybayes explain by_n.tally")
-    assert f"{math.exp(joint(by_n_less_one, 'drop out')):.4f}" == "0.0193"
-    assert f"{math.exp(joint(by_n, 'drop out')):.3f}" == "0.016"
-    assert by_n["decision"] == by_n_less_one["decision"] == "drop out"
-
-
-def test_the_applicant_has_the_scores_of_the_lecture(results):
-    density = math.exp(-100 / 5950) / math.sqrt(2 * math.pi * 2975)
-    shares = result(results, "loan", "tallybayes explain shares.tally")
-    expected = 0.7 * 16 / 49 * density
-    assert math.exp(joint(shares, "No")) == pytest.approx(expected, rel=1e-12)
-    assert joint(shares, "Yes") == "-inf"
-    exercise = result(results, "loan", "tallybayes explain m.tally")
-    assert f"{math.exp(joint(exercise, 'No')) / 0.7:.7f}" == "0.0025892"
-    assert f"{math.exp(joint(exercise, 'Yes')) / 0.3:.4e}" == "1.3502e-10"
-
-
-def test_what_is_said_of_the_scores_is_true(results):
-    scores = result(results, "loan", "tallybayes evaluate")
+    assert f"{rows[0]['P(spam)']:.4f}" == "0.6363"
+    scores = results["loan", "evaluate loan.csv"]
     assert (scores["scores"]["accuracy"], scores["training"]["accuracy"]) == (0.8, 1.0)
 
 

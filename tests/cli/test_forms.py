@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 
@@ -53,24 +53,8 @@ def typed(done, data, monkeypatch, words_only):
     return names
 
 
-class Balanced(HTMLParser):
-    """Refuses HTML whose elements do not end where they should."""
-
-    def __init__(self):
-        super().__init__()
-        self.open = []
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 def test_no_command_is_forgotten():
-    assert {name.split(",")[0] for name in COMMANDS} == {
-        n for each in SECTIONS.values() for n in each
-    }
+    assert {name.split(",")[0] for name in COMMANDS} == {n for s in SECTIONS.values() for n in s}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -82,9 +66,7 @@ def test_every_command_has_every_form(typed, cli, name):
             assert isinstance(json.loads(out)["warnings"], list)
             assert err == ""
         elif form == "html":
-            page = Balanced()
-            page.feed(out)
-            assert (page.open, out.startswith("<section")) == ([], True)
+            assert ElementTree.fromstring(out).tag == "section"
         elif form == "latex":
             assert out.count(r"\begin{") == out.count(r"\end{")
 
@@ -104,26 +86,20 @@ def test_names_reach_a_terminal_without_their_escape_sequences(typed, cli, data,
 def test_rows_on_a_terminal_lose_them_too(cli, loan, data, monkeypatch, capsys):
     (data / "evil.csv").write_text("owner,status,income,id\nNo,Single,3,\x1b[41m7\n")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    assert (
-        cli("predict", loan, "evil.csv", "--keep", "id", "-q")[1].splitlines()[1][:6]
-        == "\ufffd[41m7"
-    )
+    rows = cli("predict", loan, "evil.csv", "--keep", "id", "-q")[1].splitlines()
+    assert rows[1].startswith("\ufffd[41m7,")
 
 
 def test_forms_have_short_ways_to_say_them_also_before_the_command(done, loan):
     assert done("inspect", loan, "--json") == done("--as", "json", "inspect", loan)
     assert done("inspect", loan) == done("inspect", loan, "--as", "text")
-
-
-def test_the_working_in_four_ways(done, loan):
-    working = ["explain", loan, "--set", "status=Married", "--show", "working", "--as"]
-    assert "P(status = Married | Yes) = (0 + 1)/(3 + 3) = 1/6 = 0.1667" in done(*working, "text")
-    assert r"\frac{0 + 1}{3 + 3}" in done(*working, "latex")
-    assert "$" in done(*working, "markdown")
-    assert "<mfrac>" in done(*working, "html")
-
-
-def test_rows_become_a_table(done, loan):
     shown = done("predict", loan, "applicants.csv", "--as", "markdown").splitlines()
-    assert shown[0] == "| prediction | probability |"
-    assert len(shown) == 5
+    assert (shown[0], len(shown)) == ("| prediction | probability |", 5)
+    working = ["explain", loan, "--set", "status=Married", "--show", "working", "--as"]
+    for form, said in (
+        ("text", "P(status = Married | Yes) = (0 + 1)/(3 + 3) = 1/6 = 0.1667"),
+        ("latex", r"\frac{0 + 1}{3 + 3}"),
+        ("markdown", "$"),
+        ("html", "<mfrac>"),
+    ):
+        assert said in done(*working, form)

@@ -1,7 +1,7 @@
 """What a command cannot do, or should not: an exit code, a sentence, and nothing is changed."""
 
+import errno
 import json
-import os
 import shlex
 
 import pytest
@@ -57,9 +57,9 @@ USAGE = {
     "merge loan.tally loan.tally": "Say where the result goes",
     "merge loan.tally -o x.tally": "Merging takes two models",
     "merge loan.tally loan.tally -o - --as latex": "standard output is taken",
-    "report loan.tally -o r.html --target cheat": "--target is a column of the data",
-    "report loan.tally -o r.html --weight n": "--weight is a column of the data",
-    "report loan.tally -o r.html --delimiter ;": "There is no data to read",
+    "report loan.tally -o r.html --target cheat": "There is no data: name it with --data",
+    "report loan.tally -o r.html --weight n": "name it with --data, or leave out --weight.",
+    "report loan.tally -o r.html --delimiter ;": "There is no data",
     "report loan.tally -o - --as latex": "standard output is taken",
     "predict - -": "Standard input can be read only once",
     "explain - - --row 1": "Standard input can be read only once",
@@ -84,8 +84,8 @@ FAULT = {
     f"{FIT} --format xlsx": "xlsx",
     f"{FIT} --weight income --column income=gaussian": "says how often each row counts",
     "fit loan.csv -t cheat -o applicants.csv": "'applicants.csv' exists; overwrite it with --force",
-    "fit none.csv -t cheat -o no/where.tally": "there is no folder 'no'",
-    "fit none.csv -t cheat -o lake": "'lake' is a folder",
+    "fit none.csv -t cheat -o no/where.tally": "there is no such folder; make it first",
+    "fit none.csv -t cheat -o lake": "lake cannot be written: it is a folder",
     "fit loan.tally -t cheat -o new.tally": "is a model file, where data are expected",
     "predict loan.tally loan.tally": "is a model file, where data are expected",
     "update loan.tally loan.tally": "is a model file, where data are expected",
@@ -203,16 +203,15 @@ def test_a_model_from_which_everything_was_forgotten_says_so(cli, done, files, l
     ],
 )
 def test_a_folder_that_cannot_be_written_is_found_before_any_work(cli, data, monkeypatch, line):
-    # the superuser may write everywhere, so the answer of the system is given here
-    locked = data / "locked"
-    locked.mkdir()
-    real = os.access
-    monkeypatch.setattr(
-        os, "access", lambda path, how: os.fspath(path) != str(locked) and real(path, how)
-    )
+    (data / "locked").mkdir()
+
+    def locked(path, *how):  # the superuser may write everywhere
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr("tallybayes.sources.atomic_file.os.open", locked)
     code, out, err = cli(*line.split(), "-o", "locked/new.tally")
     assert (code, out) == (1, "")
-    assert "nothing can be written into the folder 'locked'" in err
+    assert "locked/new.tally cannot be written: permission denied; change" in err
 
 
 def test_a_zip_that_is_no_model_is_not_called_one(cli, data):

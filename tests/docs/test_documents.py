@@ -16,31 +16,18 @@ from tallybayes import plots
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
-ESTIMATORS = (ROOT / "docs" / "estimators.md").read_text()
-TEXT = (ROOT / "docs" / "text.md").read_text()
-EXPLANATIONS = (ROOT / "docs" / "explanations.md").read_text()
-ARITHMETIC = (ROOT / "docs" / "arithmetic.md").read_text()
-EVERYTHING = "".join(page.read_text() for page in (ROOT / "docs").glob("*.md"))
+DOCS = {page.stem: page.read_text() for page in (ROOT / "docs").glob("*.md")}
+TUTORIAL, ESTIMATORS, TEXT = DOCS["tutorial"], DOCS["estimators"], DOCS["text"]
 
 
 def python_blocks(text):
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "docs/tutorial.md",
-        "docs/guide.md",
-        "docs/estimators.md",
-        "docs/text.md",
-        "docs/validation.md",
-        "docs/files.md",
-        "docs/explanations.md",
-    ],
-)
+RUN = ("tutorial", "guide", "estimators", "text", "validation", "files", "explanations")
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{name}.md" for name in RUN)])
 def test_the_code_on_a_page_runs_from_top_to_bottom(page):
     space = {}
     for block in python_blocks((ROOT / page).read_text()):
@@ -72,55 +59,33 @@ def test_the_readme_is_short_and_its_picture_is_of_its_own_example():
 
 
 def test_every_page_can_be_found_from_the_index():
-    index = (ROOT / "docs" / "README.md").read_text()
-    for page in (ROOT / "docs").glob("*.md"):
-        assert page.name == "README.md" or f"({page.name})" in index, page.name
+    assert [name for name in DOCS if f"({name}.md)" not in DOCS["README"]] == ["README"]
 
 
-@pytest.mark.parametrize("name", tb.__all__)
-def test_every_public_name_is_documented(name):
-    assert re.search(rf"\b{name}\b", README + EVERYTHING)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *plots.__all__,
-        *("explain", "explain_all", "counterfactuals", "diagnose", "report", "most_informative"),
-    ],
-)
-def test_every_picture_and_every_way_to_explain_is_on_its_page(name):
-    assert re.search(rf"\b{name}\b", EXPLANATIONS)
-
-
-@pytest.mark.parametrize("name", [name for name in tb.__all__ if name.endswith("NB")])
-def test_every_drop_in_is_on_its_page(name):
-    assert f"`{name}`" in ESTIMATORS
-
-
-@pytest.mark.parametrize("option", inspect.signature(tb.NaiveBayes).parameters)
-def test_every_option_of_naive_bayes_is_on_the_page(option):
-    assert re.search(rf"^\| `{option}` \|", ESTIMATORS, flags=re.MULTILINE)
-
-
-@pytest.mark.parametrize("options", [tb.Words, tb.Text], ids=lambda each: each.__name__)
-def test_every_option_of_text_is_on_its_page(options):
-    for option in options.__struct_fields__:
-        if option != "words":
-            assert re.search(rf"^\|.*`{option}`.*\|", TEXT, flags=re.MULTILINE), option
-
-
+EXPLAINED = ("explain", "explain_all", "counterfactuals", "diagnose", "report", "most_informative")
 FAMILIES = [
     *(tb.Gaussian, tb.Categorical, tb.Bernoulli, tb.Multinomial, tb.Complement, tb.Poisson),
     *(tb.Text, tb.Words, tb.LogNormal, tb.Numeric, tb.Bins, tb.Intervals),
 ]
+BINDS = DOCS["arithmetic"].split("## When an option binds")[1].split("## Rules")[0]
+NAMED = {  # where, how, and what
+    "names": (README + "".join(DOCS.values()), r"\b{}\b", tb.__all__),
+    "pictures": (DOCS["explanations"], r"\b{}\b", [*plots.__all__, *EXPLAINED]),
+    "drop-ins": (ESTIMATORS, "`{}`", [name for name in tb.__all__ if name.endswith("NB")]),
+    "options": (ESTIMATORS, r"^\| `{}` \|", inspect.signature(tb.NaiveBayes).parameters),
+    "text": (
+        TEXT,
+        r"^\|.*`{}`.*\|",
+        {*tb.Words.__struct_fields__, *tb.Text.__struct_fields__} - {"words"},
+    ),
+    "binding": (BINDS, r"^\|.*\b{}\b.*\|", {o for f in FAMILIES for o in f.__struct_fields__}),
+}
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
-def test_every_option_of_a_family_says_when_it_binds(family):
-    table = ARITHMETIC.split("## When an option binds")[1].split("## Rules")[0]
-    for option in family.__struct_fields__:
-        assert re.search(rf"^\|.*\b{option}\b.*\|", table, flags=re.MULTILINE), option
+@pytest.mark.parametrize("what", NAMED)
+def test_every_public_name_and_option_is_on_its_page(what):
+    page, pattern, names = NAMED[what]
+    assert [n for n in names if not re.search(pattern.format(n), page, re.MULTILINE)] == []
 
 
 def test_the_lecture_examples_print_the_lectures_numbers():

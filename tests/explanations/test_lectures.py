@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 import tallybayes as tb
-from lectures import test_customers as customers, test_loan as loan, test_mails as mails
+from lectures import test_customers as customers, test_loan as loan, test_spam as mails
 from tallybayes.explanations import explain
 
 APPLICANT = {name: column[0] for name, column in loan.NEW.items()}

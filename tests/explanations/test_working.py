@@ -9,7 +9,7 @@ import pytest
 
 import tallybayes as tb
 from explanations.cases import working
-from lectures import test_customers as customers, test_loan as loan, test_mails as mails
+from lectures import test_customers as customers, test_loan as loan, test_spam as mails
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
 
@@ -56,7 +56,7 @@ def absent_words():
     """The scores of a mail that says only "lottery", with the words that it does not have."""
     scores = {"spam": Fraction(3, 7) * Fraction(3, 5), "not spam": Fraction(4, 7) * Fraction(2, 6)}
     for label, texts in (("spam", 3), ("not spam", 4)):
-        for word in mails.VOCABULARY - {"lottery"}:
+        for word in set(mails.VOCABULARY) - {"lottery"}:
             here = zip(mails.TEXTS, mails.LABELS, strict=True)
             n = sum(word in re.findall(r"\w+", t.lower()) for t, c in here if c == label)
             scores[label] *= 1 - Fraction(n + 1, texts + 2)

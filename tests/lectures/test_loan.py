@@ -28,18 +28,10 @@ def loans():
 
 
 def probability(model, value, label):
-    """P(value | label), read from the model's tables."""
-    for factor in model.factors:
-        tables = factor.parameters
-        for labels, start in zip(
-            getattr(tables, "labels", ()),
-            np.cumsum([0, *map(len, getattr(tables, "labels", ()))]),
-            strict=False,
-        ):
-            if value[1] in labels and tables.names[tables.labels.index(labels)] == value[0]:
-                place = int(start) + labels.index(value[1])
-                return np.exp(tables.log_probabilities[model.classes.index(label), place])
-    raise AssertionError(f"{value} is not in the model")
+    """P(value | label): the score of a record that has nothing else, without the prior."""
+    record = {name: [value[1] if name == value[0] else None] for name in model.schema.names}
+    place = model.classes.index(label)
+    return model.scores(record)[0, place] / model.prior[place]
 
 
 def near(fraction):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import tallybayes as tb
-from lectures import test_loan as loan, test_mails as mails
+from lectures import test_loan as loan, test_spam as mails
 from tallybayes import families
 from tallybayes.families import Family, Parameters
 from tallybayes.model import Fitted, Recipe

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyarrow import feather, parquet
+from pyarrow import feather
 
 import tallybayes as tb
-from tallybayes.tallies import Codes, Counts, Moments
+from tallybayes.tallies import WordCounts
 
 DOCUMENTS = (
     "Buy a lottery!",
@@ -62,18 +62,14 @@ def mixed(n=120, seed=0, labels=("no", "yes", "so"), gaps=True):
 
 def write(frame, path):
     """Write a table in the format that the name says."""
-    path = path if isinstance(path, str) else str(path)
+    path = str(path)
     if path.endswith((".csv", ".csv.gz")):
         frame.to_csv(path, index=False)
-    elif path.endswith(".tsv"):
-        frame.to_csv(path, index=False, sep="\t")
     elif path.endswith(".jsonl"):
         records = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-        Path(path).write_text("".join(lines), encoding="utf-8")
+        Path(path).write_text("".join(json.dumps(record) + "\n" for record in records))
     elif path.endswith(".parquet"):
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-        parquet.write_table(table, path, row_group_size=37)
+        frame.to_parquet(path, index=False, row_group_size=37)
     else:
         table = pa.Table.from_pandas(frame, preserve_index=False)
         feather.write_feather(table, path, compression="uncompressed", chunksize=41)
@@ -84,11 +80,10 @@ def as_read(frame, columns, each):
     """Return a table as it is read: CSV has no types, so categories that are declared are text."""
     if not each.startswith("csv"):
         return frame
-    kinds = {name: getattr(word, "kind", word) for name, word in columns.items()}
     declared = [
         name
-        for name, kind in kinds.items()
-        if (isinstance(kind, tb.Categories) or kind == "categorical") and frame[name].notna().all()
+        for name, word in columns.items()
+        if "categor" in str(getattr(word, "kind", word)).lower() and frame[name].notna().all()
     ]
     return frame.astype(dict.fromkeys(declared, str)).astype(dict.fromkeys(declared, object))
 
@@ -98,28 +93,24 @@ def features(frame, *without, target="label"):
 
 
 def assert_same_tally(found, wanted, rtol=1e-12):
-    """Integers are equal bit for bit, weights and moments to the last digits, keys by type too."""
+    """Integers and labels are equal, weights and moments to the last digits."""
     assert found.schema.names == wanted.schema.names
     for name in wanted.schema.names:
         assert found.schema.kind(name) == wanted.schema.kind(name), name
         assert found.schema.edges.get(name) == wanted.schema.edges.get(name), name
-    assert found.classes == wanted.classes
-    assert list(map(type, found.classes)) == list(map(type, wanted.classes))
+    assert repr(found.classes) == repr(wanted.classes)
     assert found.rows.tolist() == wanted.rows.tolist()
     np.testing.assert_allclose(found.weight, wanted.weight, rtol=rtol)
     for mine, theirs in zip(found.blocks, wanted.blocks, strict=True):
         assert type(mine) is type(theirs)
-        if isinstance(mine, Codes):
-            assert repr(mine.labels) == repr(theirs.labels)
-        elif not isinstance(mine, Moments | Counts):
-            assert mine == theirs  # words
+        if isinstance(mine, WordCounts):
+            assert mine == theirs
             continue
-        for part in fields(mine):
-            if part.name == "labels" or not part.compare:
-                continue
-            a, b = getattr(mine, part.name), getattr(theirs, part.name)
-            assert a.dtype == b.dtype
-            if a.dtype.kind == "i":
-                assert a.tolist() == b.tolist()
+        for name in (part.name for part in fields(mine) if part.compare):
+            a, b = getattr(mine, name), getattr(theirs, name)
+            if isinstance(a, tuple):  # of labels
+                assert repr(a) == repr(b)
             else:
-                np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-300)
+                assert a.dtype == b.dtype
+                near = rtol if a.dtype.kind == "f" else 0.0
+                np.testing.assert_allclose(a, b, rtol=near, atol=1e-300)

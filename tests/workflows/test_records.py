@@ -105,13 +105,8 @@ def test_the_row_of_a_file_is_counted_from_one(tmp_path, stored, small_blocks, e
     assert set(record) == set(table.columns)
     found, wanted = stored.fitted.model.posterior_of(record), stored.fitted.model.posterior(table)
     assert list(found.values()) == pytest.approx(wanted[0].tolist(), rel=1e-9)
-    for name, value in record.items():
-        if pd.isna(table[name].iloc[0]):
-            assert value is None
-        else:
-            assert value == (
-                pytest.approx(table[name].iloc[0]) if type(value) is float else table[name].iloc[0]
-            )
+    for name, wanted in table.astype(object).where(table.notna(), None).iloc[0].items():
+        assert record[name] == (pytest.approx(wanted) if type(wanted) is float else wanted)
 
 
 def test_a_row_that_is_not_there_or_set_aside_is_said(tmp_path, stored):

@@ -65,7 +65,6 @@ class Session:
     debug: bool = False
     no_progress: bool = False
     warned: list[str] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
     bar: Progress | None = None
 
     @property
@@ -107,8 +106,8 @@ class Session:
         if self.json or not self.quiet:
             self.show(result, *more, **facts)
 
-    def rejected(self, outcome: Outcome, read: ReadOptions) -> dict[str, Any]:
-        """Say which rows were set aside, or how many; return the same for JSON."""
+    def say_rejected(self, outcome: Outcome, read: ReadOptions) -> None:
+        """Say which rows were set aside, or how many."""
         rejected = outcome.rejected
         if read.bad_rows == "report":
             for line in rejected.lines:
@@ -116,7 +115,6 @@ class Session:
         elif rejected.count:
             first = rejected.lines[0]
             self.say(f"rows set aside: {rejected.count:,}, the first of them {first}")
-        return {"bad_rows": rejected.count, "bad_examples": rejected.lines}
 
     def say(self, text: str) -> None:
         """Tell a person something that is no result, above a bar if there is one."""
@@ -164,9 +162,7 @@ class Session:
             traceback.print_exception(error)
         text, code = sentence_of(error), FAULT
         if isinstance(error, KeyboardInterrupt):
-            left = f"already written: {', '.join(self.written)}"
-            text = f"interrupted; {left if self.written else 'no file was left half-written'}"
-            code = INTERRUPTED
+            text, code = "interrupted; no file was left half-written", INTERRUPTED
         elif isinstance(error, click.UsageError):
             code = USAGE
             if error.ctx is not None and not self.json:

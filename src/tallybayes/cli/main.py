@@ -11,13 +11,14 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import FrameType
 from typing import Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from tallybayes import __version__
 from tallybayes.cli.console import FORMS, Session, abandon_output
@@ -183,14 +184,19 @@ def command(
     return decorate
 
 
-def refuse(sections: Collection[str], why: str) -> None:
-    """Refuse options of some sections, if any was typed."""
+def typed(*wanted: str) -> Iterator[tuple[str, Any]]:
+    """Go through the options that were typed, of these names or sections, and their values."""
     context = click.get_current_context()
     for each in context.command.params:
-        source = context.get_parameter_source(each.name or "")
-        typed = source is not None and source.name == "COMMANDLINE"
-        if typed and getattr(each, "section", None) in sections:
-            raise click.UsageError(f"{why} {each.opts[-1]}.", context)
+        called, name = {getattr(each, "section", ""), *each.opts}, str(each.name)
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and called & {*wanted}:
+            yield max(each.opts, key=len), context.params[name]
+
+
+def refuse(why: str, *wanted: str) -> None:
+    """Refuse options of these names or sections, if any was typed."""
+    for name, _ in typed(*wanted):
+        raise click.UsageError(f"{why} {name}.", click.get_current_context())
 
 
 class LazyGroup(click.Group):
@@ -249,33 +255,24 @@ def main(args: Sequence[str] | None = None, group: click.Command = tallybayes) -
         from click.shell_completion import shell_complete
 
         return shell_complete(group, {}, NAME, COMPLETE, os.environ[COMPLETE])
-    session = Session()
+    session, code = Session(), 0
     try:
         with _orderly(session):
-            return _run(group, given, session)
+            try:
+                with group.make_context(NAME, given, obj=session) as context:
+                    group.invoke(context)
+            except click.exceptions.Exit as done:
+                code = done.exit_code
+            try:  # all that was printed has arrived when this returns
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+            except OSError:
+                abandon_output()
+                raise
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, click.UsageError) and "--json" in given:
             session.form = "json"
         return session.failed(error)
-
-
-def _run(group: click.Command, args: list[str], session: Session) -> int:
-    """Run a command; all it printed has arrived when this returns."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    code = 0
-    try:
-        with group.make_context(NAME, args, obj=session) as context:
-            group.invoke(context)
-    except click.exceptions.Exit as done:
-        code = done.exit_code
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError:
-        abandon_output()
-        raise
     return code
 
 
@@ -287,6 +284,9 @@ def _orderly(session: Session) -> Iterator[None]:
         sys.exit(128 + number)  # as after an error: temporary files are removed
 
     silent, handlers = terminal.silent, {}
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     with suppress(ValueError):  # not in the main thread, which alone hears signals
         for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
             if signal.getsignal(number) is not signal.SIG_IGN:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -81,7 +80,6 @@ def save_model(session: Session, out: str, stored: Stored) -> None:
         stream.flush()
     else:
         save(out, stored)
-        session.written.append(out)
 
 
 def check_free(
@@ -101,8 +99,6 @@ def check_free(
     if out is None or out == STANDARD:
         return
     path = Path(out)
-    if path.is_dir():
-        raise TallyBayesError(f"{out!r} is a folder; name a file to write")
     if path.is_file():
         if any(_holds(each, path) for each in inputs):
             raise TallyBayesError(f"{out!r} is one of the files that are read; {remedy}")
@@ -110,14 +106,14 @@ def check_free(
             raise TallyBayesError(
                 f"{out!r} exists; overwrite it with --force, or name another file"
             )
-    folder = Path(os.path.realpath(path)).parent  # of what a link leads to
-    if not folder.is_dir():
-        raise TallyBayesError(f"there is no folder {str(path.parent)!r}; make it first")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise TallyBayesError(
-            f"nothing can be written into the folder {str(path.parent)!r}; change its permissions, "
-            "or name a file elsewhere"
-        )
+    from tallybayes.sources.atomic_file import replacing
+
+    with suppress(_NotYetError), replacing(out):  # a folder that cannot be written says so
+        raise _NotYetError
+
+
+class _NotYetError(Exception):
+    """A file can be written, and will be once there is something to write."""
 
 
 def _holds(name: str, path: Path) -> bool:
@@ -161,31 +157,28 @@ def deliver_rows(
     name: str,
     out: str | None,
     to: str | None,
-    write: Callable[[str | IO[bytes], str | None], tuple[Renderable, dict[str, Any]]],
+    write: Callable[[str | IO[bytes], str | None], Renderable],
 ) -> None:
     """Write rows to a file or to standard output; in another form they are collected, and shown.
 
     `write` writes them in a format, and returns what there is to say about them.
     """
     if out is not None and out != STANDARD:
-        found, facts = write(out, to)
-        session.written.append(out)
-        session.report(found, f"Saved as {out}.", **facts, out=out)
+        session.report(write(out, to), f"Saved as {out}.", out=out)
     elif session.form is None:
         from tallybayes.sources.row_writers import format_for
 
         stream = standard_output(session, binary=format_for(None, to).binary)
-        found, _ = write(stream, to)
-        session.say(str(found))
+        session.say(str(write(stream, to)))
     elif to is not None:
         raise click.UsageError(f"Rows are shown as {session.form}; leave out --to {to}, or use -o.")
     else:
         from tallybayes.rendering import Document, Table
 
         lines = io.BytesIO()
-        found, facts = write(lines, "jsonl")
+        found = write(lines, "jsonl")
         rows = [json.loads(line) for line in lines.getvalue().splitlines()]
         columns = [(column, "label") for column in rows[0]] if rows else []
         table = Table.of("", columns, [row.values() for row in rows])
         shown = Document((table if rows else "There are no rows.",), {name: rows})
-        session.show(shown, **{**found.to_dict(), **facts}, out=None)
+        session.show(shown, **found.to_dict(), out=None)

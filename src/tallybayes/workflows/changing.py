@@ -211,18 +211,17 @@ def merge(models: Sequence[Stored], names: Sequence[str]) -> Changed:
         What they are called, for the history and in errors.
     """
     start, merged = time.perf_counter(), models[0]
-    added = 0
-    for other, name in zip(models[1:], names[1:], strict=True):
+    counts = [int(model.fitted.tally.rows.sum()) for model in models[1:]]
+    for other, name, rows in zip(models[1:], names[1:], counts, strict=True):
         try:
             fitted = _merged(merged.fitted, other.fitted)
         except TallyBayesError as error:
             raise TallyBayesError(f"{name} cannot be merged with {names[0]}: {error}") from None
-        rows = int(other.fitted.tally.rows.sum())
-        line, skipped, added = f"merge {name}: {rows} rows", other.provenance.skipped, added + rows
+        line, skipped = f"merge {name}: {rows} rows", other.provenance.skipped
         provenance = merged.provenance.then(line, rows, skipped, name)
         merged = replace(merged, fitted=fitted, provenance=provenance)
-    stored = _estimable(merged)
-    return Changed(RejectedRows(), time.perf_counter() - start, "merged", added, stored)
+    seconds = time.perf_counter() - start
+    return Changed(RejectedRows(), seconds, "merged", sum(counts), _estimable(merged))
 
 
 def merge_into(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -207,66 +208,51 @@ def leave_out(
     recipe: Recipe,
     read: ReadOptions,
 ) -> Predictions | str:
-    """Predict every row by the model of all others, or say why that cannot be."""
+    """Predict every row by the model of all others, or say why that cannot be.
+
+    Rows that are not in memory, as `tables`, are gone through a second time.
+    """
     recipe = replace(recipe, calibration=None, declared_classes=())
-    n_rows, n_classes = int(tally.rows.sum()), len(tally.classes)
-    if n_classes < 2 or n_rows < 3:
+    total, n_classes = int(tally.rows.sum()), len(tally.classes)
+    if n_classes < 2 or total < 3:
         return "too few rows or classes to leave one out"
 
-    def left_out(table: Any) -> Predictions:
+    def left_out(table: Any) -> Predictions | str:
         data = plan.rows(table)  # a row that does not fit is an error of its own
         try:
             found = LeaveOneOut(data, tally, part=tables is None).predictions(recipe)
         except TallyBayesError as error:  # it may be all that is known of a class that has a prior
-            raise _Stop(f"one of the rows cannot be left out: {error}") from error
-        if found is None:
-            raise _Stop("the families have no closed form for it; use evaluate")
-        return found
+            return f"one of the rows cannot be left out: {error}"
+        return "the families have no closed form for it; use evaluate" if found is None else found
 
-    try:
-        if tables is None:
-            return _left_out_in_stream(rows, plan, tally, left_out, read)
-        if n_rows * n_classes > MOST_IN_MEMORY:
-            return f"{n_rows:,} rows of {n_classes:,} classes take too much memory"
+    if tables is not None:
+        if total * n_classes > MOST_IN_MEMORY:
+            return f"{total:,} rows of {n_classes:,} classes take too much memory"
         import pyarrow
 
         # one file may have whole numbers where another has decimals
         return left_out(pyarrow.concat_tables(tables, promote_options="permissive"))
-    except _Stop as why:
-        return str(why)
-
-
-class _Stop(Exception):  # noqa: N818 - it says why there are no scores, and the model stands
-    """Why rows cannot be left out."""
-
-
-def _left_out_in_stream(
-    rows: Rows,
-    plan: CountPlan,
-    tally: Tally,
-    left_out: Callable[[Any], Predictions],
-    read: ReadOptions,
-) -> Predictions | str:
-    """Leave out rows in a second pass over them."""
     if any(group.kind.read_as == "text" for group in plan.schema.groups):
         return "the text is too long to be kept in memory; use evaluate with a test file"
     if not rows.rereadable:
         return "the rows can be read only once; save them to a file first"
     parts: list[Predictions] = []
     n = seen = 0
-    stream = map_rows(rows, plan.types, left_out, read, what="leaving out each row")
+    what = "leaving out each row"
     try:
-        for result in stream:
-            parts.append(result.value)
-            n, seen = n + len(result.value), seen + result.n_rows
-            if n >= MOST_CELLS // len(tally.classes):
-                stream.close()
-                break
+        with closing(map_rows(rows, plan.types, left_out, read, what=what)) as stream:
+            for result in stream:
+                if isinstance(result.value, str):
+                    return result.value
+                parts.append(result.value)
+                n, seen = n + len(result.value), seen + result.n_rows
+                if n >= MOST_CELLS // n_classes:
+                    break
     except (TallyBayesError, OSError) as error:  # the model stands, whatever became of the file
         return str(error)
     if not n:
         return "no row could be left out in a stream"
-    total, notes = int(tally.rows.sum()), []
+    notes = []
     if seen < total:
         notes.append(f"scores of the first {n:,} of {total:,} rows, each left out of all")
     if n < seen:

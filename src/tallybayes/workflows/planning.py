@@ -109,8 +109,7 @@ def _refuse_empty(rows: Rows, read: ReadOptions) -> NoReturn:
     from tallybayes.sources.arrow_files import plain_types
 
     stream = map_rows(rows.head(), plain_types(rows.sample.schema), lambda table: None, read)
-    for _ in stream:
-        pass
+    list(stream)
     lines = stream.rejected.lines
     why = f"no row that fits; the first is {lines[0]}" if lines else "no rows"
     raise TallyBayesError(f"{rows.files[0]} has {why}; expected some to learn from")
@@ -169,8 +168,7 @@ def _warn_of(column: Column, complete: bool) -> None:
                 f"other rows. Leave it out ({drop}), or count its words ({text})"
             )
     if what:
-        remedies = [option for option in (drop, text, declare) if str(option) in what]
-        warn(f"column {name!r} {what}", TallyBayesWarning, remedies)
+        warn(f"column {name!r} {what}", TallyBayesWarning, (drop, text, declare))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from tallybayes.model.plans import PREDICTION, PredictPlan
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Part
 from tallybayes.rendering.words import counted, tallied
-from tallybayes.sources.formats import Format, ReadOptions
+from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import ColumnType, map_rows, refuse_lacking
 from tallybayes.sources.row_writers import format_for, row_writer, widened
@@ -68,13 +68,17 @@ def predict(
     keep
         Columns of the data that are written too, before the prediction; None for all.
     """
+    from tallybayes.sources.arrow_files import plain_types
+
     start, read = time.perf_counter(), read or ReadOptions()
     path = os.fspath(out) if isinstance(out, str | os.PathLike) else None
     written = format_for(path, to)
     rows = open_rows(data, read)
     plan = PredictPlan.of(stored.fitted, rows.names if keep is None else keep, proba)
     refuse_lacking((*plan.model.schema.names, *plan.keep), rows.names, rows.files[0])
-    passing = _types_kept(rows, plan.keep, written)
+    passing: dict[str, ColumnType] = dict.fromkeys(plan.keep, "text")
+    if not (rows.types_guessed and written.types_guessed):  # otherwise 007 stays 007
+        passing |= plain_types(rows.sample.select(list(plan.keep)).schema)
     often: Counter[Label] = Counter()
     n_rows, begun = 0, False
     with row_writer(out, to) as writer, expecting(rows, plan.model.schema):
@@ -96,13 +100,3 @@ def predict(
     classes = tuple((label, often[label]) for label in plan.model.classes)
     columns = (*plan.keep, *plan.added)
     return Predicted(stream.rejected, time.perf_counter() - start, n_rows, classes, columns)
-
-
-def _types_kept(rows: Rows, keep: tuple[str, ...], to: Format) -> dict[str, ColumnType]:
-    """Return the types of columns that only pass through; text stays as it is."""
-    from tallybayes.sources.arrow_files import plain_types
-
-    types: dict[str, ColumnType] = dict.fromkeys(keep, "text")
-    if not (rows.types_guessed and to.types_guessed):  # 007 stays 007
-        types |= plain_types(rows.sample.select(list(keep)).schema)
-    return types

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 from msgspec import ValidationError, convert
@@ -14,16 +14,15 @@ from tallybayes.model.plans import column_types
 from tallybayes.model.specification import label_of
 from tallybayes.modelfile import Stored
 from tallybayes.rendering import Document, Renderable
+from tallybayes.report.inspection import inspect_model
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
-from tallybayes.sources.row_stream import TYPE_NAMES, ColumnType, map_rows
+from tallybayes.sources.row_stream import TYPE_NAMES, map_rows
 from tallybayes.sources.row_writers import row_writer
 from tallybayes.sources.rows import open_rows
 
-if TYPE_CHECKING:
-    from tallybayes.report.inspection import Inspection
-
 TYPED = {"number": float, "integer": int, "boolean": bool}
+inspect = inspect_model
 
 
 def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,16 +45,14 @@ def record_of(stored: Stored, texts: Mapping[str, Any]) -> dict[str, Any]:
         if name not in types:
             known = (*schema.names, schema.target)
             raise TallyBayesError(f"the model has no column {name!r}; {did_you_mean(name, known)}")
-        record[name] = _value(name, text, types[name]) if isinstance(text, str) else text
+        record[name] = None if text == "" else text
+        if isinstance(record[name], str):
+            try:
+                record[name] = convert(text, TYPED.get(types[name], str), strict=False)
+            except ValidationError:
+                why = f"{text!r} is not {TYPE_NAMES[types[name]]}"
+                raise TallyBayesError(f"column {name!r}: {why}") from None
     return record
-
-
-def _value(name: str, text: str, kind: ColumnType) -> Any:
-    """Read a value as its column has it."""
-    try:
-        return None if text == "" else convert(text, TYPED.get(kind, str), strict=False)
-    except ValidationError:
-        raise TallyBayesError(f"column {name!r}: {text!r} is not {TYPE_NAMES[kind]}") from None
 
 
 def record_in(
@@ -115,15 +112,6 @@ def explain(
     found, classes = explanations.explain(stored.fitted, record), (meant(one), meant(other))
     shown: Renderable = found if found.runner_up is None else found.against(*classes)
     return Document(tuple(shown.document()), found.to_dict(*classes))
-
-
-def inspect(
-    stored: Stored, path: str | None = None, *, columns: Sequence[str] = (), words: int = 10
-) -> Inspection:
-    """Show what a model has counted and estimated: see `report.inspection.inspect_model`."""
-    from tallybayes.report.inspection import inspect_model
-
-    return inspect_model(stored, path, columns=columns or None, words=words)
 
 
 def sample(

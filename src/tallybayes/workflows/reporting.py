@@ -53,13 +53,10 @@ class Reservoir:
         n = table.num_rows
         drawn = np.concatenate([self._drawn, self._random.random(n)])
         numbers = np.concatenate([self.numbers, np.arange(self._seen, self._seen + n)])
-        both = (
-            table
-            if self.table is None
-            else pyarrow.concat_tables([self.table, table], promote_options="permissive")
-        )
+        tables = [table] if self.table is None else [self.table, table]
         stay = np.sort(np.argsort(drawn)[: self._size])
         self._seen, self._drawn, self.numbers = self._seen + n, drawn[stay], numbers[stay]
+        both = pyarrow.concat_tables(tables, promote_options="permissive")
         self.table = both.take(arrow_memory.from_numbers(stay))
 
 

@@ -17,7 +17,7 @@ from tallybayes.priors import Fixed, prior_of
 from tallybayes.rendering import Heading, Part
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import sorted_labels
-from tallybayes.sources.rows import Rows, open_rows
+from tallybayes.sources.rows import open_rows
 from tallybayes.tallies import Tally
 from tallybayes.workflows.evaluation import leave_out
 from tallybayes.workflows.outcomes import Outcome
@@ -112,7 +112,17 @@ def train(
     else:
         plan, spec, columns = plan_counting(rows, spec, target, weight, read)
         tally, tables, rejected = count(rows, plan, read, keep=scores)
-        _check_classes(rows, tally, target)
+        if not tally.classes:
+            raise TallyBayesError(
+                f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
+            )
+        if len(tally.classes) == 1:
+            warn(
+                f"every row that was read of {rows.files[0]} has the label {tally.classes[0]!r} in "
+                f"column {target!r}: the model can give no other answer until rows of another "
+                "class are added",
+                TallyBayesWarning,
+            )
         fitted = fitted_from(tally, columns, spec)
         if scores:
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
@@ -153,21 +163,6 @@ def preview(
     first = train(rows.head(), target, spec, weight=weight, read=read, scores=False)
     n_rows = first.stored.provenance.rows + first.rejected.count
     return replace(first, first_rows=n_rows)
-
-
-def _check_classes(rows: Rows, tally: Tally, target: str) -> None:
-    """Refuse to learn from nothing; say so where there is but one class."""
-    if not tally.classes:
-        raise TallyBayesError(
-            f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
-        )
-    if len(tally.classes) == 1:
-        warn(
-            f"every row that was read of {rows.files[0]} has the label {tally.classes[0]!r} in "
-            f"column {target!r}: the model can give no other answer until rows of another class "
-            "are added",
-            TallyBayesWarning,
-        )
 
 
 def fitted_from(tally: Tally, columns: ColumnSpec, spec: ModelSpec) -> Fitted:

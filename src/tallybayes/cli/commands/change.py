@@ -70,8 +70,8 @@ def _change(
     refuse_standard(model)
     with session.progress():
         changed = change(model, list(data), **how)
-    session.written.append(model)
-    session.report(changed, **session.rejected(changed, how["read"]), model=model)
+    session.say_rejected(changed, how["read"])
+    session.report(changed, model=model)
 
 
 @command(
@@ -107,6 +107,5 @@ def merge(
         save_model(session, out, merged.stored)
     else:
         merged = changing.merge_into(str(into), read, models)
-        session.written.append(str(into))
     if out != STANDARD:
         session.report(merged, out=into or out)

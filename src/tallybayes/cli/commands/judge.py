@@ -11,7 +11,7 @@ import click
 
 from tallybayes.cli import options
 from tallybayes.cli.console import Session
-from tallybayes.cli.main import argument, command, option, refuse
+from tallybayes.cli.main import argument, command, option, refuse, typed
 from tallybayes.cli.options import IN_COLUMNS, IN_FOLDS, IN_MODEL, IN_READING, PLACE
 from tallybayes.cli.paths import STANDARD, check_free, is_model, load_model, standard_output
 
@@ -57,7 +57,7 @@ def evaluate(
 
     with session.progress():
         if is_model(files[0]):
-            refuse((IN_COLUMNS, IN_MODEL, IN_FOLDS), "The model is made already: leave out")
+            refuse("The model is made already: leave out", IN_COLUMNS, IN_MODEL, IN_FOLDS)
             if len(files) < 2:
                 raise click.UsageError("Name the data to test the model on.")
             stored, data = load_model(files[0], files[1:]), list(files[1:])
@@ -66,7 +66,8 @@ def evaluate(
             raise click.UsageError("Name a model file first, or say what to predict: --target.")
         else:
             found = evaluation.evaluate(spec, list(files), target, **how, **held)
-    session.show(found, **session.rejected(found, how["read"]))
+    session.say_rejected(found, how["read"])
+    session.show(found)
 
 
 SPECS = "Ways to make models"
@@ -123,16 +124,16 @@ def compare(
         raise click.UsageError("Name the data to compare the models on.")
     with session.progress():
         if names:
-            refuse(
-                (IN_COLUMNS, IN_MODEL, IN_FOLDS, SPECS), "The models are made already: leave out"
-            )
+            why = "The models are made already: leave out"
+            refuse(why, IN_COLUMNS, IN_MODEL, IN_FOLDS, SPECS)
             found = evaluation.compare(_loaded(names, data), data, target, **how)
         elif target is None or not specs:
             raise click.UsageError("Name model files first, or give --target and --spec.")
         else:
             how |= {"score": score, "weight": weight, **held}
             found = evaluation.compare(_specs(specs, said), data, target, **how)
-    session.show(found, **session.rejected(found, how["read"]))
+    session.say_rejected(found, how["read"])
+    session.show(found)
 
 
 def _loaded(names: tuple[str, ...], data: list[str]) -> dict[str, Stored]:
@@ -203,42 +204,22 @@ def report(
     """
     from tallybayes.workflows.reporting import report as reported
 
+    of_data = (IN_READING, "--target", "--weight")
     if not data:
-        refuse((IN_READING,), "There is no data to read: name it with --data, or leave out")
-        for name in ("target", "weight"):
-            if how[name] is not None:
-                raise click.UsageError(f"--{name} is a column of the data; name that with --data.")
+        refuse("There is no data: name it with --data, or leave out", *of_data)
     check_free(session, out, force, (model, *data), binary=False)
     how |= {"data": list(data) or None, "path": None if model == STANDARD else model}
     stored = load_model(model, data)
-    how["options"] = _typed(how["target"], how["weight"], how["read"])
+    how["options"] = []
+    for name, value in typed(*of_data):  # to read and judge the same way again
+        values = value if isinstance(value, tuple) else (value,)
+        how["options"] += [name] if value is True else [w for one in values for w in (name, one)]
     with session.progress():
         made = reported(stored, None if out == STANDARD else out, **how)
-    facts = session.rejected(made, how["read"])
+    session.say_rejected(made, how["read"])
     if out == STANDARD:
         stream = standard_output(session, binary=False)
         stream.write(made.page.html.encode("utf-8"))
         stream.flush()
     else:
-        session.written.append(out)
-        session.report(made, f"Saved as {out}.", path=out, **facts)
-
-
-def _typed(target: str | None, weight: str | None, read: Any) -> list[str]:
-    """Return the words to type so that data is read and judged the same way."""
-    from dataclasses import fields
-
-    words = []
-    for name, column in (("--target", target), ("--weight", weight)):
-        words += [] if column is None else [name, column]
-    for each in fields(read):
-        value, name = getattr(read, each.name), f"--{each.name.replace('_', '-')}"
-        if value == each.default:
-            continue
-        if each.name == "header":
-            words.append("--no-header")
-        elif each.name == "missing":
-            words += [word for text in value for word in (name, text)]
-        else:
-            words += [name, "tab" if value == "\t" else value]
-    return words
+        session.report(made, f"Saved as {out}.", path=out)

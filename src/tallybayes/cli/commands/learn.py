@@ -54,7 +54,8 @@ def fit(
 
     if dry_run:
         looked = preview(list(data), **how)
-        session.show(looked, **session.rejected(looked, how["read"]), out=None)
+        session.say_rejected(looked, how["read"])
+        session.show(looked, out=None)
         return
     if out is None:
         raise click.UsageError("Say where to write the model, -o name.tally, or try --dry-run.")
@@ -62,11 +63,11 @@ def fit(
     with session.progress():
         trained = train(list(data), scores=not no_scores, **how)
     save_model(session, out, trained.stored)
-    facts = session.rejected(trained, how["read"])
+    session.say_rejected(trained, how["read"])
     if out == STANDARD:
         session.say(f"{trained.stored.provenance.rows:,} rows in {trained.seconds:.2f} s")
     else:
-        session.report(trained, f"Saved as {out} after {trained.seconds:.2f} s.", **facts, out=out)
+        session.report(trained, f"Saved as {out} after {trained.seconds:.2f} s.", out=out)
 
 
 TRY = (
@@ -122,6 +123,6 @@ def tune(
         tuned = tune_spec(list(data), one_standard_error=simplest, **how)
     if out is not None:
         save_model(session, out, tuned.stored)
-    facts = session.rejected(tuned, how["read"])
+    session.say_rejected(tuned, how["read"])
     if out != STANDARD:
-        session.show(tuned, *([f"Saved as {out}."] if out else []), **facts, out=out)
+        session.show(tuned, *([f"Saved as {out}."] if out else []), out=out)

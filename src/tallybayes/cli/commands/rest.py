@@ -44,7 +44,6 @@ def demo(session: Session, name: str, save: str | None) -> None:
 
     shown = DEMOS[name]
     saved = [str(path) for path in shown.save(save)] if save else []
-    session.written += saved
     if saved and session.quiet and not session.json:
         return
     parts: list[Part] = [Heading(shown.title, 1), shown.opening]

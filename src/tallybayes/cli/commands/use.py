@@ -65,10 +65,11 @@ def predict(
     if out in (None, STANDARD):  # a bar would stand among the predictions
         session.no_progress |= sys.stdout is not None and sys.stdout.isatty()
 
-    def write(place: str | IO[bytes], to: str | None) -> tuple[Renderable, dict[str, Any]]:
+    def write(place: str | IO[bytes], to: str | None) -> Renderable:
         with session.progress():
             found = predicted(stored, list(data), place, to=to, **how)
-        return found, session.rejected(found, how["read"])
+        session.say_rejected(found, how["read"])
+        return found
 
     deliver_rows(session, "predictions", out, to, write)
 
@@ -114,12 +115,8 @@ def explain(
     values: tuple[str, ...],
     record: str | None,
     row: int | None,
-    show: Any,
-    one: str | None,
-    other: str | None,
-    to: str | None,
-    keep: tuple[str, ...],
     read: ReadOptions,
+    **how: Any,
 ) -> None:
     """Show what speaks for each class, factor by factor.
 
@@ -129,19 +126,16 @@ def explain(
     from tallybayes.workflows.records import explain as explained, record_in, record_of
 
     for name, section in SECTION.items():
-        if name != show:
-            refuse([section], f"Say --show {name}, or leave out")
+        if name != how["show"]:
+            refuse(f"Say --show {name}, or leave out", section)
     if sum((bool(values), record is not None, bool(data))) != 1:
         raise click.UsageError("Give one record: with --set, with --record, or DATA with --row.")
     if bool(data) != (row is not None):
         raise click.UsageError("DATA and --row go together: which row of which data.")
     typed = options.pairs(values, "--set") if record is None else _record(record)
     stored = load_model(model, data)
-    if row is not None:
-        given = record_in(stored, list(data), row, read=read)
-    else:
-        given = record_of(stored, typed)
-    session.show(explained(stored, given, show, one=one, other=other, to=to, keep=keep))
+    given = record_in(stored, list(data), row, read=read) if row else record_of(stored, typed)
+    session.show(explained(stored, given, **how))
 
 
 def _record(text: str) -> dict[str, Any]:
@@ -175,10 +169,10 @@ def inspect(session: Session, model: str, columns: tuple[str, ...], words: int) 
     Priors, tables of likelihoods as fractions and decimals, means and variances, the most
     informative words, how many parameters there are, how large the file is and where it comes from.
     """
-    from tallybayes.workflows.records import inspect as inspected
+    from tallybayes.report.inspection import inspect_model
 
     path = None if model == STANDARD else model
-    inspection = inspected(load_model(model), path, columns=columns, words=words)
+    inspection = inspect_model(load_model(model), path, columns=columns or None, words=words)
     session.show(inspection)
     if inspection.is_cut:
         session.say("There is more: --column NAME shows all of a column, --words N more words.")
@@ -201,14 +195,7 @@ def inspect(session: Session, model: str, columns: tuple[str, ...], words: int) 
     options.TO,
 )
 def sample(
-    session: Session,
-    model: str,
-    n: int,
-    given: tuple[str, ...],
-    seed: int | None,
-    out: str | None,
-    force: bool,
-    to: str | None,
+    session: Session, model: str, out: str | None, force: bool, to: str | None, **how: Any
 ) -> None:
     """Draw plausible rows from a model.
 
@@ -217,13 +204,12 @@ def sample(
     from tallybayes.rendering import Document
     from tallybayes.workflows.records import sample as drawn
 
-    known = options.pairs(given, "--given")
+    how["given"] = options.pairs(how["given"], "--given")
     check_free(session, None if out == STANDARD else out, force, (model,))
     stored = load_model(model)
-    facts = {"n": n, "given": known, "seed": seed}
 
-    def write(place: str | IO[bytes], to: str | None) -> tuple[Renderable, dict[str, Any]]:
-        drawn(stored, n, place, given=known, seed=seed, to=to)
-        return Document((f"{n:,} rows were drawn.",)), facts
+    def write(place: str | IO[bytes], to: str | None) -> Renderable:
+        n = drawn(stored, out=place, to=to, **how)
+        return Document((f"{n:,} rows were drawn.",), how)
 
     deliver_rows(session, "records", out, to, write)
