@@ -306,8 +306,9 @@ def test_no_value_of_the_support_is_a_smaller_change(data):
             )
             assert after == round(after) or not support.whole
             if record[name] is not None:
-                nearest = min((abs(value - record[name]) for value in flips), default=math.inf)
-                assert abs(after - record[name]) <= SLACK * nearest
+                scale = np.log if support.log else np.asarray
+                away = abs(scale([after, *flips]) - scale(record[name]))
+                assert away[0] <= SLACK * away[1:].min(initial=math.inf)
 
 
 @pytest.mark.filterwarnings("ignore:row .* impossible")
