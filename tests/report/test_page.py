@@ -408,16 +408,13 @@ def test_no_lock_is_held_while_examples_are_worked_out(monkeypatch):
     from tallybayes.report import contents
 
     asked = []
+    for name in ("explain", "working", "counterfactuals"):
 
-    def free(of):
-        def run(*given, **options):
+        def ask(*given, of=getattr(contents, name), **options):
             asked.append(not DRAWING._is_owned())
             return of(*given, **options)
 
-        return run
-
-    for name in ("explain", "working", "counterfactuals"):
-        monkeypatch.setattr(contents, name, free(getattr(contents, name)))
+        monkeypatch.setattr(contents, name, ask)
     model_report(loan(), **judged(loan(), LOAN, CHEAT))
     assert asked
     assert all(asked)
