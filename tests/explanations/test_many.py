@@ -6,18 +6,15 @@ import pytest
 from scipy import sparse
 
 import tallybayes as tb
-from explanations.cases import CALIBRATIONS, fitted
+from explanations.cases import CALIBRATIONS, fitted, with_gaps
 from tallybayes.explanations import explain, explain_all, many
 from tallybayes.kernels import choice
 
 
 def table_of(case, setting, n, seed):
     """Records of a setting, some values missing, and the table they make."""
-    records = []
-    for k, (_, _, cells) in enumerate(setting.examples(n, seed=seed)):
-        record = case.record(cells)
-        gap = k % 4 == 3 and len(record) > 1
-        records.append({**record, next(iter(record)): None} if gap else record)
+    examples = enumerate(setting.examples(n, seed=seed))
+    records = [with_gaps(case.record(cells), k) for k, (_, _, cells) in examples]
     return records, {name: [record[name] for record in records] for name in records[0]}
 
 

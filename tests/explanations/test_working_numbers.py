@@ -10,7 +10,7 @@ from hypothesis import assume, given, strategies as st
 
 import tallybayes as tb
 from explanations.arithmetic import log, near, worked_out
-from explanations.cases import CALIBRATIONS, fitted, working
+from explanations.cases import CALIBRATIONS, fitted, with_gaps, working
 from tallybayes.model import Fitted, Recipe
 from tallybayes.rendering import Formulas, Heading
 from tallybayes.rendering.formula import write
@@ -19,12 +19,6 @@ from validation.registry import CLASSES, EVERY_SETTING
 
 STEPS = ["Prior", "Likelihoods", "Scores", "Normalisation", "Answer"]
 IMPOSSIBLE = pytest.mark.filterwarnings("ignore:row 0 is impossible")
-
-
-def record_of(setting, cells, k=1):
-    """A record, of which every third value is missing if k is odd."""
-    values = zip(setting.names, cells, strict=True)
-    return {name: None if k % 2 and (j + k) % 3 == 0 else v for j, (name, v) in enumerate(values)}
 
 
 def formulas(found, title=""):
@@ -118,7 +112,7 @@ def test_every_formula_of_every_family_is_right(setting):
     for how in CALIBRATIONS:
         subject = fitted(setting, setting.examples(12), how)
         for k, (_, _, cells) in enumerate(setting.examples(3, seed=1)):
-            record = record_of(setting, cells, k)
+            record = with_gaps(subject.record(cells), k)
             assert_right(subject.model, record, working(subject.model, record))
 
 
@@ -126,7 +120,7 @@ def test_every_formula_of_every_family_is_right(setting):
 def test_all_four_ways_of_writing_and_json_are_ready(setting):
     subject = fitted(setting, setting.examples(12))
     for _, _, cells in setting.examples(2, seed=3):
-        found = working(subject.model, record_of(setting, cells, 0))
+        found = working(subject.model, subject.record(cells))
         data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert data["decision"] == found.explanation.decision
         assert data["text"] == str(found)
@@ -161,9 +155,9 @@ def test_any_model_and_any_record_come_out_right(data):
     prior = data.draw(st.sampled_from(priors))
     cells = data.draw(st.tuples(*map(st.sampled_from, setting.cells)))
     named = data.draw(st.sets(st.sampled_from(setting.names)))
-    record = {name: v for name, v in record_of(setting, cells, 0).items() if name in named}
     try:
         subject = fitted(setting, rows, how, prior=prior)
+        record = {name: v for name, v in subject.record(cells).items() if name in named}
         found = working(subject.model, record)
     except tb.TallyBayesError:  # no word is left, or a value is refused
         assume(False)

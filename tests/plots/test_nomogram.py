@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from explanations.cases import CALIBRATIONS, fitted
+from explanations.cases import CALIBRATIONS, fitted, with_gaps
 from plots.scored_rows import loan
 from tallybayes.explanations import explain
 from tallybayes.plots import NomogramDisplay, nomogram
@@ -19,13 +19,6 @@ RECORD = {"refund": "No", "status": "M", "income": 120.0}
 def undrawn(monkeypatch):
     """Read many nomograms without drawing them."""
     monkeypatch.setattr(NomogramDisplay, "plot", lambda self, ax=None: self)
-
-
-def with_gaps(record, k):
-    """Take every third value out, in every second record."""
-    if k % 2:
-        return record
-    return {name: None if (j + k) % 3 == 0 else v for j, (name, v) in enumerate(record.items())}
 
 
 @pytest.mark.filterwarnings("ignore:row 0 is impossible")

@@ -408,13 +408,16 @@ def test_no_lock_is_held_while_examples_are_worked_out(monkeypatch):
     from tallybayes.report import contents
 
     asked = []
-    for name in ("explain", "working", "counterfactuals"):
 
-        def ask(*given, of=getattr(contents, name), **options):
+    def free(of):
+        def run(*given, **options):
             asked.append(not DRAWING._is_owned())
             return of(*given, **options)
 
-        monkeypatch.setattr(contents, name, ask)
+        return run
+
+    for name in ("explain", "working", "counterfactuals"):
+        monkeypatch.setattr(contents, name, free(getattr(contents, name)))
     model_report(loan(), **judged(loan(), LOAN, CHEAT))
     assert asked
     assert all(asked)
