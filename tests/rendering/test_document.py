@@ -37,7 +37,6 @@ class Scores(Renderable):
             [("score", "label"), ("value", "score"), ("working", "text")],
             [(self.name, value, equation("P", number(1) / number(3))) for value in self.values],
             most=3,
-            foot=[("mean", float(np.mean(self.values)), None)],
             name="scores",
         )
         yield Formulas((equation("P", number(1) / number(3)),))
@@ -58,7 +57,6 @@ def test_text() -> None:
         "a      0.5000  P = 1/3 = 0.3333",
         "a           -  P = 1/3 = 0.3333",
         "a        -inf  P = 1/3 = 0.3333",
-        "mean        -",
         "... 1 more",
         "",
         "  P = 1/3 = 0.3333",

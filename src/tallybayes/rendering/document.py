@@ -47,7 +47,7 @@ STYLE = (
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A caption, columns and rows of values, and a `foot` of rows that sum up.
+    """A caption, columns and rows of values.
 
     Columns are pairs of a name and a format of `words.FORMATS`. Empty cells are None, NaN is what
     is undefined; `more` rows are not shown. In a page the table goes by its `name`.
@@ -66,7 +66,6 @@ class Table:
     caption: str
     columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Any, ...], ...]
-    foot: tuple[tuple[Any, ...], ...] = ()
     more: int = 0
     name: str = ""
 
@@ -78,13 +77,12 @@ class Table:
         rows: Iterable[Iterable[Any]],
         *,
         most: int | None = None,
-        foot: Iterable[Iterable[Any]] = (),
         name: str = "",
     ) -> Table:
         """Make a table of anything that can be gone through, and at most so many rows."""
-        body, last = tuple(map(tuple, rows)), tuple(map(tuple, foot))
+        body = tuple(map(tuple, rows))
         shown = body[:most]
-        return cls(caption, tuple(columns), shown, last, len(body) - len(shown), name)
+        return cls(caption, tuple(columns), shown, len(body) - len(shown), name)
 
     @property
     def heads(self) -> list[str]:
@@ -98,13 +96,13 @@ class Table:
     def cells(
         self, words: Callable[[str], str], formula: Callable[[Formula], str]
     ) -> list[list[str]]:
-        """Write all rows, and then the foot."""
+        """Write all rows."""
         return [
             [
                 formula(value) if isinstance(value, Formula) else words(_cell(value, form))
                 for value, (_, form) in zip(row, self.columns, strict=True)
             ]
-            for row in (*self.rows, *self.foot)
+            for row in self.rows
         ]
 
     def __html__(self) -> str:
@@ -122,16 +120,14 @@ class Table:
             lines.append(
                 f'<tr><th scope="row" class="{kinds[0]}">{first}</th>{"".join(cells)}</tr>'
             )
-        body, foot = "".join(lines[: len(self.rows)]), "".join(lines[len(self.rows) :])
         name = f' data-name="{escape(self.name)}"' if self.name else ""
         said = escape(self.caption)
         caption = f"<caption>{said}</caption>" if said else ""
         region = f' role="region" aria-label="{said}"' if said else ""
-        foot = f"<tfoot>{foot}</tfoot>" if foot else ""
         more = f"<p>{count(self.more)} more are not shown.</p>" if self.more else ""
         return (
             f'<div class="scroll"{region} tabindex="0"><table{name}>{caption}'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table></div>{more}"
+            f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>{more}"
         )
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import rel_entr
 
 from tallybayes.errors import whole
 from tallybayes.families.derivations import estimated
@@ -397,6 +396,8 @@ class _Tables(NamedTuple):
 
     def _columns(self) -> ParameterTable:
         """Make the table of columns that stand for one line each, those that tell most if many."""
+        from scipy.special import rel_entr
+
         parameters, names = self.factor.parameters, dict(zip(self.units, self.names, strict=True))
         ratios: Any = {unit: parameters.ratios(unit) for unit in self.units}
         chosen = self.units
