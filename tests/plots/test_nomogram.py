@@ -206,11 +206,13 @@ def test_three_hundred_categories_do_not_run_into_each_other():
 
 def test_what_cannot_be_drawn_is_refused():
     one_class = tb.NaiveBayes().fit({"x": [1.0, 2.0]}, ["a", "a"])
+    text = tb.TextNB().fit(["win money", "see lunch"], ["spam", "ham"])
     for match, model, given in (
         ("both are 'Yes'", loan(), {"one": "Yes", "other": "Yes"}),
         ("did you mean 'Yes'", loan(), {"one": "yes"}),
         ("most is 0", loan(), {"most": 0}),
         ("only one class", one_class, {}),
+        ("InformativeDisplay", text, {"record": "win"}),
     ):
         with pytest.raises(tb.TallyBayesError, match=match):
             NomogramDisplay.from_estimator(model, **given)

@@ -274,6 +274,12 @@ class NomogramDisplay:
 
     def plot(self) -> Self:
         """Draw it on a new figure, one panel under the other."""
+        kinds = {column.support.text for column in self.model.columns()}
+        if kinds == {True}:
+            raise TallyBayesError(
+                "a nomogram has a line for each column, and the words of a text are too many for "
+                "one; InformativeDisplay and WaterfallDisplay show them"
+            )
         panels = [self.panels[name] for name in self.drawn]
         heights = [0.5 * sum(map(_height, panel.rows)) + 3.5 for panel in panels]
         self.figure_, of = style.new_figure((8.8, sum(heights))), {"height_ratios": heights}
