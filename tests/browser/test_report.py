@@ -58,7 +58,7 @@ AUDIT = """() => {
             caption: (table.caption || {textContent: table.dataset.name}).textContent.trim(),
             header: table.querySelectorAll('thead th').length,
             named: table.querySelectorAll('thead th[scope=col]').length,
-            lines: [...table.querySelectorAll('tbody tr, tfoot tr')].map(
+            lines: [...table.querySelectorAll('tbody tr')].map(
                 line => [line.children.length, line.querySelectorAll('th[scope=row]').length])
         })),
     };

@@ -211,8 +211,3 @@ def test_a_contrast_that_is_not_of_the_answer_says_what_speaks_for_each():
     text = " ".join(str(explain(three_classes(), {"x": "red"}).against("b", "c")).split())
     assert "The answer is a, with a probability of" in text
     assert "x = red speaks most for c" in text
-
-
-def test_only_evidence_and_working_can_be_shown():
-    with pytest.raises(tb.TallyBayesError, match="show is 'all'; say 'evidence' or 'working'"):
-        explain(three_classes(), {"x": "red"}, "all")

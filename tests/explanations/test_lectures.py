@@ -1,14 +1,13 @@
-"""The lectures' three examples, explained with their numbers."""
+"""The lectures' examples, explained with their numbers."""
 
 import math
 from fractions import Fraction
-from statistics import fmean, pvariance, variance
 
 import pytest
 from scipy.stats import norm
 
 import tallybayes as tb
-from lectures import test_customers as customers, test_loan as loan, test_spam as mails
+from lectures import test_loan as loan, test_spam as mails
 from tallybayes.explanations import explain
 
 APPLICANT = {name: column[0] for name, column in loan.NEW.items()}
@@ -34,14 +33,6 @@ def test_the_loan_is_the_product_of_the_exercise():
     assert contrast.prior == pytest.approx(math.log2(3 / 7), rel=1e-12)
 
 
-def test_a_married_applicant_is_ruled_out_by_the_status_alone():
-    found = explain(tb.estimate(loan.loans(), tb.Categorical(alpha=0)), APPLICANT)
-    infinite = [each.column for each in found.terms if -math.inf in each.log_likelihood]
-    assert infinite == ["status"]
-    assert found.posterior == (1.0, 0.0)
-    assert found.against().total == math.inf
-
-
 def test_the_mail_is_one_you_and_three_lotteries():
     tally = tb.Tally.of({"mail": mails.TEXTS}, mails.LABELS, columns={"mail": tb.Text()})
     found = explain(tb.estimate(tally, tb.Text(alpha=1), positive="spam"), {"mail": mails.NEW})
@@ -58,20 +49,3 @@ def test_the_mail_is_one_you_and_three_lotteries():
     assert (first.term, second.term) == (lottery, you)
     assert first.odds == pytest.approx(float(Fraction(3, 25) / Fraction(2, 30)) ** 3, rel=1e-12)
     assert "The answer is spam, with a probability of 0.6363" in str(found).replace("\n", " ")
-
-
-@pytest.mark.parametrize(("ddof", "spread", "printed"), [
-    (0, pvariance, "0.015780"), (1, variance, "0.019275"),
-])  # fmt: skip
-def test_the_customer_is_a_product_of_three_densities(ddof, spread, printed):
-    record = {name: column[0] for name, column in customers.NEW.items()}
-    found = explain(customers.model_with(ddof), record)
-    for each in found.terms:
-        for c, label in enumerate(("complete", "drop out")):
-            rows = zip(customers.TABLE[each.column], customers.LABELS, strict=True)
-            values = [x for x, y in rows if y == label]
-            bell = norm(fmean(values), spread(values) ** 0.5)
-            density = bell.logpdf(record[each.column])
-            assert each.log_likelihood[c] == pytest.approx(density, rel=1e-9)
-    assert f"{math.exp(found.joint[1]):.6f}" == printed
-    assert found.decision == "drop out"

@@ -2,9 +2,7 @@
 
 import json
 import math
-from collections import Counter
 from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from hypothesis import assume, given, strategies as st
 
 import tallybayes as tb
 from explanations.arithmetic import log, near, worked_out
-from explanations.cases import CALIBRATIONS, fitted, working
+from explanations.cases import CALIBRATIONS, fitted, with_gaps, working
 from tallybayes.model import Fitted, Recipe
 from tallybayes.rendering import Formulas, Heading
 from tallybayes.rendering.formula import write
@@ -21,12 +19,6 @@ from validation.registry import CLASSES, EVERY_SETTING
 
 STEPS = ["Prior", "Likelihoods", "Scores", "Normalisation", "Answer"]
 IMPOSSIBLE = pytest.mark.filterwarnings("ignore:row 0 is impossible")
-
-
-def record_of(setting, cells, k=1):
-    """A record, of which every third value is missing if k is odd."""
-    values = zip(setting.names, cells, strict=True)
-    return {name: None if k % 2 and (j + k) % 3 == 0 else v for j, (name, v) in enumerate(values)}
 
 
 def formulas(found, title=""):
@@ -120,7 +112,7 @@ def test_every_formula_of_every_family_is_right(setting):
     for how in CALIBRATIONS:
         subject = fitted(setting, setting.examples(12), how)
         for k, (_, _, cells) in enumerate(setting.examples(3, seed=1)):
-            record = record_of(setting, cells, k)
+            record = with_gaps(subject.record(cells), k)
             assert_right(subject.model, record, working(subject.model, record))
 
 
@@ -128,7 +120,7 @@ def test_every_formula_of_every_family_is_right(setting):
 def test_all_four_ways_of_writing_and_json_are_ready(setting):
     subject = fitted(setting, setting.examples(12))
     for _, _, cells in setting.examples(2, seed=3):
-        found = working(subject.model, record_of(setting, cells, 0))
+        found = working(subject.model, subject.record(cells))
         data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert data["decision"] == found.explanation.decision
         assert data["text"] == str(found)
@@ -163,62 +155,10 @@ def test_any_model_and_any_record_come_out_right(data):
     prior = data.draw(st.sampled_from(priors))
     cells = data.draw(st.tuples(*map(st.sampled_from, setting.cells)))
     named = data.draw(st.sets(st.sampled_from(setting.names)))
-    record = {name: v for name, v in record_of(setting, cells, 0).items() if name in named}
     try:
         subject = fitted(setting, rows, how, prior=prior)
+        record = {name: v for name, v in subject.record(cells).items() if name in named}
         found = working(subject.model, record)
     except tb.TallyBayesError:  # no word is left, or a value is refused
         assume(False)
     assert_right(subject.model, record, found)
-
-
-ALPHAS = st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 2), Fraction(3, 10)])
-LABELS = st.sampled_from(["a", "b"])
-
-
-WORDS = ("red", "green", "blue", "grey")
-TEXTS = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
-
-
-@IMPOSSIBLE
-@given(
-    st.lists(st.tuples(LABELS, TEXTS), min_size=1, max_size=8),
-    ALPHAS,
-    TEXTS,
-    st.sampled_from(["multinomial", "boolean", "bernoulli", "complement"]),
-)
-def test_texts_are_exact(rows, alpha, new, event):
-    labels = sorted({label for label, _ in rows})
-    known = sorted({word for _, text in rows for word in text.split()})
-    assume(known and (alpha or event != "complement"))
-    tally = tb.Tally.of({"t": [t for _, t in rows]}, [c for c, _ in rows], columns={"t": tb.Text()})
-    found = working(Fitted(tally, Recipe((tb.Text(event=event, alpha=float(alpha)),))), {"t": new})
-    once = event in ("boolean", "bernoulli")
-    said = Counter({w: n for w, n in Counter(new.split()).items() if w in known})
-
-    def counts(texts):
-        return Counter(w for t in texts for w in (set(t.split()) if once else t.split()))
-
-    everything = counts(t for _, t in rows)
-    scores = {}
-    for label in labels:
-        texts = [t for c, t in rows if c == label]
-        score, own = Fraction(len(texts), len(rows)), counts(texts)
-        total = sum(own.values())
-        for word in known:
-            if event == "bernoulli":
-                p = (own[word] + alpha) / (len(texts) + 2 * alpha)
-                score *= p if said[word] else 1 - p
-            elif event == "complement":
-                others = everything[word] - own[word] + alpha
-                p = others / (sum(everything.values()) - total + alpha * len(known))
-                score *= (1 / p) ** said[word]
-            elif said[word]:
-                n, below = own[word], total + alpha * len(known)
-                if not below:  # a class without words takes those of all
-                    n, below = everything[word], sum(everything.values())
-                score *= ((n + alpha) / below) ** (1 if once else said[word])
-        scores[label] = score
-    assert found.scores == scores
-    if total := sum(scores.values()):
-        assert found.posterior == {label: score / total for label, score in scores.items()}

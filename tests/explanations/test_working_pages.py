@@ -1,20 +1,19 @@
-"""A working as Markdown, LaTeX and HTML: well formed, and safe whatever the user's words are."""
+"""A working as LaTeX and HTML: well formed, and safe whatever the user's words are."""
 
 import re
 from xml.etree import ElementTree
 
 import pytest
-from markdown_it import MarkdownIt
 from matplotlib.mathtext import MathTextParser
 
 import tallybayes as tb
 from explanations.arithmetic import worked_out
 from explanations.cases import working
 from explanations.test_working import of_customer, of_loan, of_mail
-from explanations.test_working_numbers import STEPS, formulas, has_words
+from explanations.test_working_numbers import formulas, has_words
 from lectures import test_loan as loan
 from tallybayes.model import Fitted
-from tallybayes.rendering.formula import LATEX, MARKDOWN, MATHML, write
+from tallybayes.rendering.formula import LATEX, MATHML, write
 
 HTML = "</math><script>f(1)</script>&\"'"
 TEX = r"\input{x} $x^2_i$ & 50% #1 {~} |\`<b>"
@@ -95,17 +94,3 @@ def test_latex_is_balanced_and_none_of_the_users_words_is_a_command(found):
     for line in plain.splitlines():
         assert ("&" in line) == line.endswith((r"\\", r"\hline"))
     assert set(re.findall(r"\\([a-zA-Z]+)", text)) <= set(COMMANDS.split())
-
-
-def test_markdown_has_formulas_between_dollars_and_no_sign_of_the_users(found):
-    text = found.to_markdown()
-    assert re.findall(r"^### \d\. (.*)$", text, re.MULTILINE) == STEPS
-    written = [write(each, MARKDOWN) for each in formulas(found)]
-    assert re.findall(r"^- \$(.*)\$$", text, re.MULTILINE) == written
-    table = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(table) == 2 + len(found.explanation.classes)
-    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
-    # what a reader makes of it that knows nothing of formulas
-    tokens = [t for block in MarkdownIt().parse(text) for t in (block, *(block.children or ()))]
-    signs = {"image", "link_open", "em_open", "code_inline", "html_inline", "html_block"}
-    assert not signs & {token.type for token in tokens}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from explanations.cases import CALIBRATIONS, fitted
+from explanations.cases import CALIBRATIONS, fitted, with_gaps
 from plots.scored_rows import loan
 from tallybayes.explanations import explain
 from tallybayes.plots import NomogramDisplay, nomogram
@@ -19,13 +19,6 @@ RECORD = {"refund": "No", "status": "M", "income": 120.0}
 def undrawn(monkeypatch):
     """Read many nomograms without drawing them."""
     monkeypatch.setattr(NomogramDisplay, "plot", lambda self, ax=None: self)
-
-
-def with_gaps(record, k):
-    """Take every third value out, in every second record."""
-    if k % 2:
-        return record
-    return {name: None if (j + k) % 3 == 0 else v for j, (name, v) in enumerate(record.items())}
 
 
 @pytest.mark.filterwarnings("ignore:row 0 is impossible")
@@ -62,7 +55,7 @@ def test_ticks_are_where_the_evidence_of_their_values_is(setting, undrawn):
     panel = NomogramDisplay.from_estimator(case.model, "b", "c").panels["c"]
     for row in panel.rows:
         assert panel.points(row, row.lowest) == 0.0
-        for tick in row.ticks if row.word is None else ():
+        for tick in row.ticks:
             logs = case.joint({row.column: tick.value}) - case.model.log_prior
             if np.isneginf(logs[[1, 2]]).all():
                 assert math.isnan(tick.log_ratio)
@@ -81,29 +74,6 @@ def test_it_is_the_probability_among_the_classes_that_have_panels_possible_or_no
     for label, p in (("a", 0.0), ("b", 1.0)):
         display = NomogramDisplay.from_estimator(never, label, record={"red": True})
         assert display.probability() == p
-
-
-@pytest.mark.parametrize("event", ["multinomial", "boolean", "bernoulli", "complement"])
-def test_words_are_rows_and_absent_words_count_as_the_event_model_says(event, undrawn):
-    mails = ["win money now", "win a big prize", "see you at lunch", "lunch and money"]
-    estimator = tb.TextNB(event=event).fit(mails, ["spam", "spam", "ham", "ham"])
-    (column,) = estimator.model_.schema.names
-    display = NomogramDisplay.from_estimator(estimator, "spam")
-    rows = {row.word: row for row in display.panels["ham"].rows}
-    assert {"win", "lunch"} <= set(rows)
-    empty, model = "", estimator.model_
-    for word in ("win", "lunch", "prize"):
-        absent, there = (tick.log_ratio for tick in rows[word].ticks)
-        logs = model.joint_log_likelihood({column: [empty, word]})
-        ratios = logs[:, 1] - logs[:, 0]
-        assert there - absent == pytest.approx(ratios[1] - ratios[0], abs=1e-9)
-        assert (absent == 0.0) == (event != "bernoulli")
-    for document in ("win win lunch prize unknown", "", "see you"):
-        expected = estimator.predict_proba([document])[0, 1]
-        assert display.probability({column: document}) == pytest.approx(expected, abs=1e-12)
-        marked = NomogramDisplay.from_estimator(estimator, "spam", record={column: document})
-        assert marked.probability() == pytest.approx(expected, abs=1e-12)
-        assert {row.word for row in marked.panels["ham"].rows} <= set(document.split())
 
 
 def test_a_missing_value_has_the_points_of_no_evidence():
@@ -176,6 +146,7 @@ def test_what_no_class_allows_gets_the_prior_and_is_said(undrawn):
     model = tb.TextNB(alpha=0).fit(["win money", "see lunch"], ["spam", "ham"])
     display = NomogramDisplay.from_estimator(model, record="win lunch")
     assert "what neither ham nor spam allows; the probability of ham is 0.5" in display.alt_text
+    assert "1 column has no line" in display.alt_text  # a text has too many words for one
 
 
 def test_classes_far_apart_and_without_spread_have_lines_with_names():
@@ -235,11 +206,13 @@ def test_three_hundred_categories_do_not_run_into_each_other():
 
 def test_what_cannot_be_drawn_is_refused():
     one_class = tb.NaiveBayes().fit({"x": [1.0, 2.0]}, ["a", "a"])
+    text = tb.TextNB().fit(["win money", "see lunch"], ["spam", "ham"])
     for match, model, given in (
         ("both are 'Yes'", loan(), {"one": "Yes", "other": "Yes"}),
         ("did you mean 'Yes'", loan(), {"one": "yes"}),
         ("most is 0", loan(), {"most": 0}),
         ("only one class", one_class, {}),
+        ("InformativeDisplay", text, {"record": "win"}),
     ):
         with pytest.raises(tb.TallyBayesError, match=match):
             NomogramDisplay.from_estimator(model, **given)

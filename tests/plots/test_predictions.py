@@ -162,8 +162,6 @@ def test_two_models_share_axes_with_one_line_of_chance_and_different_looks():
     assert names == ["_first", "without skill", "second"]
     looks = {(line.get_color(), line.get_linestyle()) for line in first.ax_.lines}
     assert len(looks) == 3
-    bare = RocCurveDisplay.from_predictions(y, proba, plot_chance_level=False)
-    assert legend(bare) == [f"{bare.roc_auc:.4f}  yes"]
 
 
 # thresholds

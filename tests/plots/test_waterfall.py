@@ -154,15 +154,12 @@ def test_what_is_left_out_stays_within_the_picture(letter):
     assert 0.0 <= said.x0 < said.x1 <= display.figure_.bbox.x1
 
 
-def test_a_record_may_be_a_row_or_a_text_as_for_explain():
+def test_a_record_may_be_a_row_of_a_table():
     X = pd.DataFrame({"x": [1.0, 2.0, 4.0, 7.0], "y": [3.0, 1.0, 2.0, 8.0]})
     model = tb.NaiveBayes().fit(X, list("aabb"))
     expected = WaterfallDisplay.from_estimator(model, {"x": 1.0, "y": 3.0}).steps
-    for record in (X.iloc[0], X.to_numpy()[0], X.iloc[[0]]):
-        assert WaterfallDisplay.from_estimator(model, record).steps == expected
-    spam = tb.TextNB().fit(["buy lottery", "see you"], ["spam", "ham"])
-    said = WaterfallDisplay.from_estimator(spam, "lottery").steps
-    assert said == WaterfallDisplay.from_estimator(spam, {"text": "lottery"}).steps
+    for given in (model, model.model_):
+        assert WaterfallDisplay.from_estimator(given, X.iloc[0]).steps == expected
     nomogram = NomogramDisplay.from_estimator(model, "a", record=X.iloc[0])
     assert nomogram.probability() == pytest.approx(nomogram.probability(X.iloc[0]))
     assert ColumnDisplay.from_estimator(model, "x", record=X.iloc[1]).value == 2.0

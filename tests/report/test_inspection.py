@@ -17,7 +17,6 @@ from tallybayes import families
 from tallybayes.families import Family, Parameters
 from tallybayes.model import Fitted, Recipe
 from tallybayes.model.calibration import Calibration
-from tallybayes.model.recipe import family_for
 from tallybayes.modelfile import Provenance, Stored
 from tallybayes.rendering.formula import write
 from tallybayes.report.inspection import inspect_model
@@ -237,8 +236,7 @@ class Fits:
 
 
 def family_of(fitted, name):
-    kind = fitted.tally.schema.kind(name)
-    return fitted.recipe.columns.get(name) or family_for(kind, fitted.recipe.families)
+    return fitted.model.column(name).factor.family
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)

@@ -255,7 +255,6 @@ class _Options:
         return self.column.evidence(self.values)
 
     def change(self, value: Any) -> Change:
-        """Return the change that a value is."""
         return self.edits.get(value) or Change(self.column.name, self.before, value)
 
     def sizes(self, values: Sequence[Any]) -> Floats:
@@ -395,7 +394,7 @@ class _Search:
                 first = int(hit.argmax())
                 low, high = points[first - 1] if first else low, float(points[first])
             if not options.whole:
-                short = _short(origin, high, least, most)
+                short = _short(start, origin, high, options.support)
                 high = short[int(judge(short)[0].argmax())]
             nearest.append(options.like(high))
         return sorted(nearest, key=lambda x: (_size(((options, x),)), abs(x - start)))[:1]
@@ -454,10 +453,12 @@ class _Search:
         return Counterfactual(changes, answer, sure, _size(draft), {**self.record, **new})
 
 
-def _short(start: float, number: float, least: float, most: float) -> list[float]:
+def _short(start: float, origin: float, number: float, support: Support) -> list[float]:
     """Return numbers at or just beyond one, those of few digits first."""
-    beyond = min(max(number + LONGER * ((number - start) or (most - least)), least), most)
-    low, high = sorted((number, beyond))
+    least, most = support.span or (-math.inf, math.inf)
+    to, back = (math.log, math.exp) if support.log else (float, float)
+    way = to(number) - to(origin) or to(number) - to(start) or to(most) - to(least)
+    low, high = sorted((number, min(max(back(to(number) + LONGER * way), least), most)))
     short = []
     for digits in range(1, 17):
         step = 10.0 ** (math.floor(math.log10(abs(number) or 1.0)) - digits + 1)

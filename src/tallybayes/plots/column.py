@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 MOST_CLASSES = 7  # that are drawn at once
-LARGEST = 2.0**53  # whole number that a float can hold
 POINTS = 400  # of a curve, before the tops get more
 MOST_CELLS = 2_000_000  # of points about the tops x classes: of very many not every top gets them
 MOST_BARS = 60  # of a column of counts; beyond it is a curve
@@ -129,8 +128,9 @@ class ColumnDisplay(Display):
         if support.density:
             self.what, self.places = "density", _curve(support)
         elif support.span is not None:  # of counts
-            self.places = tuple(int(x) if x < LARGEST else x for x in support.grid(POINTS))
-            self.names = tuple(map(str, self.places)) if len(self.places) <= MOST_BARS else ()
+            self.places = tuple(support.grid(POINTS))
+            few = len(self.places) <= MOST_BARS
+            self.names = tuple(f"{x:.0f}" for x in self.places) if few else ()
         self.note = "" if self.places else of.silence or NO_VALUES
         self.likelihood: Floats = np.exp(of.log_prob(self.places)).T
         self.data: Floats | None = None

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.explanations import Explanation, explain
-from tallybayes.explanations.explanation import MISSING, Term, class_place, model_of
-from tallybayes.model import Model, most_informative
+from tallybayes.explanations.explanation import Term, class_place, model_of
+from tallybayes.model import Model
 from tallybayes.model.column import ModelColumn
 from tallybayes.plots import style
 from tallybayes.plots.style import FAINT, INK, NOTE, QUIET, readable, record_of, written
@@ -67,7 +67,7 @@ class Tick(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """What a column, or a word of a text, can say for one class against the other.
+    """What a column can say for one class against the other.
 
     `lowest` and `highest` are the ends of the log ratios that are finite; a row may be `cut`: then
     there are numbers beyond it, which decide alone.
@@ -77,13 +77,7 @@ class Row:
     ticks: tuple[Tick, ...]
     lowest: float
     highest: float
-    word: str | None = None
     cut: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name of the row."""
-        return self.column if self.word is None else f"{self.column}: {self.word}"
 
     @property
     def strength(self) -> tuple[bool, float]:
@@ -163,15 +157,8 @@ class Panel:
     def read(self, explanation: Explanation) -> NomogramReading:
         """Read a record: find its value in each row, and add up."""
         terms = {term.column: term for term in explanation.terms}
-        marks = tuple(self._mark(row, terms[row.column]) for row in self.rows)
-        others = -sum(
-            mark.points + self.scale * row.lowest
-            for row, mark in zip(self.rows, marks, strict=True)
-            if row.word is not None
-        )
-        shown = {row.column for row in self.rows if row.word is None}
-        rest = [self._ratio(term) for name, term in terms.items() if name not in shown]
-        others += self.scale * sum(rest)
+        marks = tuple(self._mark(row, terms.pop(row.column)) for row in self.rows)
+        others = self.scale * sum(map(self._ratio, terms.values()))
         total = sum(mark.points for mark in marks) + others
         return NomogramReading(marks, others, total, self.log_odds(total))
 
@@ -180,22 +167,10 @@ class Panel:
         return one - other
 
     def _mark(self, row: Row, term: Term) -> Mark:
-        """Find the value of a record in a row."""
-        ratio = self._ratio(term)
-        if term.left_out == MISSING:
-            text, ratio = "missing", 0.0
-        elif row.word is None:
-            text = readable(written(term.value), 18)
-            text += " (left out)" if term.left_out else ""
-        else:
-            text, ratio = "absent", row.ticks[0].log_ratio
-            for word in term.words:
-                if word.value == row.word and word.left_out is None:
-                    text = "in" if word.count == 1.0 else f"{word.count:g} times"
-                    ratio = self._ratio(word)
-        points = self.points(row, ratio)
-        beyond = f": {number(points)}" if points != _held(points) else ""
-        return Mark(text + beyond, points)
+        points = self.points(row, self._ratio(term))
+        text = "missing" if term.value is None else readable(written(term.value), 18)
+        text += " (left out)" if term.left_out and term.value is not None else ""
+        return Mark(text + (f": {number(points)}" if points != _held(points) else ""), points)
 
     @property
     def remarks(self) -> list[str]:
@@ -267,9 +242,8 @@ class NomogramDisplay:
         other
             The class that it is read against; every other class, in a panel each, if not given.
         most
-            How many rows: the columns and words that tell most. All others are gathered in one row
-            if there is a record, and otherwise left out as if they were missing. Of a text the
-            words of the record are rows, or without a record those that tell most.
+            How many rows: the columns that tell most. All others, and texts, are gathered in one
+            row if there is a record, and otherwise left out as if they were missing.
         """
         model = model_of(estimator)
         classes = model.classes
@@ -293,13 +267,19 @@ class NomogramDisplay:
         prior = model.log_prior.tolist()
         panels = {}
         for name, pair in pairs.items():
-            rows = _rows(model, columns, pair, most, found) if name in first else ()
+            rows = _rows(columns, pair, most) if name in first else ()
             unshown = len(columns) - len({row.column for row in rows})
             panels[name] = Panel(one, name, pair, prior[place] - prior[pair[1]], rows, unshown)
         return cls(model, one, panels, tuple(filter(first.__contains__, others)), found).plot()
 
     def plot(self) -> Self:
         """Draw it on a new figure, one panel under the other."""
+        kinds = {column.support.text for column in self.model.columns()}
+        if kinds == {True}:
+            raise TallyBayesError(
+                "a nomogram has a line for each column, and the words of a text are too many for "
+                "one; InformativeDisplay and WaterfallDisplay show them"
+            )
         panels = [self.panels[name] for name in self.drawn]
         heights = [0.5 * sum(map(_height, panel.rows)) + 3.5 for panel in panels]
         self.figure_, of = style.new_figure((8.8, sum(heights))), {"height_ratios": heights}
@@ -338,7 +318,7 @@ class NomogramDisplay:
         """What the picture shows, in words and numbers."""
         one, first = label(self.one), self.panels[self.drawn[0]]
         said = [f"Nomogram of {one} against {listed(self.panels)}."]
-        reach = [f"{label(row.name)} (up to {number(first.points(row, row.highest))} points)"
+        reach = [f"{label(row.column)} (up to {number(first.points(row, row.highest))} points)"
                  for row in first.rows[:3]]  # fmt: skip
         if reach:
             said.append(f"What tells most against {label(first.other)}: {', '.join(reach)}.")
@@ -375,16 +355,15 @@ class _Options(NamedTuple):
         ratios = _ratios(self.evidence, pair)
         if self.support.span is not None:
             ratios = ratios.clip(-DECISIVE, DECISIVE)
-        finite = ratios[np.isfinite(ratios)]
-        return bool(np.isinf(ratios).any()), float(np.ptp(finite)) if len(finite) else 0.0
+        lowest, highest = _ends(ratios)
+        return bool(np.isinf(ratios).any()), highest - lowest
 
     def row(self, pair: Pair) -> Row:
         """Return its row; that of a number goes as far as it does not decide alone."""
         name, x, ratios = self.column.name, self.values, _ratios(self.evidence, pair)
         if self.support.span is None:
-            finite = ratios[np.isfinite(ratios)].tolist() or [0.0]
             ticks = tuple(map(Tick, self.support.names, x, ratios.tolist()))
-            return Row(name, ticks, min(finite), max(finite))
+            return Row(name, ticks, *_ends(ratios))
         cut = False
         for _ in range(ZOOMS):
             inside = np.abs(ratios) <= DECISIVE
@@ -406,42 +385,14 @@ class _Options(NamedTuple):
             for mark, ratio in zip(marks, _ratios(self.column.evidence(marks), pair), strict=True):
                 if not cut or abs(ratio) <= DECISIVE:
                     found.append(Tick(number(mark, 6), mark, float(ratio), bool(falls[part[0]])))
-        return Row(name, tuple(found), float(along.min()), float(along.max()), cut=cut)
+        return Row(name, tuple(found), *_ends(along), cut)
 
 
-def _rows(
-    model: Model, columns: Sequence[_Options], pair: Pair, most: int, found: Explanation | None
-) -> tuple[Row, ...]:
+def _rows(columns: Sequence[_Options], pair: Pair, most: int) -> tuple[Row, ...]:
     """Return the rows that tell most, the strongest first."""
     strong = sorted(columns, key=lambda options: options.strength(pair), reverse=True)[:most]
     rows = [options.row(pair) for options in strong if options.strength(pair) > (False, 0.0)]
-    for column in (options.column for options in columns if options.support.text):
-        if found is None:
-            between = model.classes[pair[0]], model.classes[pair[1]]
-            informative = most_informative(model, most, between, column.name).values()
-            words = [str(word.value) for several in informative for word in several]
-        else:
-            terms = (term for term in found.terms if term.column == column.name)
-            words = [str(word.value) for term in terms for word in term.words if not word.left_out]
-        rows += filter(None, (_word_row(column, word, pair) for word in words))
-    return tuple(sorted(rows, key=lambda row: row.strength, reverse=True)[:most])
-
-
-def _word_row(column: ModelColumn, word: str, pair: Pair) -> Row | None:
-    """Return the row of a word, which is absent, or there once; None if it is several words."""
-    silence, alone = column.evidence(["", word])
-    pieces = column.scored.pieces(0, word) or []
-    there = [piece for piece in pieces if piece.left_out is None and not piece.absent]
-    own = [np.array(piece.logs) for piece in there if piece.value == word]
-    if not own or (len(there) > 1 and silence.any()):
-        return None
-    with np.errstate(invalid="ignore"):  # where words that are not there count, its absence does
-        absent = own[0] - (alone - silence) if silence.any() else np.zeros(len(alone))
-    ratios = _ratios(np.array([absent, own[0]]), pair).tolist()
-    if not all(map(math.isfinite, ratios)) or ratios[0] == ratios[1]:
-        return None
-    ticks = Tick("absent", False, ratios[0]), Tick("in", True, ratios[1])
-    return Row(column.name, ticks, min(ratios), max(ratios), word)
+    return tuple(sorted(rows, key=lambda row: row.strength, reverse=True))
 
 
 class _Drawing:
@@ -462,20 +413,18 @@ class _Drawing:
         """Draw everything."""
         panel, ax, y = self.panel, self.ax, 0.0
         self._line(y, "points", [(x, f"{x}", "|", (7.0,)) for x in range(0, 101, 10)])
-        texts = {row.column for row in panel.rows if row.word is not None}
         for k, row in enumerate(panel.rows):
             y -= _height(row)
-            name = f"“{row.word}”" if row.word is not None and len(texts) == 1 else row.name
             points, middle, ticks = panel.points, (row.lowest + row.highest) / 2.0, []
             for tick in sorted(row.ticks, key=lambda tick: -abs(tick.log_ratio - middle)):
                 kind: Any = "|" if not row.bends else DOWN if tick.falls else UP
                 levels = (4.0,) if kind == UP else (-5.0, -14.0)
                 ticks.append((points(row, tick.log_ratio), readable(tick.label, 18), kind, levels))
-            self._line(y, readable(name, 30), ticks, points(row, row.highest))
+            self._line(y, readable(row.column, 30), ticks, points(row, row.highest))
             if reading is not None:
                 mark = reading.marks[k]
                 self._mark(y, mark.points, mark.text, 14.0 if row.bends else 5.0)
-        if reading is not None and (panel.unshown or texts or reading.others):
+        if reading is not None and (panel.unshown or reading.others):
             y -= 1.0
             others = round(reading.others, 9)
             end = 0.0 if math.isnan(others) else _held(others)
@@ -571,6 +520,12 @@ def _ratios(logs: Floats, pair: Pair) -> Floats:
     with np.errstate(invalid="ignore"):
         ratios: Floats = logs[:, pair[0]] - logs[:, pair[1]]
     return ratios
+
+
+def _ends(ratios: Floats) -> tuple[float, float]:
+    """Return the least and the greatest that are finite."""
+    finite = ratios[np.isfinite(ratios)].tolist() or [0.0]
+    return min(finite), max(finite)
 
 
 def _round_numbers(low: float, high: float, n: int, of: Support) -> list[float]:

@@ -26,7 +26,6 @@ from tallybayes.errors import TallyBayesError, number
 from tallybayes.explanations.explanation import model_of
 from tallybayes.metrics import Confusion, Predictions, Reliability
 from tallybayes.metrics.intervals import wilson
-from tallybayes.metrics.predictions import codes_of
 from tallybayes.metrics.scores import BINS
 from tallybayes.model import Fitted
 from tallybayes.plots import style
@@ -113,20 +112,17 @@ class Curve(NamedTuple):
         """Rank rows by the probability of a class."""
         ranked, of_class = rows.ranked(of), rows.true == rows.place(of)
         decided = rows.weight * (rows.predicted == rows.place(of))
-        found = np.concatenate([[0.0], ranked.found, [decided[of_class].sum()]])
-        false = np.concatenate([[0.0], ranked.false, [decided[~of_class].sum()]])
+        found = np.r_[0.0, ranked.found, decided[of_class].sum()]
+        false = np.r_[0.0, ranked.false, decided[~of_class].sum()]
         rates = {
             "fpr": _ratio(false, ranked.others.sum()),
             "recall": _ratio(found, ranked.hits.sum()),
             "precision": _ratio(found, found + false),
             "flagged": _ratio(found + false, rows.weight.sum()),
         }
-        return cls(
-            of,
-            np.concatenate([[np.inf], ranked.thresholds]),
-            {name: values[:-1] for name, values in rates.items()},
-            {name: float(values[-1]) for name, values in rates.items()},
-        )
+        ranks = {name: values[:-1] for name, values in rates.items()}
+        last = {name: float(values[-1]) for name, values in rates.items()}
+        return cls(of, np.r_[np.inf, ranked.thresholds], ranks, last)
 
     @property
     def share(self) -> float:
@@ -140,7 +136,6 @@ class CurvesDisplay(PredictionsDisplay):
 
     name: str | None = None
     positive: Label | None = None
-    plot_chance_level: bool = True
     title: ClassVar[str]
     measure: ClassVar[str]
     drawstyle: ClassVar[str]
@@ -155,12 +150,10 @@ class CurvesDisplay(PredictionsDisplay):
     @cached_property
     def areas(self) -> dict[Label, float]:
         """The area under the curve of each class that has one."""
-        parts = list(self.rows.folds()) or [self.rows]
-        areas = {}
-        for name in (curve.label for curve in self.curves):
+        parts, areas = list(self.rows.folds()) or [self.rows], {}
+        for name in (curve.label for curve in self.curves if not self._left_one_out):
             of_parts = [getattr(part.ranked(name), self.measure) for part in parts]
-            defined = [area for area in of_parts if not math.isnan(area)]
-            if defined and self.rows.held_out != "leave-one-out":
+            if defined := [area for area in of_parts if not math.isnan(area)]:
                 areas[name] = fmean(defined)
         return areas
 
@@ -170,19 +163,20 @@ class CurvesDisplay(PredictionsDisplay):
         return fmean(self.areas.values()) if self.areas else math.nan
 
     @property
-    def x(self) -> Floats:
-        """The rates across that are drawn of the first curve."""
-        return self.points(self.curves[0])[0]
+    def _left_one_out(self) -> bool:
+        return self.rows.held_out == "leave-one-out"
 
     @property
-    def y(self) -> Floats:
-        """The rates upwards that are drawn of the first curve."""
-        return self.points(self.curves[0])[1]
+    def _why_none(self) -> str:
+        return LEAVE_ONE_OUT if self._left_one_out else ONE_CLASS
+
+    x = property(lambda self: self.points(self.curves[0])[0])
+    y = property(lambda self: self.points(self.curves[0])[1])
 
     def points(self, curve: Curve) -> tuple[Floats, Floats]:
         """Return what is drawn of a curve."""
         x, y = (curve.rates[rate] for rate in self.rates)
-        y = np.concatenate([y[1:2], y[1:]]) if math.isnan(y[0]) else y
+        y = np.r_[y[1:2], y[1:]] if math.isnan(y[0]) else y
         places = np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).round().astype(np.intp)
         return x[places], y[places]
 
@@ -198,23 +192,22 @@ class CurvesDisplay(PredictionsDisplay):
         ax.set(xticks=ticks, yticks=ticks, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         ax.set_aspect("equal", adjustable="box", anchor="W")
         if not self.areas:
-            style.say_instead(ax, f"no curve: {self._reason}")
+            style.say_instead(ax, f"no curve: {self._why_none}")
             return
         before = [name for name in ax.get_legend_handles_labels()[1] if CHANCE not in name]
         drawn = [curve for curve in self.curves if curve.label in self.areas][:MOST_CURVES]
         few = 1 < len(self.curves) <= len(style.PALETTE)  # these look as in other pictures
         for rank, curve in enumerate(drawn):
-            place = self.rows.place(curve.label) if few else rank
-            look = style_of(place + len(before))
+            look = style_of((self.rows.place(curve.label) if few else rank) + len(before))
             ax.plot(*self.points(curve), **look.of_line, drawstyle=self.drawstyle)
-            named = [] if self.name is None else [label(self.name, 20 if alone else 10)]
-            named += [] if alone and named else [label(curve.label, 10 if named else 20)]
-            name: Any = f"{score(self.areas[curve.label])}  {readable(', '.join(named))}"
-            point = [[curve.decided[rate]] for rate in self.rates]
+            model = [] if self.name is None else [label(self.name, 20 if alone else 10)]
+            of_class = [] if alone and model else [label(curve.label, 10 if model else 20)]
+            name = f"{score(self.areas[curve.label])}  {readable(', '.join(model + of_class))}"
+            point: Any = [[curve.decided[rate]] for rate in self.rates]
             ax.plot(*point, **look.of_line, **look.of_point, label=name, zorder=4, clip_on=False)
         if not alone:
             ax.plot([], [], " ", label=f"{score(self.area)}  {self._among}".replace(", ", "\n"))
-        if self.plot_chance_level and not before:
+        if not before:
             for ends in {self.chance(curve) for curve in drawn}:
                 ax.plot([0.0, 1.0], ends, **DOTTED)
             area = f"{score(sum(self.chance(drawn[0])) / 2.0)}  " if alone else ""
@@ -224,21 +217,16 @@ class CurvesDisplay(PredictionsDisplay):
     @property
     def _among(self) -> str:
         """Say of which classes the mean area is, and what is not drawn."""
-        some = len(self.areas)
-        said = f"mean of {counted(some, 'class', 'classes')}"
-        for n, why in ((some - MOST_CURVES, "not drawn"), (len(self.curves) - some, "undefined")):
-            said += f", {n} {why}" if n > 0 else ""
-        return said
-
-    @property
-    def _reason(self) -> str:
-        return LEAVE_ONE_OUT if self.rows.held_out == "leave-one-out" else ONE_CLASS
+        n = len(self.areas)
+        hidden = f", {n - MOST_CURVES} not drawn" if n > MOST_CURVES else ""
+        without = f", {len(self.curves) - n} undefined" if n < len(self.curves) else ""
+        return f"mean of {counted(n, 'class', 'classes')}{hidden}{without}"
 
     @property
     def alt_text(self) -> str:
         """What the picture shows, in words and numbers."""
         if not self.areas:
-            return f"{self.title} curve: there is none; {self._reason}."
+            return f"{self.title} curve: there is none; {self._why_none}."
         first, measure = self.curves[0], self.measure.replace("_", " ")
         if len(self.curves) > 1:
             areas = [f"{label(name, 24)} {score(area)}" for name, area in self.areas.items()]
@@ -262,8 +250,6 @@ class RocCurveDisplay(CurvesDisplay):
     positive
         The class to draw. Of two classes the positive one, or the last one, when not given; of
         more classes all of them, each against the rest.
-    plot_chance_level
-        Whether to draw the line of chance.
 
     Attributes
     ----------
@@ -286,7 +272,6 @@ class RocCurveDisplay(CurvesDisplay):
         "fpr": ("false positive rate", "share of the rest that is flagged"),
         "recall": ("true positive rate", "share of the class that is flagged"),
     }
-
     roc_auc, fpr, tpr = CurvesDisplay.area, CurvesDisplay.x, CurvesDisplay.y
 
 
@@ -312,7 +297,6 @@ class PrecisionRecallDisplay(CurvesDisplay):
         "recall": ("recall", "share of the class that is flagged"),
         "precision": ("precision", "share of the flagged that is of the class"),
     }
-
     average_precision, recall, precision = CurvesDisplay.area, CurvesDisplay.x, CurvesDisplay.y
 
 
@@ -361,10 +345,10 @@ class ThresholdDisplay(PredictionsDisplay):
         threshold
             Rows are flagged whose probability is at least this.
         """
-        rates = self._at(np.array([number(threshold, "threshold")]))
-        return {rate: float(values[0]) for rate, values in rates.items()}
+        rates = self._at(number(threshold, "threshold"))
+        return {rate: float(value) for rate, value in rates.items()}
 
-    def _at(self, thresholds: Floats) -> dict[str, Floats]:
+    def _at(self, thresholds: Any) -> dict[str, Any]:
         places = np.searchsorted(-self.curve.thresholds, -thresholds, "right") - 1
         return {rate: self.curve.rates[rate][places] for rate in FLAGGED}
 
@@ -447,10 +431,9 @@ class ReliabilityDisplay(PredictionsDisplay):
         """The lower and upper limits of the share right in each bin, at 95 %."""
         squared = replace(self.rows, weights=self.rows.weight**2, fold=None)
         of_squares = squared.reliability(self.bins, self.positive).rows
-        # the effective number of rows
-        trials = np.nan_to_num(_ratio(self.reliability.rows**2, of_squares))
-        pairs = zip(self.reliability.right, trials, strict=True)
-        return np.array([wilson(share, n, Z) for share, n in pairs]).T
+        effective = _ratio(self.reliability.rows**2, of_squares)
+        pairs = zip(self.reliability.right, effective, strict=True)
+        return np.array([wilson(share, rows, Z) for share, rows in pairs]).T
 
     @property
     def _series(self) -> dict[str, Reliability]:
@@ -519,20 +502,16 @@ No: 1 row, 33.3 % of Yes.
 
     @classmethod
     def from_predictions(  # type: ignore[override]  # labels, where others take probabilities
-        cls, y_true: Any, y_pred: Any = None, *, labels: Any = None, sample_weight: Any = None,
-        ax: Any = None, **options: Any,
-    ) -> Self:  # fmt: skip
+        cls, y_true: Any, y_pred: Any = None, *, labels: Any = None, **options: Any
+    ) -> Self:
         """Draw the confusion matrix of predictions, or of true and predicted labels.
 
         The classes are `labels`, in this order, or those that occur, sorted; the other parameters
         are those of other pictures of predictions.
         """
-        certain = classes = None
         if not isinstance(y_true, Predictions):
-            classes = Confusion.of(y_true, y_pred, labels).classes
-            certain = np.eye(len(classes))[codes_of(y_pred, classes, "y_pred")]
-        options |= {"classes": classes, "sample_weight": sample_weight, "ax": ax}
-        return super().from_predictions(y_true, certain, **options)
+            options["classes"] = Confusion.of(y_true, y_pred, labels).classes
+        return super().from_predictions(y_true, predicted=y_pred, **options)
 
     def __post_init__(self) -> None:
         super().__post_init__()

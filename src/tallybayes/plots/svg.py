@@ -15,7 +15,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.errors import TallyBayesError
-from tallybayes.rendering.words import label
+from tallybayes.rendering.words import label, printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +55,7 @@ def svg_of(display_or_figure: Any, alt: str | None = None) -> str:
             f"an SVG is of a display that was drawn or of a figure, not of "
             f"{type(display_or_figure).__name__}"
         )
-    said = str(getattr(display_or_figure, "alt_text", "") if alt is None else alt)
+    said = printable(str(getattr(display_or_figure, "alt_text", "") if alt is None else alt))
     mark = "p" + sha256(said.encode()).hexdigest()[:10]
     svg = _drawn(figure, mark)
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
@@ -69,8 +69,8 @@ def svg_of(display_or_figure: Any, alt: str | None = None) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'role="img" aria-labelledby="{mark}-title" aria-describedby="{mark}-desc" '
         f'width="{width}" height="{height}" viewBox="{box}" style="{STYLE}">'
-        f'<title id="{mark}-title">{_text(label(said.partition(". ")[0], 120))}</title>'
-        f'<desc id="{mark}-desc">{_text(said)}</desc>{body}'
+        f'<title id="{mark}-title">{escape(label(said.partition(". ")[0], 120))}</title>'
+        f'<desc id="{mark}-desc">{escape(said)}</desc>{body}'
     )
 
 
@@ -94,8 +94,3 @@ def _own(tag: str, used: set[str]) -> str:
     """Return a tag without a name that nothing refers to, and without a font of its own."""
     tag = re.sub(r'\sid="([^"]+)"', lambda name: name.group() if name[1] in used else "", tag)
     return re.sub(r"font-family:[^;\"]*;?\s*", "", tag)
-
-
-def _text(words: str) -> str:
-    """Return text that XML may hold."""
-    return escape("".join(c for c in words if c.isprintable() or c in "\n\t"))

@@ -47,7 +47,7 @@ STYLE = (
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A caption, columns and rows of values, and a `foot` of rows that sum up.
+    """A caption, columns and rows of values.
 
     Columns are pairs of a name and a format of `words.FORMATS`. Empty cells are None, NaN is what
     is undefined; `more` rows are not shown. In a page the table goes by its `name`.
@@ -66,7 +66,6 @@ class Table:
     caption: str
     columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Any, ...], ...]
-    foot: tuple[tuple[Any, ...], ...] = ()
     more: int = 0
     name: str = ""
 
@@ -78,13 +77,12 @@ class Table:
         rows: Iterable[Iterable[Any]],
         *,
         most: int | None = None,
-        foot: Iterable[Iterable[Any]] = (),
         name: str = "",
     ) -> Table:
         """Make a table of anything that can be gone through, and at most so many rows."""
-        body, last = tuple(map(tuple, rows)), tuple(map(tuple, foot))
+        body = tuple(map(tuple, rows))
         shown = body[:most]
-        return cls(caption, tuple(columns), shown, last, len(body) - len(shown), name)
+        return cls(caption, tuple(columns), shown, len(body) - len(shown), name)
 
     @property
     def heads(self) -> list[str]:
@@ -98,17 +96,39 @@ class Table:
     def cells(
         self, words: Callable[[str], str], formula: Callable[[Formula], str]
     ) -> list[list[str]]:
-        """Write all rows, and then the foot."""
+        """Write all rows."""
         return [
             [
                 formula(value) if isinstance(value, Formula) else words(_cell(value, form))
                 for value, (_, form) in zip(row, self.columns, strict=True)
             ]
-            for row in (*self.rows, *self.foot)
+            for row in self.rows
         ]
 
     def __html__(self) -> str:
-        return _table_html(self)
+        """Write a table that a screen reader can follow and a narrow window can scroll."""
+        kinds = self.sides("word", "number")
+        head = "".join(
+            f'<th scope="col" class="{kind}">{escape(name)}</th>'
+            for name, kind in zip(self.heads, kinds, strict=True)
+        )
+        lines = []
+        for first, *rest in self.cells(escape, _formula_html):
+            cells = (
+                f'<td class="{kind}">{c}</td>' for kind, c in zip(kinds[1:], rest, strict=True)
+            )
+            lines.append(
+                f'<tr><th scope="row" class="{kinds[0]}">{first}</th>{"".join(cells)}</tr>'
+            )
+        name = f' data-name="{escape(self.name)}"' if self.name else ""
+        said = escape(self.caption)
+        caption = f"<caption>{said}</caption>" if said else ""
+        region = f' role="region" aria-label="{said}"' if said else ""
+        more = f"<p>{count(self.more)} more are not shown.</p>" if self.more else ""
+        return (
+            f'<div class="scroll"{region} tabindex="0"><table{name}>{caption}'
+            f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>{more}"
+        )
 
 
 def _cell(value: Any, form: str) -> str:
@@ -171,8 +191,16 @@ class Renderable:
         """Say what is shown."""
 
     def to_text(self, width: int = WIDTH) -> str:
-        """Return lines of plain text."""
-        return _as_text(self.document(), width)
+        """Return lines of plain text; sentences follow each other without a gap."""
+        lines: list[str] = []
+        before: Part | None = None
+        for part in self.document():
+            below = isinstance(before, Heading) and not isinstance(part, Heading)
+            goes_on = isinstance(before, str) and isinstance(part, str | Formulas)
+            lines += [""] if before is not None and not below and not goes_on else []
+            lines += map(printable, _lines(part, width))
+            before = part
+        return "\n".join(lines)
 
     def to_markdown(self) -> str:
         """Return Markdown, with formulas in LaTeX between dollars."""
@@ -218,20 +246,6 @@ class Document(Renderable):
         """Return the data as JSON can hold it."""
         data: dict[str, Any] = plain(dict(self.data))
         return data
-
-
-def _as_text(parts: Iterable[Part], width: int) -> str:
-    """Write a document in plain characters; sentences follow each other without a gap."""
-    lines: list[str] = []
-    before: Part | None = None
-    for part in parts:
-        below = isinstance(before, Heading) and not isinstance(part, Heading)
-        goes_on = isinstance(before, str) and isinstance(part, str | Formulas)
-        if before is not None and not below and not goes_on:
-            lines.append("")
-        lines.extend(map(printable, _lines(part, width)))
-        before = part
-    return "\n".join(lines)
 
 
 def _lines(part: Part, width: int) -> Iterator[str]:
@@ -329,31 +343,7 @@ def _html(part: Part) -> str:
     if isinstance(part, Formulas):
         items = "".join(f"<li>{_formula_html(line)}</li>" for line in part.lines)
         return f'<ul class="formulas">{items}</ul>'
-    return _table_html(part)
-
-
-def _table_html(table: Table) -> str:
-    """Write a table that a screen reader can follow and a narrow window can scroll."""
-    kinds = table.sides("word", "number")
-    head = "".join(
-        f'<th scope="col" class="{kind}">{escape(name)}</th>'
-        for name, kind in zip(table.heads, kinds, strict=True)
-    )
-    lines = []
-    for first, *rest in table.cells(escape, _formula_html):
-        cells = (f'<td class="{kind}">{c}</td>' for kind, c in zip(kinds[1:], rest, strict=True))
-        lines.append(f'<tr><th scope="row" class="{kinds[0]}">{first}</th>{"".join(cells)}</tr>')
-    body, foot = "".join(lines[: len(table.rows)]), "".join(lines[len(table.rows) :])
-    name = f' data-name="{escape(table.name)}"' if table.name else ""
-    said = escape(table.caption)
-    caption = f"<caption>{said}</caption>" if said else ""
-    region = f' role="region" aria-label="{said}"' if said else ""
-    foot = f"<tfoot>{foot}</tfoot>" if foot else ""
-    more = f"<p>{count(table.more)} more are not shown.</p>" if table.more else ""
-    return (
-        f'<div class="scroll"{region} tabindex="0"><table{name}>{caption}'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table></div>{more}"
-    )
+    return part.__html__()
 
 
 def _formula_html(formula: Formula) -> str:

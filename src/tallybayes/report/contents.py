@@ -277,15 +277,19 @@ class Contents:
             made["precision_recall"] = draw(plots.PrecisionRecallDisplay(judged).plot, size=SIZE)
         return made
 
+    @property
+    def texts(self) -> list[str]:
+        """The columns that are texts."""
+        return [f.title for f in self.model.factors if f.parameters.shows[0] == "word"]
+
     def informative_pictures(self) -> list[str]:
         """Draw the words of each text, and the other values, that are most evidence for a class."""
         from tallybayes.plots import InformativeDisplay
 
-        texts = [f.title for f in self.model.factors if f.parameters.shows[0] == "word"]
-        make = InformativeDisplay.from_estimator
-        made = [draw(make, self.fitted, MOST_WORDS, column=name) for name in texts[:TEXTS_DRAWN]]
+        make, drawn = InformativeDisplay.from_estimator, self.texts[:TEXTS_DRAWN]
+        made = [draw(make, self.fitted, MOST_WORDS, column=name) for name in drawn]
         values = informative_values(self.model, MOST_VALUES)
-        if {each.column for several in values.values() for each in several} - set(texts):
+        if {each.column for several in values.values() for each in several} - set(self.texts):
             made.append(draw(InformativeDisplay(values, self.classes, words=False).plot))
         return made
 
@@ -295,9 +299,11 @@ class Contents:
         return len(self.classes) <= PANELS
 
     def nomogram(self) -> str:
-        """Draw the nomogram: of the two most probable classes if there are many."""
+        """Draw the nomogram: of the two most probable classes if there are many; none of texts."""
         from tallybayes.plots import NomogramDisplay
 
+        if self.texts and len(self.texts) == len(self.model.factors):
+            return ""
         pair: Sequence[Any] = (None, None)
         if not self.few_panels:
             often = np.argsort(-self.model.prior, kind="stable")[:2].tolist()

@@ -396,12 +396,17 @@ class _Tables(NamedTuple):
 
     def _columns(self) -> ParameterTable:
         """Make the table of columns that stand for one line each, those that tell most if many."""
+        from scipy.special import rel_entr
+
         parameters, names = self.factor.parameters, dict(zip(self.units, self.names, strict=True))
         ratios: Any = {unit: parameters.ratios(unit) for unit in self.units}
         chosen = self.units
         if not self.named and len(self.units) > max(self.words, FEW_COLUMNS):
-            p = np.stack([ratios[unit].p[:, 0] for unit in self.units], axis=1)
-            telling = np.argsort(-_divergence(p, self.fitted.model.prior), kind="stable")
+            p = np.nan_to_num([ratios[unit].p[:, 0] for unit in self.units])
+            prior = self.fitted.model.prior
+            # how far each class is from all together: sum_c P(c) p_c log(p_c / p)
+            told = rel_entr(p, p @ prior[:, None]) @ prior
+            telling = np.argsort(-told, kind="stable")
             chosen = [self.units[k] for k in telling[: self.words].tolist()]
         silent = [unit for unit in chosen if parameters.silence(unit)]
         lines = [(names[unit], ratios[unit], 0) for unit in chosen if unit not in silent]
@@ -455,11 +460,3 @@ class _Tables(NamedTuple):
                 note=f"{counted(len(entries.values), 'word')} are used" if last else "",
                 more_classes=len(model.classes) - len(self.classes) if last else 0,
             )
-
-
-def _divergence(p: Floats, prior: Floats) -> Floats:
-    """Return how much columns tell: sum_c P(c) p_c log(p_c / p), with p the mean of all p_c."""
-    p = np.nan_to_num(p)
-    mean = prior @ p
-    ratio = np.divide(p, mean, out=np.ones(p.shape), where=(p > 0.0) & (mean > 0.0))
-    return np.asarray(prior @ (p * np.log(ratio)))
