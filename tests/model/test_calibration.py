@@ -1,6 +1,7 @@
 """A calibrated model: exponents of the evidence."""
 
 import copy
+import math
 import pickle
 import warnings
 
@@ -90,6 +91,26 @@ def test_single_records_agree_with_tables(setting, wide, monkeypatch):
         found = answered(lambda record=record: model.posterior_of(record))
         assert list(found) == list(model.classes)
         np.testing.assert_allclose(list(found.values()), expected[row], rtol=1e-9, atol=1e-12)
+
+
+def test_each_exponent_belongs_to_its_column_wherever_that_stands():
+    table = {"a": [0.0, 1.0, 2.0, 4.0], "c": ["x", "y", "y", "y"], "b": [1.0, 0.0, 2.0, 2.5]}
+    y = ["p", "p", "q", "q"]
+    calibration = Calibration("weights", {"b": 2.0, "a": 0.5, "c": 0.25})
+    plain = tb.estimate(tb.Tally.of(table, y))
+    model = tb.estimate(tb.Tally.of(table, y), calibration=calibration)
+    asked = {"a": 1.5, "b": 0.25, "c": "y"}
+    score = {}
+    for label, prior in zip("pq", plain.prior, strict=True):
+        score[label] = math.log(prior)
+        for name, value in asked.items():
+            alone = tb.estimate(tb.Tally.of({name: table[name]}, y), prior=tb.Uniform())
+            # the evidence of one column, up to what is the same in both classes
+            score[label] += calibration.exponents[name] * math.log(
+                alone.posterior_of({name: value})[label]
+            )
+    odds = math.exp(score["p"] - score["q"])
+    assert model.posterior_of(asked)["p"] == pytest.approx(odds / (1.0 + odds), rel=1e-12)
 
 
 class TestPrior:

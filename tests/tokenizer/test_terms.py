@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.utils import murmurhash3_32
 
 from tallybayes import Words
 from tallybayes.kernels.choice import load_text
 from tallybayes.tokenizer import terms as module
-from tallybayes.tokenizer.terms import Buckets, Terms
+from tallybayes.tokenizer.terms import Buckets, Terms, murmur
 from tokenizer.readers import compiled_bags, plain_bags, read, reader_of
 
 load_text()
@@ -109,6 +110,12 @@ def test_buckets_are_the_columns_of_scikit_learn(n, read):
     for row, bag in enumerate(found):
         columns = theirs[row].tocoo()
         assert bag == dict(zip(columns.coords[-1].tolist(), columns.data.tolist(), strict=True))
+
+
+@given(st.text(max_size=70))
+def test_the_hash_of_a_word_is_that_of_scikit_learn(word):
+    assert murmur(word) == murmurhash3_32(word.encode(), positive=True)
+    assert Buckets(3).texts == ["#0", "#1", "#2"]
 
 
 def longest_run(words):

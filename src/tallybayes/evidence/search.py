@@ -1,8 +1,8 @@
 """Weighted evidence: several views of each column, a few joint ones, and a weight for each.
 
-Each column is counted in several ways at once: as its own kind, cut where the classes differ, cut
-finely and smoothed more or less, and whether it is missing. A few pairs and triples of columns are counted
-together. Candidates are screened before they are counted: at the fitted weights the term t of a
+Each column is counted in several ways at once: as its own kind, cut finely and smoothed more or
+less, cut where the classes differ, and whether it is missing. A few pairs and triples of columns
+are counted together. Candidates are screened first: at the fitted weights the term t of a
 candidate has the slope g = sum of (t of the row's class - its mean over the classes) and the bend
 h = sum of its variance over the classes, so that its weight would gain about g^2 / 2h nats of
 log-loss. All terms are those of leave-one-out, so a candidate that repeats the rows gains nothing.
@@ -226,7 +226,8 @@ class _Search:
         shape = tuple(part.size for part in unit[1])
         cells, n_classes = math.prod(shape), len(self.classes)
         w = self.w if known.all() else np.where(known, self.w, 0.0)
-        n = np.bincount(self.y * cells + np.where(known, at, 0), w, n_classes * cells)
+        places = self.y * cells + np.where(known, at, 0)
+        n: Floats = np.bincount(places, w, n_classes * cells).astype(np.float64)
         at = np.where(known, at, -1)
         counts = CellCounts(Interaction(), n.reshape(n_classes, *shape), unit[1])
         own = counts.own(at, self.y, self.w if self.weighted else None)

@@ -148,11 +148,13 @@ class CellCounts:
         parts = [float(share.sum()) for share in self.kept]
         m, alpha = self.family.m * math.prod(parts), self.family.alpha
         if len(sides) == 1:
-            return np.log((n + alpha * parts[0] / self.shape[0]) / (total + alpha * parts[0]))
+            share: Floats = (n + alpha * parts[0] / self.shape[0]) / (total + alpha * parts[0])
+            return np.log(share)
         alone = np.ones(np.shape(n))
         for side, size, many in zip(sides, self.shape, parts, strict=True):
             alone = alone * (side + many / size) / (total + many)
-        return np.log((n + m * alone) / (total + m)) - np.log(alone)
+        together: Floats = (n + m * alone) / (total + m)
+        return np.log(together) - np.log(alone)
 
 
 @left_out.register

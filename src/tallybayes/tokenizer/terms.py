@@ -21,6 +21,8 @@ Letters = NDArray[np.uint8]
 
 SLACK = 16  # bytes that may be read behind the last letter
 FEWEST_SLOTS = 1024
+MOST_REMEMBERED = 100_000  # terms whose buckets need not be worked out again
+_32 = 0xFFFFFFFF
 WORTH_COMPILED = 2_000  # terms, once the compiled kernels are loaded
 
 # nobody outside can make words that fall into the same slots of a table
@@ -229,14 +231,27 @@ class Buckets:
 
     def number(self, word: str) -> int:
         """Return the bucket of a word: as scikit-learn's HashingVectorizer."""
-        return _hashed(word) % self.n
+        hashed = murmur(word)
+        return min(hashed, 2**32 - hashed) % self.n
 
 
-@lru_cache(100_000)  # so many words are not hashed again
-def _hashed(word: str) -> int:
-    from sklearn.utils import murmurhash3_32
+@lru_cache(MOST_REMEMBERED)
+def murmur(word: str) -> int:
+    """Return the 32-bit MurmurHash3 of a word, with seed 0."""
+    raw = word.encode()
+    h, end = 0, len(raw) - len(raw) % 4
+    for part in np.frombuffer(raw[:end], "<u4").tolist():
+        h ^= _scrambled(part)
+        h = ((h << 13 | h >> 19) & _32) * 5 + 0xE6546B64 & _32
+    h ^= _scrambled(int.from_bytes(raw[end:], "little")) ^ len(raw)
+    h = (h ^ h >> 16) * 0x85EBCA6B & _32
+    h = (h ^ h >> 13) * 0xC2B2AE35 & _32
+    return h ^ h >> 16
 
-    return abs(int(murmurhash3_32(word)))
+
+def _scrambled(part: int) -> int:
+    part = part * 0xCC9E2D51 & _32
+    return ((part << 15 | part >> 17) & _32) * 0x1B873593 & _32
 
 
 _NOTHING = np.zeros(SLACK, np.uint8)

@@ -17,7 +17,7 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.labels import Label
 from tallybayes.sources.row_stream import ColumnType, map_rows, refuse_lacking
 from tallybayes.sources.row_writers import format_for, row_writer, widened
-from tallybayes.sources.rows import Rows, open_rows
+from tallybayes.sources.rows import open_rows
 from tallybayes.workflows.outcomes import Outcome
 from tallybayes.workflows.planning import expecting
 
