@@ -100,3 +100,20 @@ def test_a_candidate_is_screened_by_slope_and_bend_of_the_likelihood(c):
         slope, bend = twin.score_test(at, y, w, table, own, posterior)
         assert slope == pytest.approx((up - down) / 2 / step, rel=1e-5)
         assert bend == pytest.approx(-(up + down - 2 * here) / step**2, rel=1e-4)
+
+
+@pytest.mark.parametrize("c", [2, 3])
+def test_a_row_is_left_out_of_the_weights_about_as_a_refit_does(c):
+    terms, prior, y, _, joint = drawn(n=80, c=c)
+    problem = EvidenceProblem(terms, prior, y, np.ones(80), joint)
+    fitted = problem.solved()
+    refits = np.empty((80, c))
+    for row in range(80):
+        rest = np.arange(80) != row
+        refit = EvidenceProblem(terms[rest], prior[rest], y[rest], np.ones(79), joint).solved()
+        scores = terms[row].T @ refit.weights + prior[row] + refit.constants
+        refits[row] = np.exp(scores - np.logaddexp.reduce(scores))
+    off = np.abs(problem.left_out(fitted) - refits)
+    with_the_row = np.abs(problem.posterior(fitted.weights, fitted.constants)[0].T - refits[:, 1:])
+    assert off.max() < 0.03
+    assert off.mean() < 0.1 * with_the_row.mean()

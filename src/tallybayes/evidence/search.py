@@ -27,11 +27,14 @@ from tallybayes.families.interaction import CellCounts, Interaction
 from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
 from tallybayes.kinds import Categories, Intervals, Joint, Part
+from tallybayes.metrics import Predictions
+from tallybayes.metrics.predictions import HeldOut
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, SparseMatrix
 from tallybayes.sources.labels import Label
+from tallybayes.sources.tables import taken
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.tokenizer import Words
 from tallybayes.validation.calibration import no_closed_form
@@ -42,6 +45,7 @@ Floats = NDArray[np.float64]
 Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
 Joints = Literal["auto"] | Sequence[Sequence[str]] | None
 
+MOST_ROWS = 100_000  # that are looked at to choose and to weigh; all are counted
 MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
 FINE, FINER = 30, 60  # parts of a smooth view
 ALONE = 5.0  # times as many rows as parts have on average: a number that nothing is smoothed with
@@ -54,24 +58,31 @@ FEW_COLUMNS = 16  # of which all triples are tried
 STRONGEST = 20  # pairs that triples are built from, where there are more columns
 LEAST_MOST = 30  # joints of each size that may be added, of however few columns
 LEAST_WEIGHT = 1e-6
+LEFT_OUT: HeldOut = "leave-one-out"
+CHOSEN_ON_ALL = "views and joints were chosen on all rows; cross_val chooses them anew in each fold"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeighedEvidence:
     """What is counted beside the columns themselves, and what everything weighs.
 
-    `gains` are what joint terms promised when they were screened, in nats.
+    `gains` are what joint terms promised when they were screened, in nats. `predictions` are those
+    of the rows that everything was weighed on, each left out of counts and weights.
     """
 
     schema: Schema
     calibration: Calibration
     gains: dict[str, float]
+    predictions: Predictions
 
 
 def weigh_evidence(
     source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe, joints: Joints = "auto"
 ) -> WeighedEvidence:
     """Find views of the columns of some rows and columns that belong together; weigh everything.
+
+    Of more than 100,000 rows as many are drawn: some hundred weights cost each prediction about
+    their number / 2n nats, a few thousandths there.
 
     Parameters
     ----------
@@ -84,6 +95,10 @@ def weigh_evidence(
         promise to help; None: none.
     """
     stated = [] if joints == "auto" else _stated(joints)
+    if source.n_rows > MOST_ROWS:
+        some = np.sort(np.random.default_rng(0).choice(source.n_rows, MOST_ROWS, replace=False))
+        source, y = taken(source, some), np.asarray(y)[some]
+        w = None if w is None else np.asarray(w)[some]
     search = _Search(source, y, w, schema, recipe)
     if joints == "auto":
         search.add(search.pairs(), LEAST_GAIN)
@@ -111,7 +126,7 @@ class _Search:
     """The rows, the terms so far, and their weights."""
 
     def __init__(self, source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe) -> None:
-        self.schema = schema
+        self.schema, self.positive = schema, recipe.positive
         self.cells = Cells(source, schema.names, (), (), slice(0, source.n_rows))
         self.place = {str(name): k for k, name in enumerate(schema.names)}
         weights = np.ones(source.n_rows) if w is None else np.asarray(w, np.float64)
@@ -278,21 +293,26 @@ class _Search:
         kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]
         dropped = {_title(unit) for unit in self.units if unit not in kept}
         weights = {name: weight for name, weight in weights.items() if name not in dropped}
-        plain = self.problem.judged(np.ones(self.problem.k) * ~self.problem.joint)
-        fitted = self.problem.judged(self.found.weights, self.found.constants)
+        plain = self.problem.judged(np.where(np.isin(self.names, list(self.place)), 1.0, 0.0))
+        proba = self.problem.left_out(self.found)
+        w = self.w if self.weighted else None
+        fitted = Predictions(
+            self.classes, self.y, proba.argmax(axis=1), proba, w, self.rows, held_out=LEFT_OUT,
+            positive=self.positive, notes=(CHOSEN_ON_ALL,),
+        )  # fmt: skip
         calibration = Calibration(
             "evidence",
             weights,
             default=0.0,
-            loss=fitted.loss,
+            loss=fitted.score("log_loss"),
             loss_before=plain.loss,
-            accuracy=fitted.accuracy,
+            accuracy=fitted.score("accuracy"),
             accuracy_before=plain.accuracy,
             rows=len(self.rows),
             constants=dict(zip(self.classes, self.found.constants.tolist(), strict=True)),
         )
         gains = {name: gain for name, gain in self.gains.items() if name in weights}
-        return WeighedEvidence(_with_units(self.schema, kept), calibration, gains)
+        return WeighedEvidence(_with_units(self.schema, kept), calibration, gains, fitted)
 
 
 def _with_units(schema: Schema, units: Sequence[Unit]) -> Schema:
