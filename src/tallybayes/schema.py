@@ -278,11 +278,6 @@ class Schema:
         return [(group, self.kinds_of(group)) for group in self.groups]
 
     @cached_property
-    def takes_plain_values(self) -> bool:
-        """Whether what is scored is what records say, value by value."""
-        return not self.extra and all(group.kind.takes_plain_values for group in self.groups)
-
-    @cached_property
     def declared(self) -> Mapping[str, tuple[Label, ...]]:
         """The values that belong to columns whether or not they occur, by name."""
         return {

@@ -15,10 +15,14 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from tallybayes.kernels.threads import over_rows
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -113,14 +117,24 @@ class EvidenceProblem:
 
     def posterior(self, weights: Floats, constants: Floats) -> tuple[Floats, float]:
         """Return the posterior of all classes but the first, by class and row, and the loss."""
-        shift = constants[1:] - constants[0]
-        scores = self.gaps @ weights + self.prior + shift[:, None]
+        scores = self.prior + (constants[1:] - constants[0])[:, None]
+
+        def add(rows: slice) -> None:
+            scores[:, rows] += self.gaps[:, rows] @ weights
+
+        over_rows(add, self.n, self.gaps.size)
         top = scores.max(axis=0, initial=0.0)
         shares = np.exp(scores - top)
         total = shares.sum(axis=0) + np.exp(-top)
         own = np.concatenate([np.zeros((1, self.n)), scores])[self.y, np.arange(self.n)]
         loss = float(self.w @ (np.log(total) + top - own))
         return shares / total, loss
+
+    def _slope(self, residual: Floats, rows: slice) -> Floats:
+        """Return what some rows add to the slope of the loss in the weights."""
+        pairs = zip(residual[:, rows], self.gaps[:, rows], strict=True)
+        slopes: Floats = np.sum([rest @ gaps for rest, gaps in pairs], axis=0)
+        return slopes
 
     def _bends(self, shares: Floats, penalty: Floats, free: Integers) -> Floats:
         """Return the second derivatives: of the weights that are free, then of the constants.
@@ -130,24 +144,31 @@ class EvidenceProblem:
         """
         every = max(1, self.n * self.k * self.k * len(self.gaps) // MOST_WORK)
         w, shares = self.w[::every], shares[:, ::every]
-        w = w * (self.w.sum() / w.sum())
-        gaps = self.gaps[:, ::every]
-        heavy = shares * w
-        mean = np.einsum("cnk,cn->nk", gaps, shares)
-        terms = penalty - (mean * w[:, None]).T @ mean
-        for each, share in zip(gaps, heavy, strict=True):
-            terms += (each * share[:, None]).T @ each
-        first = 1.0 - shares.sum(axis=0)
-        of_all = np.concatenate([first[None], shares])
-        classes = np.diag((of_all * w).sum(axis=1)) - (of_all * w) @ of_all.T
-        classes += CLASS * np.eye(self.c)
-        mixed = np.empty((self.c, self.k))
-        mixed[1:] = np.einsum("cnk,cn->ck", gaps, heavy) - heavy @ mean
-        mixed[0] = -(first * w) @ mean
-        mixed = mixed[:, free]
-        bends = np.block([[terms[np.ix_(free, free)], mixed.T], [mixed, classes]])
-        bends[np.diag_indices_from(bends)] *= 1.0 + 1e-9
-        return bends
+        w, gaps = w * (self.w.sum() / w.sum()), self.gaps[:, ::every]
+
+        def of_rows(rows: slice) -> Floats:
+            p, part = shares[:, rows], gaps[:, rows]
+            of_all = np.concatenate([1.0 - p.sum(axis=0, keepdims=True), p])
+            mean = np.einsum("cnk,cn->nk", part, p)
+            bends = np.zeros((self.k + self.c, self.k + self.c))
+            for each, share in zip(part, p * w[rows], strict=True):
+                bends[: self.k, : self.k] += (each * share[:, None]).T @ each
+            mixed = -(of_all * w[rows]) @ mean
+            mixed[1:] += np.einsum("cnk,cn->ck", part, p * w[rows])
+            mean *= np.sqrt(w[rows])[:, None]
+            bends[: self.k, : self.k] -= mean.T @ mean
+            bends[self.k :, : self.k], bends[: self.k, self.k :] = mixed, mixed.T
+            bends[self.k :, self.k :] = -(of_all * w[rows]) @ of_all.T
+            bends[self.k :, self.k :] += np.diag(of_all @ w[rows])
+            return bends
+
+        bends = sum(over_rows(of_rows, len(w), gaps.size), np.zeros((1, 1)))
+        bends[: self.k, : self.k] += penalty
+        bends[self.k :, self.k :] += CLASS * np.eye(self.c)
+        places = np.append(free, self.k + np.arange(self.c))
+        free_ones: Floats = bends[np.ix_(places, places)]
+        free_ones[np.diag_indices_from(free_ones)] *= 1.0 + 1e-9
+        return free_ones
 
     def left_out(self, found: EvidenceWeights) -> Floats:
         """Return the posterior of each row by weights that were fitted without it, about.
@@ -157,19 +178,23 @@ class EvidenceProblem:
         its posterior p and H all second derivatives, the scores change by A (1 - V A)^-1 (p - y),
         A = G H^-1 G'.
         """
+        with threadpool_limits(1, "blas"):  # whose threads would wait for ours, and ours for them
+            return self._left_out(found)
+
+    def _left_out(self, found: EvidenceWeights) -> Floats:
         shares, _ = self.posterior(found.weights, found.constants)
         free = np.flatnonzero(found.weights > 0.0)
         inverse = np.linalg.inv(self._bends(shares, self._penalty(found.weights)[2], free))
         c = self.c - 1
         of_constants = np.concatenate([-np.ones((c, 1)), np.eye(c)], axis=1)
         out = np.empty((self.n, self.c))
-        for start in range(0, self.n, ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
+
+        def of_rows(rows: slice) -> None:
             p, w = shares[:, rows].T, self.w[rows, None, None]
             G = np.empty((len(p), c, len(inverse)))
             G[:, :, : len(free)] = self.gaps[:, rows][:, :, free].transpose(1, 0, 2)
             G[:, :, len(free) :] = of_constants
-            A = (G @ inverse) @ G.transpose(0, 2, 1)
+            A = (G.reshape(-1, len(inverse)) @ inverse).reshape(G.shape) @ G.transpose(0, 2, 1)
             V = p[:, :, None] * (np.eye(c) - p[:, None, :])
             rest = p - (self.y[rows, None] == np.arange(1, self.c))
             change = A @ np.linalg.solve(np.eye(c) - w * V @ A, w * rest[:, :, None])
@@ -177,6 +202,12 @@ class EvidenceProblem:
             first = np.log(np.maximum(1.0 - p.sum(axis=1), TINY))
             joint = np.concatenate([first[:, None], scores], axis=1)
             out[rows] = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True))
+
+        def block(rows: slice) -> None:
+            for start in range(rows.start, rows.stop, ROWS_AT_ONCE):
+                of_rows(slice(start, min(start + ROWS_AT_ONCE, rows.stop)))
+
+        over_rows(block, self.n, self.gaps.size)
         return out
 
     def _value(self, weights: Floats, constants: Floats) -> float:
@@ -190,6 +221,10 @@ class EvidenceProblem:
         self, start: Floats | None = None, constants: Floats | None = None
     ) -> EvidenceWeights:
         """Return the weights and constants."""
+        with threadpool_limits(1, "blas"):
+            return self._solved(start, constants)
+
+    def _solved(self, start: Floats | None, constants: Floats | None) -> EvidenceWeights:
         k, c = self.k, self.c
         weights = np.where(self.joint, 0.0, START)
         if start is not None:
@@ -201,7 +236,7 @@ class EvidenceProblem:
             value, slope, bend = self._penalty(weights)
             value += loss + 0.5 * CLASS * float(constants @ constants)
             residual = (shares - one_hot) * self.w
-            slope = slope + np.einsum("cnk,cn->k", self.gaps, residual, optimize=True)
+            slope = slope + sum(over_rows(partial(self._slope, residual), self.n, self.gaps.size))
             of_class = residual.sum(axis=1)
             slope_c = np.append(-of_class.sum(), of_class) + CLASS * constants
             free = np.flatnonzero((weights > 0.0) | (slope <= 0.0))
