@@ -1,6 +1,7 @@
 """What columns say together: against fractions, refits and the naive model."""
 
 from fractions import Fraction
+from itertools import product
 from math import exp, log, prod
 
 import numpy as np
@@ -147,3 +148,32 @@ def test_what_cannot_be_added_is_refused(options):
     (name,) = options
     with pytest.raises(tb.TallyBayesError, match=f"^{name} is"):
         Interaction(**options)
+
+
+ODD = {
+    "colour": [None, "blue", "red", "never seen"],
+    "size": [None, "big", "small"],
+    "age": [None, np.nan, -300.0, 18, 18.5, np.float32(40.5), True],
+}
+
+
+def test_a_single_record_is_scored_as_a_row_of_a_table():
+    rng = np.random.default_rng(1)
+    X = {
+        "colour": rng.choice(COLOURS, 60),
+        "size": rng.choice([*SIZES, None], 60),
+        "age": rng.normal(40.0, 20.0, 60),
+    }
+    schema = tb.Schema.infer(X).with_extra(UNITS, *READS)
+    model = Recipe().model(tb.Tally.of(X, rng.choice(list("abc"), 60), schema=schema))
+    every = [dict(zip(ODD, values, strict=True)) for values in product(*ODD.values())]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(model), "posterior", None)  # the careful path is not asked
+        fast = [model.posterior_of(record) for record in every]
+    table = {name: [record[name] for record in every] for name in ODD}
+    table["age"] = [np.nan if value is None else float(value) for value in table["age"]]
+    found = [[record[label] for label in model.classes] for record in fast]
+    np.testing.assert_allclose(found, model.posterior(table), rtol=1e-9, atol=1e-12)
+    assert model.posterior_of({"size": "big"}) == model.posterior_of({"size": "big", "age": None})
+    with pytest.raises(tb.TallyBayesError, match="column 'age'"):
+        model.posterior_of({"age": "much"})

@@ -142,37 +142,6 @@ def test_it_is_not_worse_than_naive_bayes_where_that_is_right(classes, weighted)
     assert ours < plain + 0.02
 
 
-ODD = {
-    "a": [None, "no", "yes", "never seen"],
-    "b": [None, "no", "yes"],
-    "c": [None, float("nan"), -1e300, -0.3, 0, np.float32(0.5), True, float("inf")],
-}
-
-
-def test_a_single_record_is_scored_as_a_row_of_a_table():
-    rng = np.random.default_rng(1)
-    c = np.where(rng.random(N) < 0.2, np.nan, X["c"] + A)
-    b = np.where(rng.random(N) < 0.1, None, X["b"])
-    model = (
-        tb.SemiNaiveBayes(joints=[("a", "b"), ("a", "c"), ("a", "b", "c")])
-        .fit({"a": X["a"], "b": b, "c": c}, Y)
-        .model_
-    )
-    titles = [name for factor in model.factors for name in factor.names]
-    assert {"a x b", "c in smooth parts"} <= set(titles)
-    assert sum(" x " in title for title in titles) == 3
-    every = [dict(zip(ODD, values, strict=True)) for values in product(*ODD.values())]
-    fast = [model.posterior_of(record) for record in every]
-    table = {name: [record[name] for record in every] for name in ODD}
-    table["c"] = [np.nan if value is None else float(value) for value in table["c"]]
-    rows = model.posterior(table)
-    found = np.array([[record[label] for label in model.classes] for record in fast])
-    np.testing.assert_allclose(found, rows, rtol=1e-9, atol=1e-12)
-    assert model.posterior_of({"b": "no"}) == model.posterior_of({"b": "no", "a": None})
-    with pytest.raises(tb.TallyBayesError, match="column 'c'"):
-        model.posterior_of({"c": "much"})
-
-
 def test_a_single_record_of_many_joints_never_takes_the_careful_path(model, monkeypatch):
     expected = model.model_.posterior_of({"a": "no", "b": "yes", "c": 0.1})
     fresh = tb.SemiNaiveBayes().fit(X, Y).model_
