@@ -129,6 +129,8 @@ class Quadratic(UnitTerm):
         def score(x: Any) -> Scores:
             if x is None or x != x:
                 return nothing
+            if type(x) is not float:
+                x = float(x + 0.0)  # NumPy would go on in the precision of the value
             return [h - (z := (x - m) * s) * z for m, s, h in curves]
 
         def score_of_log(x: Any) -> Scores:
@@ -161,6 +163,7 @@ class Linear(UnitTerm):
             if x is None or x != x:
                 return nothing
             if x > 0:
+                x = float(x + 0.0)
                 return [b + x * w for b, w in lines]
             if x == 0:
                 return base
