@@ -30,7 +30,7 @@ DATA = Path(os.environ.get("TALLYBAYES_DATA", HERE.parents[1] / "shared" / "data
 SMALLER = int(os.environ.get("TALLYBAYES_SMALLER", "1"))
 TRIES = "TALLYBAYES_SMALLER", "TALLYBAYES_TABLES", "TALLYBAYES_SEEDS"
 PACKAGES = ("numpy", "numba", "scipy", "scikit-learn", "mixed-naive-bayes", "pandas", "polars",
-            "pyarrow", "nltk", "textblob", "shap", "matplotlib", "click")  # fmt: skip
+            "pyarrow", "interpret-core", "nltk", "textblob", "shap", "matplotlib", "click")  # fmt: skip
 
 
 def say(what: str) -> None:

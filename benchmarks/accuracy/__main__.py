@@ -6,14 +6,19 @@ python -m benchmarks.accuracy text      some of them; the others stay as they we
 
 import sys
 
-from benchmarks.accuracy import calibrated, tables, text
+from benchmarks.accuracy import calibrated, evidence, tables, text
 from benchmarks.run import DATA, Page
 
 FIRST = (
     "Written by `make accuracy` (some parts of it: `python -m benchmarks.accuracy text`) from `accuracy.json`. "
     "The tables and documents are not shipped: most sources state no licence."
 )
-PARTS = {"tables": tables.part, "calibrated": calibrated.part, "text": text.part}
+PARTS = {
+    "evidence": evidence.part,
+    "tables": tables.part,
+    "calibrated": calibrated.part,
+    "text": text.part,
+}
 PAGE = Page("accuracy", "Accuracy", FIRST, PARTS)
 
 if __name__ == "__main__":

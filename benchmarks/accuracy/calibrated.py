@@ -1,4 +1,4 @@
-"""Calibrated and chosen naive Bayes beside Weka's: accuracy, log-loss and over-confidence.
+"""Calibrated naive Bayes beside Weka's: accuracy, log-loss and over-confidence.
 
 TALLYBAYES_SEEDS names the only seeds, separated by commas: for a try.
 """
@@ -45,7 +45,7 @@ def part() -> Iterator[Part]:
     complete = [p for p in every if all((p.name, peer) in weka.index for peer in WEKA)]
     extra = [p for p in every if p.name in (*FRESH, AGAIN)]
     found = everything([*complete, *extra], [p.name for p in complete])
-    yield "## Calibrated and chosen"
+    yield "## Calibrated"
     if complete:
         yield from Comparison(complete, weka, found).parts()
     if extra:
@@ -153,14 +153,14 @@ class Comparison:
         yield (
             "Accuracy and log-loss (nats, clipped at 1e-15) by `cross_val(X, y, folds=10, seed=seed)`, the "
             f"mean over seeds {seeds}, on the {len(self.names)} tables that Weka was measured on with all of NB, NB-K "
-            "(kernel densities), NB-D (supervised bins) and AODE. Everything is nested: exponents, families and "
-            "edges of bins are found on the training part of each fold. *as is* is `NaiveBayes()`; *temperature* "
+            "(kernel densities), NB-D (supervised bins) and AODE. Everything is nested: exponents are found "
+            "on the training part of each fold. *as is* is `NaiveBayes()`; *temperature* "
             "and *weights* add that `calibration`. Weka's figures are from ten times ten folds of its own, "
             "so no row of the table is paired fold by fold."
         )
         yield (
             f"**What these figures are not.** The settings (a penalty of {PENALTY:g} on the distance of exponents from "
-            f"their mean, and how families are chosen) were taken after about {TRIED} variants had been tried "
+            f"their mean) were taken after about {TRIED} variants had been tried "
             "on these very tables with seed 0. Nested folds keep the rows apart, but not that choice: the two "
             "calibrations by weights are flattered by it, the p-values below more so, and other seeds only "
             "shuffle the same rows. `NaiveBayes()` and a temperature have no such setting (the same penalty on the "

@@ -22,7 +22,7 @@ def text(**options: Any) -> Any:
 
 def one_hot() -> Any:
     """Return the pipeline for a mixed table."""
-    return _table(SimpleImputer(), _one_hot(), GaussianNB())
+    return of_columns(SimpleImputer(), _one_hot(), GaussianNB())
 
 
 def of_tables() -> dict[str, Any]:
@@ -33,9 +33,9 @@ def of_tables() -> dict[str, Any]:
         n_bins=5, encode="onehot-dense", quantile_method="averaged_inverted_cdf"
     )
     return {
-        "codes": _table(mean, codes, GaussianNB()),
-        "one-hot": _table(mean, _one_hot(), GaussianNB()),
-        "bins": _table(make_pipeline(mean, bins), _one_hot(), BernoulliNB()),
+        "codes": of_columns(mean, codes, GaussianNB()),
+        "one-hot": of_columns(mean, _one_hot(), GaussianNB()),
+        "bins": of_columns(make_pipeline(mean, bins), _one_hot(), BernoulliNB()),
     }
 
 
@@ -43,7 +43,8 @@ def _one_hot() -> Any:
     return OneHotEncoder(handle_unknown="ignore", sparse_output=False)
 
 
-def _table(for_numbers: Any, for_others: Any, model: Any) -> Any:
+def of_columns(for_numbers: Any, for_others: Any, model: Any) -> Any:
+    """Return a pipeline for a mixed table, in which missing categories are the most frequent."""
     filled = make_pipeline(SimpleImputer(strategy="most_frequent"), for_others)
     columns = make_column_transformer((for_numbers, NUMBERS), (filled, OTHERS))
     return make_pipeline(columns, model)
