@@ -158,9 +158,10 @@ class _Search:
         self.rows = np.flatnonzero(exact & (terms.w > 0.0))
         self.names, self.classes = list(terms.names), terms.classes
         self.y, self.w = terms.y[self.rows], terms.w[self.rows]
-        single = np.zeros(len(self.names), bool)
+        # the curve of numbers that have smooth views has to earn its weight, as joints have
+        smooth = [names[0] for names, parts in self.units if parts[0].smooth]
         some = terms.terms[self.rows], terms.log_prior[self.rows]
-        self.problem = EvidenceProblem(*some, self.y, self.w, single)
+        self.problem = EvidenceProblem(*some, self.y, self.w, np.isin(self.names, smooth))
         self.found = self.problem.solved()
 
     def part(self, name: str, into: int) -> Part:

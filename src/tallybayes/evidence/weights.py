@@ -6,9 +6,10 @@ terms of all other rows,
     sum of -log P(c | x) + s/2 sum_j (w_j - m)^2 + s/2 k max(m - 1, 0)^2 + q/2 sum_i v_i^2
         + r/2 sum_c b_c^2,
 
-where the w_j are the k weights of single columns, m their mean, and the v_i those of joint terms.
-So single columns are drawn to one common weight, which is not above 1 unless rows say so, and joint
-terms to nothing. It is solved by Newton's method on the weights that are not held at 0.
+where the w_j are the k weights of single columns, m their mean, and the v_i those of joint terms
+and of curves of numbers that have smooth views too. So single columns are drawn to one common
+weight, which is not above 1 unless rows say so, and the others to nothing. It is solved by Newton's
+method on the weights that are not held at 0.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-SINGLE, JOINT, CLASS = 10.0, 10.0, 1.0  # how strongly weights are drawn
+SINGLE, JOINT, CLASS = 10.0, 20.0, 1.0  # how strongly weights are drawn
 START = 0.25
 STEPS = 60
 SMALL = 1e-8  # relative gain of a step after which nothing moves any more
