@@ -128,7 +128,9 @@ Prior = Empirical | Uniform | Fixed
 
 def prior_of(prior: Any) -> Prior:
     """Return the prior that the user means."""
-    words: dict[Any, Prior] = {"empirical": Empirical(), "uniform": Uniform()}
+    words: dict[Any, Prior] = {
+        "empirical": Empirical(), "smoothed": Empirical(alpha=1.0), "uniform": Uniform()
+    }  # fmt: skip
     if isinstance(prior, Empirical | Uniform | Fixed):
         return prior
     if hasattr(prior, "to_dict"):  # a pandas series
@@ -138,5 +140,6 @@ def prior_of(prior: Any) -> Prior:
     if isinstance(prior, str) and prior in words:
         return words[prior]
     raise TallyBayesError(
-        f"prior is {prior!r}; use 'empirical', 'uniform' or a mapping {{label: probability, ...}}"
+        f"prior is {prior!r}; use 'empirical', 'smoothed', 'uniform' or a mapping "
+        "{label: probability, ...}"
     )

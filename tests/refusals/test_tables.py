@@ -255,7 +255,7 @@ IN_THE_PARAMETERS = {
     "unseen": ({"unseen": "drop"}, "unseen is 'drop'; it must be 'ignore', 'smooth' or 'error'"),
     "an unknown class in the prior": ({"prior": {"a": 0.5, "bb": 0.5}}, "no prior is stated for class 'b'; did you mean"),
     "priors without names": ({"prior": [0.5, 0.5]}, r"prior is \[0\.5, 0\.5\]; use 'empirical'"),
-    "an unknown prior": ({"prior": "flat"}, "prior is 'flat'; use 'empirical', 'uniform'"),
+    "an unknown prior": ({"prior": "flat"}, "prior is 'flat'; use 'empirical', 'smoothed', 'uniform'"),
     "a positive class that is none": ({"positive": "bb"}, "'bb' is not a class; did you mean 'b'"),
 }  # fmt: skip
 

@@ -86,7 +86,7 @@ OPTIONS = {
     "idf and buckets": ({"buckets": 8, "idf": True}, "idf needs words by name.*buckets"),
     "alpha by name": ({"alpha": "bernoulli"}, "alpha is 'bernoulli'; it must be a number"),
     "complement without alpha": ({"alpha": 0, "event": "complement"}, "needs alpha > 0"),
-    "prior": ({"prior": "unifrom"}, "prior is 'unifrom'; use 'empirical', 'uniform'"),
+    "prior": ({"prior": "unifrom"}, "prior is 'unifrom'; use 'empirical', 'smoothed', 'uniform'"),
     "prior of another class": ({"prior": {"spam": 1.0}}, "no prior is stated for class 'ham'"),
     "positive": ({"positive": "span"}, "positive class 'span' is not a class; did you mean 'spam'"),
     "a function that returns nothing": ({"tokens": lambda text: None}, "tokens function returned"),

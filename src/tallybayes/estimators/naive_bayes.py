@@ -50,7 +50,7 @@ class NaiveBayes(TallyClassifier):
         goes by the type, and "drop" leaves the column out: ``{"age": "auto", ...: "drop"}``.
         ``Bins()`` without edges is cut where the labels of the first rows tell the classes apart,
         and later rows keep to those edges.
-    prior : "empirical", "uniform", a mapping of classes to probabilities, or a prior
+    prior : "empirical", "smoothed", "uniform", a mapping of classes to probabilities, or a prior
         What is believed of the classes beforehand.
     alpha : float
         Smoothing, for every column whose family does not state its own.

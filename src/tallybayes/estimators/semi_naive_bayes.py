@@ -13,11 +13,8 @@ from tallybayes.evidence import Joints, weigh_evidence
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted
 from tallybayes.model.calibration import How
-from tallybayes.priors import Empirical
 from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
-
-SMOOTHED = Empirical(alpha=1.0)
 
 
 class SemiNaiveBayes(NaiveBayes):
@@ -33,7 +30,7 @@ class SemiNaiveBayes(NaiveBayes):
     columns, alpha, unseen, positive
         As for `NaiveBayes`.
     prior
-        As for `NaiveBayes`; here one row is added to each class, for classes of few rows.
+        As for `NaiveBayes`; "smoothed" adds a row to each class, for classes of few rows.
     joints : "auto", list of tuples of names, or None
         Columns that are looked at together: those that promise to help, these, or none.
 
@@ -65,7 +62,7 @@ class SemiNaiveBayes(NaiveBayes):
         columns: Any = "auto",
         *,
         joints: Joints = "auto",
-        prior: Any = SMOOTHED,
+        prior: Any = "smoothed",
         alpha: float = 1.0,
         unseen: Unseen = "ignore",
         positive: Label | None = None,

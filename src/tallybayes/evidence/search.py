@@ -11,13 +11,14 @@ log-loss. All terms are those of leave-one-out, so a candidate that repeats the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError
@@ -50,8 +51,9 @@ MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
 FINE, FINER = 30, 60  # parts of a smooth view
 ALONE = 5.0  # times as many rows as parts have on average: a number that nothing is smoothed with
 WIDTHS = {0.3: "smooth parts", 1.0: "smoother parts"}  # bandwidth of ranks, times n^(-1/5)
-LEAST_GAIN = 4.0  # nats, of a pair
+LEAST_GAIN = 4.0  # nats, of a joint
 TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
+FALSE = 0.05  # share of joints that are found by chance
 MOST_CELLS = 4_000  # of a joint
 MOST_TOGETHER = 3  # columns
 FEW_COLUMNS = 16  # of which all triples are tried
@@ -101,9 +103,9 @@ def weigh_evidence(
         w = None if w is None else np.asarray(w)[some]
     search = _Search(source, y, w, schema, recipe)
     if joints == "auto":
-        search.add(search.pairs(), LEAST_GAIN)
+        search.add(list(search.pairs()), LEAST_GAIN, FALSE)
         triples = list(search.triples())
-        search.add(triples, max(LEAST_GAIN, TRIPLES * np.log(max(len(triples), 1))))
+        search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE)
     else:
         search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
     return search.outcome()
@@ -256,8 +258,12 @@ class _Search:
         terms[np.arange(len(self.y)), self.y] = own
         return terms
 
-    def add(self, candidates: Iterable[Unit], least: float) -> None:
-        """Add the candidates that promise to gain at least so much, and weigh everything again."""
+    def add(self, candidates: Sequence[Unit], least: float, false: float = 1.0) -> None:
+        """Add the candidates that promise to gain at least so much, and weigh everything again.
+
+        By Benjamini and Hochberg's rule no more than a share of them are `false`: found by chance,
+        since many are tried.
+        """
         shares, _ = self.problem.posterior(self.found.weights, self.found.constants)
         posterior = np.concatenate([1.0 - shares.sum(axis=0, keepdims=True), shares])
         posterior = np.ascontiguousarray(posterior.T)
@@ -268,9 +274,11 @@ class _Search:
             len(units), n_cells,
         )  # fmt: skip
         gains = [gain for part in some for gain in part]
-        promised = [pair for pair in zip(gains, units, strict=True) if pair[0] > least]
-        most = max(2 * len(self.schema.names), LEAST_MOST)
-        best = sorted(promised, key=lambda pair: -pair[0])[:most]
+        ordered = sorted(zip(gains, units, strict=True), key=lambda pair: -pair[0])
+        p = ndtr(-np.sqrt(2.0 * np.array([gain for gain, _ in ordered])))
+        enough = np.flatnonzero(p <= false * np.arange(1, len(p) + 1) / max(len(p), 1))
+        most = min(enough.max(initial=-1) + 1, max(2 * len(self.place), LEAST_MOST))
+        best = [(gain, unit) for gain, unit in ordered[:most] if gain > least]
         if not best:
             return
         for gain, unit in best:
