@@ -256,6 +256,16 @@ class Schema:
             for unit, reads in enumerate(units)
         ]
 
+    def subjects_of(self, group: Group) -> Sequence[str]:
+        """Return what the units of a group are about: a column, or several ("age x income").
+
+        Units that read the same columns in several ways are about the same.
+        """
+        if isinstance(group.reads, range):
+            return self.names
+        places = map(group.columns, range(len(group)))
+        return [" x ".join(str(self.names[place]) for place in some) for some in places]
+
     def kinds_of(self, group: Group) -> Sequence[Kind]:
         """Return the kinds of a group's units, with what their columns have of their own."""
         if isinstance(group.reads, range):

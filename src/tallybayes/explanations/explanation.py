@@ -21,8 +21,8 @@ from tallybayes.batches import Batch, Block, Coded, dense
 from tallybayes.errors import TallyBayesError, did_you_mean
 from tallybayes.families.parameters import safe_log
 from tallybayes.model import Factor, Fitted, Model
-from tallybayes.rendering import Part, Renderable, Table, plain
-from tallybayes.rendering.words import label, listed, odds as odds_text, probability
+from tallybayes.rendering import Folded, Part, Renderable, Table, plain
+from tallybayes.rendering.words import LONGEST, label, listed, odds as odds_text, probability
 from tallybayes.sources import Frame, Source, as_source, record_at
 from tallybayes.sources.labels import Label, is_missing
 
@@ -39,20 +39,25 @@ NO_WEIGHT = "its exponent is 0"
 NO_KNOWN_WORD = "it has no word that the model knows"
 LARGEST = 1000.0  # bits of odds that a float can hold
 LONGEST_TITLE = 80
+LONGEST_PART = 14  # of the name of several columns that is too long, or of their values
+UNFOLD = "each way in which columns are counted, by itself"
+PART = "·"  # before what is a part of the line above
 MOST_LINES = 20
 MOST_CLASSES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What one column, or one word of a text, adds to the score of each class.
+    """What one column, several together, or one word of a text adds to the score of each class.
 
     Parameters
     ----------
     column, value
-        The name of the column, and its value, None if it is missing; of a word, the word itself.
+        The name of the column ("age x hours" of columns that are counted together), and its value,
+        None if it is missing; of a word, the word itself.
     log_likelihood
-        What is added to the logarithm of each class's score, with a calibration's `exponent`.
+        What is added to the logarithm of each class's score, with a calibration's `exponent`, which
+        each of several `parts` has for itself.
     count, weight
         How often it occurs, of a word and of a column that counts; and what that counts: the same,
         unless words count once a document, by their logarithm, their idf or their norm.
@@ -61,6 +66,10 @@ class Term:
         something else: its interval, or "on" and "off".
     words
         The terms of a text's words, which add up to its own; each of them `is_word`.
+    parts
+        The terms of all that is counted of the columns, if that is more than one thing: they add up
+        to this one. The `column` of a part is its own name, as `Model.column` takes it, and
+        `called` is what it is called among the others.
     """
 
     column: str
@@ -72,29 +81,44 @@ class Term:
     left_out: str | None = None
     detail: str = ""
     words: tuple[Term, ...] = ()
+    parts: tuple[Term, ...] = ()
+    called: str = field(default="", repr=False)
     is_word: bool = field(default=False, repr=False)
     numbers: tuple[int, ...] = field(default=(), repr=False)
 
     @property
     def title(self) -> str:
-        """The column with its value, or a word."""
+        """The column with its value ("age with hours = 30, 40"), or a word."""
         if self.is_word:
             return f"{label(self.value)!r} in {label(self.column)}"
-        return label(self.column) if self.value is None else f"{label(self.column)} = {self.shown}"
+        column = _brief(self.column, " x ").replace(" x ", " with ")
+        return f"{column} = {self.shown}" if self.shown else column
 
     @property
     def shown(self) -> str:
-        """The value on one line, and what it was taken for."""
-        value = "" if self.value is None else label(self.value)
+        """The value on one line, and what it was taken for; that it is missing if that counts."""
+        if self.value is None:
+            return "" if self.left_out else MISSING
+        several = " x " in self.column and isinstance(self.value, str)
+        value = _brief(self.value, ", ") if several else label(self.value)
         return f"{value} {self.detail}" if self.detail else value
+
+    @property
+    def used(self) -> tuple[Term, ...]:
+        """The parts that say something: the term itself if there are no others."""
+        return tuple(part for part in self.parts or (self,) if part.left_out is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a term says for one class against another: NaN `bits` if it is impossible in both."""
+    """What a term says for one class against another: NaN `bits` if it is impossible in both.
+
+    Of a term of several, `parts` are what each says that says something.
+    """
 
     term: Term
     bits: float
+    parts: tuple[Evidence, ...] = ()
 
     @property
     def odds(self) -> float:
@@ -122,27 +146,36 @@ class Contrast(Renderable):
         """The odds of the one class against the other, inf beyond what a float can hold."""
         return _odds(self.total)
 
+    @property
+    def _places(self) -> tuple[int, int]:
+        classes = self.explanation.classes
+        return classes.index(self.one), classes.index(self.other)
+
     def document(self) -> Iterator[Part]:
         """Show prior, evidence and posterior, what is left out, and the answer."""
-        yield self._table()
+        yield self._table(self.explanation.unfolded)
+        if not self.explanation.unfolded and any(each.parts for each in self.evidence):
+            yield Folded(UNFOLD, (self._table(unfolded=True),))
         yield from self.explanation.left_out_notes("left out: {}")
         yield from (f"note: {note}" for note in self.explanation.notes)
         yield self._sentence()
 
-    def _table(self) -> Table:
+    def _table(self, unfolded: bool) -> Table:
         whole = self.explanation
         few = len(whole.classes) <= MOST_CLASSES
         shown = whole.classes if few else (self.one, self.other)
-        places = [whole.classes.index(each) for each in shown]
+        places = range(len(whole.classes)) if few else self._places
         used = [each for each in self.evidence if each.term.left_out is None]
-        rows: list[tuple[Any, ...]] = [
-            ("prior", whole.prior_power, None, whole.log_prior, self.prior),
-            *(
-                (term.column, term.shown, term.count, term.log_likelihood, evidence.bits)
-                for evidence in used[:MOST_LINES]
-                for term in [evidence.term]
-            ),
-        ]
+        constants = whole.constants or (0.0,) * len(whole.classes)
+        logs = tuple(np.subtract(whole.log_prior, constants).tolist())
+        bits = (constants[self._places[0]] - constants[self._places[1]]) / math.log(2.0)
+        rows: list[tuple[Any, ...]] = [("prior", whole.prior_power, None, logs, self.prior - bits)]
+        rows += [("constants", None, None, constants, bits)] * any(constants)
+        for line in used[:MOST_LINES]:
+            for each in (line, *(line.parts if unfolded else ())):
+                term = each.term
+                name = _brief(term.column, " x ") if each is line else f"{PART} {term.called}"
+                rows.append((name, term.shown, term.count, term.log_likelihood, each.bits))
         if rest := [each.bits for each in used[MOST_LINES:]]:
             weight = sum(x for x in rest if not math.isnan(x))
             rows.append(("others", f"{len(rest)} weaker ones", None, None, weight))
@@ -155,7 +188,7 @@ class Contrast(Renderable):
             f"{label(whole.target)}: log-likelihoods, and the evidence for {label(self.one)} "
             f"against {label(self.other)}",
             [
-                ("column", "label"),
+                ("column", "text"),
                 ("value", "text"),
                 *[("count", "count")] * counts,
                 *((label(each), "score") for each in shown),
@@ -193,7 +226,14 @@ class Contrast(Renderable):
                 "other": self.other,
                 "prior_bits": self.prior,
                 "evidence": [
-                    {**{key: getattr(each.term, key) for key in keys}, "bits": each.bits}
+                    {
+                        **{key: getattr(each.term, key) for key in keys},
+                        "bits": each.bits,
+                        "parts": [
+                            {**{key: getattr(part.term, key) for key in keys}, "bits": part.bits}
+                            for part in each.parts
+                        ],
+                    }
                     for each in self.evidence
                 ],
                 "total_bits": self.total,
@@ -212,9 +252,9 @@ class Explanation(Renderable):
         The name of what is predicted, and the classes: the order of all numbers.
     prior, log_prior
         What is believed before anything is known of the record; the logarithm has been multiplied
-        by the exponent of a calibration, `prior_exponent`.
+        by the exponent of a calibration, `prior_exponent`, and has its `constants` of the classes.
     terms
-        What each column adds, in the order of the columns.
+        What each column adds, in the order of the columns, and behind them columns together.
     joint, posterior
         The model's joint log-likelihood, which is log prior and terms added up; and the probability
         of each class.
@@ -222,6 +262,8 @@ class Explanation(Renderable):
         The class that the model predicts.
     notes
         What a reader should know.
+    unfolded
+        Whether the parts of terms are shown below them.
     """
 
     target: str
@@ -234,10 +276,12 @@ class Explanation(Renderable):
     decision: Label
     notes: tuple[str, ...] = ()
     prior_exponent: float = 1.0
+    constants: tuple[float, ...] = ()
+    unfolded: bool = field(default=False, repr=False, compare=False)
 
     @property
     def smallest_terms(self) -> tuple[Term, ...]:
-        """The smallest parts that add up: every column, and of a text every word."""
+        """What is shown line by line: columns, columns together, and of a text every word."""
         return tuple(part for each in self.terms for part in each.words or (each,))
 
     @property
@@ -300,8 +344,11 @@ class Explanation(Renderable):
             strength = -1.0 if math.isnan(evidence.bits) else abs(evidence.bits)
             return evidence.term.left_out is not None, -strength
 
-        evidence = (Evidence(each, weigh(each.log_likelihood)) for each in self.smallest_terms)
-        strongest = tuple(sorted(evidence, key=order))
+        def of(term: Term) -> Evidence:
+            parts = sorted(map(of, term.used), key=order) if term.parts else ()
+            return Evidence(term, weigh(term.log_likelihood), tuple(parts))
+
+        strongest = tuple(sorted(map(of, self.smallest_terms), key=order))
         return Contrast(one, other, weigh(self.log_prior), strongest, weigh(self.joint), self)
 
     def document(self) -> Iterable[Part]:
@@ -317,11 +364,13 @@ class Explanation(Renderable):
 
 
 @overload
-def explain(model: Any, record: Record, show: Literal["evidence"] = ...) -> Explanation: ...
+def explain(
+    model: Any, record: Record, show: Literal["evidence", "parts"] = ...
+) -> Explanation: ...
 @overload
 def explain(model: Any, record: Record, show: Literal["working"]) -> Working: ...
 def explain(
-    model: Any, record: Record, show: Literal["evidence", "working"] = "evidence"
+    model: Any, record: Record, show: Literal["evidence", "parts", "working"] = "evidence"
 ) -> Explanation | Working:
     """Explain the answer for one record.
 
@@ -333,8 +382,9 @@ def explain(
         A value for each column; columns that it does not have are missing. The target may be in
         the record and is not looked at. An estimator also takes a row of a table or an array, and
         `TextNB` a text.
-    show : {"evidence", "working"}
-        What each value says for and against each class; or the whole arithmetic from the counts
+    show : {"evidence", "parts", "working"}
+        What each value says for and against each class; the same, with everything that is counted
+        of a column, or of columns together, below its line; or the whole arithmetic from the counts
         on, as on a blackboard.
 
     Examples
@@ -357,8 +407,8 @@ def explain(
     >>> explanation.decision
     'No'
     """
-    if show not in ("evidence", "working"):
-        raise TallyBayesError(f"show is {show!r}; say 'evidence' or 'working'")
+    if show not in ("evidence", "parts", "working"):
+        raise TallyBayesError(f"show is {show!r}; say 'evidence', 'parts' or 'working'")
     record = model.record_of(record) if hasattr(model, "record_of") else record
     model = model_of(model)
     source = as_source(model.table_of(record))
@@ -378,8 +428,10 @@ def explain(
         model.classes[winner],
         (IMPOSSIBLE,) if impossible else (),
         model.prior_exponent,
+        tuple(model.constants.tolist()),
+        show == "parts",
     )
-    if show == "evidence":
+    if show != "working":
         return explanation
     from tallybayes.explanations.working import working
 
@@ -399,20 +451,47 @@ def model_of(given: Any) -> Model:
 
 
 def _terms(model: Model, batch: Batch, record: Record) -> tuple[Term, ...]:
-    """Return what each column adds, in the order of the schema, then what is counted beside."""
-    schema, found = model.schema, {}
+    """Return what each column adds, in the order of the schema, then columns together."""
+    schema, values = model.schema, {name: plain_value(x) for name, x in record.items()}
+    found: dict[str, list[Term]] = {str(name): [] for name in schema.names}
+    reads: dict[str, tuple[str, ...]] = {}
     for factor in model.factors:
-        block = factor.block_of(batch)
+        block, group = factor.block_of(batch), schema.groups[factor.group]
         logs = (factor.scored.log_prob(block)[0] + 0.0).tolist()  # no -0.0
-        beside = schema.groups[factor.group] in schema.extra
+        subjects, beside = schema.subjects_of(group), group in schema.extra
         for unit, name in enumerate(map(str, factor.names)):
-            value = _encoded(block, unit) if beside else plain_value(record.get(name))
+            place = factor.places[unit]
+            subject = str(subjects[place])
+            value = _encoded(block, unit) if beside else values.get(name)
             term = _term(factor, unit, name, value, tuple(logs[unit]))
-            if beside and value is not None:
-                term = replace(term, value=schema.kind(name).shown(value))
-            found[name] = term
-    own = [str(name) for name in schema.names]
-    return tuple(found[name] for name in dict.fromkeys([*own, *found]))
+            if beside:
+                columns = tuple(str(schema.names[k]) for k in group.columns(place))
+                reads[subject] = columns
+                missing = any(values.get(column) is None for column in columns)
+                if term.left_out is not None and missing:
+                    term = replace(term, value=None, left_out=MISSING)
+                elif value is not None:
+                    term = replace(term, value=schema.kind(name).shown(value))
+            called = name.removeprefix(subject).strip() or factor.label
+            found.setdefault(subject, []).append(replace(term, called=called))
+    return tuple(
+        _line(subject, [values.get(name) for name in reads.get(subject, (subject,))], parts)
+        for subject, parts in found.items()
+    )
+
+
+def _line(subject: str, values: Sequence[Any], parts: Sequence[Term]) -> Term:
+    """Add up all that is counted of a column, or of columns together."""
+    own = parts[0]
+    if len(parts) == 1:
+        return replace(own, column=subject)
+    value = own.value
+    if len(values) > 1:
+        shown = [MISSING if value is None else label(value) for value in values]
+        value = ", ".join(shown) if any(part.left_out is None for part in parts) else None
+    logs = tuple(map(math.fsum, zip(*(part.log_likelihood for part in parts), strict=True)))
+    reason = own.left_out if all(part.left_out for part in parts) else None
+    return Term(subject, value, logs, own.count, left_out=reason, parts=tuple(parts))
 
 
 def _encoded(block: Block, unit: int) -> Any:
@@ -460,6 +539,13 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, bytes | bytearray):
         return bytes(value).decode("utf-8", "replace")
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _brief(name: str, between: str) -> str:
+    """Write the names of columns, or their values, on a line: long ones shortened one by one."""
+    if len(name) <= LONGEST or between not in name:
+        return label(name)
+    return between.join(label(part, LONGEST_PART) for part in name.split(between))
 
 
 def _odds(weight: float) -> float:

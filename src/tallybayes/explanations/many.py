@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from operator import index
 from typing import Any
 
@@ -42,10 +43,11 @@ class Explanations:
     model, source
         The model, and the records.
     names
-        The columns, and behind them what is counted beside.
+        The columns, and behind them columns that are counted together.
     terms : array of shape (records, names, classes)
-        What each column adds to the logarithm of each class's score: 0 where it is left out. A text
-        is one column. With the `log_prior` of the model they add up to `joint`.
+        What each column adds to the logarithm of each class's score, in all ways in which it is
+        counted: 0 where it is left out. A text is one column. With the `log_prior` of the model
+        they add up to `joint`.
     joint, posterior : arrays of shape (records, classes)
         The joint log-likelihood, and what `predict_proba` returns.
     """
@@ -155,8 +157,8 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
     """
     source = model.source_of(X) if hasattr(model, "source_of") else as_source(X)
     model = model_of(model)
-    units = [name for factor in model.factors for name in factor.names]
-    names = tuple(dict.fromkeys(map(str, [*model.schema.names, *units])))
+    subjects = [model.schema.subjects_of(group) for group in model.schema.groups]
+    names = tuple(dict.fromkeys(map(str, chain(model.schema.names, *subjects))))
     place = {name: k for k, name in enumerate(names)}
     numbers = source.n_rows * len(names) * len(model.classes)
     if numbers > MOST_NUMBERS:
@@ -169,7 +171,8 @@ def explain_all(model: Model | Any, X: Any) -> Explanations:
     joint = np.empty((source.n_rows, len(model.classes)))
     for batch in model.joint_by_batch(source, joint):
         for factor in model.factors:
-            out = [terms[place[str(name)], batch.rows] for name in factor.names]
+            about = subjects[factor.group]
+            out = [terms[place[str(about[unit])], batch.rows] for unit in factor.places]
             with part_of(cells_of(source)):
                 _add_terms(factor.scored, factor.block_of(batch), out)
     posterior = model.posterior_from(joint.copy())

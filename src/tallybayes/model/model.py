@@ -220,15 +220,20 @@ class Model:
 
     @cached_property
     def log_prior(self) -> Floats:
-        """The logarithm of the prior, times its exponent in a calibrated model.
+        """The logarithm of the prior, times its exponent in a calibrated model, and the constants.
 
         A class that the prior rules out stays impossible, whatever the exponent.
         """
         logs = safe_log(self.prior)
         if self.calibration is not None:
             np.multiply(logs, self.calibration.prior, out=logs, where=np.isfinite(logs))
-            logs += [self.calibration.constants.get(label, 0.0) for label in self.classes]
-        return logs
+        return np.asarray(logs + self.constants)
+
+    @property
+    def constants(self) -> Floats:
+        """What weighed evidence adds to the score of each class, whatever the record."""
+        of = {} if self.calibration is None else self.calibration.constants
+        return np.array([of.get(label, 0.0) for label in self.classes])
 
     @cached_property
     def _record_scorer(self) -> RecordScorer | None:

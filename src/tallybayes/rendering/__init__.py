@@ -2,6 +2,7 @@
 
 from tallybayes.rendering.document import (
     Document,
+    Folded,
     Formulas,
     Heading,
     Part,
@@ -13,6 +14,6 @@ from tallybayes.rendering.formula import Formula
 from tallybayes.rendering.words import plain
 
 __all__ = [
-    "Document", "Formula", "Formulas", "Heading", "Part", "Renderable", "Table", "Verbatim",
-    "plain",
+    "Document", "Folded", "Formula", "Formulas", "Heading", "Part", "Renderable", "Table",
+    "Verbatim", "plain",
 ]  # fmt: skip

@@ -163,7 +163,16 @@ class Verbatim:
     text: str
 
 
-Part = str | Heading | Table | Formulas | Verbatim  # a str is a sentence
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What can be unfolded in a page, below a line that says what it is; print leaves it out."""
+
+    summary: str
+    parts: tuple[str | Table, ...]
+
+
+Printed = str | Heading | Table | Formulas | Verbatim  # a str is a sentence
+Part = Printed | Folded
 
 
 class Renderable:
@@ -190,11 +199,15 @@ class Renderable:
     def document(self) -> Iterable[Part]:
         """Say what is shown."""
 
+    def _printed(self) -> Iterator[Printed]:
+        """Go through the parts that are not folded away."""
+        return (part for part in self.document() if not isinstance(part, Folded))
+
     def to_text(self, width: int = WIDTH) -> str:
         """Return lines of plain text; sentences follow each other without a gap."""
         lines: list[str] = []
-        before: Part | None = None
-        for part in self.document():
+        before: Printed | None = None
+        for part in self._printed():
             below = isinstance(before, Heading) and not isinstance(part, Heading)
             goes_on = isinstance(before, str) and isinstance(part, str | Formulas)
             lines += [""] if before is not None and not below and not goes_on else []
@@ -204,11 +217,11 @@ class Renderable:
 
     def to_markdown(self) -> str:
         """Return Markdown, with formulas in LaTeX between dollars."""
-        return "\n\n".join(map(_markdown, self.document())) + "\n"
+        return "\n\n".join(map(_markdown, self._printed())) + "\n"
 
     def to_latex(self) -> str:
         """Return a piece of a LaTeX document that loads amsmath."""
-        return "\n\n".join(map(_latex, self.document())) + "\n"
+        return "\n\n".join(map(_latex, self._printed())) + "\n"
 
     def to_html(self, styled: bool = True) -> str:
         """Return a section of HTML, with formulas in MathML; the style may come from elsewhere."""
@@ -248,7 +261,7 @@ class Document(Renderable):
         return data
 
 
-def _lines(part: Part, width: int) -> Iterator[str]:
+def _lines(part: Printed, width: int) -> Iterator[str]:
     """Go through the lines of a part."""
     if isinstance(part, str | Heading):
         yield from wrap(part if isinstance(part, str) else part.text, width)
@@ -293,7 +306,7 @@ def markdown_text(text: str) -> str:
     return SPECIAL.sub(r"\\\1", text)
 
 
-def _markdown(part: Part) -> str:
+def _markdown(part: Printed) -> str:
     if isinstance(part, str):
         return markdown_text(part)
     if isinstance(part, Heading):
@@ -310,7 +323,7 @@ def _markdown(part: Part) -> str:
     return "\n".join([*caption, *lines, *more])
 
 
-def _latex(part: Part) -> str:
+def _latex(part: Printed) -> str:
     if isinstance(part, str):
         return latex_text(part)
     if isinstance(part, Heading):
@@ -340,6 +353,9 @@ def _html(part: Part) -> str:
         return f"<{tag}>{escape(part.text)}</{tag}>"
     if isinstance(part, Verbatim):
         return f"<pre>{escape(part.text)}</pre>"
+    if isinstance(part, Folded):
+        inside = "".join(map(_html, part.parts))
+        return f"<details><summary>{escape(part.summary)}</summary>{inside}</details>"
     if isinstance(part, Formulas):
         items = "".join(f"<li>{_formula_html(line)}</li>" for line in part.lines)
         return f'<ul class="formulas">{items}</ul>'
