@@ -439,6 +439,12 @@ class Part(Value, frozen=True):
             return self.values[code] if self.values else True
         return Intervals(self.edges).example(code)
 
+    def said(self, column: str, code: int) -> str:
+        """Write a column with its value: "age in (18, 65]", "owner = yes", "age is missing"."""
+        if code == self.known or (self.edges is None and not self.values):
+            return f"{column} is {self.named(code)}"
+        return f"{column} {'=' if self.edges is None else 'in'} {self.named(code)}"
+
     def named(self, code: int) -> str:
         """Write a value."""
         if code == self.known:

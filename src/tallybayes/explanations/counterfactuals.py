@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from typing import Any, Literal
 
 import numpy as np
@@ -217,7 +216,7 @@ def counterfactuals(
     found: list[Counterfactual] = []
     notes = [note for note in explanation.notes if note == IMPOSSIBLE]
     if wanted:
-        search = _Search(model, record, explanation, wanted)
+        search = _Search.of(model, record, explanation, wanted)
         columns = [model.column(name) for name in model.schema.names if name not in kept]
         options = [_options(model, column, record) for column in columns]
         options = [each for each in options if each.values]
@@ -248,11 +247,6 @@ class _Options:
     start: float | None = None
     whole: bool = False
     edits: Mapping[str, Change] = field(default_factory=dict)
-
-    @cached_property
-    def logs(self) -> Floats:
-        """What each value adds to the score of each class."""
-        return self.column.evidence(self.values)
 
     def change(self, value: Any) -> Change:
         return self.edits.get(value) or Change(self.column.name, self.before, value)
@@ -331,17 +325,37 @@ def _without(text: str, places: Sequence[tuple[int, int]]) -> str:
     return text.strip()
 
 
+_Units = Mapping[str, ModelColumn]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
     """Looks for changes by the terms of the score, and puts them to the model.
 
-    `wanted` are the places of the classes of which one shall be the answer.
+    `wanted` are the places of the classes of which one shall be the answer, `terms` what each unit
+    adds to the score of the record, and `readers` the units that read a column: its own, its
+    views, and those of columns together.
     """
 
     model: Model
     record: Mapping[str, Any]
-    explanation: Explanation
     wanted: list[int]
+    terms: Mapping[str, Floats]
+    readers: Mapping[str, Sequence[ModelColumn]]
+    joint: Floats
+
+    @classmethod
+    def of(
+        cls, model: Model, record: Mapping[str, Any], found: Explanation, wanted: list[int]
+    ) -> _Search:
+        """Prepare the search from the explanation of the record."""
+        readers: dict[str, list[ModelColumn]] = {}
+        for unit in model.units.values():
+            for name in unit.reads:
+                readers.setdefault(name, []).append(unit)
+        parts = [part for line in found.terms for part in line.parts or (line,)]
+        terms = {part.column: np.array(part.log_likelihood) for part in parts}
+        return cls(model, record, wanted, terms, readers, np.array(found.joint))
 
     def judged(self, joint: Floats) -> tuple[Mask, Floats]:
         """Tell of log scores whether the answer is a wanted one, and how probable one is: its log.
@@ -359,22 +373,41 @@ class _Search:
         record = {name: self.record.get(name) for name in self.model.schema.names} | dict(values)
         return self.model.joint_log_likelihood({name: [x] for name, x in record.items()})
 
-    def rest(self, *options: _Options) -> Floats:
-        """Return the score of the record without the terms of some columns."""
-        names = [each.column.name for each in options]
-        joint = np.array(self.explanation.joint)
-        if not np.isfinite(joint).all():
-            return np.asarray(self.scores(dict.fromkeys(names))[0])
-        own = [t.log_likelihood for t in self.explanation.terms if t.column in names]
-        return np.asarray(joint - np.sum(own, axis=0))
+    def reading(self, *columns: str) -> dict[str, ModelColumn]:
+        """Return all that reads any of some columns, by name."""
+        return {unit.name: unit for name in columns for unit in self.readers[name]}
 
-    def enough(self, options: _Options, rest: Floats) -> list[Any]:
-        """Return the values that are enough: the nearest of numbers, the surest others first."""
+    def rest(self, units: _Units) -> Floats:
+        """Return the score of the record without some units."""
+        if np.isfinite(self.joint).all():
+            return np.asarray(self.joint - np.sum([self.terms[name] for name in units], axis=0))
+        others = [self.model.log_prior, *(x for n, x in self.terms.items() if n not in units)]
+        return np.asarray(np.sum(others, axis=0))
+
+    def said(self, units: _Units, changes: Mapping[str, Sequence[Any]]) -> Floats:
+        """Return what some units add to the score of the record with other values in columns."""
+        (n,) = {len(values) for values in changes.values()}
+        logs = np.zeros((n, len(self.model.classes)))
+        for unit in units.values():
+            columns = [changes.get(name, [self.record.get(name)] * n) for name in unit.reads]
+            several = len(columns) > 1
+            logs += unit.evidence([*zip(*columns, strict=True)] if several else columns[0])
+        return logs
+
+    def enough(self, options: _Options, fixed: Mapping[str, Any] | None = None) -> list[Any]:
+        """Return the values that are enough: the nearest of numbers, the surest others first.
+
+        Other columns may have been changed already, and are `fixed`.
+        """
+        name, fixed = options.column.name, fixed or {}
+        units = self.reading(name, *fixed)
+        rest = self.rest(units)
 
         def judge(values: Sequence[Any]) -> tuple[Mask, Floats]:
-            return self.judged(rest + options.column.evidence(values))
+            others = {column: [value] * len(values) for column, value in fixed.items()}
+            return self.judged(rest + self.said(units, {name: values, **others}))
 
-        hit, chance = self.judged(rest + options.logs)
+        hit, chance = judge(options.values)
         at, start = np.flatnonzero(hit), options.start
         if start is None:
             return [options.values[k] for k in at[np.argsort(-chance[at], kind="stable")]]
@@ -403,7 +436,7 @@ class _Search:
         """Go through the best change of each column, and every word that can be removed."""
         for each in options:
             done = set()
-            for value in self.enough(each, self.rest(each)):
+            for value in self.enough(each):
                 how = each.change(value).how
                 if how == "removed" or how not in done:
                     yield ((each, value),)
@@ -411,7 +444,11 @@ class _Search:
 
     def pairs(self, options: Sequence[_Options]) -> Iterator[_Draft]:
         """Go through the best changes of two columns, of which neither is enough alone."""
-        judged = [self.judged(self.rest(each) + each.logs) for each in options]
+        judged = []
+        for each in options:
+            units = self.reading(each.column.name)
+            said = self.said(units, {each.column.name: each.values})
+            judged.append(self.judged(self.rest(units) + said))
         order = sorted(range(len(options)), key=lambda k: -judged[k][1].max())[:COLUMNS]
         tried = []
         for k in sorted(order):
@@ -423,18 +460,28 @@ class _Search:
                 at = at[np.linspace(0, len(at) - 1, IN_PAIRS).astype(int)]
             tried.append(replace(options[k], values=[options[k].values[j] for j in at.tolist()]))
         for one, other in combinations([each for each in tried if each.values], 2):
-            rest = self.rest(one, other)
-            joint = rest + one.logs[:, None] + other.logs[None]
+            a, b = one.column.name, other.column.name
+            joint = self.rest(self.reading(a, b)) + self.together(one, other)
             hit, chance = self.judged(joint.reshape(-1, joint.shape[2]))
             at = np.flatnonzero(hit)
             if len(at):
                 sizes = one.sizes(one.values)[:, None] + other.sizes(other.values)[None]
                 best = at[np.lexsort((-chance[at], sizes.ravel()[at].round(9)))[0]]
-                beside = rest + other.logs[best % len(other.values)]
-                for first in self.enough(one, beside)[:1]:
-                    beside = rest + one.column.evidence([first])[0]
-                    for second in self.enough(other, beside)[:1]:
+                for first in self.enough(one, {b: other.values[best % len(other.values)]})[:1]:
+                    for second in self.enough(other, {a: first})[:1]:
                         yield (one, first), (other, second)
+
+    def together(self, one: _Options, other: _Options) -> Floats:
+        """Return what all that reads two columns adds, by value of the one and of the other."""
+        a, b = one.column.name, other.column.name
+        of_a, of_b = self.reading(a), self.reading(b)
+        both = {name: of_a.pop(name) for name in of_a.keys() & of_b}
+        of_b = {name: unit for name, unit in of_b.items() if name not in both}
+        logs = self.said(of_a, {a: one.values})[:, None] + self.said(of_b, {b: other.values})
+        if both:
+            firsts, seconds = zip(*product(one.values, other.values), strict=True)
+            logs += self.said(both, {a: firsts, b: seconds}).reshape(logs.shape)
+        return logs
 
     def smallest(self, drafts: Iterable[_Draft], most: int) -> list[Counterfactual]:
         """Return the smallest ones that the model itself bears out."""

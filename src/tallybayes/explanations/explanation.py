@@ -83,6 +83,7 @@ class Term:
     words: tuple[Term, ...] = ()
     parts: tuple[Term, ...] = ()
     called: str = field(default="", repr=False)
+    raw: Any = field(default=None, repr=False)  # what the parameters know the value as
     is_word: bool = field(default=False, repr=False)
     numbers: tuple[int, ...] = field(default=(), repr=False)
 
@@ -91,7 +92,7 @@ class Term:
         """The column with its value ("age with hours = 30, 40"), or a word."""
         if self.is_word:
             return f"{label(self.value)!r} in {label(self.column)}"
-        column = _brief(self.column, " x ").replace(" x ", " with ")
+        column = _brief(self.column, " x ").replace(" x ", " with ", 1).replace(" x ", " and ")
         return f"{column} = {self.shown}" if self.shown else column
 
     @property
@@ -471,7 +472,8 @@ def _terms(model: Model, batch: Batch, record: Record) -> tuple[Term, ...]:
                 if term.left_out is not None and missing:
                     term = replace(term, value=None, left_out=MISSING)
                 elif value is not None:
-                    term = replace(term, value=schema.kind(name).shown(value))
+                    shown = schema.kind(name).shown(value)
+                    term = replace(term, value=shown, raw=value)
             called = name.removeprefix(subject).strip() or factor.label
             found.setdefault(subject, []).append(replace(term, called=called))
     return tuple(
@@ -483,8 +485,8 @@ def _terms(model: Model, batch: Batch, record: Record) -> tuple[Term, ...]:
 def _line(subject: str, values: Sequence[Any], parts: Sequence[Term]) -> Term:
     """Add up all that is counted of a column, or of columns together."""
     own = parts[0]
-    if len(parts) == 1:
-        return replace(own, column=subject)
+    if len(parts) == 1 and own.column == subject:
+        return own
     value = own.value
     if len(values) > 1:
         shown = [MISSING if value is None else label(value) for value in values]

@@ -25,6 +25,7 @@ from tallybayes.rendering.formula import (
     chain,
     density,
     equation,
+    exp,
     fraction,
     in_product,
     log_of,
@@ -47,6 +48,8 @@ FEW = 3  # classes whose scores are added up in each line
 NEAR = math.log(1e-4)  # probabilities nearer to 1 are written by their distance
 SAME = 1e-9
 WIDEST = 40
+CONSTANTS = "Beside the weights of the factors, a constant was fitted for each class."
+WEIGHED = "evidence"  # the calibration that gives every factor a weight
 ALL = "the sum of all scores"
 ROUNDING = "Fractions are exact; decimals are rounded, and more of their digits are in brackets."
 RULE = "The probability of a class is its score over the sum of all scores."
@@ -151,6 +154,12 @@ class Working(Renderable):
         if len(self.shown) < len(self.names):
             yield f"The {len(self.shown)} most probable of {len(self.names)} classes are shown."
         yield Formulas(tuple(self._prior(c) for c in self.shown))
+        if any(self.explanation.constants):
+            constants = [(self.names[c], self.explanation.constants[c]) for c in self.shown]
+            yield CONSTANTS
+            yield Formulas(
+                tuple(equation(of("constant", c), exp(number(b)), log=b) for c, b in constants)
+            )
         yield Heading("2. Likelihoods")
         yield from self._likelihoods()
         yield Heading("3. Scores")
@@ -173,12 +182,18 @@ class Working(Renderable):
                 f"There are {self.n_factors} factors; the {MOST_TERMS} that tell the classes apart "
                 "most are shown, and the others are gathered in one."
             )
-        before = ""
+        before = line = ""
         for each in self.derivations:
-            yield Heading(each.title, 3)
+            if not each.line or each.line != line:
+                yield Heading(each.line or each.title, 3)
+            if each.line:
+                yield f"{each.title[0].upper()}{each.title[1:]}."
+            line = each.line
             if each.how and each.how != before:
                 yield f"{each.how[0].upper()}{each.how[1:]}."
                 before = each.how
+            if each.counts is not None:
+                yield each.counts
             yield Formulas(tuple(line for c in self.shown for line in each.lines[c]))
         yield from self.notes
 
@@ -188,15 +203,18 @@ class Working(Renderable):
         found = self.explanation
         exponents = [found.prior_exponent if p else 1.0 for p in found.prior]
         priors = [powered(p, e) for (_, p), e in zip(self.priors, exponents, strict=True)]
-        return [
-            product([p, *(d.factors[c] for d in self.derivations)]) for c, p in enumerate(priors)
-        ]
+        products = []
+        for c, prior in enumerate(priors):
+            constant = [in_product(found.constants[c])] if any(found.constants) else []
+            products.append(product([prior, *constant, *(d.factors[c] for d in self.derivations)]))
+        return products
 
     def _scores(self) -> Iterator[Formula]:
         if len(self.derivations) <= MOST_NAMED:
             any_class = _any_class(self.names)
             prior = powered(of("P", any_class), self.explanation.prior_exponent)
-            factors = [prior, *(each.general for each in self.derivations)]
+            constant = [of("constant", any_class)] if any(self.explanation.constants) else []
+            factors = [prior, *constant, *(each.general for each in self.derivations)]
             yield chain(of("s", any_class), product(factors))
         for c in self.shown:
             exact, log = self.scores[self.explanation.classes[c]], self.explanation.joint[c]
@@ -296,15 +314,29 @@ def working(model: Model, explanation: Explanation) -> Working:
     bare = all(isinstance(each, str) and each.strip() for each in explanation.classes)
     before = "" if bare else f"{_line(explanation.target)} = "  # of numbers and truths
     names = tuple(before + _line(each) for each in explanation.classes)
-    terms = [each for each in explanation.smallest_terms if _has_factor(each)]
+    terms = [each for each in _factors(explanation) if _has_factor(each)]
     order = sorted(range(len(terms)), key=lambda k: -_spread(terms[k].log_likelihood))
     told = order if len(terms) <= MOST_TERMS + 1 else order[:MOST_TERMS]
     derived = [_derived(model, terms[k], names, several) for k in sorted(told)]
+    titles = {part.column: each.title for each in explanation.terms for part in each.parts}
+    weighed = model.calibration is not None and model.calibration.how == WEIGHED
+    for place, term in enumerate(terms[k] for k in sorted(told)):
+        found, line = derived[place], titles.get(term.column, "")
+        title = f"{term.called}: {term.shown}" if line else found.title
+        title += f", weight {term.exponent:.4g}" if weighed and not term.is_word else ""
+        derived[place] = replace(found, title=title, line=line)
     if rest := [terms[k].log_likelihood for k in order[len(told) :]]:
         derived.append(_gathered(rest, names))
     notes = (*explanation.left_out_notes("Left out: {}."), *_notes(model, explanation))
     priors, how = _priors(model), model.prior_how
     return Working(explanation, names, priors, how, tuple(derived), len(terms), notes)
+
+
+def _factors(explanation: Explanation) -> Iterator[Term]:
+    """Go through the smallest terms, one for each factor."""
+    for each in explanation.terms:
+        for part in each.parts or (each,):
+            yield from part.words or (part,)
 
 
 def _has_factor(term: Term) -> bool:
@@ -317,7 +349,8 @@ def _derived(model: Model, term: Term, names: tuple[str, ...], several: bool) ->
     """Ask the parameters how a term is worked out; words of several texts say where they are."""
     of_term = model.column(term.column)
     factor, unit = of_term.factor, of_term.unit
-    column, raw, value = _line(term.column), term.value, _line(term.value)
+    column, value = _line(term.column), _line(term.value)
+    raw = term.value if term.raw is None else term.raw
     if term.is_word:
         where = f" in {column}" if several else ""
         unit, *present = term.numbers
@@ -328,7 +361,7 @@ def _derived(model: Model, term: Term, names: tuple[str, ...], several: bool) ->
     logs = term.log_likelihood
     asked = Question(
         factor.family, factor.counted, factor.info, unit, column, value, term.detail, raw, logs,
-        names, term.count, term.weight, term.exponent,
+        names, of_term.reads, term.count, term.weight, term.exponent,
     )  # fmt: skip
     return replace(derivation(factor.parameters, asked), logs=logs)
 
@@ -366,8 +399,10 @@ def _notes(model: Model, explanation: Explanation) -> Iterator[str]:
         yield f"{len(idle)} {them} not shown: a factor to the power 0 is 1."
     if model.calibration is not None:
         too = "; the prior is not" if model.prior_exponent == 1.0 else ", and so is the prior"
-        how = f"{model.calibration.how} calibration"
-        yield f"Each factor is raised to its exponent ({how}){too}."
+        how = f"exponent ({model.calibration.how} calibration)"
+        if model.calibration.how == WEIGHED:
+            how = "weight, which was fitted so that rows that are left out are predicted best"
+        yield f"Each factor is raised to its {how}{too}."
 
 
 def _any_class(names: Sequence[str]) -> str:

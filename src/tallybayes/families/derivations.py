@@ -22,9 +22,11 @@ from tallybayes.families.counts import (
     PoissonParameters,
 )
 from tallybayes.families.gaussian import NormalParameters
+from tallybayes.families.interaction import CellCounts, InteractionParameters
 from tallybayes.families.parameters import NEVER_SEEN, ColumnInfo, Parameters
 from tallybayes.families.smoothing import Ratios
 from tallybayes.families.text import TextParameters
+from tallybayes.rendering import Table
 from tallybayes.rendering.formula import (
     LONGEST,
     PI,
@@ -34,14 +36,18 @@ from tallybayes.rendering.formula import (
     equation,
     exp,
     factorial,
+    fraction,
     in_product,
     log,
     number,
     of,
     powered,
     product,
+    rounded,
     sqrt,
+    total,
 )
+from tallybayes.rendering.words import label as label_of
 
 ANY_CLASS = "c", "k", "class", "any class"  # the first that is no class itself
 STATED = "the probabilities are stated: the model comes without its counts"
@@ -50,6 +56,13 @@ ELSEWHERE = (
     "complement weights are no probabilities: a word counts the inverse of its share in all other "
     "classes together; "
 )
+BEYOND = (
+    "what columns say together beyond what each says alone: log P({} | class), less log P of each; "
+    "the former is an m-estimate, (n + m p)/(N + m), of which p is the product of the latter and m "
+    "is {:.6g} for each cell that there is"
+)
+TOGETHER = "", "", "both", "all three"
+LONGEST_NAME = 24  # characters of a column that is counted together with others
 NORMALISED = (
     "complement weights are no probabilities: the weight of a word is the logarithm of its share "
     "in all other classes together, over the sum of these logarithms, and it counts exp(weight)"
@@ -71,6 +84,7 @@ class Question:
     raw: Any  # the value itself
     logs: tuple[float, ...]  # what it adds to the score of each class
     classes: tuple[str, ...]
+    reads: tuple[str, ...]  # the columns that it is about
     count: float = 1.0  # how often it occurs,
     weight: float = 1.0  # and what that counts
     exponent: float = 1.0  # of a calibration
@@ -103,6 +117,8 @@ class Derivation:
     lines: tuple[tuple[Formula, ...], ...]  # for each class the formulas that lead to it
     factors: tuple[Formula, ...]  # for each class what stands in the product
     logs: tuple[float, ...] = ()  # its value, as the model adds it up
+    counts: Table | None = None  # what it comes from, where formulas alone do not show it
+    line: str = ""  # the title of all that is counted of its columns, if that is more
 
 
 @singledispatch
@@ -154,12 +170,12 @@ def _estimates(ratios: Ratios, m: float = 0.0) -> list[_Estimate]:
     """Return one for each class: (count + added)/(total + added_total), added being m p."""
     pooled, estimates = ratios.pooled()[:, 0], []
     parts = pooled.count, pooled.added, pooled.total, pooled.added_total, ratios.p[:, 0]
-    for count, added, total, more, p in zip(*(part.tolist() for part in parts), strict=True):
-        above, below = number(count), number(total)
+    for count, added, every, more, p in zip(*(part.tolist() for part in parts), strict=True):
+        above, below = number(count), number(every)
         if added or more:
             above += number(m) * number(added / m) if m and added else number(added)
         below = below + number(more) if more else below
-        working = above / below if total + more > 0.0 else number(p)
+        working = above / below if every + more > 0.0 else number(p)
         estimates.append(_Estimate(working, math.log(p) if p > 0.0 else -math.inf))
     return estimates
 
@@ -240,6 +256,59 @@ def _(tables: CategoricalParameters, asked: Question) -> Derivation:
     where = f"{'in' if kind == 'interval' else 'with'} the {kind}"
     m = getattr(asked.family, "m", None)
     return _of_value(asked, where, ratios, f"each of {len(labels)} {kind}s", m)
+
+
+@derivation.register
+def _(cells: InteractionParameters, asked: Question) -> Derivation:
+    """Derive what columns say together, or the share of a part in another view of one."""
+    kind = cells.kinds[asked.unit]
+    (parts,) = kind.units
+    codes = np.unravel_index(asked.raw, kind.shape)
+    said = [
+        part.said(_brief(name), int(code))
+        for part, name, code in zip(parts, asked.reads, codes, strict=True)
+    ]
+    counts = CellCounts.of_unit(asked.family, asked.counted, asked.unit, kind)
+    sides, n, m = counts.ratios(asked.raw)
+    if len(parts) == 1:
+        how = "the class's rows there, over all its rows; "
+        if parts[0].smooth:
+            how += "rows count in the parts around their own too, by a bell curve; "
+        how += f"alpha = {asked.family.alpha:.6g} is added to each of {parts[0].size} parts"
+        return _of_estimates(asked, asked.what, how, said[0], _estimates(sides))
+    alone = [_estimates(sides[:, [k]]) for k in range(len(parts))]
+    both = ", ".join(said)
+    lines, factors = [], []
+    for c, label in enumerate(asked.classes):
+        shares = [of_classes[c] for of_classes in alone]
+        above = number(float(n[c])) + product([number(m), *(each.factor for each in shares)])
+        together = above / (number(float(counts.total[c])) + number(m))
+        naive = math.fsum(each.log for each in shares)
+        log_p = math.log((n[c] + m * math.exp(naive)) / (counts.total[c] + m))
+        what = of("term", asked.column, label)
+        logs = total([number(log_p), *(number(-each.log) for each in shares)])
+        lines.append((
+            *(each.shown(of("P", one, label)) for each, one in zip(shares, said, strict=True)),
+            chain(of("P", both, label), together, rounded(log_p)),
+            chain(what, exp(logs), exp(number(log_p - naive)), rounded(log_p - naive)),
+        ))  # fmt: skip
+        exact = (together / product([each.factor for each in shares])).exact
+        factor = replace(in_product(log_p - naive), exact=exact)
+        if exact is not None and len(str(exact)) <= LONGEST:
+            factor = fraction(exact)
+        factors.append(powered(factor, asked.exponent))
+    table = Table.of(
+        "rows that were counted",
+        [("class", "text"), *((each, "count") for each in (*said, TOGETHER[len(said)], "in all"))],
+        zip(asked.classes, *sides.count.T, n, counts.total, strict=True),
+    )
+    how = BEYOND.format(TOGETHER[len(said)], asked.family.m)
+    general = powered(of("term", asked.column, asked.any_class), asked.exponent)
+    return Derivation(asked.what, how, general, tuple(lines), tuple(factors), counts=table)
+
+
+def _brief(name: str) -> str:
+    return label_of(name, LONGEST_NAME)
 
 
 @derivation.register

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ from tallybayes.families.categorical import CategoricalParameters
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut, left_out
 from tallybayes.families.parameters import Array, ColumnInfo, Family, Floats, Mask
 from tallybayes.families.registry import register
-from tallybayes.families.smoothing import MOST
+from tallybayes.families.smoothing import MOST, Ratios
+from tallybayes.families.terms import CellTerms, UnitTerm
 from tallybayes.kinds import Joint, Part
 from tallybayes.tallies import Codes
 
@@ -65,7 +67,7 @@ class Interaction(Family, frozen=True):
         """Return the family; it asks for nothing that the kind has."""
         return cls()
 
-    def estimate(self, counted: Codes, info: ColumnInfo) -> CategoricalParameters:
+    def estimate(self, counted: Codes, info: ColumnInfo) -> InteractionParameters:
         """Turn counts of cells into terms."""
         tables = [np.zeros((counted.n_classes, 0))]
         for unit, kind in enumerate(info.kinds):
@@ -73,7 +75,21 @@ class Interaction(Family, frozen=True):
         labels = tuple(tuple(range(table.shape[1])) for table in tables[1:])
         unseen = np.zeros((counted.n_classes, len(labels)))
         logs = np.concatenate(tables, axis=1)
-        return CategoricalParameters(tuple(info.names), labels, logs, unseen)
+        kinds: Any = tuple(info.kinds)
+        return InteractionParameters(tuple(info.names), labels, logs, unseen, kinds=kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class InteractionParameters(CategoricalParameters):
+    """Terms of cells by class (down) and cell (across), the units side by side."""
+
+    kinds: tuple[Joint, ...] = ()
+
+    def term(self, unit: int) -> UnitTerm:
+        """Return what scores the values of the columns that a unit reads."""
+        rows = self.log_probabilities[:, self.here(unit)].T.tolist()
+        (parts,) = self.kinds[unit].units
+        return CellTerms(parts, tuple(map(tuple, rows)))
 
 
 class CellCounts:
@@ -130,6 +146,22 @@ class CellCounts:
         else:
             own = self._terms(places, np.ones(1) if w is None else w)
         return np.where(at >= 0, own, 0.0)
+
+    def ratios(self, cell: int) -> tuple[Ratios, Floats, float]:
+        """Return what the terms of a cell come from.
+
+        That is the shares of the single values, by class and part; of several, also the rows of
+        the cell in each class, and how many rows their product counts as.
+        """
+        codes = np.unravel_index(cell, self.shape)
+        sides = [side[:, code] for side, code in zip(self.sides, codes, strict=True)]
+        parts = np.array([share.sum() for share in self.kept])
+        alpha = self.family.alpha if len(sides) == 1 else 1.0
+        shares = Ratios(
+            np.stack(sides, axis=1), alpha * parts / self.shape, self.total[:, None], alpha * parts
+        )
+        together = self.n.reshape(len(self.n), -1)[:, cell]
+        return shares, together, self.family.m * float(parts.prod())
 
     def _terms(self, places: Array, without: Floats | None) -> Floats:
         """Return the terms of cells, with rows of such weights in them taken away."""

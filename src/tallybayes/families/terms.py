@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
+from tallybayes.kinds import Part
+
 Scores = Sequence[float]
 Score = Callable[[Any], Scores]
 
@@ -101,6 +103,47 @@ class Steps(UnitTerm):
             return rows[bisect_left(edges, float(x + 0.0))]
 
         return score
+
+
+@dataclass(frozen=True, slots=True)
+class CellTerms(UnitTerm):
+    """The cell that values of several columns are in, or one: a row of scores for each.
+
+    The number of a cell comes from the codes that the parts give the values, the last one running
+    fastest; a value that is not known says nothing.
+
+    Examples
+    --------
+    >>> from tallybayes.kinds import Part
+    >>> parts = Part(edges=(18.0,)), Part(values=("no", "yes"))
+    >>> CellTerms(parts, ((0.1,), (0.2,), (0.3,), (0.4,))).function()((30, "no"))
+    (0.3,)
+    """
+
+    form: ClassVar[str] = "cells"
+
+    parts: Sequence[Part]
+    rows: Sequence[Scores]
+
+    def function(self) -> Score:
+        """Return the function of a tuple of values that gives one number a class."""
+
+        def score(values: Sequence[Any]) -> Scores:
+            at = 0
+            for part, value in zip(self.parts, values, strict=True):
+                code = part.code(value)
+                if code < 0:
+                    return (0.0,) * len(self.rows[0])
+                at = at * part.size + code
+            return self.rows[at]
+
+        return score
+
+    def payload(self, most_words: int) -> dict[str, Any]:
+        """Return it as plain data: how each column is cut, and the rows of the cells."""
+        keys = "edges", "values", "missing"
+        parts = [{key: getattr(part, key) for key in keys} for part in self.parts]
+        return {"form": self.form, "parts": parts, "rows": self.rows}
 
 
 @dataclass(frozen=True, slots=True)
