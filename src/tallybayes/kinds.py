@@ -472,6 +472,7 @@ class Joint(Kind, frozen=True):
     """
 
     counted_as: ClassVar[str] = "codes"
+    takes_plain_values: ClassVar[bool] = True
 
     units: tuple[tuple[Part, ...], ...] = ()
 

@@ -105,6 +105,44 @@ def test_posteriors_and_answers_are_those_of_the_library(computed, calibration):
                 assert p / p.sum() == pytest.approx(expected, abs=1e-9), (setting, record)
 
 
+RNG = np.random.default_rng(0)
+GAPS = RNG.random((4, 500)) < 0.15
+HOURS, AGE = RNG.gamma(4.0, 10.0, 500), RNG.normal(40.0, 12.0, 500)
+WORK, TOWN = RNG.choice(["state", "own", "firm"], 500), RNG.choice([1, 2, 3], 500)
+Y = np.where((AGE > 40) == (WORK == "own"), "much", np.where(HOURS > 40, "some", "little"))
+TABLE = {
+    "age": np.where(GAPS[0], np.nan, AGE),
+    "hours": np.where(GAPS[1], np.nan, HOURS).round(),
+    "work": [None if gap else str(value) for gap, value in zip(GAPS[2], WORK, strict=True)],
+    "town": TOWN,
+    "steady": RNG.random(500) < 0.5,
+    "note": np.where(RNG.random(500) < 0.5, "long day", np.where(Y == "much", "new car", "")),
+}
+
+
+def test_views_of_columns_and_columns_together_are_computed(computed):
+    joints = [("age", "work"), ("hours", "age"), ("work", "town", "age"), ("steady", "town")]
+    columns, model = {"note": "text"}, tb.SemiNaiveBayes
+    models = [model(columns, joints=each).fit(TABLE, Y).model_ for each in ("auto", joints)]
+    terms = [term for m in models for term in m.payload()["columns"]]
+    assert {len(term["reads"]) for term in terms} == {1, 2, 3}
+    values = {
+        "age": [None, -5.0, 17, 38.25, 44.0, 1e9],
+        "hours": [None, 0, 40, 41.5, float("nan")],
+        "work": [None, "state", "own", "nowhere"],
+        "town": [None, 1, 2, 9, 2.5],
+        "steady": [None, True, False],
+        "note": ["new car", "", None],
+    }
+    records = [{n: RNG.choice(np.array(v, object)) for n, v in values.items()} for _ in range(300)]
+    records = [{n: x for n, x in record.items() if RNG.random() < 0.9} for record in records]
+    for m, found in zip(models, computed(*((m, records) for m in models)), strict=True):
+        for record, (p, *_) in zip(records, found, strict=True):
+            assert p == pytest.approx(list(m.posterior_of(record).values()), abs=1e-9), record
+    (refused,) = computed((models[1], [{"age": "old"}]))
+    assert refused == ['column "age": "old" is not a number']
+
+
 @pytest.mark.parametrize("positive", [None, False, True])
 def test_ties_go_to_the_first_class_and_to_a_positive_one_last(computed, positive):
     tally = tb.Tally.of({"x": ["u", "v", "u", "v"]}, [False, False, True, True])

@@ -1,8 +1,9 @@
 """A model as plain data that another language can compute with: its prior, and a term a column.
 
 The score of a class is its `log_prior` plus, for each column, the `exponent` times what its `term`
-gives for the value that it `reads`; no term is more than a table, a line or a parabola. Numbers
-that JSON has not are text: "-inf". `web/naive_bayes.js` computes with it.
+gives for the value that it `reads`; further views of a column, and columns together, are columns
+too, and may read several. No term is more than a table, a line or a parabola. Numbers that JSON has
+not are text: "-inf". `web/naive_bayes.js` computes with it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.errors import TallyBayesError, whole
-from tallybayes.families.terms import Lookup
+from tallybayes.families.terms import CellTerms, Lookup
 from tallybayes.model.column import ModelColumn
 from tallybayes.rendering.words import plain
 from tallybayes.tallies.blocks import Support
@@ -19,7 +20,7 @@ from tallybayes.tallies.blocks import Support
 if TYPE_CHECKING:
     from tallybayes.model.model import Model
 
-VERSION = 1
+VERSION = 2
 MOST_WORDS = 5_000
 
 
@@ -44,7 +45,7 @@ def payload_of(model: Model, most_words: int) -> dict[str, Any]:
 def _column(column: ModelColumn, most_words: int) -> dict[str, Any]:
     """Return the term of a unit, the column that it reads, and what that can be."""
     support, default, kind = column.support, Support(), column.factor.kind
-    if len(column.reads) > 1 or not kind.takes_plain_values:
+    if not kind.takes_plain_values:
         raise _unknown(column, f"{kind!r} makes something else of the values")
     term = column.factor.parameters.term(column.unit)
     if term is None:  # its family does not say it: a table of the known values
@@ -53,10 +54,12 @@ def _column(column: ModelColumn, most_words: int) -> dict[str, Any]:
             raise _unknown(column, f"{family} is only known by the log_prob of its parameters")
         rows = column.log_prob(support.values).tolist()
         term = Lookup(dict(zip(support.values, rows, strict=True)), len(column.classes))
+    if isinstance(term, CellTerms):  # its columns say what they can be
+        support = default
     told = {each.name: getattr(support, each.name) for each in fields(Support)}
     return {
         "name": column.name,
-        "reads": column.reads[0],
+        "reads": column.reads,
         "exponent": column.exponent,
         "support": {k: v for k, v in told.items() if v != getattr(default, k)},
         "term": term.payload(most_words),

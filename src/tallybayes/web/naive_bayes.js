@@ -24,9 +24,17 @@ const FORMS = {
     return row;
   },
   steps(term, x) {
-    const value = real(x);
-    const place = term.edges.findIndex((edge) => value <= edge);
-    return term.rows[place < 0 ? term.edges.length : place];
+    return term.rows[intervalOf(term.edges, x)];
+  },
+  cells(term, values) {
+    let at = 0;
+    for (const [k, part] of term.parts.entries()) {
+      const known = part.edges ? part.edges.length + 1 : Math.max(part.values.length, 1);
+      const code = isMissing(values[k]) ? (part.missing ? known : -1) : codeOf(part, values[k]);
+      if (code < 0) return term.rows[0].map(() => 0);
+      at = at * (known + part.missing) + code;
+    }
+    return term.rows[at];
   },
   quadratic(term, x) {
     if (term.log && real(x) <= 0) return term.mean.map(() => 0);
@@ -48,6 +56,18 @@ const FORMS = {
     return sums;
   },
 };
+
+function intervalOf(edges, x) {
+  const value = real(x);
+  const place = edges.findIndex((edge) => value <= edge);
+  return place < 0 ? edges.length : place;
+}
+
+/* The code of a value where it is looked at together with others; -1 if it was never seen. */
+function codeOf({ edges, values }, x) {
+  if (edges) return intervalOf(edges, x);
+  return values.length ? values.map(comparable).indexOf(comparable(x)) : 0;
+}
 
 function real(x) {
   const value = comparable(x);
@@ -116,16 +136,18 @@ function bucket(word, n) {
 /* What each column adds to the score of each class: a row a column, in the order of
    `model.columns`, up to a number that is the same in all classes. */
 export function terms(model, record) {
-  const known = new Set([model.target, ...model.columns.map((column) => column.reads)]);
+  const known = new Set([model.target, ...model.columns.flatMap((column) => column.reads)]);
   for (const name of Object.keys(record))
     if (!known.has(name)) throw new RangeError(`there is no column ${JSON.stringify(name)}`);
   return model.columns.map(({ reads, exponent, term }) => {
-    const value = Object.hasOwn(record, reads) ? record[reads] : null;
-    if (isMissing(value)) return model.classes.map(() => 0);
+    const values = reads.map((name) => (Object.hasOwn(record, name) ? record[name] : null));
+    const cells = term.form === "cells"; // which may count a missing value, too
+    if (!cells && isMissing(values[0])) return model.classes.map(() => 0);
     try {
-      return FORMS[term.form](term, value).map((log) => times(exponent, log));
+      const logs = FORMS[term.form](term, cells ? values : values[0]);
+      return logs.map((log) => times(exponent, log));
     } catch (error) {
-      error.message = `column ${JSON.stringify(reads)}: ${error.message}`;
+      error.message = `column ${reads.map((name) => JSON.stringify(name))}: ${error.message}`;
       throw error;
     }
   });
