@@ -325,16 +325,15 @@ def _without(text: str, places: Sequence[tuple[int, int]]) -> str:
     return text.strip()
 
 
-_Units = Mapping[str, ModelColumn]
+_Lines = Mapping[str, ModelColumn]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
     """Looks for changes by the terms of the score, and puts them to the model.
 
-    `wanted` are the places of the classes of which one shall be the answer, `terms` what each unit
-    adds to the score of the record, and `readers` the units that read a column: its own, its
-    views, and those of columns together.
+    `wanted` are the places of the classes of which one shall be the answer, `terms` what columns,
+    and columns together, add to the score of the record, and `readers` those that read a column.
     """
 
     model: Model
@@ -350,11 +349,10 @@ class _Search:
     ) -> _Search:
         """Prepare the search from the explanation of the record."""
         readers: dict[str, list[ModelColumn]] = {}
-        for unit in model.units.values():
-            for name in unit.reads:
-                readers.setdefault(name, []).append(unit)
-        parts = [part for line in found.terms for part in line.parts or (line,)]
-        terms = {part.column: np.array(part.log_likelihood) for part in parts}
+        for each in (*model.columns(), *model.joints()):
+            for name in each.reads:
+                readers.setdefault(name, []).append(each)
+        terms = {line.column: np.array(line.log_likelihood) for line in found.terms}
         return cls(model, record, wanted, terms, readers, np.array(found.joint))
 
     def judged(self, joint: Floats) -> tuple[Mask, Floats]:
@@ -374,24 +372,24 @@ class _Search:
         return self.model.joint_log_likelihood({name: [x] for name, x in record.items()})
 
     def reading(self, *columns: str) -> dict[str, ModelColumn]:
-        """Return all that reads any of some columns, by name."""
-        return {unit.name: unit for name in columns for unit in self.readers[name]}
+        """Return all that reads any of some columns, by what it is about."""
+        return {each.subject: each for name in columns for each in self.readers[name]}
 
-    def rest(self, units: _Units) -> Floats:
-        """Return the score of the record without some units."""
+    def rest(self, some: _Lines) -> Floats:
+        """Return the score of the record without what some add."""
         if np.isfinite(self.joint).all():
-            return np.asarray(self.joint - np.sum([self.terms[name] for name in units], axis=0))
-        others = [self.model.log_prior, *(x for n, x in self.terms.items() if n not in units)]
+            return np.asarray(self.joint - np.sum([self.terms[name] for name in some], axis=0))
+        others = [self.model.log_prior, *(x for n, x in self.terms.items() if n not in some)]
         return np.asarray(np.sum(others, axis=0))
 
-    def said(self, units: _Units, changes: Mapping[str, Sequence[Any]]) -> Floats:
-        """Return what some units add to the score of the record with other values in columns."""
+    def said(self, some: _Lines, changes: Mapping[str, Sequence[Any]]) -> Floats:
+        """Return what some add to the score of the record with other values in columns."""
         (n,) = {len(values) for values in changes.values()}
         logs = np.zeros((n, len(self.model.classes)))
-        for unit in units.values():
-            columns = [changes.get(name, [self.record.get(name)] * n) for name in unit.reads]
+        for each in some.values():
+            columns = [changes.get(name, [self.record.get(name)] * n) for name in each.reads]
             several = len(columns) > 1
-            logs += unit.evidence([*zip(*columns, strict=True)] if several else columns[0])
+            logs += each.evidence([*zip(*columns, strict=True)] if several else columns[0])
         return logs
 
     def enough(self, options: _Options, fixed: Mapping[str, Any] | None = None) -> list[Any]:
@@ -400,12 +398,12 @@ class _Search:
         Other columns may have been changed already, and are `fixed`.
         """
         name, fixed = options.column.name, fixed or {}
-        units = self.reading(name, *fixed)
-        rest = self.rest(units)
+        changed = self.reading(name, *fixed)
+        rest = self.rest(changed)
 
         def judge(values: Sequence[Any]) -> tuple[Mask, Floats]:
             others = {column: [value] * len(values) for column, value in fixed.items()}
-            return self.judged(rest + self.said(units, {name: values, **others}))
+            return self.judged(rest + self.said(changed, {name: values, **others}))
 
         hit, chance = judge(options.values)
         at, start = np.flatnonzero(hit), options.start
@@ -446,9 +444,9 @@ class _Search:
         """Go through the best changes of two columns, of which neither is enough alone."""
         judged = []
         for each in options:
-            units = self.reading(each.column.name)
-            said = self.said(units, {each.column.name: each.values})
-            judged.append(self.judged(self.rest(units) + said))
+            own = self.reading(each.column.name)
+            said = self.said(own, {each.column.name: each.values})
+            judged.append(self.judged(self.rest(own) + said))
         order = sorted(range(len(options)), key=lambda k: -judged[k][1].max())[:COLUMNS]
         tried = []
         for k in sorted(order):
@@ -476,7 +474,7 @@ class _Search:
         a, b = one.column.name, other.column.name
         of_a, of_b = self.reading(a), self.reading(b)
         both = {name: of_a.pop(name) for name in of_a.keys() & of_b}
-        of_b = {name: unit for name, unit in of_b.items() if name not in both}
+        of_b = {name: each for name, each in of_b.items() if name not in both}
         logs = self.said(of_a, {a: one.values})[:, None] + self.said(of_b, {b: other.values})
         if both:
             firsts, seconds = zip(*product(one.values, other.values), strict=True)
