@@ -65,6 +65,21 @@ def test_columns_are_independent_within_a_class():
     assert abs(correlation) < 5 / np.sqrt(N)
 
 
+def test_columns_that_are_counted_together_draw_nothing_but_judge_what_is_given():
+    bits = RNG.integers(0, 2, (400, 2))
+    table = {"a": np.array(["n", "y"])[bits[:, 0]], "b": np.array(["n", "y"])[bits[:, 1]]}
+    same = bits[:, 0] == bits[:, 1]
+    model = tb.SemiNaiveBayes(joints=[("a", "b")]).fit(table, same).model_
+    plain = tb.NaiveBayes().fit(table, same).model_
+    drawn, naive = (each.sample(N, {"class": True}, seed=4) for each in (model, plain))
+    for name in table:
+        np.testing.assert_array_equal(drawn[name], naive[name])
+    close(np.mean(drawn["a"] == drawn["b"]), 0.5)  # though all rows of the class have the same
+    given = model.sample(N, {"a": "y", "b": "n"}, seed=4)
+    close(np.mean(given["class"]), model.posterior_of({"a": "y", "b": "n"})[True])
+    assert np.mean(given["class"]) < 0.05
+
+
 def test_a_sample_has_every_column_in_order_and_the_target_last():
     drawn = MODEL.sample(7)
     assert list(drawn) == [*TABLE, "letter"]

@@ -142,7 +142,7 @@ class Working(Renderable):
         known = [each for each in known if not idle or each.value != 0]
         values = [f"{_line(each.column)} = {_line(each.value)}" for each in known[:MOST_NAMED]]
         values += ["..."] if len(known) > MOST_NAMED else []
-        values += [f"and {idle} columns of 0"] if idle else []
+        values += [f"and {counted(idle, 'column')} of 0"] if idle else []
         what = ", ".join(values) or "a record of which nothing is known"
         return f"{_line(self.explanation.target)}, worked out for {what}"
 

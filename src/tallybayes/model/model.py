@@ -346,7 +346,12 @@ class Model:
     def sample(
         self, n: int, given: Mapping[str, Any] | None = None, seed: Any = None
     ) -> dict[str, Array]:
-        """Draw whole plausible records.
+        """Draw whole plausible records: a class by the prior, then each column by itself.
+
+        Within a class columns are independent, as naive Bayes takes them to be. Further views of a
+        column, and columns that are counted together, draw nothing: a model with weights for them
+        tells classes apart, but says not how rows come about. They have their say where values are
+        given, for these change how probable the classes are.
 
         Parameters
         ----------
