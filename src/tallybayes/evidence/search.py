@@ -2,63 +2,53 @@
 
 Each column is counted in several ways at once: as its own kind, cut finely and smoothed more or
 less, cut where the classes differ, and whether it is missing. A few pairs and triples of columns
-are counted together. Candidates are screened first: at the fitted weights the term t of a
-candidate has the slope g = sum of (t of the row's class - its mean over the classes) and the bend
-h = sum of its variance over the classes, so that its weight would gain about g^2 / 2h nats of
-log-loss. All terms are those of leave-one-out, so a candidate that repeats the rows gains nothing.
+are counted together: those that a screen at the fitted weights finds (`validation.joint_screen`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
-from tallybayes.batches import Cells, encode_classes
+from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
-from tallybayes.evidence.weights import JOINT, EvidenceProblem
+from tallybayes.evidence.weights import EvidenceProblem
 from tallybayes.families.bins import entropy_edges
-from tallybayes.families.interaction import CellCounts, Interaction
-from tallybayes.kernels.choice import loops_for
-from tallybayes.kernels.threads import over_rows
 from tallybayes.kinds import Categories, Intervals, Joint, Part
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import HeldOut
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.schema import Schema
-from tallybayes.sources import Source, SparseMatrix
+from tallybayes.sources import Source
 from tallybayes.sources.labels import Label
 from tallybayes.sources.tables import taken
 from tallybayes.tallies.labelled_rows import LabelledRows
-from tallybayes.tokenizer import Words
 from tallybayes.validation.calibration import no_closed_form
+from tallybayes.validation.joint_screen import (
+    FALSE,
+    LEAST_GAIN,
+    MANY,
+    CutColumns,
+    JointScreen,
+    Unit,
+    equal_parts,
+    least_gain_of_triples,
+    title_of,
+)
 from tallybayes.validation.leave_one_out import LeaveOneOut
 
 Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
 Joints = Literal["auto"] | Sequence[Sequence[str]] | None
 
 MOST_ROWS = 100_000  # that are looked at to choose and to weigh; all are counted
-MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
 FINE, FINER = 30, 60  # parts of a smooth view
-ALONE = 5.0  # times as many rows as parts have on average: a number that nothing is smoothed with
 WIDTHS = {0.3: "smooth parts", 1.0: "smoother parts"}  # bandwidth of ranks, times n^(-1/5)
-LEAST_GAIN = 4.0  # nats, of a joint
-TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
-FALSE = 0.05  # share of joints that are found by chance
-MOST_CELLS = 4_000  # of a joint
 MOST_TOGETHER = 3  # columns
-FEW_COLUMNS = 16  # of which all triples are tried
-STRONGEST = 20  # pairs that triples are built from, where there are more columns
-LEAST_MOST = 30  # joints of each size that may be added, of however few columns
 LEAST_WEIGHT = 1e-6
 LEFT_OUT: HeldOut = "leave-one-out"
 CHOSEN_ON_ALL = "views and joints were chosen on all rows; cross_val chooses them anew in each fold"
@@ -103,11 +93,12 @@ def weigh_evidence(
         w = None if w is None else np.asarray(w)[some]
     search = _Search(source, y, w, schema, recipe)
     if joints == "auto":
-        search.add(list(search.pairs()), LEAST_GAIN, FALSE)
-        triples = list(search.triples())
-        search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE)
+        search.add(list(search.columns.pairs()), LEAST_GAIN, FALSE)
+        pairs = [unit for unit in search.units if len(unit[0]) == 2]
+        triples = list(search.columns.triples(pairs))
+        search.add(triples, least_gain_of_triples(len(triples)), FALSE)
     else:
-        search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
+        search.add([unit for names in stated for unit in search.columns.unit(names, 5)], -1.0)
     return search.outcome()
 
 
@@ -129,27 +120,8 @@ class _Search:
 
     def __init__(self, source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe) -> None:
         self.schema, self.positive = schema, recipe.positive
-        self.cells = Cells(source, schema.names, (), (), slice(0, source.n_rows))
-        self.place = {str(name): k for k, name in enumerate(schema.names)}
         weights = np.ones(source.n_rows) if w is None else np.asarray(w, np.float64)
-        self.counted = weights > 0.0
-        self.weighted = bool((weights[self.counted] != 1.0).any())
-        self.n = int(self.counted.sum())
-        self.usable = [] if isinstance(source, SparseMatrix) else [
-            str(name) for name, kind, _ in schema if not isinstance(kind, Words)
-        ]  # fmt: skip
-        columns = {name: self.cells.column(place) for name, place in self.place.items()}
-        self.numbers = {
-            name: np.asarray(self.cells.numbers(self.place[name]), np.float64)
-            for name in self.usable
-            if columns[name].type in ("integer", "float")
-        }
-        self.gaps = {
-            name: bool(self.cells.missing(self.place[name])[self.counted].any())
-            for name in self.usable
-        }
-        self._parts: dict[tuple[str, int], Part] = {}
-        self._codes: dict[tuple[str, Part], Array] = {}
+        self.columns = CutColumns(source, schema, weights > 0.0)
         self.units = list(self._views(*encode_classes(y, source.n_rows), w))
         self.gains: dict[str, float] = {}
         data = LabelledRows.of(source, _with_units(schema, self.units), y, w)
@@ -157,156 +129,63 @@ class _Search:
         if closed is None:
             raise no_closed_form("evidence")
         terms, exact = closed
-        self.rows = np.flatnonzero(exact & (terms.w > 0.0))
+        rows = np.flatnonzero(exact & (terms.w > 0.0))
         self.names, self.classes = list(terms.names), terms.classes
-        self.y, self.w = terms.y[self.rows], terms.w[self.rows]
+        y, w = terms.y[rows], terms.w[rows]
+        self.screen = JointScreen(self.columns, rows, y, w, len(self.classes))
         # the curve of numbers that have smooth views has to earn its weight, as joints have
         smooth = [names[0] for names, parts in self.units if parts[0].smooth]
-        some = terms.terms[self.rows], terms.log_prior[self.rows]
-        self.problem = EvidenceProblem(*some, self.y, self.w, np.isin(self.names, smooth))
+        some = terms.terms[rows], terms.log_prior[rows]
+        self.problem = EvidenceProblem(*some, y, w, np.isin(self.names, smooth))
         self.found = self.problem.solved()
-
-    def part(self, name: str, into: int) -> Part:
-        """Return how a column is cut: numbers into about so many parts of equal size."""
-        into = into if name in self.numbers else 0
-        if (name, into) not in self._parts:
-            if into:
-                edges, _ = equal_parts(self.numbers[name][self.counted], into)
-                part = Part(edges=edges, missing=self.gaps[name], name=f"{into} parts")
-            else:
-                codes, labels = self.cells.codes(self.place[name])
-                there = np.unique(codes[(codes >= 0) & self.counted]).tolist()
-                values = tuple(sorted(labels[k] for k in there))
-                part = Part(values=values, missing=self.gaps[name])
-            self._parts[name, into] = part
-        return self._parts[name, into]
 
     def _views(self, y: Array, classes: Sequence[Label], w: Any) -> Iterator[Unit]:
         """Go through the further views of single columns."""
-        for name in self.usable:
+        columns = self.columns
+        for name in columns.usable:
             kind = self.schema.kind(name)
-            if name in self.numbers and not isinstance(kind, Categories | Intervals):
-                x = self.numbers[name]
+            if name in columns.numbers and not isinstance(kind, Categories | Intervals):
+                x, many = columns.numbers[name], columns.n >= MANY
                 # of few rows the cuts know each row's class too well
-                edges = entropy_edges(x, y, len(classes), w) if self.n >= MANY else np.empty(0)
+                edges = entropy_edges(x, y, len(classes), w) if many else np.empty(0)
                 if len(edges):
                     yield (name,), (Part(edges=tuple(edges), name="supervised parts"),)
-                fine, alone = equal_parts(x[self.counted], FINE if self.n < MANY else FINER)
+                fine, alone = equal_parts(x[columns.counted], FINER if many else FINE)
                 for width, called in WIDTHS.items() if len(fine) else ():
-                    smooth = width * self.n**-0.2
+                    smooth = width * columns.n**-0.2
                     yield (name,), (Part(edges=fine, smooth=smooth, alone=alone, name=called),)
-            if self.gaps[name]:
+            if columns.gaps[name]:
                 yield (name,), (Part(missing=True),)
 
-    def pairs(self) -> Iterator[Unit]:
-        """Go through the pairs of columns that could be counted."""
-        for into in (5, 3, 9, 20) if self.n >= MORE else (5, 3, 9):
-            for names in combinations(self.usable, 2):
-                if into == 5 or any(name in self.numbers for name in names):
-                    yield from self.unit(names, into)
-
-    def triples(self) -> Iterator[Unit]:
-        """Go through the triples of columns that could be counted."""
-        order = {name: k for k, name in enumerate(self.usable)}
-        some: set[tuple[str, ...]] = set()
-        if len(order) <= FEW_COLUMNS:
-            some = set(combinations(self.usable, 3))
-        else:
-            pairs = [names for names, _ in self.units if len(names) == 2][:STRONGEST]
-            for pair in pairs:
-                triples = ({*pair, other} for other in self.usable if other not in pair)
-                some |= {tuple(sorted(triple, key=order.__getitem__)) for triple in triples}
-        for names in sorted(some, key=lambda triple: [order[name] for name in triple]):
-            yield from self.unit(names, 5 if self.n >= MANY else 3)
-
-    def unit(self, names: tuple[str, ...], into: int) -> Iterator[Unit]:
-        """Return columns that are looked at together, unless they have too many cells, or one."""
-        for name in names:
-            self.schema.place_of(name)
-        parts = tuple(self.part(name, into) for name in names)
-        sizes = [part.size for part in parts]
-        if min(sizes) > 1 and np.prod(sizes) <= MOST_CELLS:
-            yield names, parts
-
-    def _counted(self, unit: Unit) -> tuple[Array, Floats, Floats]:
-        """Return the cell of each row, the terms of cells, and each row's own class's without it.
-
-        The terms are by cell and class.
-        """
-        at, known = np.zeros(len(self.y), np.int64), np.ones(len(self.y), bool)
-        for name, part in zip(*unit, strict=True):
-            codes = self._codes.get((name, part))
-            if codes is None:
-                codes = part.codes(self.cells, self.place[name])[self.rows].astype(np.int32)
-                self._codes[name, part] = codes
-            at = at * part.size + codes
-            known &= codes >= 0
-        shape = tuple(part.size for part in unit[1])
-        cells, n_classes = math.prod(shape), len(self.classes)
-        w = self.w if known.all() else np.where(known, self.w, 0.0)
-        places = self.y * cells + np.where(known, at, 0)
-        n: Floats = np.bincount(places, w, n_classes * cells).astype(np.float64)
-        at = np.where(known, at, -1)
-        counts = CellCounts(Interaction(), n.reshape(n_classes, *shape), unit[1])
-        own = counts.own(at, self.y, self.w if self.weighted else None)
-        return at, np.ascontiguousarray(counts.table().T), own
-
-    def _terms(self, unit: Unit) -> Floats:
-        """Return the leave-one-out terms of columns together, by row and class."""
-        at, table, own = self._counted(unit)
-        terms = np.where((at >= 0)[:, None], table[at], 0.0)
-        terms[np.arange(len(self.y)), self.y] = own
-        return terms
-
     def add(self, candidates: Sequence[Unit], least: float, false: float = 1.0) -> None:
-        """Add the candidates that promise to gain at least so much, and weigh everything again.
-
-        By Benjamini and Hochberg's rule no more than a share of them are `false`: found by chance,
-        since many are tried.
-        """
+        """Add the candidates that promise to gain at least so much, and weigh everything again."""
         shares, _ = self.problem.posterior(self.found.weights, self.found.constants)
         posterior = np.concatenate([1.0 - shares.sum(axis=0, keepdims=True), shares])
-        posterior = np.ascontiguousarray(posterior.T)
         units = [unit for unit in candidates if unit not in self.units]
-        n_cells = len(units) * posterior.size
-        some = over_rows(
-            lambda some: [self._gain(unit, posterior, n_cells) for unit in units[some]],
-            len(units), n_cells,
-        )  # fmt: skip
-        gains = [gain for part in some for gain in part]
-        ordered = sorted(zip(gains, units, strict=True), key=lambda pair: -pair[0])
-        p = ndtr(-np.sqrt(2.0 * np.array([gain for gain, _ in ordered])))
-        enough = np.flatnonzero(p <= false * np.arange(1, len(p) + 1) / max(len(p), 1))
-        most = min(enough.max(initial=-1) + 1, max(2 * len(self.place), LEAST_MOST))
-        best = [(gain, unit) for gain, unit in ordered[:most] if gain > least]
+        best = self.screen.promising(units, posterior.T, least, false)
         if not best:
             return
-        for gain, unit in best:
+        for unit, gain in best:
             self.units.append(unit)
-            self.names.append(_title(unit))
-            self.gains[_title(unit)] = gain
-        terms = np.stack([self._terms(unit) for _, unit in best], axis=1)
+            self.names.append(title_of(unit))
+            self.gains[title_of(unit)] = gain
+        terms = np.stack([self.screen.terms(unit) for unit, _ in best], axis=1)
         self.problem = self.problem.with_joints(terms)
         self.found = self.problem.solved(self.found.weights, self.found.constants)
-
-    def _gain(self, unit: Unit, posterior: Floats, n_cells: int) -> float:
-        """Return what a weight of a joint term would gain, about, in nats."""
-        at, table, own = self._counted(unit)
-        test = loops_for(n_cells).score_test
-        slope, bend = test(at, self.y, self.w, table, own, posterior)
-        return float(slope * slope / 2.0 / (bend + JOINT)) if slope > 0.0 else 0.0
 
     def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights."""
         weights = dict(zip(self.names, self.found.weights.tolist(), strict=True))
-        kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]
-        dropped = {_title(unit) for unit in self.units if unit not in kept}
+        kept = [unit for unit in self.units if weights[title_of(unit)] > LEAST_WEIGHT]
+        dropped = {title_of(unit) for unit in self.units if unit not in kept}
         weights = {name: weight for name, weight in weights.items() if name not in dropped}
-        plain = self.problem.judged(np.where(np.isin(self.names, list(self.place)), 1.0, 0.0))
+        own = np.isin(self.names, list(self.columns.place))
+        plain = self.problem.judged(own.astype(np.float64))
         proba = self.problem.left_out(self.found)
-        w = self.w if self.weighted else None
+        of = self.screen
+        w = of.w if of.weighted else None
         fitted = Predictions(
-            self.classes, self.y, proba.argmax(axis=1), proba, w, self.rows, held_out=LEFT_OUT,
+            self.classes, of.y, proba.argmax(axis=1), proba, w, of.rows, held_out=LEFT_OUT,
             positive=self.positive, notes=(CHOSEN_ON_ALL,),
         )  # fmt: skip
         calibration = Calibration(
@@ -317,7 +196,7 @@ class _Search:
             loss_before=plain.loss,
             accuracy=fitted.score("accuracy"),
             accuracy_before=plain.accuracy,
-            rows=len(self.rows),
+            rows=len(of.rows),
             constants=dict(zip(self.classes, self.found.constants.tolist(), strict=True)),
         )
         gains = {name: gain for name, gain in self.gains.items() if name in weights}
@@ -330,26 +209,3 @@ def _with_units(schema: Schema, units: Sequence[Unit]) -> Schema:
         return schema
     kind = Joint(tuple(parts for _, parts in units))
     return schema.with_extra(kind, *(names for names, _ in units))
-
-
-def _title(unit: Unit) -> str:
-    names, parts = unit
-    return Joint((parts,)).title(names)
-
-
-def equal_parts(x: Floats, n: int) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Return where numbers are cut into about n parts, and which parts are one frequent number.
-
-    A number that has more rows than a part of equally many would is a part of its own; the others
-    are cut into parts of equally many rows.
-    """
-    values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
-    frequent = counts * n > counts.sum()
-    light = np.where(frequent, 0, counts)
-    room = max((n - int(frequent.sum())) / max(int(light.sum()), 1), 0.0)
-    place = np.floor((np.cumsum(light) - light / 2.0) * room)
-    place = np.where(frequent, -1.0, place)  # two frequent neighbours are two parts
-    cut = (place[1:] != place[:-1]) | frequent[1:]
-    part = np.concatenate([[0], np.cumsum(cut)]) if len(values) else np.zeros(0, np.int64)
-    alone = frequent & (counts * (1 + cut.sum()) > ALONE * counts.sum())
-    return tuple(values[:-1][cut].tolist()), tuple(part[alone].tolist())

@@ -13,6 +13,13 @@ classes (b rises with the log odds of the own class against the rest), whatever 
 95 % interval is Fisher's, with the variance 1.06 / (n - k - 2) of ranks (Fieller, Hartley and
 Pearson 1957) for n rows of k classes.
 
+What columns say together. Columns that were counted together would add a term to the score, what
+they say beyond what each says alone. Those that promise to help are found by `joint_screen`, at the
+posteriors that the columns have with the best exponents (`calibration="weights"`), so that what
+columns repeat is not taken for what they say together; of `SemiNaiveBayes`, at its own. What they
+gain is the log-loss of the rows now, less that with their term at its best weight, of which each
+row's counts leave out the row itself.
+
 What columns look like. With the model's mean and standard deviation of each class, z = (x - mean_c)
 / sd_c of a Gaussian column would be standard normal. How far it is from that is told by the
 correlation of the sorted z with the normal quantiles of their places (Filliben 1975). Below 0.985
@@ -37,10 +44,19 @@ from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
 from tallybayes.sources import Source, SparseMatrix, as_source, taken
 from tallybayes.sources.weights import weights_of
+from tallybayes.validation.calibration import weighed
 from tallybayes.validation.held_out_terms import Array, Floats, Mask, is_joint
+from tallybayes.validation.joint_screen import (
+    FALSE,
+    LEAST_GAIN,
+    CutColumns,
+    JointScreen,
+    least_gain_of_triples,
+)
 
 MOST_CELLS = 40_000_000  # rows times columns times classes
 MOST_COLUMNS = 200  # that are paired, or held against a bell curve: those that tell most
+MOST_TRIED = 40  # columns that are looked at together: those that tell most
 MOST_LINES, MOST_NAMED = 20, 6
 LONGEST = 100  # characters of what is named in a sentence
 WORTH = 0.01  # share of what there is to know
@@ -66,6 +82,10 @@ TABLES = {
         "columns that say the same thing within the classes",
         {"column": "label", "with": "label", "rank correlation": "score", "at least": "score",
          "rows": "count"},
+    ),
+    "joints": (
+        "columns that would help if they were counted together",
+        {"columns": "text", "nats": "score", "nats a row": "score", "best weight": "score"},
     ),
     "normality": (
         "columns that are taken for normal",
@@ -126,6 +146,21 @@ class DependentPair:
 
 
 @dataclass(frozen=True, slots=True)
+class PromisingJoint:
+    """Columns ("age x income") that would help if they were counted together.
+
+    With the best weight for what they say together the log-loss of all rows would be lower by
+    `gain` nats, `per_row` on average. `columns` are what `SemiNaiveBayes(joints=[...])` takes.
+    """
+
+    title: str
+    gain: float
+    per_row: float
+    weight: float
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnShape:
     """The shape of a column that the model takes for normal, or log-normal, said in a `word`.
 
@@ -162,8 +197,11 @@ class Diagnosis(Renderable):
     dependence
         Pairs of columns whose evidence goes together within the classes, the strongest first: see
         `DependentPair`.
+    joints
+        Pairs and triples of columns that would help if they were counted together, what gains most
+        first: see `PromisingJoint`.
     normality
-        The shapes of the columns that are taken for normal: see `ColumnShape`.
+        The shapes of the columns that are taken for normal and nothing else: see `ColumnShape`.
     warnings
         What to do something about: columns that repeat each other, mislead, or are not normal.
     notes
@@ -174,6 +212,7 @@ class Diagnosis(Renderable):
     entropy: float
     information: tuple[ColumnInformation, ...]
     dependence: tuple[DependentPair, ...]
+    joints: tuple[PromisingJoint, ...]
     normality: tuple[ColumnShape, ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
@@ -210,7 +249,8 @@ def diagnose(
 
     It says how much each column tells of the class, warns where two columns say the same thing
     twice (their evidence is then counted twice), and where a column that the model takes for
-    normal is not, with the family to try.
+    normal is not, with the family to try; and it names columns that would help if they were counted
+    together, as `SemiNaiveBayes` does, and by how much.
 
     Parameters
     ----------
@@ -240,7 +280,8 @@ def diagnose(
 'around' (1.00); drop the second of each pair, or use calibration="weights"
     """
     rows = _Rows.of(fitted, X, y, sample_weight, most_rows, seed)
-    n, told = len(rows.w), rows.told()
+    columns = rows.columns()
+    n, told = len(rows.w), rows.told(columns)
     notes = list(rows.notes)
     if len(told) > MOST_COLUMNS:
         notes.append(f"only the {MOST_COLUMNS} columns that tell most were held to each other")
@@ -248,15 +289,27 @@ def diagnose(
         notes.append(f"too few rows to see which columns repeat each other: {PAIRED} are needed")
     information = tuple(each for each, _ in told)
     pairs = _dependence(rows, told[:MOST_COLUMNS])
-    shapes = _shapes(rows, [each.column for each in information])
+    names = [each.column for each in information]
+    joints, shapes = _joints(rows, columns, names[:MOST_TRIED]), _shapes(rows, names)
+    notes += _advice(joints)
     warnings = tuple(_warnings(information, pairs, shapes))
-    return Diagnosis(n, rows.entropy, information, pairs, shapes, warnings, tuple(notes))
+    return Diagnosis(n, rows.entropy, information, pairs, joints, shapes, warnings, tuple(notes))
+
+
+class _Columns(NamedTuple):
+    """What columns are taken for, and what they say of rows, by row, column and class."""
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    terms: Floats
+    present: Mask
 
 
 class _Rows(NamedTuple):
     """A model, and labelled rows as it reads them; weights are above 0, and 1 at most."""
 
     model: Model
+    source: Source
     batch: Batch
     y: Array
     w: Floats
@@ -286,8 +339,9 @@ class _Rows(NamedTuple):
             notes.append(f"{most:,} of {len(rows):,} rows were looked at, drawn at random")
             rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
         w = w[rows] / w[rows].max()
-        blocks = _encoded(model, source, rows)
-        return cls(model, Batch(slice(0, len(rows)), blocks), codes[rows], w, tuple(notes))
+        batch = Batch(slice(0, len(rows)), _encoded(model, source, rows))
+        source = source if len(rows) == source.n_rows else taken(source, rows)
+        return cls(model, source, batch, codes[rows], w, tuple(notes))
 
     @property
     def shares(self) -> Floats:
@@ -301,30 +355,47 @@ class _Rows(NamedTuple):
         there = self.shares[self.shares > 0.0]
         return float(-(there * np.log2(there)).sum()) + 0.0
 
-    def told(self) -> list[tuple[ColumnInformation, Floats]]:
-        """Return what the units tell, all in all and row by row (NaN without a value).
+    @property
+    def weighed(self) -> bool:
+        """Whether the model has weights for columns, several views of them, and joints."""
+        return self.model.calibration is not None and self.model.calibration.how == "evidence"
 
-        The most telling comes first, and of equals the first column.
-        """
-        n_classes = len(self.model.classes)
-        names, labels, first, parts, there = [], [], [], [], []
-        place = {str(name): k for k, name in enumerate(self.model.schema.names)}
+    def columns(self) -> _Columns:
+        """Return what the columns say of the rows; what is counted of several is no column."""
+        schema, n_classes = self.model.schema, len(self.model.classes)
+        names: list[str] = []
+        labels, parts, there = [], [], []
         for factor in self.model.factors:
-            block, columns = factor.block_of(self.batch), [str(name) for name in factor.names]
-            known = _present(block)
+            block, known = factor.block_of(self.batch), _present(factor.block_of(self.batch))
+            parameters = factor.scored if self.weighed else factor.parameters
             if is_joint(factor, block):
                 known = np.asarray(known.any(axis=1, keepdims=True))
                 out = np.zeros((len(self.y), n_classes))
-                factor.parameters.add_log_likelihood(block, out)
+                parameters.add_log_likelihood(block, out)
                 parts.append(out[:, None])
                 names.append(factor.title)
             else:
-                parts.append(factor.parameters.log_prob(block))
-                names += columns
+                subjects = schema.subjects_of(schema.groups[factor.group])
+                parts.append(parameters.log_prob(block))
+                names += [str(subjects[place]) for place in factor.places]
             there.append(known)
             labels += [factor.label] * known.shape[1]
-            first += [place.get(name, 0) for name in columns[: known.shape[1]]]
         terms, present = np.concatenate(parts, axis=1), np.concatenate(there, axis=1)
+        if schema.extra:
+            own = set(names[: -sum(map(len, schema.extra))])
+            places = {name: [k for k, x in enumerate(names) if x == name] for name in sorted(own)}
+            terms = np.stack([terms[:, some].sum(axis=1) for some in places.values()], axis=1)
+            present = np.stack([present[:, some].any(axis=1) for some in places.values()], axis=1)
+            names, labels = list(places), [labels[some[0]] for some in places.values()]
+        return _Columns(tuple(names), tuple(labels), terms, present)
+
+    def told(self, columns: _Columns) -> list[tuple[ColumnInformation, Floats]]:
+        """Return what columns tell, all in all and row by row (NaN without a value).
+
+        The most telling comes first, and of equals the first column.
+        """
+        terms, present, n_classes = columns.terms, columns.present, len(self.model.classes)
+        place = {str(name): k for k, name in enumerate(self.model.schema.names)}
         mixed = log_sum_exp((terms + safe_log(self.shares)).reshape(-1, n_classes))
         mixed = mixed.reshape(present.shape)
         own = terms[np.arange(len(self.y)), :, self.y]
@@ -337,8 +408,9 @@ class _Rows(NamedTuple):
         shares = means / self.entropy if self.entropy > 0.0 else np.zeros(len(means))
         bits[~present] = np.nan
         numbers = (each.tolist() for each in (means, errors, shares, present.sum(axis=0)))
-        information = list(map(ColumnInformation, names, labels, *numbers))
+        information = list(map(ColumnInformation, columns.names, columns.labels, *numbers))
         # which of two equals comes out a last digit ahead is chance
+        first = [place.get(name, 0) for name in columns.names]
         order = sorted(range(len(first)), key=lambda j: (-round(means[j], TIE), first[j]))
         return [(information[j], bits[:, j]) for j in order]
 
@@ -387,6 +459,7 @@ def _dependence(
     for i, j in np.argwhere(np.triu(low > LISTED, 1)).tolist():
         a, b = told[i][0], told[j][0]
         warned = bool(low[i, j] > WARNED) and a.is_informative and b.is_informative
+        warned &= not rows.weighed  # which takes care of it
         r, least = float(strength[i, j]), float(low[i, j])
         pairs.append(DependentPair(a.column, b.column, r, least, int(n[i, j]), warned))
     return tuple(sorted(pairs, key=lambda pair: -round(pair.strength, TIE)))
@@ -418,11 +491,49 @@ def _rank_correlations(bits: Floats, y: Array, w: Floats) -> tuple[Floats, Float
     return np.minimum(r, 1.0), np.where(effective < PAIRED, -1.0, low), mask.T @ mask
 
 
+def _joints(rows: _Rows, columns: _Columns, names: Sequence[str]) -> tuple[PromisingJoint, ...]:
+    """Return the columns that promise to help together, what gains most first."""
+    model, every = rows.model, np.arange(len(rows.y))
+    cut = CutColumns(rows.source, model.schema, rows.w > 0.0, names)
+    screen = JointScreen(cut, every, rows.y, rows.w, len(model.classes))
+    if rows.weighed:
+        logs = model.joint_of(rows.batch.blocks, len(every))
+    else:
+        terms = columns.terms
+        terms = terms if terms.shape[1] <= MOST_COLUMNS else terms.sum(axis=1, keepdims=True)
+        logs = weighed(terms, safe_log(model.prior), rows.y, rows.w)
+    logs -= log_sum_exp(logs)[:, None]
+    found = screen.promising(list(cut.pairs()), np.exp(logs), LEAST_GAIN, FALSE)
+    triples = list(cut.triples([unit for unit, _ in found]))
+    least = least_gain_of_triples(len(triples))
+    found += screen.promising(triples, np.exp(logs), least, FALSE)
+    best: dict[frozenset[str], PromisingJoint] = {}
+    for unit, _ in found:
+        gain, weight = screen.best_gain(unit, logs)
+        title, whole = " x ".join(unit[0]), frozenset(unit[0])
+        parts = sum(each.gain for names, each in best.items() if names < whole)
+        if gain > max(LEAST_GAIN, parts, best[whole].gain if whole in best else 0.0):
+            best[whole] = PromisingJoint(title, gain, gain / rows.w.sum(), weight, unit[0])
+    return tuple(sorted(best.values(), key=lambda joint: -joint.gain))
+
+
+def _advice(joints: Sequence[PromisingJoint]) -> list[str]:
+    """Say how columns are counted together."""
+    if not joints:
+        return []
+    best = joints[0]
+    return [
+        f"{listed([' with '.join(best.columns)], longest=LONGEST)} would help most, by "
+        f"{best.gain:.3g} nats of log-loss, {best.per_row:.3g} a row; SemiNaiveBayes() finds and "
+        f"weighs such columns, and joints=[{best.columns}] states which"
+    ]
+
+
 def _shapes(rows: _Rows, order: Sequence[str]) -> tuple[ColumnShape, ...]:
     """Return the shapes of the columns that are taken for normal, those that tell most first."""
     place = {name: k for k, name in enumerate(order)}
     shapes = []
-    for factor in rows.model.factors:
+    for factor in () if rows.weighed else rows.model.factors:
         block: Any = factor.block_of(rows.batch)
         z = factor.parameters.normal_residuals(block, rows.y)
         if z is None:
