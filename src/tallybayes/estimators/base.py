@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
+from tallybayes.evidence.diagnosis import diagnose
 from tallybayes.explanations import counterfactuals, explain, explain_all
 from tallybayes.model import Fitted, Model, Recipe
 from tallybayes.modelfile import Provenance, Stored, save
@@ -31,7 +32,6 @@ from tallybayes.sources.labels import Label
 from tallybayes.tallies import Tally
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.cross_validation import cross_val
-from tallybayes.validation.diagnosis import diagnose
 from tallybayes.validation.prepared import NeedsRefit, Prepared
 
 if TYPE_CHECKING:

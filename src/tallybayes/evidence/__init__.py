@@ -1,6 +1,10 @@
-"""Weighted evidence: views of columns, a few of them together, and a weight for each."""
+"""Weighted evidence: views of columns, a few of them together, and a weight for each; diagnosis."""
 
+from tallybayes.evidence.diagnosis import Diagnosis, diagnose
 from tallybayes.evidence.search import Joints, WeighedEvidence, weigh_evidence
 from tallybayes.evidence.weights import EvidenceProblem, EvidenceWeights
 
-__all__ = ["EvidenceProblem", "EvidenceWeights", "Joints", "WeighedEvidence", "weigh_evidence"]
+__all__ = [
+    "Diagnosis", "EvidenceProblem", "EvidenceWeights", "Joints", "WeighedEvidence", "diagnose",
+    "weigh_evidence",
+]  # fmt: skip

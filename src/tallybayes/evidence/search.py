@@ -16,6 +16,17 @@ from numpy.typing import NDArray
 
 from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
+from tallybayes.evidence.joint_screen import (
+    FALSE,
+    LEAST_GAIN,
+    MANY,
+    CutColumns,
+    JointScreen,
+    Unit,
+    equal_parts,
+    least_gain_of_triples,
+    title_of,
+)
 from tallybayes.evidence.weights import EvidenceProblem
 from tallybayes.families.bins import entropy_edges
 from tallybayes.kinds import Categories, Intervals, Joint, Part
@@ -29,17 +40,6 @@ from tallybayes.sources.labels import Label
 from tallybayes.sources.tables import taken
 from tallybayes.tallies.labelled_rows import LabelledRows
 from tallybayes.validation.calibration import no_closed_form
-from tallybayes.validation.joint_screen import (
-    FALSE,
-    LEAST_GAIN,
-    MANY,
-    CutColumns,
-    JointScreen,
-    Unit,
-    equal_parts,
-    least_gain_of_triples,
-    title_of,
-)
 from tallybayes.validation.leave_one_out import LeaveOneOut
 
 Array = NDArray[Any]

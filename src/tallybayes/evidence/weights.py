@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from tallybayes.evidence.joint_screen import JOINT
 from tallybayes.kernels.threads import over_rows
-from tallybayes.validation.joint_screen import JOINT
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -47,6 +47,14 @@ class EvidenceWeights:
     weights: Floats
     constants: Floats
     loss: float
+
+
+def _gaps(terms: Floats) -> Floats:
+    """Return by how much the other classes are ahead of the first, by class, row and term."""
+    with np.errstate(invalid="ignore"):
+        gaps = np.clip(terms[:, :, 1:] - terms[:, :, :1], -FAR, FAR)
+    gaps[np.isnan(gaps)] = 0.0  # impossible in both
+    return gaps.transpose(2, 0, 1)
 
 
 class Judged(NamedTuple):
@@ -76,8 +84,7 @@ class EvidenceProblem:
     ) -> None:
         n, k, c = terms.shape
         # against the first class, whose score is 0 then
-        gaps = np.clip(terms[:, :, 1:] - terms[:, :, :1], -FAR, FAR)
-        self.gaps = np.ascontiguousarray(gaps.transpose(2, 0, 1))
+        self.gaps = np.ascontiguousarray(_gaps(terms))
         self.prior = np.clip(log_prior[:, 1:] - log_prior[:, :1], -FAR, FAR).T
         self.y, self.w, self.joint = y, w, joint
         self.n, self.k, self.c = n, k, c
@@ -85,8 +92,7 @@ class EvidenceProblem:
     def with_joints(self, terms: Floats) -> EvidenceProblem:
         """Return the problem with further joint terms, by row, term and class."""
         more = copy(self)
-        gaps = np.clip(terms[:, :, 1:] - terms[:, :, :1], -FAR, FAR).transpose(2, 0, 1)
-        more.gaps = np.concatenate([self.gaps, gaps], axis=2)
+        more.gaps = np.concatenate([self.gaps, _gaps(terms)], axis=2)
         more.joint = np.append(self.joint, np.ones(terms.shape[1], bool))
         more.k = len(more.joint)
         return more

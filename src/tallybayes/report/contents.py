@@ -33,7 +33,7 @@ from tallybayes.sources.weights import weights_of
 from tallybayes.tallies import Tally
 
 if TYPE_CHECKING:
-    from tallybayes.validation.diagnosis import Diagnosis
+    from tallybayes.evidence.diagnosis import Diagnosis
 
 MOST_ROWS = 20_000  # that are kept to be looked at
 MOST_WORDS = 12  # of a text, for each class
@@ -193,7 +193,7 @@ class Contents:
         """How far the model's assumptions hold for these rows; None without data."""
         if not self._labelled or len(self.classes) < 2:
             return None
-        from tallybayes.validation import diagnose
+        from tallybayes.evidence import diagnose
 
         return diagnose(self.fitted, **self._labelled)
 

@@ -4,7 +4,6 @@ from .comparison import (
     compare_predictions as compare_predictions,
 )
 from .cross_validation import cross_val as cross_val
-from .diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
 from .significance import (
     SignificanceResult as SignificanceResult,
     holm as holm,

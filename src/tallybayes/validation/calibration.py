@@ -83,20 +83,6 @@ def calibrated(
     )
 
 
-def weighed(terms: Floats, prior: Floats, y: Array, w: Floats) -> Floats:
-    """Return the log scores that rows have with the exponents that are best for them.
-
-    `terms` are by row, column and class. What is impossible is only very improbable.
-    """
-    terms = np.maximum(terms, -FAR)
-    problem = _Problem(terms, np.broadcast_to(prior, terms[:, 0].shape), True, y, w)
-    exponents = problem.solved()
-    scores: Floats = np.maximum(exponents[0] * prior, -FAR) + np.einsum(
-        "njc,j->nc", terms, exponents[1:]
-    )
-    return scores
-
-
 def no_closed_form(how: str) -> TallyBayesError:
     """Build the error about options that leave-one-out has no closed form for."""
     return TallyBayesError(

@@ -14,11 +14,9 @@ classes (b rises with the log odds of the own class against the rest), whatever 
 Pearson 1957) for n rows of k classes.
 
 What columns say together. Columns that were counted together would add a term to the score, what
-they say beyond what each says alone. Those that promise to help are found by `joint_screen`, at the
-posteriors that the columns have with the best exponents (`calibration="weights"`), so that what
-columns repeat is not taken for what they say together; of `SemiNaiveBayes`, at its own. What they
-gain is the log-loss of the rows now, less that with their term at its best weight, of which each
-row's counts leave out the row itself.
+they say beyond what each says alone. Those that promise to help are found as `SemiNaiveBayes` finds
+them, which weighs what columns repeat, and several views of each, first: by a score test on the
+rows' leave-one-out terms, that says how many nats of log-loss they would gain.
 
 What columns look like. With the model's mean and standard deviation of each class, z = (x - mean_c)
 / sd_c of a Gaussian column would be standard normal. How far it is from that is told by the
@@ -29,30 +27,23 @@ the difference matters; among few rows chance alone goes lower, and the limit wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tallybayes.batches import Batch, Block, Coded, Sparse, encode_classes, encoded, take_rows
 from tallybayes.errors import TallyBayesError, did_you_mean, whole
+from tallybayes.evidence.search import weigh_evidence
 from tallybayes.explanations.explanation import model_of
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp
-from tallybayes.model import Factor, Model
+from tallybayes.model import Factor, Model, Recipe
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
-from tallybayes.sources import Source, SparseMatrix, as_source, taken
+from tallybayes.sources import Source, SparseMatrix, as_source, selected, taken
 from tallybayes.sources.weights import weights_of
-from tallybayes.validation.calibration import weighed
 from tallybayes.validation.held_out_terms import Array, Floats, Mask, is_joint
-from tallybayes.validation.joint_screen import (
-    FALSE,
-    LEAST_GAIN,
-    CutColumns,
-    JointScreen,
-    least_gain_of_triples,
-)
 
 MOST_CELLS = 40_000_000  # rows times columns times classes
 MOST_COLUMNS = 200  # that are paired, or held against a bell curve: those that tell most
@@ -85,7 +76,7 @@ TABLES = {
     ),
     "joints": (
         "columns that would help if they were counted together",
-        {"columns": "text", "nats": "score", "nats a row": "score", "best weight": "score"},
+        {"columns": "text", "nats": "score", "nats a row": "score"},
     ),
     "normality": (
         "columns that are taken for normal",
@@ -149,14 +140,14 @@ class DependentPair:
 class PromisingJoint:
     """Columns ("age x income") that would help if they were counted together.
 
-    With the best weight for what they say together the log-loss of all rows would be lower by
-    `gain` nats, `per_row` on average. `columns` are what `SemiNaiveBayes(joints=[...])` takes.
+    What they say together, weighed, promises to lower the log-loss of all rows by `gain` nats, that
+    is `per_row` on average, once everything else is weighed. `columns` are what
+    `SemiNaiveBayes(joints=[...])` takes.
     """
 
     title: str
     gain: float
     per_row: float
-    weight: float
     columns: tuple[str, ...]
 
 
@@ -290,7 +281,7 @@ def diagnose(
     information = tuple(each for each, _ in told)
     pairs = _dependence(rows, told[:MOST_COLUMNS])
     names = [each.column for each in information]
-    joints, shapes = _joints(rows, columns, names[:MOST_TRIED]), _shapes(rows, names)
+    joints, shapes = tuple(_joints(rows, names[:MOST_TRIED])), _shapes(rows, names)
     notes += _advice(joints)
     warnings = tuple(_warnings(information, pairs, shapes))
     return Diagnosis(n, rows.entropy, information, pairs, joints, shapes, warnings, tuple(notes))
@@ -491,30 +482,35 @@ def _rank_correlations(bits: Floats, y: Array, w: Floats) -> tuple[Floats, Float
     return np.minimum(r, 1.0), np.where(effective < PAIRED, -1.0, low), mask.T @ mask
 
 
-def _joints(rows: _Rows, columns: _Columns, names: Sequence[str]) -> tuple[PromisingJoint, ...]:
-    """Return the columns that promise to help together, what gains most first."""
-    model, every = rows.model, np.arange(len(rows.y))
-    cut = CutColumns(rows.source, model.schema, rows.w > 0.0, names)
-    screen = JointScreen(cut, every, rows.y, rows.w, len(model.classes))
-    if rows.weighed:
-        logs = model.joint_of(rows.batch.blocks, len(every))
-    else:
-        terms = columns.terms
-        terms = terms if terms.shape[1] <= MOST_COLUMNS else terms.sum(axis=1, keepdims=True)
-        logs = weighed(terms, safe_log(model.prior), rows.y, rows.w)
-    logs -= log_sum_exp(logs)[:, None]
-    found = screen.promising(list(cut.pairs()), np.exp(logs), LEAST_GAIN, FALSE)
-    triples = list(cut.triples([unit for unit, _ in found]))
-    least = least_gain_of_triples(len(triples))
-    found += screen.promising(triples, np.exp(logs), least, FALSE)
-    best: dict[frozenset[str], PromisingJoint] = {}
-    for unit, _ in found:
-        gain, weight = screen.best_gain(unit, logs)
-        title, whole = " x ".join(unit[0]), frozenset(unit[0])
-        parts = sum(each.gain for names, each in best.items() if names < whole)
-        if gain > max(LEAST_GAIN, parts, best[whole].gain if whole in best else 0.0):
-            best[whole] = PromisingJoint(title, gain, gain / rows.w.sum(), weight, unit[0])
-    return tuple(sorted(best.values(), key=lambda joint: -joint.gain))
+def _joints(rows: _Rows, names: Sequence[str]) -> Iterator[PromisingJoint]:
+    """Go through the columns that promise to help together, what gains most first.
+
+    A model that has joints has found its own.
+    """
+    model = rows.model
+    own = replace(model.schema, extra=())
+    schema = own.without([name for name in own.names if str(name) not in names])
+    several = len(schema.names) > 1 and len(np.unique(rows.y)) > 1 and len(rows.y) >= PAIRED
+    if not several or model.joints() or isinstance(rows.source, SparseMatrix):
+        return
+    families = {
+        str(name): factor.family
+        for factor in model.factors
+        for name in factor.names
+        if factor.counted is not None and name in schema.names
+    }
+    labels = np.array(model.classes, dtype=object)[rows.y]
+    source = selected(rows.source, own.names, schema.names)
+    recipe = Recipe(columns=families, prior=model.counted.prior)
+    found = weigh_evidence(source, labels, rows.w, schema, recipe)
+    gains: dict[tuple[str, ...], float] = {}
+    for group in found.schema.extra:
+        for unit, title in enumerate(found.schema.names_of(group)):
+            columns = tuple(str(schema.names[place]) for place in group.columns(unit))
+            if title in found.gains:
+                gains[columns] = max(found.gains[title], gains.get(columns, 0.0))
+    for columns, gain in sorted(gains.items(), key=lambda pair: -pair[1]):
+        yield PromisingJoint(" x ".join(columns), gain, gain / float(rows.w.sum()), columns)
 
 
 def _advice(joints: Sequence[PromisingJoint]) -> list[str]:

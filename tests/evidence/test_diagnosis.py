@@ -1,5 +1,6 @@
 """A diagnosis: what columns tell, repeat and look like, against scikit-learn, scipy and loops."""
 
+import json
 import math
 
 import numpy as np
@@ -11,9 +12,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import mutual_info_score
 
 import tallybayes as tb
+from tallybayes.evidence import diagnose
 from tallybayes.model import Fitted, Recipe
 from tallybayes.sources import as_source
-from tallybayes.validation import diagnose
 from validation.registry import CLASSES, SETTINGS
 
 RNG = np.random.default_rng(0)
@@ -404,3 +405,52 @@ def test_a_broken_sparse_matrix_is_refused():
     x.data[7] = -1.0
     with pytest.raises(tb.TallyBayesError, match=r"column 'x7' is -1\.0 in row 7"):
         diagnose(model, x, y, most_rows=5)
+
+
+def test_columns_that_would_help_together_are_those_that_semi_naive_bayes_finds():
+    rng = np.random.default_rng(4)
+    table = {name: rng.choice(["no", "yes"], 400) for name in "abc"}
+    table["size"] = rng.normal(size=400)
+    same = (table["a"] == table["b"]) ^ (rng.random(400) < 0.1)
+    plain = tb.NaiveBayes().fit(table, same)
+    found = plain.diagnose(table, same)
+    gains = tb.SemiNaiveBayes(prior=tb.Empirical()).fit(table, same).gains_
+    (pair,) = found.joints
+    assert (pair.title, pair.columns) == ("a x b", ("a", "b"))
+    assert pair.gain == pytest.approx(gains["a x b"], rel=1e-9)
+    assert pair.per_row == pytest.approx(pair.gain / 400)
+    # no row says anything yet, so a weight w gains sum of log 2 / (1 + exp(-w t)), about
+    weighed = tb.SemiNaiveBayes(joints=[("a", "b")]).fit(table, same)
+    plain_loss = tb.SemiNaiveBayes(joints=None).fit(table, same).calibration_.loss
+    assert 0.5 < (plain_loss - weighed.calibration_.loss) / pair.per_row < 2.0
+    assert "columns that would help if they were counted together" in str(found)
+    assert found.notes[-1].startswith("a with b would help most, by ")
+    assert "joints=[('a', 'b')]" in found.notes[-1]
+    assert json.loads(json.dumps(found.to_dict()))["joints"][0]["columns"] == ["a", "b"]
+    weights = rng.choice([1.0, 2.0], 400)
+    doubled = plain.diagnose(table, same, 2.0 * weights).joints
+    assert doubled == plain.diagnose(table, same, weights).joints
+
+
+def test_a_model_with_weights_is_diagnosed_column_by_column():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 500)
+    gone = rng.random(500) < np.where(y, 0.5, 0.1)
+    table = {"n": np.where(gone, np.nan, rng.lognormal(y, 1.0)), "twice": rng.normal(y, 1.0)}
+    table["again"] = table["twice"] * 2.0
+    model = tb.SemiNaiveBayes(joints=[("n", "twice")]).fit(table, y)
+    found = model.diagnose(table, y)
+    assert sorted(each.column for each in found.information) == sorted(table)
+    shares = np.log([np.mean(y == 0), np.mean(y == 1)])
+    lines = {line: k for k, line in enumerate(model.explain_all(table).names)}
+    terms = model.explain_all(table).terms
+    for each in found.information:
+        logs = terms[:, lines[each.column]]
+        bits = logs[np.arange(500), y] - np.logaddexp.reduce(logs + shares, axis=1)
+        assert each.bits == pytest.approx(bits.mean() / math.log(2.0), abs=1e-9)
+    assert [(pair.a, pair.b, pair.warned) for pair in found.dependence] == [
+        ("twice", "again", False)
+    ]
+    assert not found.normality
+    assert not found.warnings
+    assert not found.joints
