@@ -207,4 +207,4 @@ def _leave_out(family: ScikitLearnCategorical, task: LeaveOneOutTask) -> LeftOut
         width = here.stop - here.start
         if width > family.at_least[j] and rows[here.stop - 1] == 1:
             last[:, j] = places[:, j] == width - 1
-    return TablesLeftOut(task, unsure=last)
+    return TablesLeftOut(task, last)

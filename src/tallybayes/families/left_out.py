@@ -117,15 +117,17 @@ def _estimates_units_alone(task: LeaveOneOutTask) -> bool:
 class UnitsLeftOut(LeftOut):
     """Units one by one, each estimated as often as there are rows."""
 
-    def __init__(self, task: LeaveOneOutTask) -> None:
-        self.task = task
+    def __init__(self, task: LeaveOneOutTask, apart: Mask | None = None) -> None:
+        self.task, self.apart = task, np.zeros(0, bool)
         self.inexact = np.zeros(len(task.of.y), bool)
-        heaviest = float(task.weights.max(initial=0.0))
-        self.apart = task.family.classes_apart(task.counted, task.info, heaviest)
+        if apart is None:
+            heaviest = float(task.weights.max(initial=0.0))
+            apart = task.family.classes_apart(task.counted, task.info, heaviest)
+        self.apart = apart
 
-    def _family(self, unit: int, rows: Array) -> tuple[Family, Mask]:
-        """Return the family that estimates a unit without each row, and for which it cannot."""
-        return self.task.family.repeated(unit, len(rows)), np.zeros(len(rows), bool)
+    def _family(self, unit: int, rows: Array) -> Family:
+        """Return the family that estimates a unit without each row."""
+        return self.task.family.repeated(unit, len(rows))
 
     def _estimated(self, unit: int, rows: Array, own: bool) -> Floats:
         """Return the terms of some rows in one unit, by row and class, or of their own class."""
@@ -135,22 +137,20 @@ class UnitsLeftOut(LeftOut):
         without = task.counted.without_each(
             task.block, task.of, unit, task.kind, rows=rows, own=own
         )
-        family, unknown = self._family(unit, rows)
+        unknown = np.zeros(len(rows), bool)
         for part in without.to_arrays().values():
             if part.dtype.kind == "f" and part.shape[1] == len(rows):
                 unknown |= np.isnan(part).any(axis=0)
         if unknown.any():
             without = without.each(np.nan_to_num)
         row = _as_row(task.block, unit, rows)
-        terms: Floats = family.estimate(without, info).log_prob(row)[0]
+        terms: Floats = self._family(unit, rows).estimate(without, info).log_prob(row)[0]
         terms[unknown] = np.nan
         return terms
 
-    def unit(self, unit: int, rows: Array | None = None) -> Floats:
-        """Return the terms of all rows, or some, in one unit, by row and class."""
-        task = self.task
-        rows = np.arange(len(task.of.y)) if rows is None else rows
-        out = np.empty((len(rows), len(task.of.rows)))
+    def anew(self, unit: int, rows: Array) -> Floats:
+        """Return the terms of some rows in one unit, by row and class: all classes estimated."""
+        out = np.empty((len(rows), len(self.task.of.rows)))
         step = max(1, CELLS_AT_ONCE // max(out.shape[1], 1))
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
@@ -165,38 +165,33 @@ class UnitsLeftOut(LeftOut):
         """Return the rows without which all classes may change, in a unit that stands apart."""
         return np.zeros(0, np.int64)
 
-    def _own_sum(self, units: list[int]) -> tuple[Floats, Array]:
-        """Return the sums of the terms of each row's own class, and the rows that are unsure."""
-        unsure = np.unique(np.concatenate([self.unsure(unit) for unit in units]))
-        return sum((self.own(unit) for unit in units), np.zeros(len(self.task.of.y))), unsure
+    def unit(self, unit: int) -> Floats:
+        """Return the terms of one unit, by row and class."""
+        task, rows = self.task, np.arange(len(self.task.of.y))
+        if not self.apart[unit]:
+            return self.anew(unit, rows)
+        out = np.zeros((len(rows), len(task.of.rows)))
+        parameters = task.parameters.select([unit])
+        parameters.add_log_likelihood(take_columns(task.block, [unit]), out)
+        out[rows, task.of.y] = self.own(unit)
+        if len(unsure := self.unsure(unit)):
+            out[unsure] = self.anew(unit, unsure)
+        return out
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""
-        task, units = self.task, np.flatnonzero(self.apart).tolist()
-        out = np.zeros((len(task.of.y), len(task.of.rows)))
-        if units:
-            block, parameters = task.block, task.parameters
-            if not self.apart.all():
-                block, parameters = take_columns(block, units), parameters.select(units)
-            parameters.add_log_likelihood(block, out)
-            out[np.arange(len(out)), task.of.y], unsure = self._own_sum(units)
-            if len(unsure):
-                out[unsure] = sum(self.unit(unit, unsure) for unit in units)
-        for unit in np.flatnonzero(~self.apart).tolist():
+        out = np.zeros((len(self.task.of.y), len(self.task.of.rows)))
+        for unit in range(len(self.apart)):
             out += self.unit(unit)
         return out
 
     def terms(self) -> Floats:
         """Return the terms by row, unit and class."""
-        y = self.task.of.y
-        terms: Floats = self.task.parameters.log_prob(self.task.block)
-        for unit, apart in enumerate(self.apart.tolist()):
-            rows = np.arange(len(y))
-            if apart:
-                terms[rows, unit, y] = self.own(unit)
-                rows = self.unsure(unit)
-            terms[rows, unit] = self.unit(unit, rows)
-        return terms
+        task = self.task
+        out = np.empty((len(task.of.y), len(self.apart), len(task.of.rows)))
+        for unit in range(len(self.apart)):
+            out[:, unit] = self.unit(unit)
+        return out
 
 
 def _as_row(block: Block, unit: int, rows: Array) -> Block:
@@ -211,7 +206,7 @@ def _as_row(block: Block, unit: int, rows: Array) -> Block:
 @left_out.register
 def _gaussian(family: Gaussian, task: LeaveOneOutTask) -> LeftOut:
     widest = isinstance(family.floor, AdditiveFloor) and family.floor.of is None
-    return WidestLeftOut(task, family) if widest else NormalsLeftOut(task)
+    return WidestLeftOut(task) if widest else NormalsLeftOut(task)
 
 
 class NormalsLeftOut(UnitsLeftOut):
@@ -225,22 +220,27 @@ class NormalsLeftOut(UnitsLeftOut):
             held = w * (np.asarray(self.task.block)[:, unit] - mean) ** 2 * n / ((n - w) * m2)
             return np.flatnonzero(held > MOST)
 
-    def _own_sum(self, units: list[int]) -> tuple[Floats, Array]:
+    def scores(self) -> Floats:
         """Return the same in closed form, where rows have no weights and no floor is added."""
-        task, counted, used = self.task, self.task.counted, self.apart
+        task, counted, apart = self.task, self.task.counted, self.apart
         family: Any = task.family
         if task.of.w is not None or not isinstance(family.floor, RelativeFloor):
-            return super()._own_sum(units)
-        n, m2 = counted.weight, np.where(used, counted.m2, 1.0)
-        left = np.where(used, n - 1.0, 1.0)
-        freedom = np.where(used, n - 1.0 - family.ddof, 1.0)
-        block = np.asarray(task.block)
+            return super().scores()
+        n, m2 = counted.weight, np.where(apart, counted.m2, 1.0)
+        left = np.where(apart, n - 1.0, 1.0)
+        freedom = np.where(apart, n - 1.0 - family.ddof, 1.0)
         heights = -0.5 * np.log(2.0 * np.pi * m2 / freedom)
-        curves = np.where(used, (counted.mean, n / (left * m2), n * freedom / left, heights), 0.0)
-        total, unsure = scoring.left_out_normals(block, task.of.y, curves, MOST)
-        if self.task.parameters.log:  # the density of x is that of log x divided by x
-            total -= np.where(used & ~np.isnan(block), block, 0.0).sum(axis=1)
-        return total, unsure
+        curves = np.where(apart, (counted.mean, n / (left * m2), n * freedom / left, heights), 0.0)
+        block, units = np.asarray(task.block), np.flatnonzero(apart).tolist()
+        own, unsure = scoring.left_out_normals(block, task.of.y, curves, MOST)
+        if task.parameters.log:  # the density of x is that of log x divided by x
+            own -= np.where(apart & ~np.isnan(block), block, 0.0).sum(axis=1)
+        out = np.zeros((len(own), len(task.of.rows)))
+        task.parameters.select(units).add_log_likelihood(take_columns(block, units), out)
+        out[np.arange(len(out)), task.of.y] = own
+        if len(unsure):
+            out[unsure] = sum(self.anew(unit, unsure) for unit in units)
+        return sum((self.unit(unit) for unit in np.flatnonzero(~apart).tolist()), out)
 
 
 class WidestLeftOut(NormalsLeftOut):
@@ -250,27 +250,31 @@ class WidestLeftOut(NormalsLeftOut):
     posterior to notice, a unit stands apart as if the same were added without any row.
     """
 
-    def __init__(self, task: LeaveOneOutTask, family: Gaussian) -> None:
-        everything, n = all_rows(task.counted), len(task.of.y)
-        self._largest = np.zeros(n)  # variance without each row; NaN where that is not known
+    def __init__(self, task: LeaveOneOutTask) -> None:
+        everything, of = all_rows(task.counted), task.of._replace(y=np.zeros_like(task.of.y))
         together = everything.each(lambda part: part[None])
-        of = task.of._replace(y=np.zeros(n, int))
-        for unit in range(len(task.info.names)):
-            left = together.without_each(task.block, of, unit, task.kind, own=True)
-            np.maximum(self._largest, variances(left)[0], out=self._largest)
-        largest = variances(everything).max(initial=0.0)
-        super().__init__(replace(task, family=_with_floor(family, float(largest))))
-        moved = family.floor.fraction * np.abs(self._largest - largest).max(initial=0.0)
+        without = (
+            variances(together.without_each(task.block, of, unit, task.kind, own=True))[0]
+            for unit in range(len(task.info.names))
+        )
+        self._largest = np.maximum.reduce([*without])  # NaN where that is not known
+        largest = float(variances(everything).max(initial=0.0))
+        super().__init__(replace(task, family=_with_floor(task.family, largest)))
+        moved = np.abs(self._largest - largest).max(initial=0.0)
+        moved *= self.task.family.floor.fraction  # type: ignore[attr-defined]
         self.apart &= moved <= SETTLED * self.task.parameters.variance.min(axis=0, initial=np.inf)
 
-    def _family(self, unit: int, rows: Array) -> tuple[Family, Mask]:
-        """Return the family that estimates a unit without each row, and for which it cannot."""
-        if self.apart[unit]:
-            return super()._family(unit, rows)
-        largest = self._largest[rows]
-        return _with_floor(self.task.family, largest), np.isnan(largest)
+    def _family(self, unit: int, rows: Array) -> Family:
+        """Return the family that estimates a unit without each row."""
+        family = super()._family(unit, rows)
+        return family if self.apart[unit] else _with_floor(family, self._largest[rows])
+
+    def anew(self, unit: int, rows: Array) -> Floats:
+        """Return the terms of some rows, as far as it is known what is added without them."""
+        known = self.apart[unit] | ~np.isnan(self._largest[rows])
+        return np.where(known[:, None], super().anew(unit, rows), np.nan)
 
 
-def _with_floor(family: Any, of: Any) -> Gaussian:
+def _with_floor(family: Any, of: Any) -> Family:
     """Return the family with a floor that is a fraction of this variance."""
-    return cast(Gaussian, structs.replace(family, floor=structs.replace(family.floor, of=of)))
+    return cast(Family, structs.replace(family, floor=structs.replace(family.floor, of=of)))

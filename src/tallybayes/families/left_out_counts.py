@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +20,7 @@ import numpy as np
 
 from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.families.bins import Bins
-from tallybayes.families.categorical import Categorical, CategoricalParameters
+from tallybayes.families.categorical import Categorical
 from tallybayes.families.counts import Bernoulli, Complement, CountFamily, Multinomial
 from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut, engine, left_out
 from tallybayes.families.parameters import Array, Floats, Mask, safe_log
@@ -38,94 +37,75 @@ HELD = 1e5  # times what other rows have
 
 @left_out.register
 def _categorical(family: Categorical, task: LeaveOneOutTask) -> LeftOut:
-    declared = task.info.declared or ((),) * len(task.info.names)
-    pairs = zip(task.parameters.labels, declared, strict=True)
-    settled = [np.array([label in stated for label in known], bool) for known, stated in pairs]
-    return TablesLeftOut(task, settled)
+    tables, places = task.parameters, task.parameters.places(task.block)
+    rows = task.counted.with_labels(tables.labels).rows.sum(axis=0)
+    alone = np.zeros(places.shape, bool)
+    for unit, declared in enumerate(map(set, task.info.declared or [()] * len(tables.labels))):
+        new = np.array([label not in declared for label in tables.labels[unit]], bool)
+        alone[:, unit] = np.append(new & (rows[tables.here(unit)] == 1), False)[places[:, unit]]
+    return TablesLeftOut(task, alone)
 
 
 @left_out.register
 def _bins(family: Bins, task: LeaveOneOutTask) -> LeftOut:
-    return TablesLeftOut(task)
+    return TablesLeftOut(task, np.zeros((len(task.of.y), len(task.info.names)), bool))
 
 
 class TablesLeftOut(UnitsLeftOut):
     """Tables, which lose a row of one value in one class.
 
-    `settled` marks for each column the values that always belong, None that all do. The rows for
-    which this does not tell, and those `unsure`, are left to the family itself.
+    `alone` marks the values, by row and unit, that nobody knows without the row.
     """
 
-    def __init__(
-        self,
-        task: LeaveOneOutTask,
-        settled: Sequence[Mask] | None = None,
-        unsure: Mask | None = None,
-    ) -> None:
-        self.task, self.inexact = task, np.zeros(len(task.of.y), bool)
-        self._settled, self._unsure = settled, unsure
-        self._tables: CategoricalParameters = task.parameters
-        self._places = self._tables.places(task.block)
-        self._rows: Array = task.counted.with_labels(self._tables.labels).rows
+    def __init__(self, task: LeaveOneOutTask, alone: Mask) -> None:
+        super().__init__(task, np.ones(len(task.info.names), bool))
+        self._alone, self._unseen = alone, getattr(task.family, "unseen", None)
+        self._places = task.parameters.places(task.block)
+        self._rows = task.counted.with_labels(task.parameters.labels).rows
+        if self._unseen == "error":
+            self.inexact |= alone.any(axis=1)
 
-    def _unit_terms(self, unit: int) -> Floats:
-        """Return the terms of one column, by row and class."""
-        task, tables = self.task, self._tables
-        of, here = tables.ratios(unit), tables.here(unit)
-        some, which = self._alike(self._places[:, unit], here.stop - here.start)
-        y, w, places = task.of.y[some], task.weights[some], self._places[some, unit]
-        rows = self._rows[:, here]
-        there = places >= 0
-        # the last is for missing values, which have the place -1
-        terms: Floats = np.vstack([tables.log_probabilities[:, here].T, np.zeros(len(rows))])[
-            places
-        ]
-        if of is None or not there.any():
-            return terms[which]
-        at = y, np.where(there, places, 0)
-        count = np.where(rows[at] > 1, of.count[at] - w, 0.0) + of.added[at]
-        # a class without any value of the column has nothing but what is added
-        rest = np.where(rows.sum(axis=1)[y] > 1, of.total[at] - w, 0.0) + of.added_total[at]
-        share = np.where(there, count / np.where(rest > 0.0, rest, 1.0), 1.0)
-        terms[np.arange(len(y)), y] = safe_log(np.maximum(share, 0.0))
-        # if nothing is added, such a class takes what all classes together say
-        asked = there & ((rest <= 0.0) | (of.total + of.added_total <= 0.0).any())
-        asked |= False if self._unsure is None else self._unsure[some, unit]
-        if self._settled is not None:
-            only = there & ((rows.sum(axis=0) == 1) & ~self._settled[unit])[at[1]] & ~asked
-            terms[only] = self._without_value(unit, some[only])
-        terms[asked] = self.unit(unit, some[asked])
-        return terms[which]
+    def _left(self, unit: int) -> tuple[Array, Floats, Floats]:
+        """Return rows with a value, what is left above their fraction and what below."""
+        rows, task = np.flatnonzero(self._places[:, unit] >= 0), self.task
+        y, w, of = task.of.y[rows], task.weights[rows], task.parameters.ratios(unit)
+        counted, at = self._rows[:, task.parameters.here(unit)], (y, self._places[rows, unit])
+        above = np.where(counted[at] > 1, of.count[at] - w, 0.0) + of.added[at]
+        below = np.where(counted.sum(axis=1)[y] > 1, of.total[at] - w, 0.0) + of.added_total[at]
+        return rows, np.maximum(above, 0.0), below
 
-    def _alike(self, places: Array, n: int) -> tuple[Array, Array]:
-        """Return a row of each class and value, and which of them each row is like."""
-        rows, of = np.arange(len(places)), self.task.of
-        if of.w is not None:
-            return rows, rows
-        keys, one = of.y * (n + 1) + places + 1, np.full(len(of.rows) * (n + 1), -1)
-        one[keys] = rows
-        return one[one >= 0], (np.cumsum(one >= 0) - 1)[keys]
-
-    def _without_value(self, unit: int, rows: Array) -> Floats | float:
-        """Return the terms of rows whose value is unknown without them."""
-        unseen = getattr(self.task.family, "unseen", None)
-        self.inexact[rows] |= unseen == "error"
-        if unseen != "smooth":
-            return 0.0
-        keys = np.stack([self.task.of.y, self.task.weights])[:, rows]  # which is all that matters
-        _, some, which = np.unique(keys, axis=1, return_index=True, return_inverse=True)
-        return self.unit(unit, rows[some])[which.ravel()]
-
-    def scores(self) -> Floats:
-        """Return the sums of the terms, by row and class."""
-        out = np.zeros((len(self._places), len(self.task.of.rows)))
-        for unit in range(self._places.shape[1]):
-            out += self._unit_terms(unit)
+    def own(self, unit: int) -> Floats:
+        """Return the term of each row's own class."""
+        rows, above, below = self._left(unit)
+        out = np.zeros(len(self._places))
+        out[rows] = safe_log(above / np.where(below > 0.0, below, 1.0))
         return out
 
-    def terms(self) -> Floats:
-        """Return the terms by row, unit and class."""
-        return np.stack([*map(self._unit_terms, range(self._places.shape[1]))], axis=1)
+    def unsure(self, unit: int) -> Array:
+        """Return the rows without which all classes may change.
+
+        They are those of values that are smoothed as unseen; and where nothing is added, those
+        without which, or with which, a class takes what all classes together say.
+        """
+        rows, _, below = self._left(unit)
+        of = self.task.parameters.ratios(unit)
+        smoothed = self._alone[rows, unit] & (self._unseen == "smooth")
+        pooled = (below <= 0.0) | (of.total + of.added_total <= 0.0).any()
+        return np.asarray(rows[smoothed | pooled])
+
+    def anew(self, unit: int, rows: Array) -> Floats:
+        """Return the terms of some rows, by row and class; rows that are alike have the same."""
+        places = np.where(self._alone[:, unit], -2, self._places[:, unit])
+        alike = np.stack([self.task.of.y, self.task.weights, places])[:, rows]
+        _, some, which = np.unique(alike, axis=1, return_index=True, return_inverse=True)
+        return super().anew(unit, rows[some])[which.ravel()]
+
+    def unit(self, unit: int) -> Floats:
+        """Return the terms of one unit, by row and class."""
+        out = super().unit(unit)
+        if self._unseen != "smooth":
+            out[self._alone[:, unit]] = 0.0
+        return out
 
 
 @left_out.register(Multinomial)
