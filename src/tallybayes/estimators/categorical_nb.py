@@ -17,8 +17,7 @@ from tallybayes.estimators.checks import AT_LEAST_0, Rule
 from tallybayes.estimators.drop_in import Smoothed
 from tallybayes.families import Categorical, Family
 from tallybayes.families.categorical import CategoricalParameters, Unseen
-from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, left_out
-from tallybayes.families.left_out_counts import TablesLeftOut
+from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, TablesLeftOut, left_out
 from tallybayes.families.parameters import ColumnInfo
 from tallybayes.model import Fitted
 from tallybayes.schema import Categories, Schema
