@@ -146,12 +146,10 @@ class UnitsLeftOut(LeftOut):
     """Units one by one, each estimated as often as there are rows."""
 
     def __init__(self, task: LeaveOneOutTask, apart: Mask | None = None) -> None:
-        self.task, self.apart = task, np.zeros(0, bool)
-        self.inexact = np.zeros(len(task.of.y), bool)
         if apart is None:
             heaviest = float(task.weights.max(initial=0.0))
             apart = task.family.classes_apart(task.counted, task.info, heaviest)
-        self.apart = apart
+        self.task, self.apart, self.inexact = task, apart, np.zeros(len(task.of.y), bool)
 
     def _family(self, unit: int, rows: Array) -> Family:
         """Return the family that estimates a unit without each row."""
@@ -419,7 +417,7 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     left = LeftBags(
         task, rows, counts, alpha_of_each(like.alpha, base).copy(), base, after, block.missing
     )
-    wordless = left.used_sum(np.ones(len(base))) < 0.5
+    wordless = left.totals(np.ones((1, len(base))))[:, 0] < 0.5
     return LeftOut(left.scores_of(like), left.emptied | wordless)
 
 
@@ -464,43 +462,33 @@ class LeftBags:
         return np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
 
     @cached_property
-    def kept(self) -> tuple[Array, Array, Array]:
-        """The words that are used without their row: pointers, numbers and what they count."""
+    def kept(self) -> Sparse:
+        """The words that are used without their row."""
         rows = self.rows
-        return (rows if self.after.all() else _stored(rows, self.after[rows.indices]))[:3]
+        return rows if self.after.all() else _stored(rows, self.after[rows.indices])
 
     @cached_property
     def lengths(self) -> Floats:
         """The total of the words that are used, by row."""
-        indptr, _, data = self.kept
-        return row_sums(indptr, data)
+        return row_sums(self.kept.indptr, self.kept.data)
 
-    @cached_property
-    def _switched(self) -> tuple[Array, Array, Floats]:
-        """The words that come in (1) or fall out (-1) without a row: row, word, which."""
-        turn = self.after.astype(np.float64) - self.base
-        which = np.flatnonzero(turn[self.rows.indices]) if turn.any() else np.zeros(0, np.int64)
-        words = self.rows.indices[which]
-        return self.owner[which], words, turn[words]
-
-    def used_sum(self, values: Floats) -> Floats:
-        """Add up, for each row, values of the words that are used without it: one sum if all."""
-        owner, words, turn = self._switched
-        total: Floats = values[self.base].sum(keepdims=True)
-        n = self.rows.n_rows if len(owner) else 1
-        return total + np.bincount(owner, turn * values[words], n)
-
-    def totals(self, counts: Floats) -> Floats:
-        """Return for each row and class the total of the words used without it, and of alpha.
+    def totals(self, values: Floats) -> Floats:
+        """Return the sums of values of words (across) over those that are used without each row.
 
         What the row itself has is still in it. There is one row if it is the same for all.
         """
-        return np.stack([self.used_sum(each + self.alpha) for each in counts], axis=1)
+        total: Floats = values[:, self.base].sum(axis=1)[None]
+        turn = self.after * 1.0 - self.base  # 1 comes in without a row that has it, -1 falls out
+        if not turn.any():
+            return total
+        switched = _stored(self.rows, turn[self.rows.indices] != 0.0)
+        turned = switched._replace(data=turn[switched.indices]).as_matrix()
+        return np.asarray(total + turned @ values.T)
 
     @cached_property
     def _left(self) -> tuple[Floats, Floats]:
         """The totals by row and class, and those of each row's own class without the row."""
-        totals, y = self.totals(self.counts), self.task.of.y
+        totals, y = self.totals(self.counts + self.alpha), self.task.of.y
         own = totals[0, y] if len(totals) == 1 else totals[np.arange(len(y)), y]
         return totals, own - self.task.weights * self.lengths
 
@@ -533,20 +521,20 @@ class LeftBags:
         y = self.task.of.y
         out = np.zeros((len(y), len(self.counts)))
         table = np.ascontiguousarray(safe_log(self.counts + self.alpha).T)
-        scoring.sparse_counts(self.kept, None, table, out)
+        scoring.sparse_counts(self.kept[:3], None, table, out)
         others, own = (np.log(np.where(each > 0.0, each, 1.0)) for each in self._left)
         out -= self.lengths[:, None] * others
-        sums = scoring.left_out_counts(self.kept, y, self.task.of.w, self.counts, self.alpha)
+        sums = scoring.left_out_counts(self.kept[:3], y, self.task.of.w, self.counts, self.alpha)
         out[np.arange(len(y)), y] = sums - self.lengths * own
         return out
 
     def complement(self) -> Floats:
         """Return the scores of the complement model, by row and class."""
         y, w = self.task.of.y, self.task.weights
-        indptr, indices, data = self.kept
+        indptr, indices, data, _ = self.kept
         owner = np.repeat(np.arange(len(y)), np.diff(indptr))
         elsewhere = self.counts.sum(axis=0) - self.counts
-        totals, out = self.totals(elsewhere), np.empty((len(y), len(elsewhere)))
+        totals, out = self.totals(elsewhere + self.alpha), np.empty((len(y), len(elsewhere)))
         for c, sums in enumerate(elsewhere):
             taken = np.where(y == c, 0.0, w)
             n = np.maximum(sums[indices] - taken[owner] * data, 0.0)
@@ -563,7 +551,7 @@ class LeftBags:
         scoring.sparse_counts(self.rows[:3], None, np.ascontiguousarray(weights.T), out)
         weights, empty = self._switches(1.0)
         gain = weights[y[self.owner], self.rows.indices]
-        out[np.arange(len(y)), y] = empty[y] + np.bincount(self.owner, gain, len(y))
+        out[np.arange(len(y)), y] = empty[y] + row_sums(self.rows.indptr, gain)
         out[slice(0) if self.missing is None else self.missing] = 0.0
         return out
 
