@@ -6,7 +6,6 @@ Parquet's row groups are decoded side by side, and text that has few values arri
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -16,7 +15,7 @@ from pyarrow import ipc, types as is_
 
 from tallybayes.errors import Option, TallyBayesError
 from tallybayes.sources.columns import type_name
-from tallybayes.sources.files import FileRef, reason
+from tallybayes.sources.files import FileRef, explained, reason
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     KEPT,
@@ -34,6 +33,7 @@ ROWS = 32_768  # as many as are laid out for the kernels at once
 BUFFER = 1 << 20  # bytes of a Parquet column that are read at a time, not all of a row group
 MOST_COLUMNS = 100_000
 FILE_MARK = b"ARROW1"
+AS_ARROW, AS_PARQUET = " as Arrow", " as Parquet"
 
 
 class ArrowFile:
@@ -44,7 +44,7 @@ class ArrowFile:
         self._schema = reader.schema
         self._batches = _small(reader)
         self._head = []
-        with explained_as("Arrow", name):
+        with explained(name, AS_ARROW):
             self.names = checked_names(reader.schema.names, name)
             for batch in self._batches:
                 self._head.append(batch)
@@ -58,18 +58,18 @@ class ArrowFile:
     def fragments(self, types: ColumnTypes) -> Generator[Fragment]:
         """Go through the batches."""
         check_types(types, self._schema, self._file)
-        with explained_as("Arrow", self._file):
+        with explained(self._file, AS_ARROW):
             for batch in chain(self._head, self._batches):
                 yield Fragment(self._file, batch.nbytes, partial(self._decoded, batch, types))
 
-    def _decoded(self, batch: Any, types: ColumnTypes) -> Iterator[DecodedRows]:
+    def _decoded(self, batch: Any, types: ColumnTypes) -> Iterator[DecodedRows[Any]]:
         table = pyarrow.Table.from_batches([batch], self._schema)
-        yield DecodedRows(self._sound(selected(table, types)), batch.num_rows)
+        yield DecodedRows.of(self._sound(selected(table, types)))
 
     def _sound(self, table: Any) -> Any:
         """Return a table; one of a damaged file might point anywhere in memory, and is refused."""
         if not self._checked:
-            with explained_as("Arrow", self._file):
+            with explained(self._file, AS_ARROW):
                 table.validate(full=True)
         return table
 
@@ -77,7 +77,7 @@ class ArrowFile:
 def open_arrow(ref: FileRef, options: ReadOptions) -> ArrowFile:
     """Open a file that has Arrow's file format or stream format; Feather is the former."""
     stream = ref.seekable()
-    with explained_as("Arrow", ref.name):
+    with explained(ref.name, AS_ARROW):
         is_file = stream.read(len(FILE_MARK)) == FILE_MARK
         stream.seek(0)
         if not is_file:
@@ -105,7 +105,7 @@ class ParquetFile:
         self._metadata, self._schema = file.metadata, file.schema_arrow
         self.names = checked_names(self._schema.names, ref.name)
         self.complete = self._metadata.num_rows <= ROWS
-        with explained_as("Parquet", ref.name):
+        with explained(ref.name, AS_PARQUET):
             first = list(islice(file.iter_batches(ROWS, use_threads=False), 1))
             self.sample = pyarrow.Table.from_batches(first, self._schema)
             self.sample.validate(full=True)  # Arrow trusts that text is in UTF-8
@@ -117,7 +117,7 @@ class ParquetFile:
         source = ref.stream
         if ref.rereadable:  # Arrow reads local files without Python
             source = ref.path if ref.filesystem is None else ref.seekable()
-        with explained_as("Parquet", ref.name):
+        with explained(ref.name, AS_PARQUET):
             return parquet.ParquetFile(
                 source,
                 metadata=metadata,
@@ -135,7 +135,7 @@ class ParquetFile:
             n_bytes = int((self._ref.size or 0) * share)
             yield Fragment(self._ref.name, n_bytes, partial(self._decoded, group, types))
 
-    def _decoded(self, group: int, types: ColumnTypes) -> Iterator[DecodedRows]:
+    def _decoded(self, group: int, types: ColumnTypes) -> Iterator[DecodedRows[Any]]:
         file = self._open([n for n, t in types.items() if t == "category"], self._metadata)
         batches = file.iter_batches(
             ROWS,
@@ -143,10 +143,9 @@ class ParquetFile:
             columns=list(dict.fromkeys(map(bare, types))),
             use_threads=self._metadata.num_row_groups == 1,
         )
-        with explained_as("Parquet", self._ref.name):
+        with explained(self._ref.name, AS_PARQUET):
             for batch in batches:
-                table = selected(pyarrow.Table.from_batches([batch]), types)
-                yield DecodedRows(table, batch.num_rows)
+                yield DecodedRows.of(selected(pyarrow.Table.from_batches([batch]), types))
 
 
 def reader_of(data: Any) -> Any:
@@ -252,12 +251,3 @@ def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:
             raise TallyBayesError(f"{file}: two columns are named {name!r}; rename one of them")
         seen.add(name)
     return tuple(names)
-
-
-@contextmanager
-def explained_as(format: str, name: str) -> Iterator[None]:  # noqa: A002
-    """Turn Arrow's trouble with a file into an error that names the file."""
-    try:
-        yield
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise TallyBayesError(f"{name} cannot be read as {format}: {reason(error)}") from None

@@ -29,7 +29,6 @@ from tallybayes.sources.row_stream import (
     DecodedRows,
     Fragment,
     bare,
-    decoded_rows,
 )
 from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_encoding
 
@@ -68,21 +67,18 @@ class JsonFile:
             for block in chain(self._first, self._blocks):
                 yield Fragment(self._file, len(block), partial(self._decoded, block, types))
 
-    def _decoded(self, block: bytes, types: ColumnTypes) -> Iterator[DecodedRows]:
+    def _decoded(self, block: bytes, types: ColumnTypes) -> Iterator[DecodedRows[Any]]:
         wanted = {bare(name): types.get(bare(name), type_) for name, type_ in types.items()}
-        own = {n: t for n, t in types.items() if _arrow_type(t) != _arrow_type(wanted[bare(n)])}
+        kept = {bare(name): type_ for name, type_ in types.items() if type_ == "integer"}
+        kept = {name: type_ for name, type_ in kept.items() if wanted[name] == "number"}
         try:
-            table = selected(self._parsed(block, wanted), types)
-            passing = self._parsed(block, {bare(n): t for n, t in own.items()}) if own else table
-            for name in own:  # what is kept has a type of its own
-                column = passing.column(bare(name))
-                table = table.set_column(table.column_names.index(name), name, column)
-            decoded = DecodedRows(table, table.num_rows)
+            table = selected(self._parsed(block, {**wanted, **kept}), types)
+            decoded = DecodedRows.of(table)
         except pyarrow.ArrowInvalid:
             records, n_rows, bad = self._line_by_line(block, wanted)
             table = selected(pyarrow.Table.from_pylist(records, _schema(wanted)), types)
             places = np.delete(np.arange(n_rows), [each.row for each in bad])
-            decoded = decoded_rows(table, places, n_rows, bad)
+            decoded = DecodedRows(table, places, n_rows).without(bad)
         yield decoded
 
     def _parsed(self, block: bytes, types: ColumnTypes, unexpected: str = "ignore") -> Any:

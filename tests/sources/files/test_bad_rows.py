@@ -251,9 +251,9 @@ def test_bad_cells_are_those_that_python_finds(tmp_path_factory, rows, size, how
         options = ReadOptions(delimiter=",", bad_rows="skip")
         for chunk in open_rows(path, options).fragments(wanted):
             for piece in chunk.decode():
-                found += [list(row.values()) for row in piece.table.to_pylist()]
+                found += [list(row.values()) for row in piece.value.to_pylist()]
                 bad += [before + each.row for each in piece.bad]
-                before += piece.n_rows
+                before += piece.n_read
     assert found == expected
     assert bad == [number for number, row in enumerate(rows) if not fits(row)]
     assert before == len(rows)
