@@ -14,13 +14,12 @@ import pyarrow
 from pyarrow import ipc, types as is_
 
 from tallybayes.errors import Option, TallyBayesError
-from tallybayes.sources.columns import type_name
+from tallybayes.sources.columns import ColumnType, type_name
 from tallybayes.sources.files import FileRef, explained, reason
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     KEPT,
     TYPE_NAMES,
-    ColumnType,
     ColumnTypes,
     DecodedRows,
     Fragment,
@@ -136,7 +135,7 @@ class ParquetFile:
             yield Fragment(self._ref.name, n_bytes, partial(self._decoded, group, types))
 
     def _decoded(self, group: int, types: ColumnTypes) -> Iterator[DecodedRows[Any]]:
-        file = self._open([n for n, t in types.items() if t == "category"], self._metadata)
+        file = self._open([n for n, t in types.items() if t == "categorical"], self._metadata)
         batches = file.iter_batches(
             ROWS,
             row_groups=[group],
@@ -184,29 +183,22 @@ def _table(columns: Mapping[str, Any]) -> Any:
 
 def arrow_type(type_: ColumnType) -> Any:
     """Return the type that text is turned into; categories are codes."""
-    if type_ == "category":
+    if type_ == "categorical":
         return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    types = {"number": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
+    types = {"float": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
     return types.get(type_, pyarrow.string())
 
 
-def type_of(found: Any) -> ColumnType | None:
-    """Return what a type of Arrow's is here; None if it is nothing that can be counted."""
-    types: dict[str | None, ColumnType] = {"float": "number", "integer": "integer"}
-    types |= {"boolean": "boolean", "text": "text"}
-    return types.get(type_name(found))
-
-
 def plain_types(schema: Any) -> dict[str, ColumnType]:
-    """Return the types of all columns of text, numbers, or true and false; nothing is text."""
-    types = {each.name: "text" if is_.is_null(each.type) else type_of(each.type) for each in schema}
-    return {name: type_ for name, type_ in types.items() if type_ is not None}
+    """Return what columns are that can be counted; where there is nothing, that is text."""
+    types = {each.name: type_name(each.type) for each in schema}
+    return {name: "text" if t == "empty" else t for name, t in types.items() if t is not None}
 
 
 def with_booleans(types: ColumnTypes, schema: Any) -> ColumnTypes:
     """Read what is true or false as such where numbers are wanted: it counts as 1 or 0."""
     booleans = {name for name, type_ in plain_types(schema).items() if type_ == "boolean"}
-    return {n: "boolean" if t == "number" and n in booleans else t for n, t in types.items()}
+    return {n: "boolean" if t == "float" and n in booleans else t for n, t in types.items()}
 
 
 def check_types(types: ColumnTypes, schema: Any, file: str) -> None:
@@ -215,11 +207,11 @@ def check_types(types: ColumnTypes, schema: Any, file: str) -> None:
     for name, type_ in types.items():
         found = schema.field(bare(name)).type
         coded = is_.is_dictionary(found)
-        what = type_of(found.value_type if coded else found)
-        if name.startswith(KEPT) or (coded and type_ == "category"):
+        what = type_name(found.value_type if coded else found)
+        if name.startswith(KEPT) or (coded and type_ == "categorical"):
             continue  # categories may be of whatever type
-        is_text = type_ in ("text", "category")
-        if what is not None and (what == "text") != is_text:
+        is_text = type_ in ("text", "categorical")
+        if what not in (None, "empty") and (what == "text") != is_text:
             raise TallyBayesError(
                 f"{file}: column {name!r} holds {found} values, where {TYPE_NAMES[type_]} is "
                 "expected; convert it"
@@ -227,8 +219,18 @@ def check_types(types: ColumnTypes, schema: Any, file: str) -> None:
 
 
 def selected(table: Any, types: ColumnTypes) -> Any:
-    """Return the columns that have a type, and those to keep under names of their own."""
-    return pyarrow.Table.from_arrays([table.column(bare(name)) for name in types], list(types))
+    """Return the columns that have a type, and those to keep under names of their own.
+
+    What is kept is as it is in the file, but for whole numbers, or nothing, where other files have
+    more.
+    """
+
+    def column(name: str, type_: ColumnType) -> Any:
+        values = table.column(bare(name))
+        is_less = is_.is_null(values.type) or (type_ == "float" and is_.is_integer(values.type))
+        return values.cast(arrow_type(type_)) if is_less and name.startswith(KEPT) else values
+
+    return pyarrow.Table.from_arrays([column(*each) for each in types.items()], list(types))
 
 
 def checked_names(names: Sequence[str], file: str) -> tuple[str, ...]:

@@ -23,13 +23,13 @@ from pyarrow import compute, csv as arrow_csv, types as is_
 from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.sources.arrow_files import arrow_type, checked_names, with_booleans
 from tallybayes.sources.arrow_memory import from_texts
+from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.files import FileRef, reason
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     KEPT,
     TYPE_NAMES,
     BadRow,
-    ColumnType,
     ColumnTypes,
     DecodedRows,
     Fragment,
@@ -222,9 +222,9 @@ def _without(column: Any, marked: Any) -> Any:
 
 def _converted(column: Any, type_: ColumnType, decimal: str) -> Any:
     """Convert text as Arrow's CSV reader does; what does not fit raises."""
-    if type_ in ("number", "integer"):
+    if type_ in ("float", "integer"):
         column = compute.utf8_trim(column, " \t")
-    if type_ == "number" and decimal == ",":
+    if type_ == "float" and decimal == ",":
         column = compute.replace_substring(column, ".", "x")  # a dot is no decimal mark here
         column = compute.replace_substring(column, ",", ".")
     if type_ == "integer":
@@ -326,7 +326,7 @@ def _nearly_numbers(column: Any, decimal: str) -> tuple[Any, int]:
     words = compute.filter(distinct.field("counts"), compute.invert(like_numbers))
     if (compute.sum(words).as_py() or 0) > most:  # text is told at once
         return None, 0
-    numbers, wrong = _fitted(column, "number", decimal)
+    numbers, wrong = _fitted(column, "float", decimal)
     return (numbers, len(wrong)) if len(wrong) <= most else (None, 0)
 
 

@@ -72,7 +72,7 @@ class ReadOptions:
             ("the delimiter", self.delimiter, _is_sign(self.delimiter), "one ASCII character"),
             ("the quote", self.quote, _is_sign(self.quote or None), "one ASCII character, or ''"),
             ("the decimal mark", mark, mark in (".", ","), "'.' or ','"),
-            ("missing", missing, type(missing) is not str, "a tuple of texts, as ('NA', '-')"),
+            ("missing", missing, not isinstance(missing, str), "a tuple of texts, as ('NA', '-')"),
             ("bad_rows", bad, bad in get_args(BadRows), "'error', 'skip' or 'report'"),
         ):
             if not fits:

@@ -19,12 +19,12 @@ from pyarrow import json as arrow_json
 
 from tallybayes.errors import TallyBayesError
 from tallybayes.sources.arrow_files import arrow_type, selected, with_booleans
+from tallybayes.sources.columns import PYTHON_TYPES, ColumnType
 from tallybayes.sources.files import FileRef
 from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import (
     TYPE_NAMES,
     BadRow,
-    ColumnType,
     ColumnTypes,
     DecodedRows,
     Fragment,
@@ -34,7 +34,6 @@ from tallybayes.sources.text_blocks import Quoting, blocks, shortened, wrong_enc
 
 DEEPEST = 200  # brackets within each other that need no second look
 _RAW = msgspec.json.Decoder(msgspec.Raw)
-_TYPES: dict[type, ColumnType] = {bool: "boolean", int: "integer", float: "number", str: "text"}
 
 
 class JsonFile:
@@ -70,7 +69,7 @@ class JsonFile:
     def _decoded(self, block: bytes, types: ColumnTypes) -> Iterator[DecodedRows[Any]]:
         wanted = {bare(name): types.get(bare(name), type_) for name, type_ in types.items()}
         kept = {bare(name): type_ for name, type_ in types.items() if type_ == "integer"}
-        kept = {name: type_ for name, type_ in kept.items() if wanted[name] == "number"}
+        kept = {name: type_ for name, type_ in kept.items() if wanted[name] == "float"}
         try:
             table = selected(self._parsed(block, {**wanted, **kept}), types)
             decoded = DecodedRows.of(table)
@@ -118,10 +117,10 @@ class JsonFile:
         for line in block.splitlines():
             record = _loaded(line)
             for name, value in record.items() if isinstance(record, dict) else ():
-                type_ = _TYPES.get(type(value))
+                type_ = PYTHON_TYPES.get(type(value))
                 if type_ is not None:
                     both = types.setdefault(name, type_), type_
-                    types[name] = "number" if both == ("integer", "number") else both[0]
+                    types[name] = "float" if both == ("integer", "float") else both[0]
         if not types:
             raise TallyBayesError(
                 f'{self._file} is not JSON lines; expected a record such as {{"age": 41}} in '
@@ -179,13 +178,10 @@ def _fault(record: Any, types: ColumnTypes) -> tuple[str | None, str]:
 def _fits(value: Any, type_: ColumnType) -> bool:
     """Tell whether a value is of a type, and whether Arrow can hold it."""
     if type(value) is int:
-        return type_ in ("integer", "number") and -(2**63) <= value < 2**63
-    return _TYPES.get(type(value)) == ("text" if type_ == "category" else type_)
+        return type_ in ("integer", "float") and -(2**63) <= value < 2**63
+    return PYTHON_TYPES.get(type(value)) == ("text" if type_ == "categorical" else type_)
 
 
 def _schema(types: ColumnTypes) -> Any:
-    return pyarrow.schema([(name, _arrow_type(type_)) for name, type_ in types.items()])
-
-
-def _arrow_type(type_: ColumnType) -> Any:
-    return arrow_type("text" if type_ == "category" else type_)
+    kinds = [arrow_type("text" if type_ == "categorical" else type_) for type_ in types.values()]
+    return pyarrow.schema(zip(types, kinds, strict=True))

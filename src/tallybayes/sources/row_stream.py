@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from threading import Event
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,21 +24,22 @@ from tallybayes.errors import Option, TallyBayesError, did_you_mean
 from tallybayes.kernels.progress import listener
 from tallybayes.kernels.threads import alone, available
 from tallybayes.sources import arrow_memory
+from tallybayes.sources.columns import ColumnType
 from tallybayes.sources.formats import ReadOptions
 
 if TYPE_CHECKING:
     from tallybayes.sources.rows import Rows
 
 Value = TypeVar("Value")
-ColumnType = Literal["number", "integer", "boolean", "category", "text"]
 ColumnTypes = Mapping[str, ColumnType]
 
 TYPE_NAMES: Mapping[ColumnType, str] = {
-    "number": "a number",
+    "float": "a number",
     "integer": "a whole number",
     "boolean": "true or false",
-    "category": "text",
+    "categorical": "text",
     "text": "text",
+    "empty": "text",
 }
 NOTHING: ColumnTypes = {}
 KEPT = "\0kept:"  # before the names of columns that only pass through, as they are in the file
@@ -169,7 +170,7 @@ def map_rows(
     Examples
     --------
     >>> from tallybayes.sources.rows import open_rows
-    >>> stream = map_rows(open_rows({"age": [41, 25]}), {"age": "number"}, lambda table: table)
+    >>> stream = map_rows(open_rows({"age": [41, 25]}), {"age": "float"}, lambda table: table)
     >>> [result.n_rows for result in stream], stream.rejected.count
     ([2], 0)
     """

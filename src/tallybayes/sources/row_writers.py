@@ -10,7 +10,7 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from tallybayes.errors import Option, TallyBayesError
-from tallybayes.sources.arrow_memory import common_field, from_numbers, from_texts
+from tallybayes.sources.arrow_memory import from_numbers, from_texts
 from tallybayes.sources.atomic_file import replacing
 from tallybayes.sources.formats import COMPRESSED, FORMATS, Format
 
@@ -213,22 +213,8 @@ class ColumnWriter:
 
 def plain(table: Any) -> Any:
     """Turn codes back into text."""
-    return table.cast(_plain(table.schema))
-
-
-def _plain(schema: Any) -> Any:
     import pyarrow
 
-    kinds = [(each.name, each.type) for each in schema]
     coded = pyarrow.types.is_dictionary
-    return pyarrow.schema([(name, t.value_type if coded(t) else t) for name, t in kinds])
-
-
-def widened(table: Any, known: Any) -> Any:
-    """Give columns the types of a schema that holds theirs: decimals where these are whole."""
-    import pyarrow
-
-    fields = {each.name: each for each in _plain(known)}
-    own = _plain(table.schema)  # where both disagree, that is said when it is written
-    wide = [common_field(fields.get(each.name, each), each) or each for each in own]
-    return table.cast(pyarrow.schema(wide))
+    kinds = [each.type.value_type if coded(each.type) else each.type for each in table.schema]
+    return table.cast(pyarrow.schema(zip(table.column_names, kinds, strict=True)))

@@ -245,7 +245,7 @@ def test_bad_cells_are_those_that_python_finds(tmp_path_factory, rows, size, how
         for row in rows
         if fits(row)
     ]
-    wanted = {"p": "number", "q": "number", "r": "text"}
+    wanted = {"p": "float", "q": "float", "r": "text"}
     found, bad, before = [], [], 0
     with small_blocks(size):
         options = ReadOptions(delimiter=",", bad_rows="skip")
