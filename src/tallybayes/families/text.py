@@ -328,7 +328,9 @@ class TextParameters(Parameters):
         numbers = np.array([places[term] for term in read], np.int64)
         counts = np.array([*read.values()], np.int64)
         bags = Bags(np.array([0, len(numbers)]), numbers, counts, counts.sum(keepdims=True))
-        weights = (counts > 0 if self.text.once else bags.weighted(self.text.words).data) * 1.0
+        weights = np.ones(len(numbers))
+        if not self.text.once:
+            weights *= bags.weighted(self.text.words).data
         present, absent = self._adds
         logs = times(present[numbers], weights[:, None])
         parts = zip(read.items(), logs.tolist(), weights.tolist(), strict=True)
