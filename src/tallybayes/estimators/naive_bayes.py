@@ -44,10 +44,10 @@ class NaiveBayes(TallyClassifier):
         "auto" goes by the type: text, booleans and categoricals are categorical, decimal numbers
         Gaussian, sparse matrices multinomial; integers are categorical if they have at most 20
         values, ten times each on average, and Gaussian otherwise. A mapping overrules that for some
-        columns: its keys are names, numbers, tuples of those, or ``...`` for all
-        columns that are not named; its values are families
-        (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds (``Categories()``); "auto"
-        goes by the type, and "drop" leaves the column out: ``{"age": "auto", ...: "drop"}``.
+        columns: its keys are names, numbers, or ``...`` for all columns that are not named; its
+        values are families (``Bernoulli(threshold=3)``), their names ("bernoulli"), or kinds
+        (``Categories()``); "auto" goes by the type, and "drop" leaves the column out:
+        ``{"age": "auto", ...: "drop"}``.
         ``Bins()`` without edges is cut where the labels of the first rows tell the classes apart,
         and later rows keep to those edges.
     prior : "empirical", "smoothed", "uniform", a mapping of classes to probabilities, or a prior
