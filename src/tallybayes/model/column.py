@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,7 @@ class ModelColumn:
     classes: tuple[Label, ...]
     factor: Factor
     unit: int
+    beside: Mapping[str, Sequence[ModelColumn]] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -91,6 +92,16 @@ class ModelColumn:
         places = self.schema.groups[self.factor.group].columns(self.factor.places[self.unit])
         return tuple(str(self.schema.names[place]) for place in places)
 
+    @property
+    def views(self) -> Sequence[ModelColumn]:
+        """All ways in which what it reads is counted, itself among them: their terms add up."""
+        return self.beside.get(self.subject, (self,))
+
+    @property
+    def subject(self) -> str:
+        """What its views are about: the column, or "age x income" of several."""
+        return " x ".join(self.reads)
+
     @cached_property
     def _alone(self) -> Schema:
         """The schema of what it reads, and of what is counted of that."""
@@ -118,8 +129,9 @@ class ModelColumn:
         return self._asked(self.parameters, values)
 
     def evidence(self, values: Sequence[Any]) -> Floats:
-        """Return what each value (down) adds to the score of each class (across)."""
-        return self._asked(self.scored, values)
+        """Return what each value (down) adds to the score of each class (across), in all views."""
+        terms = (each._asked(each.scored, values) for each in self.views)
+        return sum(terms, np.zeros((len(values), len(self.classes))))
 
     def payload(self, most_words: int) -> dict[str, Any]:
         """Return its term, the column that it reads and what that can be, as plain data."""

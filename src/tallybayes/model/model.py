@@ -292,11 +292,15 @@ class Model:
     @cached_property
     def units(self) -> dict[str, ModelColumn]:
         """The columns, and what is counted beside them, by name."""
-        return {
-            str(name): ModelColumn(self.schema, self.classes, factor, unit)
+        views: dict[str, list[ModelColumn]] = {}
+        units = {
+            str(name): ModelColumn(self.schema, self.classes, factor, unit, views)
             for factor in self.factors
             for unit, name in enumerate(factor.names)
         }
+        for column in units.values():
+            views.setdefault(column.subject, []).append(column)
+        return units
 
     def column(self, name: str) -> ModelColumn:
         """Return one column on its own: its distributions, and the values it may have."""
@@ -307,6 +311,11 @@ class Model:
     def columns(self) -> Iterator[ModelColumn]:
         """Go through the columns, in the order of the table."""
         return map(self.column, self.schema.names)
+
+    def joints(self) -> list[ModelColumn]:
+        """Return what is counted of several columns together, the same ones once."""
+        together = {each.subject: each for each in self.units.values() if len(each.reads) > 1}
+        return [each.views[0] for each in together.values()]
 
     def payload(self, most_words: int = MOST_WORDS) -> dict[str, Any]:
         """Return all that is needed to compute posteriors elsewhere, as plain data for JSON.
