@@ -39,6 +39,7 @@ NO_WEIGHT = "its exponent is 0"
 NO_KNOWN_WORD = "it has no word that the model knows"
 LARGEST = 1000.0  # bits of odds that a float can hold
 LONGEST_TITLE = 80
+SMALLEST = 1e-9  # constant of a class that is shown
 LONGEST_PART = 14  # of the name of several columns that is too long, or of their values
 UNFOLD = "each way in which columns are counted, by itself"
 PART = "·"  # before what is a part of the line above
@@ -83,6 +84,7 @@ class Term:
     words: tuple[Term, ...] = ()
     parts: tuple[Term, ...] = ()
     called: str = field(default="", repr=False)
+    together: bool = field(default=False, repr=False)  # whether it is of several columns
     raw: Any = field(default=None, repr=False)  # what the parameters know the value as
     is_word: bool = field(default=False, repr=False)
     numbers: tuple[int, ...] = field(default=(), repr=False)
@@ -92,7 +94,9 @@ class Term:
         """The column with its value ("age with hours = 30, 40"), or a word."""
         if self.is_word:
             return f"{label(self.value)!r} in {label(self.column)}"
-        column = _brief(self.column, " x ").replace(" x ", " with ", 1).replace(" x ", " and ")
+        column = _brief(self.column, " x ") if self.together else label(self.column)
+        if self.together:
+            column = column.replace(" x ", " with ", 1).replace(" x ", " and ")
         return f"{column} = {self.shown}" if self.shown else column
 
     @property
@@ -100,7 +104,7 @@ class Term:
         """The value on one line, and what it was taken for; that it is missing if that counts."""
         if self.value is None:
             return "" if self.left_out else MISSING
-        several = " x " in self.column and isinstance(self.value, str)
+        several = self.together and isinstance(self.value, str)
         value = _brief(self.value, ", ") if several else label(self.value)
         return f"{value} {self.detail}" if self.detail else value
 
@@ -171,7 +175,7 @@ class Contrast(Renderable):
         logs = tuple(np.subtract(whole.log_prior, constants).tolist())
         bits = (constants[self._places[0]] - constants[self._places[1]]) / math.log(2.0)
         rows: list[tuple[Any, ...]] = [("prior", whole.prior_power, None, logs, self.prior - bits)]
-        rows += [("constants", None, None, constants, bits)] * any(constants)
+        rows += [("constants", None, None, constants, bits)] * bool(whole.constants)
         for line in used[:MOST_LINES]:
             for each in (line, *(line.parts if unfolded else ())):
                 term = each.term
@@ -429,7 +433,7 @@ def explain(
         model.classes[winner],
         (IMPOSSIBLE,) if impossible else (),
         model.prior_exponent,
-        tuple(model.constants.tolist()),
+        tuple(model.constants.tolist()) if np.abs(model.constants).max() > SMALLEST else (),
         show == "parts",
     )
     if show != "working":
@@ -484,16 +488,17 @@ def _terms(model: Model, batch: Batch, record: Record) -> tuple[Term, ...]:
 
 def _line(subject: str, values: Sequence[Any], parts: Sequence[Term]) -> Term:
     """Add up all that is counted of a column, or of columns together."""
-    own = parts[0]
+    own, together = parts[0], len(values) > 1
     if len(parts) == 1 and own.column == subject:
-        return own
+        return replace(own, together=together)
     value = own.value
-    if len(values) > 1:
+    if together:
         shown = [MISSING if value is None else label(value) for value in values]
         value = ", ".join(shown) if any(part.left_out is None for part in parts) else None
     logs = tuple(map(math.fsum, zip(*(part.log_likelihood for part in parts), strict=True)))
     reason = own.left_out if all(part.left_out for part in parts) else None
-    return Term(subject, value, logs, own.count, left_out=reason, parts=tuple(parts))
+    line = Term(subject, value, logs, own.count, left_out=reason, parts=tuple(parts))
+    return replace(line, together=together)
 
 
 def _encoded(block: Block, unit: int) -> Any:

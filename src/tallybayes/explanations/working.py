@@ -137,7 +137,8 @@ class Working(Renderable):
     @property
     def title(self) -> str:
         """What is worked out, and of which record."""
-        known = [each for each in self.explanation.terms if each.value is not None]
+        terms = self.explanation.terms
+        known = [each for each in terms if each.value is not None and not each.together]
         idle = sum(each.value == 0 for each in known) if len(known) > MOST_NAMED else 0
         known = [each for each in known if not idle or each.value != 0]
         values = [f"{_line(each.column)} = {_line(each.value)}" for each in known[:MOST_NAMED]]
@@ -154,7 +155,7 @@ class Working(Renderable):
         if len(self.shown) < len(self.names):
             yield f"The {len(self.shown)} most probable of {len(self.names)} classes are shown."
         yield Formulas(tuple(self._prior(c) for c in self.shown))
-        if any(self.explanation.constants):
+        if self.explanation.constants:
             constants = [(self.names[c], self.explanation.constants[c]) for c in self.shown]
             yield CONSTANTS
             yield Formulas(
@@ -205,7 +206,7 @@ class Working(Renderable):
         priors = [powered(p, e) for (_, p), e in zip(self.priors, exponents, strict=True)]
         products = []
         for c, prior in enumerate(priors):
-            constant = [in_product(found.constants[c])] if any(found.constants) else []
+            constant = [in_product(found.constants[c])] if found.constants else []
             products.append(product([prior, *constant, *(d.factors[c] for d in self.derivations)]))
         return products
 
@@ -213,7 +214,7 @@ class Working(Renderable):
         if len(self.derivations) <= MOST_NAMED:
             any_class = _any_class(self.names)
             prior = powered(of("P", any_class), self.explanation.prior_exponent)
-            constant = [of("constant", any_class)] if any(self.explanation.constants) else []
+            constant = [of("constant", any_class)] if self.explanation.constants else []
             factors = [prior, *constant, *(each.general for each in self.derivations)]
             yield chain(of("s", any_class), product(factors))
         for c in self.shown:

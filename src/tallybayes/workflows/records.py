@@ -77,7 +77,7 @@ def record_in(
 def explain(
     stored: Stored,
     record: Mapping[str, Any],
-    show: Literal["evidence", "working", "counterfactuals"] = "evidence",
+    show: Literal["evidence", "parts", "working", "counterfactuals"] = "evidence",
     *,
     one: Label | None = None,
     other: Label | None = None,
@@ -93,8 +93,9 @@ def explain(
     record
         The values by column: see `record_of` and `record_in`.
     show
-        What each value says for and against each class; the whole arithmetic, from the counts on;
-        or the smallest changes that change the answer.
+        What each value says for and against each class; the same, with each way in which columns
+        are counted; the whole arithmetic, from the counts on; or the smallest changes that change
+        the answer.
     one, other
         The classes that the evidence speaks for and against.
     to, keep
@@ -109,7 +110,7 @@ def explain(
         return explanations.explain(stored.fitted, record, "working")
     if show == "counterfactuals":
         return explanations.counterfactuals(stored.fitted, record, meant(to), keep=keep)
-    found, classes = explanations.explain(stored.fitted, record), (meant(one), meant(other))
+    found, classes = explanations.explain(stored.fitted, record, show), (meant(one), meant(other))
     shown: Renderable = found if found.runner_up is None else found.against(*classes)
     return Document(tuple(shown.document()), found.to_dict(*classes))
 

@@ -74,12 +74,13 @@ def predict(
     deliver_rows(session, "predictions", out, to, write)
 
 
-EVIDENCE, WORKING, CHANGES = "evidence", "working", "counterfactuals"
+EVIDENCE, PARTS, WORKING, CHANGES = "evidence", "parts", "working", "counterfactuals"
 # options that go with one of them only have a section of their own
 SECTION = {each: f"With --show {each}" for each in (EVIDENCE, CHANGES)}
 SHOW = (
-    "What each value says for and against each class; the whole arithmetic, from the counts on; or "
-    "the smallest changes of one or two values that change the answer.  [default: evidence]"
+    "What each value says for and against each class; the same, with each way in which columns are "
+    "counted; the whole arithmetic, from the counts on; or the smallest changes of one or two "
+    "values that change the answer.  [default: evidence]"
 )
 
 
@@ -101,7 +102,7 @@ SHOW = (
     option("--set values", ["NAME=VALUE"], "The value of a column; columns not set are missing."),
     option("--record", "JSON", "All values, as a JSON object."),
     option("--row", click.IntRange(min=1), "The number of a row of the data."),
-    option("--show", (EVIDENCE, WORKING, CHANGES), SHOW, default=EVIDENCE),
+    option("--show", (EVIDENCE, PARTS, WORKING, CHANGES), SHOW, default=EVIDENCE),
     option("--for one", "CLASS", "The class it speaks for.", section=SECTION[EVIDENCE]),
     option("--against other", "CLASS", "The class it speaks against.", section=SECTION[EVIDENCE]),
     option("--to", "CLASS", "The answer that they shall lead to.", section=SECTION[CHANGES]),
