@@ -28,7 +28,6 @@ from tallybayes.families.registry import register
 from tallybayes.families.smoothing import MOST, Alpha, PriorGuess, Ratios, alpha_of_each, guesses
 from tallybayes.families.terms import Lookup, UnitTerm
 from tallybayes.kernels import scoring
-from tallybayes.kernels.counting import offsets_of
 from tallybayes.schema import Categories
 from tallybayes.sources.labels import Label, sorted_labels
 from tallybayes.tallies import Codes
@@ -182,7 +181,8 @@ class CategoricalParameters(Parameters):
         missing = np.zeros((len(self.log_probabilities), 1))
         full = np.concatenate([missing, self.log_unseen, self.log_probabilities], axis=1)
         width = np.array([len(each) for each in meanings], np.int64)
-        return base, width, 1 + n_columns + offsets_of(width), other, full[:, places]
+        offset = 1 + n_columns + np.cumsum(width) - width
+        return base, width, offset, other, full[:, places]
 
     def _refuse_unseen(self, block: Coded) -> None:
         """Raise an error that names a value that was neither counted nor declared."""
@@ -209,7 +209,8 @@ class CategoricalParameters(Parameters):
     def add_log_likelihood(self, block: Block, out: Floats) -> None:
         """Add the sum of `log_prob` over the columns to `out`, of rows and classes."""
         assert isinstance(block, Coded)
-        scoring.codes(*self._lookup(block), out)
+        codes, *table = self._lookup(block)
+        scoring.add("score_codes", codes, table, out)
 
     def sample(self, rng: np.random.Generator, classes: Array) -> list[Array]:
         """Draw a value of every column for each row, whose classes are given as codes."""

@@ -28,7 +28,6 @@ from tallybayes.families.parameters import Array, Floats, Mask, safe_log
 from tallybayes.families.smoothing import alpha_of_each
 from tallybayes.families.text import Text, sums_of
 from tallybayes.kernels import scoring
-from tallybayes.kernels.scoring import row_sums
 from tallybayes.tallies import WordCounts
 from tallybayes.tallies.word_counts import DOCUMENTS
 from tallybayes.tokenizer import Bagged
@@ -226,10 +225,18 @@ class LeftBags:
         return (rows if self.after.all() else _stored(rows, self.after[rows.indices]))[:3]
 
     @cached_property
+    def owners(self) -> Array:
+        """The row of each of them."""
+        return np.repeat(np.arange(len(self.task.of.y)), np.diff(self.kept[0]))
+
+    def _by_row(self, values: Array) -> Floats:
+        """Add up what belongs to the words that are used, by row."""
+        return np.bincount(self.owners, values, len(self.task.of.y)).astype(np.float64)
+
+    @cached_property
     def lengths(self) -> Floats:
         """The total of the words that are used, by row."""
-        indptr, _, data = self.kept
-        return row_sums(indptr, data)
+        return self._by_row(self.kept[2])
 
     @cached_property
     def _switched(self) -> tuple[Array, Array, Floats]:
@@ -293,14 +300,13 @@ class LeftBags:
     def complement(self) -> Floats:
         """Return the scores of the complement model, by row and class."""
         y, w = self.task.of.y, self.task.weights
-        indptr, indices, data = self.kept
-        owner = np.repeat(np.arange(len(y)), np.diff(indptr))
+        _, indices, data = self.kept
         elsewhere = self.counts.sum(axis=0) - self.counts
         totals, out = self.totals(elsewhere), np.empty((len(y), len(elsewhere)))
         for c, sums in enumerate(elsewhere):
             taken = np.where(y == c, 0.0, w)
-            n = np.maximum(sums[indices] - taken[owner] * data, 0.0)
-            logs = row_sums(indptr, data * np.log(n + self.alpha[indices]))
+            n = np.maximum(sums[indices] - taken[self.owners] * data, 0.0)
+            logs = self._by_row(data * np.log(n + self.alpha[indices]))
             total = np.where(self.lengths > 0.0, totals[:, c] - taken * self.lengths, 1.0)
             out[:, c] = self.lengths * np.log(total) - logs
         return out

@@ -141,7 +141,6 @@ class WordCounts(TallyBlock):
         """Count the words of some documents."""
         assert isinstance(kind, Words)
         assert isinstance(block, Documents | Bagged)
-        kind.check_stop_words()
         there = np.ones(len(block), bool) if block.missing is None else ~block.missing
         if of.w is not None:
             there &= of.w > 0.0
@@ -292,7 +291,7 @@ class WordCounts(TallyBlock):
         """Return the arrays that make up the block, to store it: words in order."""
         block = self.sorted()
         indptr, indices, sums = block.stacked()
-        words: dict[str, Array] = {"letters": block.terms.letters, "edges": block.terms.edges}
+        words: dict[str, Array] = dict(zip(("letters", "edges"), block.terms.in_utf8, strict=True))
         pairs = {"indptr": indptr, "indices": indices.astype(np.int64), "sums": sums}
         return {**block.parts(), **words, **pairs}
 

@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.kernels.choice import load_text, text_is_loaded
+from tallybayes.kernels.choice import is_large, load_text, text_is_loaded
 from tallybayes.kernels.threads import over_rows
 from tallybayes.tokenizer.documents import Documents, Letters
 from tallybayes.tokenizer.terms import Terms, TermTable
@@ -149,7 +149,7 @@ class CompiledReader(Reader):
         self._table = TermTable(512, 65_536) if known is None else known.table
         self._place = np.zeros(len(self._table.edges), np.int32)
         self._indices = self._data = np.empty(0, np.int32)
-        self._longest = -1  # bytes of a document for which there are buffers
+        self._longest = -1  # bytes of a document that there is room for
 
     def _learnt(self) -> Terms:
         return Terms.of_table(self._table)
@@ -189,7 +189,7 @@ class CompiledReader(Reader):
         """Make room for documents of so many bytes, and for their bags."""
         longest, (least, most) = int(sizes.max(initial=0)), self._words.ngrams
         if longest > self._longest:
-            self._longest = max(longest, min(2 * self._longest, BYTES_IN_A_PIECE))
+            self._longest = longest
             self._buffers = (
                 np.empty((3, 2 * self._longest + 64), np.uint8),
                 np.empty(2 * self._longest + 64, np.int64),
@@ -232,12 +232,6 @@ def _stop_slots(stop: frozenset[str]) -> NDArray[np.uint64]:
     return Terms.of(stop).table.slots if stop else np.zeros((0, 4), np.uint64)
 
 
-def expect_text(n_bytes: int) -> None:
-    """Prepare for so many bytes in all, even if they arrive in small batches."""
-    if n_bytes >= WORTH_LOADING:
-        load_text(n_bytes)
-
-
 class Reading:
     """Documents that are about to be read, in the way that suits how many there are.
 
@@ -248,7 +242,7 @@ class Reading:
         if known is None and words.idf is not None:
             known = words.idf.terms
         self.learns, self.n_bytes = known is None, int(documents.sizes.sum())
-        worth = WORTH_CALLING if text_is_loaded() else WORTH_LOADING
+        worth = WORTH_CALLING if text_is_loaded() or is_large() else WORTH_LOADING
         if known is not None and "table" not in vars(known):
             worth = max(worth, BYTES_OF_A_TERM * len(known))
         self.compiled = self.n_bytes >= worth and not callable(words.tokens)

@@ -10,7 +10,6 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from math import inf
@@ -20,7 +19,7 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
-from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn, whole
+from tallybayes.errors import TallyBayesError, did_you_mean, number, whole
 from tallybayes.kind import Kind
 from tallybayes.tokenizer.terms import Terms
 from tallybayes.value import Value
@@ -34,7 +33,6 @@ else:
     Tokens = Any  # files hold no functions, and `Words` checks the names itself
 
 MOST_WORDS, MOST_CHARACTERS = 5, 10
-FIRST_DOCUMENTS = 1000  # which tell how long documents are
 KEPT = 64  # ways to read, with what was worked out for them
 LONGEST = 10_000  # characters that min_length may ask for
 _BLANKS = re.compile(r"\s\s+")
@@ -239,15 +237,6 @@ class Words(Kind, frozen=True):
         """Tell that documents are read where they are."""
         return True
 
-    def expect(self, cells: Any) -> None:
-        """Prepare for so much text as the first documents suggest."""
-        from tallybayes.tokenizer.bags import expect_text
-
-        if not callable(self.tokens):
-            n, (place,) = len(cells), cells.reads
-            first = replace(cells, rows=slice(0, min(n, FIRST_DOCUMENTS))).documents(place)
-            expect_text(int(first.sizes.mean() * n) if n else 0)
-
     def holds(self, labels: Sequence[Any]) -> bool:
         """Tell whether a column of text can have been counted by values: by none."""
         return not labels
@@ -291,28 +280,12 @@ class Words(Kind, frozen=True):
             "glue": "" if single else " ",
         }
 
-    def check_stop_words(self) -> None:
-        """Warn of stop words that are no tokens, so that they do nothing."""
-        if complaint := _odd_stop_words(self):
-            warn(complaint, TallyBayesWarning)
-
 
 def _remembered(function: Callable[[Words], Result]) -> Callable[[Words], Result]:
     """Work something out once for each way to read, whatever is made of the counts."""
     remembered = lru_cache(KEPT)(function)
     same: Any = {"idf": None, "tf": "count", "norm": None}
     return lambda words: remembered(structs.replace(words, **same))
-
-
-@_remembered  # not again for every batch
-def _odd_stop_words(words: Words) -> str | None:
-    """Say which stop words are no tokens."""
-    split = splitter(words)
-    odd = sorted(word for word in stop_tokens(words) if split(word) not in ([], [word]))
-    if not odd or callable(words.tokens):
-        return None
-    what = f"{len(odd)} stop words are never tokens, so they do nothing"
-    return f"{what}: {odd[0]!r}, for example, is read as {split(odd[0])}"
 
 
 def in_utf8(text: str) -> str:

@@ -25,11 +25,11 @@ from tallybayes.sources.row_stream import ColumnType, RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
 from tallybayes.tallies.tally import PairwiseSum
-from tallybayes.tokenizer import expect_text
 
 Floats = NDArray[np.float64]
 
 FEW_ROWS = 20
+LETTERS_OF_A_CELL = 20  # it takes as long to read so many of a text
 KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
 CATEGORIES = Categories()
 TARGET = Option("target")
@@ -173,16 +173,16 @@ def _warn_of(column: Column, complete: bool) -> None:
 
 @contextmanager
 def expecting(rows: Rows, schema: Schema) -> Iterator[None]:
-    """Choose kernels for as much as the first rows suggest, and load those that read texts."""
+    """Choose kernels for as much as the first rows suggest."""
     if rows.complete:
         yield
         return
     sample = rows.sample
     times = 2.0 if rows.n_bytes is None else max(rows.n_bytes / max(sample.nbytes, 1), 1.0)
-    for name in schema.names:
-        if schema.kind(name).read_as == "text":
-            expect_text(int(sample.column(name).nbytes * times))
-    with part_of(int(sample.num_rows * times) * len(schema.names)):
+    texts = [name for name in schema.names if schema.kind(name).read_as == "text"]
+    letters = sum(sample.column(name).nbytes for name in texts)
+    cells = sample.num_rows * len(schema.names) + letters / LETTERS_OF_A_CELL
+    with part_of(int(cells * times)):
         yield
 
 
