@@ -98,11 +98,11 @@ def assert_counted(got, rows, words):
     for c, label in enumerate(got.classes):
         ours = [block.rows[c, 0], block.weight[c, 0], *block.lengths[c]]
         assert ours == head[label].tolist()
-    indptr, indices, of_words = block.stacked()
-    assert (np.diff(block.pairs.keys) > 0).all()
-    labels = np.repeat(got.classes, np.diff(indptr)).tolist()
-    terms = [block.terms.texts[number] for number in indices]
-    found = dict(zip(zip(labels, terms, strict=True), of_words.tolist(), strict=True))
+    pairs = block.pairs
+    assert (np.diff(pairs.keys) > 0).all()
+    labels = [got.classes[c] for c in pairs.classes]
+    terms = [block.terms.texts[number] for number in pairs.words]
+    found = dict(zip(zip(labels, terms, strict=True), pairs.sums.tolist(), strict=True))
     assert found.keys() == sums.keys()
     assert set(block.without_unused().terms.texts) == {term for _, term in sums}
     for pair, three in sums.items():

@@ -160,6 +160,12 @@ class TallyBlock(ABC):
         """Apply the same change to all arrays."""
         return replace(self, **{name: change(part) for name, part in self.parts().items()})
 
+    def combined(self, change: Callable[[Any, Any], Any], other: Self) -> Self:
+        """Apply the same operation to all arrays and those of another block."""
+        theirs = other.parts()
+        parts = {name: change(mine, theirs[name]) for name, mine in self.parts().items()}
+        return replace(self, **parts)
+
     @classmethod
     def empty(cls, n_units: int) -> Self:
         """Return the block of no rows, and of no classes."""
@@ -212,19 +218,14 @@ class TallyBlock(ABC):
         """Drop the keys that no row has, such as values and words."""
         return self
 
-    def plus(self, other: Self, names: Sequence[str], reuse: bool = False) -> Self:
-        """Add the block of other rows; `reuse` says that its memory may be written over."""
+    def plus(self, other: Self, names: Sequence[str]) -> Self:
+        """Add the block of other rows."""
         mine, theirs = self.aligned(other, names)
-        parts = {}
-        for name, more in theirs.parts().items():
-            out = more if reuse and name not in ("rows", "weight") else None
-            parts[name] = np.add(getattr(mine, name), more, out=out)
-        return replace(mine, **parts).without_unused()
+        return mine.combined(operator.add, theirs).without_unused()
 
     def less(self, other: Self) -> Self:
         """Take away rows that are surely here, without a check; keys stay even if unused."""
-        theirs = other.parts()
-        return replace(self, **{name: mine - theirs[name] for name, mine in self.parts().items()})
+        return self.combined(operator.sub, other)
 
     def minus(self, other: Self, classes: Sequence[Label], names: Sequence[str]) -> Self:
         """Take away rows that were counted here; refuse what cannot be right."""
@@ -331,7 +332,13 @@ class TallyBlock(ABC):
 
         `kinds` are those of the units' columns, `rows` the number of rows of each class.
         """
-        return cls.checked(arrays, len(kinds), rows)
+        block = cls.checked(arrays, len(kinds), rows)
+        block.require_sound(kinds)
+        return block
+
+    def require_sound(self, kinds: Sequence[Kind]) -> None:
+        """Refuse arrays that rows of columns of these kinds cannot have."""
+        return
 
     @classmethod
     def checked(cls, arrays: Arrays, width: int, of_classes: Integers, **keys: Any) -> Self:

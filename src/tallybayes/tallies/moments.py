@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from tallybayes.tallies.blocks import (
     register_block,
     weight_left,
 )
-from tallybayes.tallies.container import Arrays, require
+from tallybayes.tallies.container import require
 
 NEVER = 1e-6  # a relative difference too large for rounding: those rows were never counted
 DOMINATED = 0.4  # where a row leaves no more of M2 than this, digits have cancelled
@@ -86,7 +86,7 @@ class Moments(TallyBlock):
         """Means are never whole: folds merge what is left."""
         return False
 
-    def plus(self, other: Moments, names: Sequence[str], reuse: bool = False) -> Moments:
+    def plus(self, other: Moments, names: Sequence[str]) -> Moments:
         """Add the moments of other rows."""
         weight = self.weight + other.weight
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -164,14 +164,9 @@ class Moments(TallyBlock):
         left = Moments(rows, weight, mean, m2, m2, self.least, self.most)
         return left, (lost & there & (rows > 0))[:, 0]
 
-    @classmethod
-    def from_arrays(
-        cls, labels: Any, arrays: Arrays, kinds: Sequence[Kind], rows: Integers
-    ) -> Moments:
-        """Build the block that was taken apart; all else is an error."""
-        block = cls.checked(arrays, len(kinds), rows)
-        require((block.rows == 0) | (block.least <= block.most))
-        return block
+    def require_sound(self, kinds: Sequence[Kind]) -> None:
+        """Refuse ends that are the wrong way round."""
+        require((self.rows == 0) | (self.least <= self.most))
 
     def support(self, unit: int, kind: Kind) -> Support | None:
         """Return where nearly all numbers lie, in whichever class, and between what they did."""

@@ -159,7 +159,7 @@ class Tally:
 
     def update(self, X: Any, y: Any, weights: Any = None) -> Tally:
         """Count more rows; if one of them is wrong, the tally stays as it was."""
-        self._become(self.plus(Tally.of(X, y, weights, schema=self.schema), reuse=True))
+        self._become(self + Tally.of(X, y, weights, schema=self.schema))
         return self
 
     def forget(self, X: Any, y: Any, weights: Any = None) -> Tally:
@@ -172,17 +172,15 @@ class Tally:
         self.blocks = other.blocks
 
     def __add__(self, other: Tally) -> Tally:
-        return self.plus(other) if isinstance(other, Tally) else NotImplemented
-
-    def plus(self, other: Tally, reuse: bool = False) -> Tally:
-        """Return self + other; `reuse` says that the memory of the other may be written over."""
+        if not isinstance(other, Tally):
+            return NotImplemented
         self._check_schema(other)
         classes = self.classes
         if not same_labels(classes, other.classes):
             classes = sorted_labels((*classes, *other.classes), "the target of the two tallies")
         a, b = self.with_classes(classes), other.with_classes(classes)
         blocks = [
-            mine.plus(theirs, self.schema.names_of(group), reuse)
+            mine.plus(theirs, self.schema.names_of(group))
             for group, mine, theirs in zip(self.schema.groups, a.blocks, b.blocks, strict=True)
         ]
         return Tally(self.schema, classes, a.rows + b.rows, a.weight + b.weight, blocks)
@@ -359,7 +357,7 @@ class Tally:
 
 
 class PairwiseSum:
-    """The sum of tallies that come one by one, whose memory may be used again.
+    """The sum of tallies that come one by one.
 
     Adding each to the sum of all before it would be quadratic where every one brings new keys, such
     as ids. Sums of as many are added, as a binary counter carries: each key takes part
@@ -374,10 +372,10 @@ class PairwiseSum:
         many = 1
         while self._sums and self._sums[-1][0] == many:
             many *= 2
-            tally = self._sums.pop()[1].plus(tally, reuse=True)
+            tally = self._sums.pop()[1] + tally
         self._sums.append((many, tally))
 
     def total(self) -> Tally | None:
         """Return the sum, and begin anew; None if there was nothing to add."""
         sums, self._sums = [tally for _, tally in reversed(self._sums)], []
-        return reduce(lambda later, tally: tally.plus(later, reuse=True), sums) if sums else None
+        return reduce(lambda later, tally: tally + later, sums) if sums else None

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallybayes.batches import Block
 from tallybayes.kernels.choice import load_text, text_is_loaded
@@ -154,12 +153,9 @@ class WordCounts(TallyBlock):
         def work(share: slice) -> WordCounts:
             return _count(reading.reader(), rows[share], of, kind, reading.compiled)
 
-        parts = reading.shared(work, rows)
-        while len(parts) > 1:  # in pairs, so that nothing is copied more often than need be
-            pairs = zip(parts[::2], parts[1::2], strict=False)
-            parts = [a.plus(b, names) for a, b in pairs] + parts[len(parts) & ~1 :]
+        counts = reduce(lambda a, b: a.plus(b, names), reading.shared(work, rows))
         # what was learnt is used; of terms that were settled before, some may not be
-        return parts[0] if reading.learns else parts[0].without_unused()
+        return counts if reading.learns else counts.without_unused()
 
     @property
     def exact(self) -> bool:
@@ -170,12 +166,6 @@ class WordCounts(TallyBlock):
     def pairs(self) -> Pairs:
         """All pairs with their sums."""
         return self.pieces[0] if len(self.pieces) == 1 else Pairs.united(self.pieces)
-
-    def stacked(self) -> tuple[Integers, NDArray[np.int32], Floats]:
-        """Return all classes as compressed sparse rows: pointers, numbers of words, sums."""
-        keys, sums = self.pairs
-        indptr = np.searchsorted(keys, np.arange(self.n_classes + 1) * CLASS)
-        return indptr, self.pairs.words.astype(np.int32), sums
 
     def totals(self, part: int) -> Floats:
         """Return one of the sums for each word, over all classes."""
@@ -220,7 +210,7 @@ class WordCounts(TallyBlock):
         pairs = self.pairs.renumbered(None, np.cumsum(used) - 1)
         return replace(self, terms=self.terms.select(np.flatnonzero(used)), pieces=(pairs,))
 
-    def plus(self, other: WordCounts, names: Sequence[str], reuse: bool = False) -> WordCounts:
+    def plus(self, other: WordCounts, names: Sequence[str]) -> WordCounts:
         """Add the counts of other documents."""
         terms, numbers = self.terms.plus(other.terms)
         theirs = [piece.renumbered(None, numbers) for piece in other.pieces]
@@ -290,10 +280,8 @@ class WordCounts(TallyBlock):
     def to_arrays(self) -> dict[str, Array]:
         """Return the arrays that make up the block, to store it: words in order."""
         block = self.sorted()
-        indptr, indices, sums = block.stacked()
         words: dict[str, Array] = dict(zip(("letters", "edges"), block.terms.in_utf8, strict=True))
-        pairs = {"indptr": indptr, "indices": indices.astype(np.int64), "sums": sums}
-        return {**block.parts(), **words, **pairs}
+        return {**block.parts(), **words, **block.pairs._asdict()}
 
     @classmethod
     def from_arrays(
@@ -305,23 +293,19 @@ class WordCounts(TallyBlock):
         assert isinstance(kind, Words)
         terms, n = arrays.terms(), len(rows)
         require(kind.idf is None or kind.idf.weights.keys() >= set(terms.texts))
-        indptr = arrays.take("indptr", (n + 1,), np.int64)
-        indices = arrays.take("indices", (None,), np.int64)
-        sums = arrays.take("sums", (None, 3), np.float64)
-        require(indptr[0] == 0 and indptr[-1] == len(indices) == len(sums))
-        require(np.diff(indptr) >= 0)
-        require((indices >= 0) & (indices < len(terms)))
+        keys = arrays.take("keys", (None,), np.int64)
+        sums = arrays.take("sums", (len(keys), 3), np.float64)
+        pairs = Pairs(keys, sums)
+        require((keys >= 0) & (np.diff(keys, prepend=-1) > 0))
+        require((pairs.classes < n) & (pairs.words < len(terms)))
         # a model takes memory for every word of every class, so most of them are no mere claim
-        require(n * len(terms) <= max(MOST_CLAIMED, 1000 * len(indices)))
-        owner = np.repeat(np.arange(n), np.diff(indptr))
-        pairs = Pairs(owner * CLASS + indices, sums)
-        require(np.diff(pairs.keys) > 0)
+        require(n * len(terms) <= max(MOST_CLAIMED, 1000 * len(keys)))
         block = cls.checked(arrays, 2, rows, terms=terms, pieces=(pairs,))
         require(block.rows.shape == block.weight.shape == (n, 1))
         documents = sums[:, DOCUMENTS]
-        require((documents >= 1.0) & (documents <= block.rows[owner, 0]))
+        require((documents >= 1.0) & (documents <= block.rows[pairs.classes, 0]))
         require((documents == np.rint(documents)) & (sums >= 0.0).all(axis=1))
-        require(sums[:, WEIGHT] <= block.weight[owner, 0] * (1.0 + TRUSTED))
+        require(sums[:, WEIGHT] <= block.weight[pairs.classes, 0] * (1.0 + TRUSTED))
         require(block.without_unused() is block)  # a word that nobody has would not be there
         return block
 
