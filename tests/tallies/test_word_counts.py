@@ -78,13 +78,13 @@ def what_counts(terms, words):
 
 def brute_force(rows, words):
     """Return by class the rows, weight and lengths of documents, and the sums of each word."""
-    head = defaultdict(lambda: np.zeros(4))
+    head = defaultdict(lambda: np.zeros(3))
     sums = defaultdict(lambda: np.zeros(3))
     for label, weight, document in rows:
         if document is None or not weight:
             continue
         counts, length = what_counts(words.terms(document), words)
-        head[label] += (1, weight, weight * length, weight * length**2)
+        head[label] += (1, weight, weight * length)
         for term, count in counts.items():
             sums[label, term] += (1, weight, weight * count)
     return head, sums

@@ -367,10 +367,7 @@ def bags(
                 _find(terms, tokens, first, order, count, keys, ids, table, learn)
                 w = _bag(ids, count, start, w, place, indices, data)
         indptr[i + 1] = w
-        length = 0
-        for times in data[start:w]:
-            length += times
-        lengths[i] = length
+        lengths[i] = data[start:w].sum()
     return len(starts)
 
 

@@ -45,7 +45,6 @@ LOST = (
     "what is left after taking these rows away is lost in rounding error; count the remaining rows "
     "again"
 )
-LIGHT = 1e-5  # of a sum: where a row leaves less than that, the others are counted again
 
 BLOCKS: dict[str, type[TallyBlock]] = {}
 
@@ -169,8 +168,10 @@ class TallyBlock(ABC):
     @classmethod
     def empty(cls, n_units: int) -> Self:
         """Return the block of no rows, and of no classes."""
-        parts: dict[str, Any] = {name: np.zeros((0, n_units)) for name in cls._names()}
-        return cls(**{**parts, "rows": np.zeros((0, n_units), np.int64)})
+        wide: dict[str, Any] = {
+            name: np.zeros((0, 1 if name in cls.SHARED else n_units)) for name in cls._names()
+        }
+        return cls(**{**wide, "rows": wide["rows"].astype(np.int64)})
 
     @property
     def n_classes(self) -> int:
@@ -282,15 +283,12 @@ class TallyBlock(ABC):
 
     def apart(self, row: Self) -> tuple[Self, Mask]:
         """Take a row away from each class of one unit, and mark where too many digits cancel."""
-        gone = self.rows == row.rows
-        parts, lost = {}, np.zeros(self.n_classes, bool)
-        for name, whole in self.parts().items():
-            away = getattr(row, name)
-            parts[name] = left = np.where(gone, 0, whole - away)
-            cancels = (away != 0) & ~gone & (np.abs(left) < LIGHT * np.abs(whole))
-            if cancels.any():
-                lost |= (cancels & ~is_integral(whole, away)).any(axis=1)
-        return replace(self, **parts), lost
+        gone, lost = self.rows == row.rows, np.zeros(self.n_classes, bool)
+        left = self.combined(lambda whole, away: np.where(gone, 0, whole - away), row)
+        for name, part in left.parts().items():
+            doubtful = cancelled(part, getattr(self, name), getattr(row, name))
+            lost |= (doubtful & ~gone).any(axis=1)
+        return left, lost
 
     def _amended(self, lost: Mask, again: Self) -> Self:
         """Put in the classes that were counted again; NaN if not of all their rows."""
@@ -392,6 +390,12 @@ def is_integral(*parts: Array) -> Mask:
     return integral
 
 
+def cancelled(left: Array, whole: Array, away: Array) -> Mask:
+    """Mark the fractions that lost too many digits when something was taken away."""
+    found: Mask = (away != 0) & (ROUNDING * np.abs(whole) > TRUSTED * np.abs(left))
+    return found & ~is_integral(whole, away) if found.any() else found
+
+
 def weight_left(
     rows: Integers, weight: Floats, rows_away: Integers, weight_away: Floats, where: Where
 ) -> tuple[Integers, Floats]:
@@ -412,8 +416,8 @@ def sum_left(sums: Floats, away: Floats, rows: Array, where: Where, signed: bool
     noise = np.where(integral, 0.0, 1e-12 * size)
     wrong = gone & (gap > np.where(integral, 0.0, NEVER * size))
     refuse(wrong | ((left < -noise) & ~gone & (not signed)), where, NOT_COUNTED)
-    cancelled = ~gone & (gap > noise) & (away != 0.0) & (ROUNDING * size > TRUSTED * gap)
-    refuse((gone & (gap > TRUSTED * size)) | (cancelled & ~integral), where, LOST)
+    doubtful = ~gone & (gap > noise) & cancelled(left, sums, away)
+    refuse((gone & (gap > TRUSTED * size)) | doubtful, where, LOST)
     return np.where(gone | (gap <= noise), 0.0, left)
 
 

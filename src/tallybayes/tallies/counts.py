@@ -32,11 +32,6 @@ class Counts(TallyBlock):
     sums: Floats
 
     @classmethod
-    def empty(cls, n_units: int) -> Counts:
-        """Return the tally of no rows, and of no classes."""
-        return cls(np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, n_units)))
-
-    @classmethod
     def count(
         cls, block: Block, of: counting.RowClasses, kind: Kind, names: Sequence[str], start: int
     ) -> Counts:

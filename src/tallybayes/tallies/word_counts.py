@@ -13,7 +13,7 @@ rest until it is worth adding up, so that learning a document costs the document
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any, ClassVar, NamedTuple
 
@@ -45,7 +45,6 @@ from tallybayes.tallies.container import Arrays, require
 from tallybayes.tokenizer import Bagged, Documents, Reader, Reading, Terms, Words
 from tallybayes.tokenizer.terms import WORTH_COMPILED
 
-NO_TERMS = Terms.of(())
 DOCUMENTS, WEIGHT, COUNT = range(3)  # the three sums
 SETTLED = 4  # times as many pairs as were learnt lately: those are not added to the others yet
 MOST_CLAIMED = 2**26  # words x classes that a file may state without holding any
@@ -116,22 +115,16 @@ NOTHING = Pairs(np.zeros(0, np.int64), np.zeros((0, 3)))
 class WordCounts(TallyBlock):
     """The words of one column of text, by class.
 
-    `rows` and `weight` are of the documents that were there. `lengths` are the weighted sums of
-    their lengths in terms, and of the squares of those. `pieces` add up to the sums of the words.
+    `rows` and `weight` are of the documents that were there, and `lengths` the weighted sums of
+    their lengths in terms. `pieces` add up to the sums of the words.
     """
 
     KEYS: ClassVar[tuple[str, ...]] = ("terms", "pieces")
-    SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
+    SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight", "lengths")
 
     lengths: Floats
-    terms: Terms
-    pieces: tuple[Pairs, ...]
-
-    @classmethod
-    def empty(cls, n_units: int) -> WordCounts:
-        """Return the tally of no documents, and of no classes."""
-        head = np.zeros((0, 1), np.int64), np.zeros((0, 1)), np.zeros((0, 2))
-        return cls(*head, NO_TERMS, (NOTHING,))
+    terms: Terms = field(default_factory=lambda: Terms.of(()))
+    pieces: tuple[Pairs, ...] = (NOTHING,)
 
     @classmethod
     def count(
@@ -300,8 +293,7 @@ class WordCounts(TallyBlock):
         require((pairs.classes < n) & (pairs.words < len(terms)))
         # a model takes memory for every word of every class, so most of them are no mere claim
         require(n * len(terms) <= max(MOST_CLAIMED, 1000 * len(keys)))
-        block = cls.checked(arrays, 2, rows, terms=terms, pieces=(pairs,))
-        require(block.rows.shape == block.weight.shape == (n, 1))
+        block = cls.checked(arrays, 1, rows, terms=terms, pieces=(pairs,))
         documents = sums[:, DOCUMENTS]
         require((documents >= 1.0) & (documents <= block.rows[pairs.classes, 0]))
         require((documents == np.rint(documents)) & (sums >= 0.0).all(axis=1))
@@ -333,15 +325,13 @@ def _count(
     counted = np.bincount(y, minlength=n_classes).astype(np.int64)
     weights = np.bincount(y, w, n_classes).astype(np.float64)
     ends = np.cumsum(counted)
-    lengths, found = np.zeros((n_classes, 2)), []
+    lengths, found = np.zeros((n_classes, 1)), []
     add = load_text().add_bags if compiled else add_bags
     sums, touched, n = np.zeros((0, 3)), np.zeros(0, np.int32), 0  # of one class at a time
     for here, bags in reader.pieces(rows, ends):
         c = int(y[here.start])
         w_here = None if w is None else w[here]
-        length = bags.lengths.astype(np.float64)
-        weight = np.ones(len(length)) if w_here is None else w_here
-        lengths[c] += (weight @ length, weight @ length**2)
+        lengths[c] += bags.lengths.sum() if w_here is None else w_here @ bags.lengths
         n_terms = int(bags.indices.max(initial=-1)) + 1
         if n_terms > len(sums):
             more = n_terms * 3 // 2 - len(sums)

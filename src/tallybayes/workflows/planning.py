@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import ColumnType, RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
-from tallybayes.tallies.tally import PairwiseSum
+from tallybayes.tallies.tally import total
 
 Floats = NDArray[np.float64]
 
@@ -193,7 +193,7 @@ def count(
 
     What columns are may be `settled`, so that none is to be declared.
     """
-    pieces, tables = PairwiseSum(), []
+    tables: list[Any] = []
     room = KEPT_BYTES if keep else 0
 
     def work(table: Any) -> tuple[Tally, Any]:
@@ -203,13 +203,15 @@ def count(
 
     declarable = () if settled else plan.undeclared
     stream = map_rows(rows, plan.types, work, read, what="counting", declarable=declarable)
+
+    def tally_of(result: Any) -> Tally:
+        tables.append(result.value[1])
+        return cast(Tally, result.value[0])
+
     with expecting(rows, plan.schema):
-        for result in stream:
-            tally, table = result.value
-            pieces.add(tally)
-            tables.append(table)
+        tally = total(map(tally_of, stream)) or Tally(plan.schema)
     kept = None if any(table is None for table in tables) else tables
-    return pieces.total() or Tally(plan.schema), kept, stream.rejected
+    return tally, kept, stream.rejected
 
 
 def read_labelled(
