@@ -281,7 +281,7 @@ class TextParameters(Parameters):
         drawn by their shares and in no order; for Bernoulli each word is there or not on its own.
         """
         texts, words = np.array(self.terms.texts, dtype=object), self.text.words
-        shortest, glue = words.ngrams[0], "" if words.tokens == "characters" else " "
+        shortest, glue = words.ngrams[0], words.glue
         sizes = np.array([len(t) if not glue else t.count(" ") + 1 for t in texts], np.int64)
         # longer n-grams repeat the shorter ones
         usable = np.flatnonzero(sizes == shortest if (sizes == shortest).any() else sizes > 0)

@@ -23,7 +23,7 @@ from tallybayes.kernels.choice import is_large, load_text, text_is_loaded
 from tallybayes.kernels.threads import over_rows
 from tallybayes.tokenizer.documents import Documents, Letters
 from tallybayes.tokenizer.terms import Terms, TermTable
-from tallybayes.tokenizer.words import KEPT, Words, analyzer, speller, stop_tokens, word_pattern
+from tallybayes.tokenizer.words import KEPT, Words, analyzer, word_pattern
 
 Array = NDArray[Any]
 Result = TypeVar("Result")
@@ -144,7 +144,7 @@ class CompiledReader(Reader):
         self._kernels = load_text()
         cuts = {"whitespace": self._kernels.BLANKS, "characters": self._kernels.CHARACTERS}
         cut = cuts.get(str(words.tokens), self._kernels.WORDS)
-        self._rules = cut, words.least, *words.ngrams, _stop_slots(stop_tokens(words))
+        self._rules = cut, words.least, *words.ngrams, _stop_slots(words.stop_tokens)
         self._spelling = _NO_SPELLING
         self._table = TermTable(512, 65_536) if known is None else known.table
         self._place = np.zeros(len(self._table.edges), np.int32)
@@ -181,7 +181,7 @@ class CompiledReader(Reader):
             if not words.strip_accents:
                 odd = self._kernels.odd(*text, self._spelling, np.zeros(n, bool))
         if odd.any():
-            text = text.spelled(odd, speller(words))
+            text = text.spelled(odd, words.spelled)
             to_lower[odd] = 0
         return text, to_lower
 
