@@ -159,8 +159,7 @@ def assert_same(ours, expected, tolerance=1e-12):
 
 
 def assert_same_words(ours, expected, tolerance):
-    """The same words, documents and lengths bit for bit; what words count may be logs."""
-    np.testing.assert_array_equal(ours.lengths, expected.lengths, strict=True)
+    """The same words and documents bit for bit; what words count may be logs."""
     for c in range(ours.n_classes):
         mine, theirs = words_of(ours, c), words_of(expected, c)
         assert mine.keys() == theirs.keys()

@@ -115,14 +115,13 @@ NOTHING = Pairs(np.zeros(0, np.int64), np.zeros((0, 3)))
 class WordCounts(TallyBlock):
     """The words of one column of text, by class.
 
-    `rows` and `weight` are of the documents that were there, and `lengths` the weighted sums of
-    their lengths in terms. `pieces` add up to the sums of the words.
+    `rows` and `weight` are of the documents that were there. `pieces` add up to the sums of the
+    words.
     """
 
     KEYS: ClassVar[tuple[str, ...]] = ("terms", "pieces")
-    SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight", "lengths")
+    SHARED: ClassVar[tuple[str, ...]] = ("rows", "weight")
 
-    lengths: Floats
     terms: Terms = field(default_factory=lambda: Terms.of(()))
     pieces: tuple[Pairs, ...] = (NOTHING,)
 
@@ -210,8 +209,7 @@ class WordCounts(TallyBlock):
         pieces = (*self.pieces, Pairs.united(theirs))
         if SETTLED * sum(len(piece.keys) for piece in pieces[1:]) > len(pieces[0].keys):
             pieces = (Pairs.united(pieces),)
-        head = self.rows + other.rows, self.weight + other.weight, self.lengths + other.lengths
-        return WordCounts(*head, terms, pieces)
+        return WordCounts(self.rows + other.rows, self.weight + other.weight, terms, pieces)
 
     def minus(
         self, other: WordCounts, classes: Sequence[Label], names: Sequence[str]
@@ -237,8 +235,7 @@ class WordCounts(TallyBlock):
         many = left.sums[:, DOCUMENTS] > rows[left.classes, 0]
         heavy = left.sums[:, WEIGHT] > weight[left.classes, 0] * (1.0 + TRUSTED)
         refuse((many | heavy)[:, None], where(left), NOT_COUNTED)
-        lengths = np.maximum(self.lengths - other.lengths, 0.0) * (rows > 0)
-        counts = WordCounts(rows, weight, lengths, self.terms, (left,))
+        counts = WordCounts(rows, weight, self.terms, (left,))
         # words that nobody has any more are kept until they are many
         return counts.without_unused() if 2 * len(left.keys) < len(self.terms) else counts
 
@@ -325,13 +322,12 @@ def _count(
     counted = np.bincount(y, minlength=n_classes).astype(np.int64)
     weights = np.bincount(y, w, n_classes).astype(np.float64)
     ends = np.cumsum(counted)
-    lengths, found = np.zeros((n_classes, 1)), []
+    found = []
     add = load_text().add_bags if compiled else add_bags
     sums, touched, n = np.zeros((0, 3)), np.zeros(0, np.int32), 0  # of one class at a time
     for here, bags in reader.pieces(rows, ends):
         c = int(y[here.start])
         w_here = None if w is None else w[here]
-        lengths[c] += bags.lengths.sum() if w_here is None else w_here @ bags.lengths
         n_terms = int(bags.indices.max(initial=-1)) + 1
         if n_terms > len(sums):
             more = n_terms * 3 // 2 - len(sums)
@@ -345,4 +341,4 @@ def _count(
             sums[numbers] = 0.0
             n = 0
     pairs = Pairs(*map(np.concatenate, zip(NOTHING, *found, strict=True)))
-    return WordCounts(counted[:, None], weights[:, None], lengths, reader.terms, (pairs,))
+    return WordCounts(counted[:, None], weights[:, None], reader.terms, (pairs,))

@@ -37,15 +37,14 @@ UTF8_LENGTHS = 0x80, 0x800, 0x10000  # from which on characters have one more by
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """Bags of terms as compressed sparse rows, and the lengths of the documents in terms."""
+    """Bags of terms as compressed sparse rows."""
 
     indptr: Array
     indices: Array
     data: Array
-    lengths: Array
 
     def __len__(self) -> int:
-        return len(self.lengths)
+        return len(self.indptr) - 1
 
     @property
     def owners(self) -> NDArray[np.int64]:
@@ -123,7 +122,7 @@ class PlainReader(Reader):
         indptr = np.cumsum([0, *map(len, bags)])
         indices = np.fromiter(chain.from_iterable(bags), np.int32, indptr[-1])
         data = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.int32, indptr[-1])
-        return Bags(indptr, indices, data, np.array(list(map(Counter.total, bags)), np.int64))
+        return Bags(indptr, indices, data)
 
     def _numbers(self, text: str) -> list[int]:
         terms, number_of = self._terms_of(text), self._number_of
@@ -157,19 +156,18 @@ class CompiledReader(Reader):
     def _read(self, rows: Array) -> Bags:
         text, to_lower = self._spelled(self._documents.letters(rows))
         self._make_room(text.ends - text.starts)
-        n, done = len(rows), 0
-        indptr, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
+        n, done, indptr = len(rows), 0, np.zeros(len(rows) + 1, np.int64)
         while done < n:
             done = self._kernels.bags(
                 *text, to_lower, done, *self._rules, self._spelling,
                 self._table.arrays, self._known is None,
-                *self._buffers, self._place, indptr, lengths, self._indices, self._data,
+                *self._buffers, self._place, indptr, self._indices, self._data,
             )  # fmt: skip
             if done < n:
                 slots, letters = len(self._table.slots), len(self._table.letters)
                 self._table = self._table.grown(slots, 2 * letters)
                 self._place = np.zeros(len(self._table.edges), np.int32)
-        return Bags(indptr, self._indices[: indptr[-1]], self._data[: indptr[-1]], lengths)
+        return Bags(indptr, self._indices[: indptr[-1]], self._data[: indptr[-1]])
 
     def _spelled(self, text: Letters) -> tuple[Letters, Array]:
         """Return documents as the kernels can read them, and what to add to their capitals."""
@@ -281,7 +279,7 @@ class Bagged(Bags):
         def work(rows: slice) -> tuple[list[Any], Terms]:
             reader = reading.reader()
             pieces = [
-                (np.diff(bags.indptr), bags.indices.copy(), bags.data.copy(), bags.lengths)
+                (np.diff(bags.indptr), bags.indices.copy(), bags.data.copy())
                 for _, bags in reader.pieces(np.arange(rows.start, rows.stop))
             ]
             return pieces, reader.terms
@@ -290,13 +288,11 @@ class Bagged(Bags):
         for found, more in others:
             if reading.learns:
                 terms, numbers = terms.plus(more)
-                found = [(sizes, numbers[at], *rest) for sizes, at, *rest in found]
+                found = [(sizes, numbers[at], times) for sizes, at, times in found]
             pieces += found
-        nothing = [np.zeros(0, kind) for kind in (np.int64, np.int32, np.int32, np.int64)]
-        columns = zip(nothing, *pieces, strict=True)
-        sizes, indices, data, lengths = map(np.concatenate, columns)
-        indptr = np.append(0, np.cumsum(sizes))
-        return cls(indptr, indices, data, lengths, terms, documents.missing)
+        nothing = [np.zeros(0, kind) for kind in (np.int64, np.int32, np.int32)]
+        sizes, indices, data = map(np.concatenate, zip(nothing, *pieces, strict=True))
+        return cls(np.append(0, np.cumsum(sizes)), indices, data, terms, documents.missing)
 
     def pieces(self, rows: Array, bounds: Array) -> Iterator[tuple[slice, Bags]]:
         """Go through the documents of these rows; a piece ends at each of the bounds."""
@@ -315,13 +311,12 @@ class Bagged(Bags):
         indptr = np.append(0, np.cumsum(sizes))
         places = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
         missing = None if self.missing is None else self.missing[rows]
-        parts = self.indices[places], self.data[places], self.lengths[rows]
-        return Bagged(indptr, *parts, self.terms, missing)
+        return Bagged(indptr, self.indices[places], self.data[places], self.terms, missing)
 
     def renumbered(self, terms: Terms) -> Bagged:
         """Return the documents with the numbers that terms have among others, and only those."""
         numbers = terms.numbers_of(self.terms)[self.indices]
         kept = numbers >= 0
         indptr = np.append(0, np.cumsum(kept))[self.indptr]
-        parts = numbers[kept].astype(np.int32), self.data[kept], self.lengths
-        return Bagged(indptr, *parts, terms, self.missing)
+        indices = numbers[kept].astype(np.int32)
+        return Bagged(indptr, indices, self.data[kept], terms, self.missing)
