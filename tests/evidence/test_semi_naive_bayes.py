@@ -99,6 +99,23 @@ def test_an_answer_is_a_sum(model):
     np.testing.assert_allclose(list(model.model_.posterior_of(record).values()), row, rtol=1e-12)
 
 
+def test_all_views_of_columns_and_of_columns_together_add_up():
+    table = {**X, "d": np.where(X["c"] > 0.3, np.nan, X["c"])}
+    y = ((A == B) & (X["c"] < 0.3)) ^ (np.arange(N) % 9 == 0)
+    fitted = tb.SemiNaiveBayes(joints=[("a", "b", "d"), ("a", "b", "c")]).fit(table, y)
+    of, joints = fitted.model_, fitted.model_.joints()
+    assert {each.subject for each in joints} == {"a x b x d", "a x b x c"}
+    assert len(of.column("d").views) > 1
+    rows = list(zip(*table.values(), strict=True))[:50]
+    total = np.tile(of.log_prior, (50, 1))
+    for column in (*of.columns(), *joints):
+        places = [list(table).index(name) for name in column.reads]
+        some = [tuple(row[k] for k in places) for row in rows]
+        total += column.evidence([value for (value,) in some] if len(places) == 1 else some)
+    expected = of.joint_log_likelihood({name: values[:50] for name, values in table.items()})
+    np.testing.assert_allclose(total, expected, rtol=1e-9)
+
+
 def test_it_learns_forgets_and_merges_with_its_weights(model):
     first, rest = np.arange(100), np.arange(100, N)
     parts = tb.SemiNaiveBayes().fit(X, Y)

@@ -61,7 +61,8 @@ WIDTHS: dict[View, float] = {"smooth": 0.3, "smoother": 1.0}  # of ranks, times 
 VIEWS: tuple[View, ...] = ("smooth", "missing", "smoother", "supervised")  # of many columns some
 LEAST_GAIN = 4.0  # nats, of a joint
 TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
-FALSE = 0.05  # share of joints that are found by chance
+FALSE = 0.1, 0.05  # share of pairs and of triples that are found by chance
+SPREAD = 2.0  # variance of a slope of noise, times its bend
 MOST_CELLS = 4_000  # of a joint
 MOST_TOGETHER = 3  # columns
 FEW_COLUMNS = 16  # of which all triples are tried
@@ -123,9 +124,9 @@ def weigh_evidence(
         w = None if w is None else np.asarray(w)[some]
     search = _Search(source, y, w, schema, recipe, wanted)
     if joints == "auto":
-        search.add(list(search.pairs()), LEAST_GAIN, FALSE)
+        search.add(list(search.pairs()), LEAST_GAIN, FALSE[0])
         triples = list(search.triples())
-        search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE)
+        search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE[1])
     else:
         search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
     return search.outcome()
@@ -234,12 +235,12 @@ class _Search:
             return self.usable
         shares = np.bincount(self.y, self.w, len(self.classes)) / self.w.sum()
         posterior = np.tile(shares, (len(self.y), 1))
-        gains = [
-            sum(self._gain(unit, posterior, posterior.size) for unit in self.unit((name,), 5))
-            for name in self.usable
-        ]
-        strongest = np.sort(np.argsort(gains, kind="stable")[-MOST_PAIRED:])
-        return [self.usable[k] for k in strongest]
+        gains = dict.fromkeys(self.usable, 0.0)
+        for name in self.usable:
+            for unit in self.unit((name,), 5):
+                gains[name], _ = self._screened(unit, posterior, posterior.size)
+        strongest = set(sorted(gains, key=gains.__getitem__)[-MOST_PAIRED:])
+        return [name for name in self.usable if name in strongest]
 
     def _views(self, name: str, views: Sequence[View], y: Array, w: Any) -> Iterator[Part]:
         """Go through the further views of a column; of many columns the first ones are taken."""
@@ -333,15 +334,14 @@ class _Search:
         units = [unit for unit in candidates if unit not in self.units]
         n_cells = len(units) * posterior.size
         some = over_rows(
-            lambda some: [self._gain(unit, posterior, n_cells) for unit in units[some]],
+            lambda some: [self._screened(unit, posterior, n_cells) for unit in units[some]],
             len(units), n_cells,
         )  # fmt: skip
-        gains = [gain for part in some for gain in part]
-        ordered = sorted(zip(gains, units, strict=True), key=lambda pair: -pair[0])
-        p = ndtr(-np.sqrt(2.0 * np.array([gain for gain, _ in ordered])))
-        enough = np.flatnonzero(p <= false * np.arange(1, len(p) + 1) / max(len(p), 1))
-        most = min(enough.max(initial=-1) + 1, max(2 * len(self.place), LEAST_MOST))
-        best = [(gain, unit) for gain, unit in ordered[:most] if gain > least]
+        gains, p = np.array([found for part in some for found in part]).reshape(-1, 2).T
+        allowed = false * np.arange(1, len(p) + 1) / max(len(p), 1)
+        most_p = np.sort(p)[np.sort(p) <= allowed].max(initial=-1.0)
+        good = [k for k in np.argsort(-gains, kind="stable") if p[k] <= most_p and gains[k] > least]
+        best = [(float(gains[k]), units[k]) for k in good[: max(2 * len(self.place), LEAST_MOST)]]
         if not best:
             return
         for gain, unit in best:
@@ -352,12 +352,18 @@ class _Search:
         self.problem = self.problem.with_joints(terms)
         self.found = self.problem.solved(self.found.weights, self.found.constants)
 
-    def _gain(self, unit: Unit, posterior: Floats, n_cells: int) -> float:
-        """Return what a weight of a joint term would gain, about, in nats."""
+    def _screened(self, unit: Unit, posterior: Floats, n_cells: int) -> tuple[float, float]:
+        """Return what a weight of a joint term would gain, about, in nats, and a p-value.
+
+        Two rows of one cell each raise what the other says, so of noise the slope varies by twice
+        the bend.
+        """
         at, table, own = self._counted(unit)
         test = loops_for(n_cells).score_test
         slope, bend = test(at, self.y, self.w, table, own, posterior)
-        return float(slope * slope / 2.0 / (bend + JOINT)) if slope > 0.0 else 0.0
+        if slope <= 0.0:
+            return 0.0, 1.0
+        return slope * slope / 2.0 / (bend + JOINT), float(ndtr(-slope / math.sqrt(SPREAD * bend)))
 
     def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, batches, encoded
 from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
+from tallybayes.families.terms import Lookup
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Kind, Schema
 from tallybayes.sources import Frame, Source, as_source, selected
@@ -45,6 +46,7 @@ class ModelColumn:
     classes: tuple[Label, ...]
     factor: Factor
     unit: int
+    beside: Mapping[str, Sequence[ModelColumn]] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -90,6 +92,16 @@ class ModelColumn:
         places = self.schema.groups[self.factor.group].columns(self.factor.places[self.unit])
         return tuple(str(self.schema.names[place]) for place in places)
 
+    @property
+    def views(self) -> Sequence[ModelColumn]:
+        """All ways in which what it reads is counted, itself among them: their terms add up."""
+        return self.beside.get(self.subject, (self,))
+
+    @property
+    def subject(self) -> str:
+        """What its views are about: the column, or "age x income" of several."""
+        return " x ".join(self.reads)
+
     @cached_property
     def _alone(self) -> Schema:
         """The schema of what it reads, and of what is counted of that."""
@@ -117,8 +129,38 @@ class ModelColumn:
         return self._asked(self.parameters, values)
 
     def evidence(self, values: Sequence[Any]) -> Floats:
-        """Return what each value (down) adds to the score of each class (across)."""
-        return self._asked(self.scored, values)
+        """Return what each value (down) adds to the score of each class (across), in all views."""
+        terms = (each._asked(each.scored, values) for each in self.views)
+        return sum(terms, np.zeros((len(values), len(self.classes))))
+
+    def payload(self, most_words: int) -> dict[str, Any]:
+        """Return its term, the column that it reads and what that can be, as plain data."""
+        support, default = self.support, Support()
+        if len(self.reads) > 1 or not self.factor.kind.takes_plain_values:
+            raise self._cannot_be_written(f"{self.factor.kind!r} makes something else of values")
+        term = self.factor.parameters.term(self.unit)
+        if term is None:  # its family does not say it: a table of the known values
+            if not support.values or support.intervals:
+                family = type(self.factor.family).__name__
+                why = f"{family} is only known by the log_prob of its parameters"
+                raise self._cannot_be_written(why)
+            rows = self.log_prob(support.values).tolist()
+            term = Lookup(dict(zip(support.values, rows, strict=True)), len(self.classes))
+        told = {each.name: getattr(support, each.name) for each in fields(Support)}
+        return {
+            "name": self.name,
+            "reads": self.reads[0],
+            "exponent": self.exponent,
+            "support": {k: v for k, v in told.items() if v != getattr(default, k)},
+            "term": term.payload(most_words),
+        }
+
+    def _cannot_be_written(self, why: str) -> TallyBayesError:
+        return TallyBayesError(
+            f"column {self.name!r} cannot be written down: {why}; give the parameters a method "
+            "term(unit) that returns a Lookup, Steps, Quadratic or Linear of "
+            "tallybayes.families.terms"
+        )
 
     def _asked(self, parameters: Parameters, values: Sequence[Any]) -> Floats:
         if not len(values):
