@@ -62,8 +62,9 @@ def test_tic_tac_toe_is_solved_by_triples():
     boards, won = map(np.array, zip(*ended_games(), strict=True))
     assert (len(won), won.sum()) == (958, 626)
     table = {f"x{k}": boards[:, k] for k in range(9)}
-    learnt = np.random.default_rng(0).random(958) < 0.7
+    learnt = np.random.default_rng(0).random(958) < 0.9
     model = tb.SemiNaiveBayes().fit(some(learnt, table), won[learnt])
+    assert {" x ".join(f"x{k}" for k in line) for line in LINES} <= set(model.gains_)
     rest = model.predict_proba(some(~learnt, table))
     assert (rest.argmax(axis=1) == won[~learnt]).all()
     assert -np.log(rest[np.arange(len(rest)), won[~learnt].astype(int)]).mean() < 0.05
