@@ -105,8 +105,8 @@ class Rows:
         self.sample = _joined(samples)
         self.names = tuple(self.sample.column_names)
 
-    def head(self) -> Rows:
-        """Return the first rows alone, as many as in the sample, read as all rows would be.
+    def head(self, n: int | None = None) -> Rows:
+        """Return about the first n rows, or as many as in the sample, read as all rows would be.
 
         Examples
         --------
@@ -116,7 +116,9 @@ class Rows:
         32768
         """
         head = copy(self)
-        if not self.complete:
+        if n is not None:
+            head.most = n
+        elif not self.complete:
             head.most, head.n_bytes = self.sample.num_rows, self.sample.nbytes
         return head
 
