@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tallybayes.evidence.joint_screen import ALONE, equal_parts
+from tallybayes.evidence.search import ALONE, equal_parts
 
 
 @pytest.mark.parametrize(

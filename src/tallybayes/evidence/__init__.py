@@ -1,10 +1,16 @@
 """Weighted evidence: views of columns, a few of them together, and a weight for each; diagnosis."""
 
 from tallybayes.evidence.diagnosis import Diagnosis, diagnose
-from tallybayes.evidence.search import Joints, WeighedEvidence, weigh_evidence
+from tallybayes.evidence.search import Joints, Views, WeighedEvidence, weigh_evidence
 from tallybayes.evidence.weights import EvidenceProblem, EvidenceWeights
 
 __all__ = [
-    "Diagnosis", "EvidenceProblem", "EvidenceWeights", "Joints", "WeighedEvidence", "diagnose",
+    "Diagnosis",
+    "EvidenceProblem",
+    "EvidenceWeights",
+    "Joints",
+    "Views",
+    "WeighedEvidence",
+    "diagnose",
     "weigh_evidence",
-]  # fmt: skip
+]

@@ -502,7 +502,10 @@ def _joints(rows: _Rows, names: Sequence[str]) -> Iterator[PromisingJoint]:
     labels = np.array(model.classes, dtype=object)[rows.y]
     source = selected(rows.source, own.names, schema.names)
     recipe = Recipe(columns=families, prior=model.counted.prior)
-    found = weigh_evidence(source, labels, rows.w, schema, recipe)
+    try:
+        found = weigh_evidence(source, labels, rows.w, schema, recipe)
+    except TallyBayesError:  # leave-one-out has no closed form for these options
+        return
     gains: dict[tuple[str, ...], float] = {}
     for group in found.schema.extra:
         for unit, title in enumerate(found.schema.names_of(group)):

@@ -2,55 +2,75 @@
 
 Each column is counted in several ways at once: as its own kind, cut finely and smoothed more or
 less, cut where the classes differ, and whether it is missing. A few pairs and triples of columns
-are counted together: those that a screen at the fitted weights finds (`validation.joint_screen`).
+are counted together. Candidates are screened first: at the fitted weights the term t of a
+candidate has the slope g = sum of (t of the row's class - its mean over the classes) and the bend
+h = sum of its variance over the classes, so that its weight would gain about g^2 / 2h nats of
+log-loss. All terms are those of leave-one-out, so a candidate that repeats the rows gains nothing.
+Of many columns, those that tell most by themselves are tried together; more than 1,000 have one
+weight in common.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from tallybayes.batches import encode_classes
+from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError
-from tallybayes.evidence.joint_screen import (
-    FALSE,
-    LEAST_GAIN,
-    MANY,
-    CutColumns,
-    JointScreen,
-    Unit,
-    equal_parts,
-    least_gain_of_triples,
-    title_of,
-)
-from tallybayes.evidence.weights import EvidenceProblem
+from tallybayes.evidence.weights import JOINT, EvidenceProblem
 from tallybayes.families.bins import entropy_edges
+from tallybayes.families.interaction import CellCounts, Interaction
+from tallybayes.kernels.choice import loops_for
+from tallybayes.kernels.threads import over_rows
 from tallybayes.kinds import Categories, Intervals, Joint, Part
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import HeldOut
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration
 from tallybayes.schema import Schema
-from tallybayes.sources import Source
-from tallybayes.sources.labels import Label
+from tallybayes.sources import Source, SparseMatrix
 from tallybayes.sources.tables import taken
 from tallybayes.tallies.labelled_rows import LabelledRows
+from tallybayes.tokenizer import Words
 from tallybayes.validation.calibration import no_closed_form
 from tallybayes.validation.leave_one_out import LeaveOneOut
 
 Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
 Joints = Literal["auto"] | Sequence[Sequence[str]] | None
+View = Literal["supervised", "smooth", "smoother", "missing"]
+Views = Literal["auto"] | Sequence[View] | None
 
 MOST_ROWS = 100_000  # that are looked at to choose and to weigh; all are counted
+MOST_HELD = 50_000_000  # rows times terms times classes; so of many terms fewer rows
+FEWEST_ROWS = 2_000  # however many terms there are
+MOST_WEIGHED = 1_000  # single columns and views of them
+MOST_PAIRED = 100  # columns: those that tell most by themselves
+MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
 FINE, FINER = 30, 60  # parts of a smooth view
-WIDTHS = {0.3: "smooth parts", 1.0: "smoother parts"}  # bandwidth of ranks, times n^(-1/5)
+ALONE = 5.0  # times as many rows as parts have on average: a number that nothing is smoothed with
+WIDTHS: dict[View, float] = {"smooth": 0.3, "smoother": 1.0}  # of ranks, times n^(-1/5)
+VIEWS: tuple[View, ...] = ("smooth", "missing", "smoother", "supervised")  # of many columns some
+LEAST_GAIN = 4.0  # nats, of a joint
+TRIPLES = 1.5  # times the logarithm of how many are tried, in nats
+FALSE = 0.1, 0.05  # share of pairs and of triples that are found by chance
+SPREAD = 2.0  # variance of a slope of noise, times its bend
+MOST_CELLS = 4_000  # of a joint
 MOST_TOGETHER = 3  # columns
+FEW_COLUMNS = 16  # of which all triples are tried
+STRONGEST = 20  # pairs that triples are built from, where there are more columns
+LEAST_MOST = 30  # joints of each size that may be added, of however few columns
 LEAST_WEIGHT = 1e-6
 LEFT_OUT: HeldOut = "leave-one-out"
+TOGETHER = ""  # what all columns are called that have one weight
 CHOSEN_ON_ALL = "views and joints were chosen on all rows; cross_val chooses them anew in each fold"
 
 
@@ -69,12 +89,18 @@ class WeighedEvidence:
 
 
 def weigh_evidence(
-    source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe, joints: Joints = "auto"
+    source: Source,
+    y: Any,
+    w: Any,
+    schema: Schema,
+    recipe: Recipe,
+    joints: Joints = "auto",
+    views: Views = "auto",
 ) -> WeighedEvidence:
     """Find views of the columns of some rows and columns that belong together; weigh everything.
 
     Of more than 100,000 rows as many are drawn: some hundred weights cost each prediction about
-    their number / 2n nats, a few thousandths there.
+    their number / 2n nats, a few thousandths there. Of many terms fewer rows are held.
 
     Parameters
     ----------
@@ -85,20 +111,24 @@ def weigh_evidence(
     joints
         Columns that are looked at together, as tuples of names; "auto": those that
         promise to help; None: none.
+    views
+        Which further views columns have; "auto": all that fit them; None: none.
     """
     stated = [] if joints == "auto" else _stated(joints)
-    if source.n_rows > MOST_ROWS:
-        some = np.sort(np.random.default_rng(0).choice(source.n_rows, MOST_ROWS, replace=False))
+    wanted = VIEWS if views == "auto" else _wanted(views)
+    terms = min(len(schema.names) * (1 + len(wanted)), MOST_WEIGHED) * len(np.unique(y))
+    most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_HELD // max(terms, 1)))
+    if source.n_rows > most:
+        some = np.sort(np.random.default_rng(0).choice(source.n_rows, most, replace=False))
         source, y = taken(source, some), np.asarray(y)[some]
         w = None if w is None else np.asarray(w)[some]
-    search = _Search(source, y, w, schema, recipe)
+    search = _Search(source, y, w, schema, recipe, wanted)
     if joints == "auto":
-        search.add(list(search.columns.pairs()), LEAST_GAIN, FALSE)
-        pairs = [unit for unit in search.units if len(unit[0]) == 2]
-        triples = list(search.columns.triples(pairs))
-        search.add(triples, least_gain_of_triples(len(triples)), FALSE)
+        search.add(list(search.pairs()), LEAST_GAIN, FALSE[0])
+        triples = list(search.triples())
+        search.add(triples, max(LEAST_GAIN, TRIPLES * math.log(max(len(triples), 1))), FALSE[1])
     else:
-        search.add([unit for names in stated for unit in search.columns.unit(names, 5)], -1.0)
+        search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
     return search.outcome()
 
 
@@ -115,88 +145,249 @@ def _stated(joints: Any) -> list[tuple[str, ...]]:
     return [tuple(names) for names in units]
 
 
+def _wanted(views: Any) -> tuple[View, ...]:
+    """Return the views that the user wants."""
+    if isinstance(views, str) or not set(views or ()) <= set(VIEWS):
+        raise TallyBayesError(f"views is {views!r}; say 'auto', None, or some of {list(VIEWS)}")
+    return tuple(views or ())
+
+
 class _Search:
     """The rows, the terms so far, and their weights."""
 
-    def __init__(self, source: Source, y: Any, w: Any, schema: Schema, recipe: Recipe) -> None:
+    def __init__(
+        self,
+        source: Source,
+        y: Any,
+        w: Any,
+        schema: Schema,
+        recipe: Recipe,
+        views: Sequence[View],
+    ) -> None:
         self.schema, self.positive = schema, recipe.positive
+        self.cells = Cells(source, schema.names, (), (), slice(0, source.n_rows))
+        self.place = {str(name): k for k, name in enumerate(schema.names)}
         weights = np.ones(source.n_rows) if w is None else np.asarray(w, np.float64)
-        self.columns = CutColumns(source, schema, weights > 0.0)
-        self.units = list(self._views(*encode_classes(y, source.n_rows), w))
+        self.counted = weights > 0.0
+        self.weighted = bool((weights[self.counted] != 1.0).any())
+        self.n = int(self.counted.sum())
+        self.usable = [] if isinstance(source, SparseMatrix) else [
+            str(name) for name, kind, _ in schema if not isinstance(kind, Words)
+        ]  # fmt: skip
+        columns = {name: self.cells.column(place) for name, place in self.place.items()}
+        self.numbers = {
+            name: np.asarray(self.cells.numbers(self.place[name]), np.float64)
+            for name in self.usable
+            if columns[name].type in ("integer", "float")
+        }
+        self.gaps = {
+            name: bool(self.cells.missing(self.place[name])[self.counted].any())
+            for name in self.usable
+        }
+        self._parts: dict[tuple[str, int], Part] = {}
+        self._codes: dict[tuple[str, Part], Array] = {}
+        codes, classes = encode_classes(y, source.n_rows)
+        self.classes = tuple(classes)
+        self.rows = np.flatnonzero(self.counted)
+        self.y, self.w = codes[self.rows], weights[self.rows]
+        self.paired = self._paired()
+        room = MOST_WEIGHED // max(len(schema.names), 1) - 1
+        self.units: list[Unit] = [
+            ((name,), (part,))
+            for name in self.usable
+            for part in list(self._views(name, views, codes, w))[: max(room, 0)]
+        ]
         self.gains: dict[str, float] = {}
         data = LabelledRows.of(source, _with_units(schema, self.units), y, w)
-        closed = LeaveOneOut(data).closed_terms(recipe, np.arange(len(data)))
+        together = len(schema.names) > MOST_WEIGHED
+        closed = LeaveOneOut(data).closed_terms(recipe, np.arange(len(data)), together=together)
         if closed is None:
             raise no_closed_form("evidence")
         terms, exact = closed
-        rows = np.flatnonzero(exact & (terms.w > 0.0))
-        self.names, self.classes = list(terms.names), terms.classes
-        y, w = terms.y[rows], terms.w[rows]
-        self.screen = JointScreen(self.columns, rows, y, w, len(self.classes))
+        self.rows = np.flatnonzero(exact & (terms.w > 0.0))
+        self._codes.clear()
+        self.classes, self.y, self.w = terms.classes, terms.y[self.rows], terms.w[self.rows]
+        self.names = [TOGETHER] if together else list(terms.names)
         # the curve of numbers that have smooth views has to earn its weight, as joints have
         smooth = [names[0] for names, parts in self.units if parts[0].smooth]
-        some = terms.terms[rows], terms.log_prior[rows]
-        self.problem = EvidenceProblem(*some, y, w, np.isin(self.names, smooth))
+        some = terms.terms[self.rows], terms.log_prior[self.rows]
+        self.problem = EvidenceProblem(*some, self.y, self.w, np.isin(self.names, smooth))
         self.found = self.problem.solved()
 
-    def _views(self, y: Array, classes: Sequence[Label], w: Any) -> Iterator[Unit]:
-        """Go through the further views of single columns."""
-        columns = self.columns
-        for name in columns.usable:
-            kind = self.schema.kind(name)
-            if name in columns.numbers and not isinstance(kind, Categories | Intervals):
-                x, many = columns.numbers[name], columns.n >= MANY
+    def part(self, name: str, into: int) -> Part:
+        """Return how a column is cut: numbers into about so many parts of equal size."""
+        into = into if name in self.numbers else 0
+        if (name, into) not in self._parts:
+            if into:
+                edges, _ = equal_parts(self.numbers[name][self.counted], into)
+                part = Part(edges=edges, missing=self.gaps[name], name=f"{into} parts")
+            else:
+                codes, labels = self.cells.codes(self.place[name])
+                there = np.unique(codes[(codes >= 0) & self.counted]).tolist()
+                values = tuple(sorted(labels[k] for k in there))
+                part = Part(values=values, missing=self.gaps[name])
+            self._parts[name, into] = part
+        return self._parts[name, into]
+
+    def _paired(self) -> list[str]:
+        """Return the columns that are tried together: of many those that tell most alone."""
+        if len(self.usable) <= MOST_PAIRED:
+            return self.usable
+        shares = np.bincount(self.y, self.w, len(self.classes)) / self.w.sum()
+        posterior = np.tile(shares, (len(self.y), 1))
+        gains = dict.fromkeys(self.usable, 0.0)
+        for name in self.usable:
+            for unit in self.unit((name,), 5):
+                gains[name], _ = self._screened(unit, posterior, posterior.size)
+        strongest = set(sorted(gains, key=gains.__getitem__)[-MOST_PAIRED:])
+        return [name for name in self.usable if name in strongest]
+
+    def _views(self, name: str, views: Sequence[View], y: Array, w: Any) -> Iterator[Part]:
+        """Go through the further views of a column; of many columns the first ones are taken."""
+        numbers = name in self.numbers
+        numbers &= not isinstance(self.schema.kind(name), Categories | Intervals)
+        fine: tuple[float, ...] = ()
+        if numbers:
+            x = self.numbers[name]
+            fine, alone = equal_parts(x[self.counted], FINE if self.n < MANY else FINER)
+        for view in (view for view in VIEWS if view in views):
+            if view == "missing" and self.gaps[name]:
+                yield Part(missing=True)
+            elif view in WIDTHS and fine:
+                smooth = WIDTHS[view] * self.n**-0.2
+                yield Part(edges=fine, smooth=smooth, alone=alone, name=f"{view} parts")
+            elif view == "supervised" and numbers and self.n >= MANY:
                 # of few rows the cuts know each row's class too well
-                edges = entropy_edges(x, y, len(classes), w) if many else np.empty(0)
+                edges = entropy_edges(x, y, len(self.classes), w)
                 if len(edges):
-                    yield (name,), (Part(edges=tuple(edges), name="supervised parts"),)
-                fine, alone = equal_parts(x[columns.counted], FINER if many else FINE)
-                for width, called in WIDTHS.items() if len(fine) else ():
-                    smooth = width * columns.n**-0.2
-                    yield (name,), (Part(edges=fine, smooth=smooth, alone=alone, name=called),)
-            if columns.gaps[name]:
-                yield (name,), (Part(missing=True),)
+                    yield Part(edges=tuple(edges), name="supervised parts")
+
+    def pairs(self) -> Iterator[Unit]:
+        """Go through the pairs of columns that could be counted."""
+        for into in (5, 3, 9, 20) if self.n >= MORE else (5, 3, 9):
+            for names in combinations(self.paired, 2):
+                if into == 5 or any(name in self.numbers for name in names):
+                    yield from self.unit(names, into)
+
+    def triples(self) -> Iterator[Unit]:
+        """Go through the triples of columns that could be counted."""
+        order = {name: k for k, name in enumerate(self.paired)}
+        some: set[tuple[str, ...]] = set()
+        if len(order) <= FEW_COLUMNS:
+            some = set(combinations(order, 3))
+        else:
+            pairs = [names for names, _ in self.units if len(names) == 2][:STRONGEST]
+            for pair in pairs:
+                triples = ({*pair, other} for other in order if other not in pair)
+                some |= {tuple(sorted(triple, key=order.__getitem__)) for triple in triples}
+        for names in sorted(some, key=lambda triple: [order[name] for name in triple]):
+            yield from self.unit(names, 5 if self.n >= MANY else 3)
+
+    def unit(self, names: tuple[str, ...], into: int) -> Iterator[Unit]:
+        """Return columns that are looked at together, unless they have too many cells, or one."""
+        for name in names:
+            self.schema.place_of(name)
+        parts = tuple(self.part(name, into) for name in names)
+        sizes = [part.size for part in parts]
+        if min(sizes) > 1 and np.prod(sizes) <= MOST_CELLS:
+            yield names, parts
+
+    def _counted(self, unit: Unit) -> tuple[Array, Floats, Floats]:
+        """Return the cell of each row, the terms of cells, and each row's own class's without it.
+
+        The terms are by cell and class.
+        """
+        at, known = np.zeros(len(self.y), np.int64), np.ones(len(self.y), bool)
+        for name, part in zip(*unit, strict=True):
+            codes = self._codes.get((name, part))
+            if codes is None:
+                codes = part.codes(self.cells, self.place[name])[self.rows].astype(np.int32)
+                self._codes[name, part] = codes
+            at = at * part.size + codes
+            known &= codes >= 0
+        shape = tuple(part.size for part in unit[1])
+        cells, n_classes = math.prod(shape), len(self.classes)
+        w = self.w if known.all() else np.where(known, self.w, 0.0)
+        places = self.y * cells + np.where(known, at, 0)
+        n: Floats = np.bincount(places, w, n_classes * cells).astype(np.float64)
+        at = np.where(known, at, -1)
+        counts = CellCounts(Interaction(), n.reshape(n_classes, *shape), unit[1])
+        own = counts.own(at, self.y, self.w if self.weighted else None)
+        return at, np.ascontiguousarray(counts.table().T), own
+
+    def _terms(self, unit: Unit) -> Floats:
+        """Return the leave-one-out terms of columns together, by row and class."""
+        at, table, own = self._counted(unit)
+        terms = np.where((at >= 0)[:, None], table[at], 0.0)
+        terms[np.arange(len(self.y)), self.y] = own
+        return terms
 
     def add(self, candidates: Sequence[Unit], least: float, false: float = 1.0) -> None:
-        """Add the candidates that promise to gain at least so much, and weigh everything again."""
+        """Add the candidates that promise to gain at least so much, and weigh everything again.
+
+        By Benjamini and Hochberg's rule no more than a share of them are `false`: found by chance,
+        since many are tried.
+        """
         shares, _ = self.problem.posterior(self.found.weights, self.found.constants)
         posterior = np.concatenate([1.0 - shares.sum(axis=0, keepdims=True), shares])
+        posterior = np.ascontiguousarray(posterior.T)
         units = [unit for unit in candidates if unit not in self.units]
-        best = self.screen.promising(units, posterior.T, least, false)
+        n_cells = len(units) * posterior.size
+        some = over_rows(
+            lambda some: [self._screened(unit, posterior, n_cells) for unit in units[some]],
+            len(units), n_cells,
+        )  # fmt: skip
+        gains, p = np.array([found for part in some for found in part]).reshape(-1, 2).T
+        allowed = false * np.arange(1, len(p) + 1) / max(len(p), 1)
+        most_p = np.sort(p)[np.sort(p) <= allowed].max(initial=-1.0)
+        good = [k for k in np.argsort(-gains, kind="stable") if p[k] <= most_p and gains[k] > least]
+        best = [(float(gains[k]), units[k]) for k in good[: max(2 * len(self.place), LEAST_MOST)]]
         if not best:
             return
-        for unit, gain in best:
+        for gain, unit in best:
             self.units.append(unit)
-            self.names.append(title_of(unit))
-            self.gains[title_of(unit)] = gain
-        terms = np.stack([self.screen.terms(unit) for unit, _ in best], axis=1)
+            self.names.append(_title(unit))
+            self.gains[_title(unit)] = gain
+        terms = np.stack([self._terms(unit) for _, unit in best], axis=1)
         self.problem = self.problem.with_joints(terms)
         self.found = self.problem.solved(self.found.weights, self.found.constants)
+
+    def _screened(self, unit: Unit, posterior: Floats, n_cells: int) -> tuple[float, float]:
+        """Return what a weight of a joint term would gain, about, in nats, and a p-value.
+
+        Two rows of one cell each raise what the other says, so of noise the slope varies by twice
+        the bend.
+        """
+        at, table, own = self._counted(unit)
+        test = loops_for(n_cells).score_test
+        slope, bend = test(at, self.y, self.w, table, own, posterior)
+        if slope <= 0.0:
+            return 0.0, 1.0
+        return slope * slope / 2.0 / (bend + JOINT), float(ndtr(-slope / math.sqrt(SPREAD * bend)))
 
     def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights."""
         weights = dict(zip(self.names, self.found.weights.tolist(), strict=True))
-        kept = [unit for unit in self.units if weights[title_of(unit)] > LEAST_WEIGHT]
-        dropped = {title_of(unit) for unit in self.units if unit not in kept}
+        kept = [unit for unit in self.units if weights[_title(unit)] > LEAST_WEIGHT]
+        dropped = {_title(unit) for unit in self.units if unit not in kept}
         weights = {name: weight for name, weight in weights.items() if name not in dropped}
-        own = np.isin(self.names, list(self.columns.place))
-        plain = self.problem.judged(own.astype(np.float64))
+        own = np.isin(self.names, [TOGETHER, *self.place])
+        plain = self.problem.judged(np.where(own, 1.0, 0.0))
         proba = self.problem.left_out(self.found)
-        of = self.screen
-        w = of.w if of.weighted else None
+        w = self.w if self.weighted else None
         fitted = Predictions(
-            self.classes, of.y, proba.argmax(axis=1), proba, w, of.rows, held_out=LEFT_OUT,
+            self.classes, self.y, proba.argmax(axis=1), proba, w, self.rows, held_out=LEFT_OUT,
             positive=self.positive, notes=(CHOSEN_ON_ALL,),
         )  # fmt: skip
         calibration = Calibration(
             "evidence",
             weights,
-            default=0.0,
+            default=weights.pop(TOGETHER, 0.0),
             loss=fitted.score("log_loss"),
             loss_before=plain.loss,
             accuracy=fitted.score("accuracy"),
             accuracy_before=plain.accuracy,
-            rows=len(of.rows),
+            rows=len(self.rows),
             constants=dict(zip(self.classes, self.found.constants.tolist(), strict=True)),
         )
         gains = {name: gain for name, gain in self.gains.items() if name in weights}
@@ -209,3 +400,26 @@ def _with_units(schema: Schema, units: Sequence[Unit]) -> Schema:
         return schema
     kind = Joint(tuple(parts for _, parts in units))
     return schema.with_extra(kind, *(names for names, _ in units))
+
+
+def _title(unit: Unit) -> str:
+    names, parts = unit
+    return Joint((parts,)).title(names)
+
+
+def equal_parts(x: Floats, n: int) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Return where numbers are cut into about n parts, and which parts are one frequent number.
+
+    A number that has more rows than a part of equally many would is a part of its own; the others
+    are cut into parts of equally many rows.
+    """
+    values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
+    frequent = counts * n > counts.sum()
+    light = np.where(frequent, 0, counts)
+    room = max((n - int(frequent.sum())) / max(int(light.sum()), 1), 0.0)
+    place = np.floor((np.cumsum(light) - light / 2.0) * room)
+    place = np.where(frequent, -1.0, place)  # two frequent neighbours are two parts
+    cut = (place[1:] != place[:-1]) | frequent[1:]
+    part = np.concatenate([[0], np.cumsum(cut)]) if len(values) else np.zeros(0, np.int64)
+    alone = frequent & (counts * (1 + cut.sum()) > ALONE * counts.sum())
+    return tuple(values[:-1][cut].tolist()), tuple(part[alone].tolist())

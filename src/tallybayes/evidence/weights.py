@@ -23,14 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from tallybayes.evidence.joint_screen import JOINT
 from tallybayes.kernels.threads import over_rows
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-SINGLE, CLASS = 10.0, 1.0  # how strongly weights are drawn; those of joints by JOINT
+SINGLE, JOINT, CLASS = 10.0, 20.0, 1.0  # how strongly weights are drawn
 START = 0.25
 STEPS = 60
 SMALL = 1e-8  # relative gain of a step after which nothing moves any more
