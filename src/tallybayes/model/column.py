@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tallybayes.batches import Block, batches, encoded
 from tallybayes.errors import CannotDrawError, TallyBayesError, did_you_mean
 from tallybayes.families import Parameters
-from tallybayes.families.terms import CellTerms, Lookup
+from tallybayes.families.terms import Lookup
 from tallybayes.model.factors import Factor
 from tallybayes.schema import Kind, Schema
 from tallybayes.sources import Frame, Source, as_source, selected
@@ -146,7 +146,7 @@ class ModelColumn:
                 raise self._cannot_be_written(why)
             rows = self.log_prob(support.values).tolist()
             term = Lookup(dict(zip(support.values, rows, strict=True)), len(self.classes))
-        if isinstance(term, CellTerms):  # its columns say what they can be
+        if self.reads != (self.name,):  # what columns can be, they say themselves
             support = default
         told = {each.name: getattr(support, each.name) for each in fields(Support)}
         return {
