@@ -27,7 +27,7 @@ from tallybayes.families.bins import entropy_edges
 from tallybayes.families.interaction import CellCounts, Interaction
 from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
-from tallybayes.kinds import Categories, Intervals, Joint, Part
+from tallybayes.kinds import GAP, Categories, Intervals, Joint, Part
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import HeldOut
 from tallybayes.model import Recipe
@@ -196,7 +196,7 @@ class _Search:
                     smooth = width * self.n**-0.2
                     yield (name,), (Part(edges=fine, smooth=smooth, alone=alone, name=called),)
             if self.gaps[name]:
-                yield (name,), (Part(missing=True),)
+                yield (name,), (GAP,)
 
     def pairs(self) -> Iterator[Unit]:
         """Go through the pairs of columns that could be counted."""

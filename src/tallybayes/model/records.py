@@ -170,7 +170,7 @@ class _Reader:
     def _read(self, value: Any) -> tuple[Scores, tuple[int, ...]]:
         """Return the scores of a value's views, and its shares in the numbers of cells."""
         codes = [(part.code(value), rows) for part, rows in self.views]
-        views = [self.nothing, *[rows[code] for code, rows in codes if code >= 0]]
+        views = [self.nothing, *[rows[code] for code, rows in codes if 0 <= code < len(rows)]]
         shares = [(part.code(value), stride) for part, stride in self.shares]
         return (
             tuple(map(sum, zip(*views, strict=True))),

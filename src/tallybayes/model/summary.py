@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tallybayes.model.gaps import ignored_gaps, sentence_of
 from tallybayes.model.recipe import Fitted
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, tallied
@@ -68,6 +69,14 @@ class ModelSummary(Renderable):
             yield ColumnSummary(name, family, reason, missing[name])
 
     @property
+    def telling_gaps(self) -> list[str]:
+        """The columns whose gaps would tell of the class, and are ignored."""
+        weighed = self.fitted.recipe.calibration
+        if weighed is not None and weighed.how == "evidence":
+            return []
+        return ignored_gaps(self.fitted.tally)
+
+    @property
     def caption(self) -> str:
         """How many rows there are, and of which classes."""
         target = self.fitted.tally.schema.target
@@ -85,8 +94,10 @@ class ModelSummary(Renderable):
         return replace(table, more=len(self.fitted.tally.schema.names) - len(shown))
 
     def document(self) -> Iterator[Part]:
-        """Show the table, and what a calibration gains."""
+        """Show the table, gaps that would tell, and what a calibration gains."""
         yield self.table()
+        if self.telling_gaps:
+            yield f"warning: {sentence_of(self.telling_gaps)}"
         if self.fitted.recipe.calibration is not None:
             yield self.fitted.recipe.calibration.headline
 
@@ -97,4 +108,5 @@ class ModelSummary(Renderable):
             "rows": self.rows,
             "classes": [{"label": label, "rows": rows} for label, rows in self.classes],
             "columns": [column._asdict() for column in self.columns()],
+            "telling_gaps": self.telling_gaps,
         }

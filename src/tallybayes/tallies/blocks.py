@@ -166,6 +166,10 @@ class TallyBlock(ABC):
         parts: dict[str, Any] = {name: np.zeros((0, n_units)) for name in cls._names()}
         return cls(**{**parts, "rows": np.zeros((0, n_units), np.int64)})
 
+    def of_absent(self, labels: Sequence[Label | None], rows: Integers, weight: Floats) -> Self:
+        """Return the block of rows without a value, which may count as some `labels`."""
+        return self.empty(len(labels)).with_classes([], len(rows))
+
     @property
     def n_classes(self) -> int:
         """The number of classes."""
