@@ -38,8 +38,8 @@ class TextNB(NaiveBayes):
     prior, positive, calibration
         As for `NaiveBayes`; with one column a calibration is one exponent, whatever its kind.
     tokens : {"words", "unicode", "whitespace", "characters"} or a function
-        What a document is made of: see `Words`, also for the next five options and for `tf`,
-        `norm` and `buckets`.
+        What a document is made of: see `Words`, also for the next five options and for `tf`
+        and `norm`.
     ngrams : tuple, optional
         The shortest and the longest run of tokens that counts as a word. When not given, (1, 1),
         or what the phrases of the vocabulary need.
@@ -47,8 +47,8 @@ class TextNB(NaiveBayes):
         How documents are spelled, and which tokens are left out.
     min_df, max_df, max_features, vocabulary, best
         Which of the counted words are used: see `Text`.
-    tf, norm, buckets
-        What a word counts in a document, and whether words keep their names.
+    tf, norm
+        What a word counts in a document.
     idf : bool
         Weigh words by log((1 + N) / (1 + n)) + 1, n of N documents having them. `fit` then goes
         through the documents twice, because n has to be known first; later batches use the weights
@@ -99,7 +99,6 @@ class TextNB(NaiveBayes):
         tf: str = "count",
         idf: bool = False,
         norm: str | None = None,
-        buckets: int | None = None,
         positive: Label | None = None,
         calibration: How | None = None,
     ) -> None:
@@ -120,7 +119,6 @@ class TextNB(NaiveBayes):
         self.tf = tf
         self.idf = idf
         self.norm = norm
-        self.buckets = buckets
         self.positive = positive
         self.calibration = calibration
 
@@ -136,8 +134,8 @@ class TextNB(NaiveBayes):
             one = Words(**options)
             sizes = [len(one.terms(phrase)) for phrase in as_vocabulary(self.vocabulary)]
             ngrams = (max(min(sizes), 1), max(max(sizes), 1))
-        options |= {"buckets": self.buckets, "stop_words": self.stop_words or ()}
-        return Words(**options, ngrams=ngrams or (1, 1), **more)
+        options |= {"ngrams": ngrams or (1, 1), "stop_words": self.stop_words or ()}
+        return Words(**options, **more)
 
     def _text(self, words: Words) -> Text:
         """Return which of the counted words are used, and how."""

@@ -11,7 +11,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
@@ -21,8 +21,9 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn, whole
-from tallybayes.kind import Kind, unequal
+from tallybayes.kind import Kind
 from tallybayes.tokenizer.terms import Terms
+from tallybayes.value import Value
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -34,14 +35,13 @@ else:
 
 MOST_WORDS, MOST_CHARACTERS = 5, 10
 FIRST_DOCUMENTS = 1000  # which tell how long documents are
-MOST_BUCKETS = 2**24
 KEPT = 64  # ways to read, with what was worked out for them
 LONGEST = 10_000  # characters that min_length may ask for
 _BLANKS = re.compile(r"\s\s+")
 _NAMES = get_args(TokenNames)
 
 
-class Idf:
+class Idf(Value, frozen=True, dict=True):
     """A weight for every word: idf = log((1 + N) / (1 + n)) + 1 when made from counts.
 
     N is the number of documents, n that of documents with the word. Weights have to be known before
@@ -59,22 +59,22 @@ class Idf:
     Idf(2 words, afdd75)
     """
 
-    __slots__ = ("_digest", "as_terms", "terms", "values")
+    weights: dict[str, float]
 
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
+    def __post_init__(self) -> None:
+        given = self.weights
+        if not isinstance(given, Mapping) or not all(isinstance(word, str) for word in given):
             raise TallyBayesError("Idf takes a mapping of words to weights")
-        self.terms = tuple(sorted(weights))
-        values = [weights[w] for w in self.terms]
-        if not all(type(weight) is float and 0.0 <= weight < inf for weight in values):
-            values = [number(weights[w], f"the idf of {w!r}", least=0.0) for w in self.terms]
-        try:
-            "".join(self.terms).encode()
-        except UnicodeEncodeError:
-            raise TallyBayesError("Idf has half a surrogate pair, which is no text") from None
-        self.as_terms, self.values = Terms.of(self.terms), np.array(values, np.float64)
-        self.values.flags.writeable = False
-        self._digest = blake2b(repr(self.terms).encode() + self.values.tobytes()).digest()
+        if any(word != in_utf8(word) for word in given):
+            raise TallyBayesError("Idf has half a surrogate pair, which is no text")
+        self._put(
+            weights={
+                word: weight
+                if type(weight) is float and 0.0 <= weight < inf
+                else number(weight, f"the idf of {word!r}", least=0.0)
+                for word, weight in sorted(given.items())
+            }
+        )
 
     @classmethod
     def of_counts(cls, terms: Sequence[str], documents: Floats, n_documents: float) -> Idf:
@@ -82,8 +82,19 @@ class Idf:
         weights = np.log((1.0 + n_documents) / (1.0 + documents)) + 1.0
         return cls(dict(zip(terms, weights.tolist(), strict=True)))
 
-    def __reduce__(self) -> Any:
-        return Idf, (dict(zip(self.terms, self.values.tolist(), strict=True)),)
+    @cached_property
+    def terms(self) -> Terms:
+        """The words, in the order of the alphabet."""
+        return Terms.of(self.weights)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The weight of each word."""
+        return np.array([*self.weights.values()], np.float64)
+
+    @cached_property
+    def _digest(self) -> str:
+        return blake2b(repr(self.weights).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Idf) and self._digest == other._digest
@@ -92,7 +103,7 @@ class Idf:
         return hash(self._digest)
 
     def __repr__(self) -> str:
-        return f"Idf({len(self.terms)} words, {self._digest.hex()[:6]})"
+        return f"Idf({len(self.weights)} words, {self._digest[:6]})"
 
 
 class Words(Kind, frozen=True):
@@ -117,9 +128,6 @@ class Words(Kind, frozen=True):
         Take accents off letters, and resolve ligatures and other compatibility characters (NFKD).
     stop_words
         Tokens that are left out, before n-grams are made; they are spelled like the text.
-    buckets
-        Do not keep words but this many buckets, into which they fall by a hash: bounded memory for
-        endless streams. Words then have numbers, no names.
     tf : {"count", "log"}
         What a word that occurs f times in a document counts: f, or log(1 + f) (scikit-learn's
         sublinear tf is 1 + log(f)).
@@ -146,7 +154,6 @@ class Words(Kind, frozen=True):
     lowercase: bool = True
     strip_accents: bool = False
     stop_words: tuple[str, ...] = ()
-    buckets: int | None = None
     tf: Literal["count", "log"] = "count"
     norm: Literal["l2"] | None = None
     idf: Idf | None = None
@@ -159,10 +166,6 @@ class Words(Kind, frozen=True):
         self._put(ngrams=self._checked_ngrams())
         if self.min_length is not None:
             self._put(min_length=whole(self.min_length, "min_length", 1, LONGEST))
-        if self.buckets is not None:
-            self._put(buckets=whole(self.buckets, "buckets", 1, MOST_BUCKETS))
-            if self.idf is not None:
-                raise TallyBayesError("idf needs words by name, so it cannot go with buckets")
         self._put(stop_words=self._checked_stop_words())
         if self.tokens == "characters" and (self.stop_words or self.least > 1):
             raise TallyBayesError("stop_words and min_length are for words, not for characters")
@@ -245,12 +248,6 @@ class Words(Kind, frozen=True):
             first = replace(cells, rows=slice(0, min(n, FIRST_DOCUMENTS))).documents(place)
             expect_text(int(first.sizes.mean() * n) if n else 0)
 
-    def merged(self, other: Any, name: str) -> Kind:
-        """Return the same, which must have been counted with the same options."""
-        if isinstance(other, Words) and self != other:
-            raise unequal(name, self, other, "count it with the same options on both")
-        return Kind.merged(self, other, name)
-
     def holds(self, labels: Sequence[Any]) -> bool:
         """Tell whether a column of text can have been counted by values: by none."""
         return not labels
@@ -303,7 +300,7 @@ class Words(Kind, frozen=True):
 def _remembered(function: Callable[[Words], Result]) -> Callable[[Words], Result]:
     """Work something out once for each way to read, whatever is made of the counts."""
     remembered = lru_cache(KEPT)(function)
-    same: Any = {"idf": None, "tf": "count", "norm": None, "buckets": None}
+    same: Any = {"idf": None, "tf": "count", "norm": None}
     return lambda words: remembered(structs.replace(words, **same))
 
 
@@ -385,7 +382,7 @@ def splitter(words: Words) -> Callable[[str], list[str]]:
             raise TallyBayesError(
                 f"the tokens function returned {odd[0]}; it must return a list of text"
             )
-        return [token for token in found if len(token) >= least]
+        return [in_utf8(token) for token in found if len(token) >= least]
 
     return split
 
