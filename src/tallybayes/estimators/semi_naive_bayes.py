@@ -10,6 +10,7 @@ from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Labelled
 from tallybayes.estimators.naive_bayes import NaiveBayes
 from tallybayes.evidence import Joints, weigh_evidence
+from tallybayes.evidence.search import too_few
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted
 from tallybayes.model.calibration import How
@@ -87,6 +88,9 @@ class SemiNaiveBayes(NaiveBayes):
             rows = self._labelled(X, y, sample_weight, reset=True)
             tally = self._tally(rows)
             recipe = self._recipe(tally, ())
+            self.gains_ = {}
+            if too_few(tally.rows):  # nothing can be weighed
+                return self._become(tally, recipe, rows.labels, estimate=True)
             evidence = weigh_evidence(
                 rows.X, rows.labels, rows.weights, tally.schema, recipe, self.joints
             )

@@ -14,11 +14,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError
@@ -32,6 +31,7 @@ from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import HeldOut
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration
+from tallybayes.model.specification import Joints as Joints
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, SparseMatrix
 from tallybayes.sources.labels import Label
@@ -44,7 +44,6 @@ from tallybayes.validation.leave_one_out import LeaveOneOut
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
-Joints = Literal["auto"] | Sequence[Sequence[str]] | None
 
 MOST_ROWS = 100_000  # that are looked at to choose and to weigh; all are counted
 MANY, MORE = 2_000, 4_000  # rows from which on columns are cut finer
@@ -109,6 +108,11 @@ def weigh_evidence(
     else:
         search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
     return search.outcome()
+
+
+def too_few(rows: Array) -> bool:
+    """Tell whether so many rows of each class are too few to leave one out and weigh the rest."""
+    return int((rows > 1).sum()) < 2
 
 
 def _stated(joints: Any) -> list[tuple[str, ...]]:
@@ -275,7 +279,7 @@ class _Search:
         )  # fmt: skip
         gains = [gain for part in some for gain in part]
         ordered = sorted(zip(gains, units, strict=True), key=lambda pair: -pair[0])
-        p = ndtr(-np.sqrt(2.0 * np.array([gain for gain, _ in ordered])))
+        p = np.array([0.5 * math.erfc(math.sqrt(gain)) for gain, _ in ordered])  # of the normal
         enough = np.flatnonzero(p <= false * np.arange(1, len(p) + 1) / max(len(p), 1))
         most = min(enough.max(initial=-1) + 1, max(2 * len(self.place), LEAST_MOST))
         best = [(gain, unit) for gain, unit in ordered[:most] if gain > least]

@@ -24,6 +24,7 @@ Missing = Literal["ignore", "evidence"]  # what a missing value does
 
 WORTH = 0.01  # share of what there is to know that is worth speaking of
 ERRORS = 2.0  # standard errors
+LEAST = 30  # rows
 MOST_NAMED = 6
 REMEDY = Option("missing", "evidence")
 
@@ -40,7 +41,8 @@ def telling(missing: Array, rows: Array) -> Array:
         bits = np.where(n > 0, np.log2(own) - np.log2(mixed), 0.0)
         mean = (n * bits).sum(axis=(0, 1)) / total
         error = np.sqrt((n * (bits - mean) ** 2).sum(axis=(0, 1))) / total
-        return np.asarray((mean > WORTH * entropy) & (mean > ERRORS * error))
+        enough = total >= LEAST and np.count_nonzero(rows) > 1
+        return np.asarray((mean > WORTH * entropy) & (mean > ERRORS * error) & enough)
 
 
 def ignored_gaps(tally: Tally) -> list[str]:
