@@ -9,7 +9,7 @@ from typing import Any, Self
 from tallybayes.errors import TallyBayesError
 from tallybayes.estimators.base import Labelled
 from tallybayes.estimators.naive_bayes import NaiveBayes
-from tallybayes.evidence import Joints, weigh_evidence
+from tallybayes.evidence import Joints, Views, weigh_evidence
 from tallybayes.evidence.search import too_few
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe
@@ -34,6 +34,10 @@ class SemiNaiveBayes(NaiveBayes):
         As for `NaiveBayes`; "smoothed" adds a row to each class, for classes of few rows.
     joints : "auto", list of tuples of names, or None
         Columns that are looked at together: those that promise to help, these, or none.
+    views : "auto", list of names, or None
+        The further views of each column: some of "supervised" (cut where the classes differ, of
+        2,000 rows or more), "smooth" and "smoother" (kernel densities over ranks), "missing"
+        (whether it is); all that fit a column, or none.
 
     Attributes
     ----------
@@ -63,6 +67,7 @@ class SemiNaiveBayes(NaiveBayes):
         columns: Any = "auto",
         *,
         joints: Joints = "auto",
+        views: Views = "auto",
         prior: Any = "smoothed",
         alpha: float = 1.0,
         unseen: Unseen = "ignore",
@@ -70,6 +75,7 @@ class SemiNaiveBayes(NaiveBayes):
     ) -> None:
         self.columns = columns
         self.joints = joints
+        self.views = views
         self.prior = prior
         self.alpha = alpha
         self.unseen = unseen
@@ -81,7 +87,7 @@ class SemiNaiveBayes(NaiveBayes):
         self.gains_ = {}
         if too_few(tally.rows):  # nothing can be weighed
             return tally, recipe
-        evidence = weigh_evidence(X, y, w, tally.schema, recipe, self.joints)
+        evidence = weigh_evidence(X, y, w, tally.schema, recipe, self.joints, self.views)
         self._calibration, self.gains_ = evidence.calibration, evidence.gains
         tally = Tally.of(X, y, w, schema=evidence.schema)
         return tally, replace(self._recipe(tally, ()), calibration=evidence.calibration)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tallybayes.batches import encode_classes
 from tallybayes.errors import TallyBayesError
 from tallybayes.evidence import WeighedEvidence, search, weigh_evidence
 from tallybayes.metrics import Predictions
@@ -127,7 +128,9 @@ def weigh(
         return Weighed(tally, stream.rejected) if whole else Weighed(*count(rows, plan, read)[::2])
     families, by_name = columns.families(plan.schema, spec.alpha, spec.unseen)
     recipe = Recipe(families, by_name, prior_of(spec.stated_prior), spec.positive)
-    source, y, w = source_of(table, plan.schema.names), plan.labels(table), plan.weights(table)
+    source, w = source_of(table, plan.schema.names), plan.weights(table)
+    labels = encode_classes(plan.labels(table), table.num_rows)
+    y = np.array(labels.labels)[labels.codes]
     evidence = weigh_evidence(source, y, w, plan.schema, recipe, spec.joints)
     settled = replace(plan, schema=evidence.schema)
     if whole:
