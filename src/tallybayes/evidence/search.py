@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -367,9 +367,8 @@ class _Search:
         slope, bend = test(at, self.y, self.w, table, own, posterior)
         if slope <= 0.0:
             return 0.0, 1.0
-        return slope * slope / 2.0 / (bend + JOINT), math.erfc(
-            slope / math.sqrt(2.0 * SPREAD * bend)
-        ) / 2.0
+        p = 0.5 * math.erfc(slope / math.sqrt(2.0 * SPREAD * bend))
+        return slope * slope / 2.0 / (bend + JOINT), p
 
     def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights."""
