@@ -107,9 +107,10 @@ def _most(
     """Return the values that tell most; None if of no factor a single value can tell anything."""
     order = {str(name): number for number, name in enumerate(of.schema.names)}
     most: dict[Label, list[InformativeValue]] = {of.classes[place]: [] for place in places}
-    some = False
+    some, own = False, len(of.schema.groups) - len(of.schema.extra)
     for factor in factors:
-        entries = factor.parameters.entries()
+        # what is counted beside the columns has no values of its own
+        entries = factor.parameters.entries() if factor.group < own else None
         if entries is None:
             continue
         some, names = True, [str(name) for name in factor.names]
