@@ -163,8 +163,9 @@ class JointDisplay:
                 if shown[0].size <= FEW or abs(value) > WEAK * top:
                     look: Any = {"ha": "center", "va": "center", "fontsize": "x-small"}
                     ax.text(x, y, text, color=INK, **look)
-            ax.set_xticks(range(len(columns)), [labels[2][x] for x in columns], **style.TURNED)
-            ax.set_yticks(range(len(rows)), [labels[1][y] for y in rows])
+            values = [[readable(labels[j][k]) for k in kept[j]] for j in (1, 2)]
+            ax.set_yticks(range(len(rows)), values[0])
+            ax.set_xticks(range(len(columns)), values[1], **style.TURNED)
             ax.tick_params(length=0)
             if self.parts[order[-2]].edges is not None:  # numbers rise upwards
                 ax.invert_yaxis()
@@ -173,7 +174,8 @@ class JointDisplay:
                 x, y = columns.index(cell[2]) - 0.5, rows.index(cell[1]) - 0.5
                 ax.add_patch(Rectangle((x, y), 1, 1, fill=False, linewidth=2.0, clip_on=False))
         self.figure_.colorbar(image, ax=self.axes_, label=f"bits for {readable(self._for, 40)}")
-        self.figure_.suptitle(readable(" with ".join(self.joint.reads), 80), fontsize=style.TITLE)
+        title = " with ".join(readable(name, 20) for name in self.joint.reads)
+        self.figure_.suptitle(title, fontsize=style.TITLE)
         hidden = not_drawn(table.size - shown.size, "more cell", "more cells")
         self.figure_.supxlabel(hidden, fontsize=NOTE)
         return self
@@ -224,7 +226,7 @@ def _refined(parts: Sequence[Part]) -> Part:
 def _named(part: Part, code: int) -> str:
     """Write a value, or a range of numbers, as short as a picture needs it."""
     if part.edges is None or code == part.known:
-        return readable(part.named(code), 18)
+        return label(part.named(code), 18)
     edges = [number(edge, 4) for edge in part.edges]
     if 0 < code < len(edges):
         return f"{edges[code - 1]} to {edges[code]}"

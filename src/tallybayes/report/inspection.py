@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import whole
 from tallybayes.families.derivations import estimated
-from tallybayes.families.smoothing import Ratios
 from tallybayes.families.parameters import times
+from tallybayes.families.smoothing import Ratios
 from tallybayes.model import Factor, Fitted, most_informative
 from tallybayes.model.column import ModelColumn
 from tallybayes.rendering import Formula, Part, Renderable, Table, plain
@@ -161,7 +161,10 @@ class Inspection(Renderable):
             "rows": ("count", self.rows.tolist()),
             "weight": ("count", self.weight.tolist() if weighted else None),
             "prior": ("short", self.priors),
-            "constant": ("score", [*map(constants.get, self.fitted.classes)] if constants else None),
+            "constant": (
+                "score",
+                [*map(constants.get, self.fitted.classes)] if constants else None,
+            ),
         }
         return _table("Classes and their prior probabilities", "classes", columns, MOST_LINES)
 
