@@ -384,12 +384,8 @@ def test_views_joints_weights_and_constants_are_shown():
     values = dict(zip(joint.support.names, joint.support.values, strict=True))
     for cell, *terms in table.rows:
         one = {"a": values[cell][0], "b": values[cell][1]}
-        (part,) = (
-            part
-            for each in model.explain(one).terms
-            for part in each.parts
-            if part.column == joint.name
-        )
+        terms_of = [(each, *getattr(each, "parts", ())) for each in model.explain(one).terms]
+        (part,) = (part for parts in terms_of for part in parts if part.column == joint.name)
         assert terms == pytest.approx(list(part.log_likelihood), abs=1e-12)
     heads = found.classes().heads
     constants = {row[0]: row[heads.index("constant")] for row in found.classes().rows}

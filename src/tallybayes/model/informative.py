@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, whole
 from tallybayes.families.parameters import safe_log
+from tallybayes.kinds import Joint
 from tallybayes.metrics.confusion import place_of
 from tallybayes.model.factors import Factor
 from tallybayes.model.model import Model
@@ -107,10 +108,10 @@ def _most(
     """Return the values that tell most; None if of no factor a single value can tell anything."""
     order = {str(name): number for number, name in enumerate(of.schema.names)}
     most: dict[Label, list[InformativeValue]] = {of.classes[place]: [] for place in places}
-    some, own = False, len(of.schema.groups) - len(of.schema.extra)
+    some = False
     for factor in factors:
-        # what is counted beside the columns has no values of its own
-        entries = factor.parameters.entries() if factor.group < own else None
+        # a cell of columns together speaks only beyond the values that are in it
+        entries = None if isinstance(factor.kind, Joint) else factor.parameters.entries()
         if entries is None:
             continue
         some, names = True, [str(name) for name in factor.names]

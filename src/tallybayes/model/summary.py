@@ -66,8 +66,8 @@ class ModelSummary(Renderable):
             views = {name: unit.views for name, unit in units.items()}
         for name, reason in zip(schema.names, schema.reasons, strict=True):
             family = f"{recipe.family_of(schema, name)}{exponents.get(name, '')}"
-            if further := len(views.get(name, ())) - 1:
-                family += f" and {counted(further, 'more view')}"
+            if len(views.get(name, ())) > 1:
+                family += f" and {counted(len(views[name]) - 1, 'more view')}"
             yield ColumnSummary(name, family, reason, missing[name])
 
     @property

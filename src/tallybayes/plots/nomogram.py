@@ -76,7 +76,7 @@ class Row(NamedTuple):
     """What a column, or several together, can say for one class against the other.
 
     `lowest` and `highest` are the ends of the log ratios that are finite; a row may be `cut`: then
-    there are numbers beyond it, which decide alone.
+    there are numbers beyond it, which decide alone. `views` are the names of what adds up to it.
     """
 
     column: str
@@ -84,6 +84,7 @@ class Row(NamedTuple):
     lowest: float
     highest: float
     cut: bool = False
+    views: tuple[str, ...] = ()
 
     @property
     def strength(self) -> tuple[bool, float]:
@@ -162,20 +163,24 @@ class Panel:
 
     def read(self, explanation: Explanation) -> NomogramReading:
         """Read a record: find its value in each row, and add up."""
-        terms = {term.column: term for term in explanation.terms}
+        terms: dict[str, list[Term]] = {row.column: [] for row in self.rows}
+        shown = {name: row.column for row in self.rows for name in row.views}
+        for term in explanation.terms:
+            terms.setdefault(shown.get(term.column, ""), []).append(term)
         marks = tuple(self._mark(row, terms.pop(row.column)) for row in self.rows)
-        others = self.scale * sum(map(self._ratio, terms.values()))
+        others = self.scale * self._ratio([term for rest in terms.values() for term in rest])
         total = sum(mark.points for mark in marks) + others
         return NomogramReading(marks, others, total, self.log_odds(total))
 
-    def _ratio(self, term: Term) -> float:
-        one, other = (term.log_likelihood[place] for place in self.places)
-        return one - other
+    def _ratio(self, terms: Sequence[Term]) -> float:
+        one, other = self.places
+        return sum(term.log_likelihood[one] - term.log_likelihood[other] for term in terms)
 
-    def _mark(self, row: Row, term: Term) -> Mark:
-        points = self.points(row, self._ratio(term))
+    def _mark(self, row: Row, terms: Sequence[Term]) -> Mark:
+        term, points = terms[0], self.points(row, self._ratio(terms))
         text = "missing" if term.value is None else readable(written(term.value), 18)
-        text += " (left out)" if term.left_out and term.value is not None else ""
+        left_out = term.value is not None and all(each.left_out for each in terms)
+        text += " (left out)" * left_out
         return Mark(text + (f": {number(points)}" if points != _held(points) else ""), points)
 
     @property
@@ -389,7 +394,9 @@ class _Options(NamedTuple):
         ratios = _ratios(self.column.evidence(marks), pair).tolist()
         falls = [number_line and after < before for before, after in pairwise(ratios)]
         ticks = map(Tick, names, marks, ratios, [*falls[:1], *falls] or [False])
-        return Row(self.column.subject, tuple(ticks), *_ends(along), cut)
+        subject = self.column.subject  # which explanations may call all of them together
+        views = (subject, *(view.name for view in self.column.views))
+        return Row(subject, tuple(ticks), *_ends(along), cut, views)
 
     def _not_decisive(self, numbers: Sequence[float], pair: Pair) -> list[float]:
         ratios = _ratios(self.column.evidence(numbers), pair)
