@@ -77,13 +77,12 @@ CHOSEN_ON_ALL = "views and joints were chosen on all rows; cross_val chooses the
 class WeighedEvidence:
     """What is counted beside the columns themselves, and what everything weighs.
 
-    `gains` are what joint terms promised when they were screened, in nats. `predictions` are those
-    of the rows that everything was weighed on, each left out of counts and weights.
+    `predictions` are those of the rows that everything was weighed on, each left out of counts and
+    weights.
     """
 
     schema: Schema
     calibration: Calibration
-    gains: dict[str, float]
     predictions: Predictions
 
 
@@ -384,6 +383,7 @@ class _Search:
             self.classes, self.y, proba.argmax(axis=1), proba, w, self.rows, held_out=LEFT_OUT,
             positive=self.positive, notes=(CHOSEN_ON_ALL,),
         )  # fmt: skip
+        gains = {name: gain for name, gain in self.gains.items() if name in weights}
         calibration = Calibration(
             "evidence",
             weights,
@@ -394,9 +394,9 @@ class _Search:
             accuracy_before=plain.accuracy,
             rows=len(self.rows),
             constants=dict(zip(self.classes, self.found.constants.tolist(), strict=True)),
+            gains=gains,
         )
-        gains = {name: gain for name, gain in self.gains.items() if name in weights}
-        return WeighedEvidence(_with_units(self.schema, kept), calibration, gains, fitted)
+        return WeighedEvidence(_with_units(self.schema, kept), calibration, fitted)
 
 
 def _with_units(schema: Schema, units: Sequence[Unit]) -> Schema:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tallybayes.model.gaps import ignored_gaps, sentence_of
 from tallybayes.model.recipe import Fitted
 from tallybayes.rendering import Part, Renderable, Table
-from tallybayes.rendering.words import counted, tallied
+from tallybayes.rendering.words import counted, listed, tallied
 
 MOST_COLUMNS = 50
 EXTRA = "views of columns, and columns that are counted together"
@@ -70,12 +70,15 @@ class ModelSummary(Renderable):
             shared = len(present) < len(names)  # by a bag
             for place, name in enumerate(names):
                 missing[name] = self.rows - int(present[0 if shared else place])
-        calibration, exponents = recipe.calibration, {}
+        calibration, exponents, views = recipe.calibration, {}, {}
         if calibration is not None and calibration.exponents:
             units = self.fitted.model.units
             exponents = {name: f" ^ {unit.exponent:.3f}" for name, unit in units.items()}
+            views = {name: unit.views for name, unit in units.items()}
         for name, reason in zip(schema.names, schema.reasons, strict=True):
             family = f"{recipe.family_of(schema, name)}{exponents.get(name, '')}"
+            if len(views.get(name, ())) > 1:
+                family += f" and {counted(len(views[name]) - 1, 'more view')}"
             yield ColumnSummary(name, family, reason, missing[name])
 
     @property
@@ -128,6 +131,8 @@ class ModelSummary(Renderable):
             yield f"warning: {sentence_of(self.telling_gaps)}"
         if self.fitted.recipe.calibration is not None:
             yield self.fitted.recipe.calibration.headline
+            if joints := self.fitted.model.joints():
+                yield f"counted together: {listed(joint.subject for joint in joints)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it."""
