@@ -39,6 +39,7 @@ from tallybayes.explanations.explanation import model_of
 from tallybayes.families.parameters import safe_log
 from tallybayes.kernels.scoring import log_sum_exp
 from tallybayes.model import Factor, Model, Recipe
+from tallybayes.model.gaps import ERRORS, WORTH, is_evidence, sentence_of, telling
 from tallybayes.rendering import Part, Renderable, Table
 from tallybayes.rendering.words import counted, listed
 from tallybayes.sources import Source, SparseMatrix, as_source, selected, taken
@@ -50,8 +51,6 @@ MOST_COLUMNS = 200  # that are paired, or held against a bell curve: those that 
 MOST_TRIED = 40  # columns that are looked at together: those that tell most
 MOST_LINES, MOST_NAMED = 20, 6
 LONGEST = 100  # characters of what is named in a sentence
-WORTH = 0.01  # share of what there is to know
-ERRORS = 2.0  # standard errors
 TIE = 9  # decimals of bits beyond which there is only rounding
 LISTED, WARNED = 0.3, 0.5  # lower limits of rank correlations
 PAIRED = 20  # rows that have a value of both
@@ -284,6 +283,8 @@ def diagnose(
     joints, shapes = tuple(_joints(rows, names[:MOST_TRIED])), _shapes(rows, names)
     notes += _advice(joints)
     warnings = tuple(_warnings(information, pairs, shapes))
+    if gaps := rows.telling_gaps():
+        warnings += (sentence_of(gaps),)
     return Diagnosis(n, rows.entropy, information, pairs, joints, shapes, warnings, tuple(notes))
 
 
@@ -350,6 +351,19 @@ class _Rows(NamedTuple):
     def weighed(self) -> bool:
         """Whether the model has weights for columns, several views of them, and joints."""
         return self.model.calibration is not None and self.model.calibration.how == "evidence"
+
+    def telling_gaps(self) -> list[str]:
+        """Return the columns whose gaps would tell of the class, and are ignored."""
+        schema, found = self.model.schema, list[str]()
+        rows = np.bincount(self.y, minlength=len(self.model.classes))
+        for factor in self.model.factors:
+            gaps = ~_present(factor.block_of(self.batch))
+            own = schema.groups[factor.group] not in schema.extra
+            if own and gaps.shape[1] == len(factor.names):  # those of a bag are of all together
+                missing = np.stack([gaps[self.y == c].sum(axis=0) for c in range(len(rows))])
+                places = np.flatnonzero(telling(missing, rows)).tolist()
+                found += [str(factor.names[k]) for k in places]
+        return [name for name in found if not is_evidence(schema, name)]
 
     def columns(self) -> _Columns:
         """Return what the columns say of the rows; what is counted of several is no column."""
@@ -510,8 +524,8 @@ def _joints(rows: _Rows, names: Sequence[str]) -> Iterator[PromisingJoint]:
     for group in found.schema.extra:
         for unit, title in enumerate(found.schema.names_of(group)):
             columns = tuple(str(schema.names[place]) for place in group.columns(unit))
-            if title in found.gains:
-                gains[columns] = max(found.gains[title], gains.get(columns, 0.0))
+            if title in found.calibration.gains:
+                gains[columns] = max(found.calibration.gains[title], gains.get(columns, 0.0))
     for columns, gain in sorted(gains.items(), key=lambda pair: -pair[1]):
         yield PromisingJoint(" x ".join(columns), gain, gain / float(rows.w.sum()), columns)
 

@@ -133,7 +133,7 @@ class CellTerms(UnitTerm):
             for part, value in zip(self.parts, values, strict=True):
                 code = part.code(value)
                 if code < 0:
-                    return (0.0,) * len(self.rows[0])
+                    return (0.0,) * len(self.rows[0]) if self.rows else ()
                 at = at * part.size + code
             return self.rows[at]
 

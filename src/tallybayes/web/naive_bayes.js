@@ -31,10 +31,10 @@ const FORMS = {
     for (const [k, part] of term.parts.entries()) {
       const known = part.edges ? part.edges.length + 1 : Math.max(part.values.length, 1);
       const code = isMissing(values[k]) ? (part.missing ? known : -1) : codeOf(part, values[k]);
-      if (code < 0) return term.rows[0].map(() => 0);
+      if (code < 0) return undefined;
       at = at * (known + part.missing) + code;
     }
-    return term.rows[at];
+    return term.rows[at]; // none of what never has a gap
   },
   quadratic(term, x) {
     if (term.log && real(x) <= 0) return term.mean.map(() => 0);
@@ -128,7 +128,7 @@ export function terms(model, record) {
     if (!cells && isMissing(values[0])) return model.classes.map(() => 0);
     try {
       const logs = FORMS[term.form](term, cells ? values : values[0]);
-      return logs.map((log) => times(exponent, log));
+      return logs ? logs.map((log) => times(exponent, log)) : model.classes.map(() => 0);
     } catch (error) {
       error.message = `column ${reads.map((name) => JSON.stringify(name))}: ${error.message}`;
       throw error;
