@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from tallybayes.batches import Cells, encode_classes
 from tallybayes.errors import TallyBayesError
@@ -29,11 +28,12 @@ from tallybayes.families.bins import entropy_edges
 from tallybayes.families.interaction import CellCounts, Interaction
 from tallybayes.kernels.choice import loops_for
 from tallybayes.kernels.threads import over_rows
-from tallybayes.kinds import Categories, Intervals, Joint, Part
+from tallybayes.kinds import GAP, Categories, Intervals, Joint, Part
 from tallybayes.metrics import Predictions
 from tallybayes.metrics.predictions import HeldOut
 from tallybayes.model import Recipe
 from tallybayes.model.calibration import Calibration
+from tallybayes.model.specification import Joints as Joints
 from tallybayes.schema import Schema
 from tallybayes.sources import Source, SparseMatrix
 from tallybayes.sources.tables import taken
@@ -45,7 +45,6 @@ from tallybayes.validation.leave_one_out import LeaveOneOut
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Unit = tuple[tuple[str, ...], tuple[Part, ...]]  # columns, and how each is cut
-Joints = Literal["auto"] | Sequence[Sequence[str]] | None
 View = Literal["supervised", "smooth", "smoother", "missing"]
 Views = Literal["auto"] | Sequence[View] | None
 
@@ -129,6 +128,11 @@ def weigh_evidence(
     else:
         search.add([unit for names in stated for unit in search.unit(names, 5)], -1.0)
     return search.outcome()
+
+
+def too_few(rows: Array) -> bool:
+    """Tell whether so many rows of each class are too few to leave one out and weigh the rest."""
+    return int((rows > 1).sum()) < 2
 
 
 def _stated(joints: Any) -> list[tuple[str, ...]]:
@@ -251,7 +255,7 @@ class _Search:
             fine, alone = equal_parts(x[self.counted], FINE if self.n < MANY else FINER)
         for view in (view for view in VIEWS if view in views):
             if view == "missing" and self.gaps[name]:
-                yield Part(missing=True)
+                yield GAP
             elif view in WIDTHS and fine:
                 smooth = WIDTHS[view] * self.n**-0.2
                 yield Part(edges=fine, smooth=smooth, alone=alone, name=f"{view} parts")
@@ -362,7 +366,8 @@ class _Search:
         slope, bend = test(at, self.y, self.w, table, own, posterior)
         if slope <= 0.0:
             return 0.0, 1.0
-        return slope * slope / 2.0 / (bend + JOINT), float(ndtr(-slope / math.sqrt(SPREAD * bend)))
+        p = 0.5 * math.erfc(slope / math.sqrt(2.0 * SPREAD * bend))
+        return slope * slope / 2.0 / (bend + JOINT), p
 
     def outcome(self) -> WeighedEvidence:
         """Return what is worth counting, with its weights."""
