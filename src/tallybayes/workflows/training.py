@@ -131,7 +131,8 @@ def train(
             weighed = weigh(rows, plan, spec, columns, read)
             tally, rejected, found = weighed.tally, weighed.rejected, weighed.predictions
             if weighed.evidence is not None:
-                calibration, gains = weighed.evidence.calibration, weighed.evidence.gains
+                calibration = weighed.evidence.calibration
+                gains = {} if calibration is None else calibration.gains
         if not tally.classes:
             raise TallyBayesError(
                 f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
