@@ -173,6 +173,10 @@ class TallyBlock(ABC):
         }
         return cls(**{**wide, "rows": wide["rows"].astype(np.int64)})
 
+    def of_absent(self, labels: Sequence[Label | None], rows: Integers, weight: Floats) -> Self:
+        """Return the block of rows without a value, which may count as some `labels`."""
+        return self.empty(len(labels)).with_classes([], len(rows))
+
     @property
     def n_classes(self) -> int:
         """The number of classes."""

@@ -254,7 +254,7 @@ class Tally:
     def with_schema(self, schema: Schema) -> Tally:
         """Return the same counts under a schema that also has other columns or declared values.
 
-        The new columns have no values in the rows that were counted. A column of which no value was
+        The new columns were missing in the rows that were counted. A column of which no value was
         counted may be of another kind.
         """
         if schema == self.schema:
@@ -276,8 +276,19 @@ class Tally:
             for number in sorted({which for which, _ in places} - {-1}):  # the blocks they were in
                 units = [unit if which == number else -1 for which, unit in places]
                 block = block.plus(self.blocks[number].select(units), names)
+            if group in schema.extra:
+                absent = [
+                    kind.absent if self._lacks(schema, group, unit) else None
+                    for unit, kind in enumerate(schema.kinds_of(group))
+                ]
+                block = block.plus(block.of_absent(absent, self.rows, self.weight), names)
             blocks.append(block)
         return Tally(schema, self.classes, self.rows, self.weight, blocks)
+
+    def _lacks(self, schema: Schema, group: Group, unit: int) -> bool:
+        """Tell whether all columns that a unit of another schema reads are new."""
+        columns = {schema.names[place] for place in group.columns(unit)}
+        return columns.isdisjoint(self.schema.places)
 
     def with_classes(self, classes: tuple[Label, ...]) -> Tally:
         """Return the same tally among more classes, of which it has no rows."""
