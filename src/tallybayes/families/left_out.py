@@ -417,9 +417,8 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     bags = block.weighted(words)
     data = np.ones(len(bags.indices)) if family.once else bags.data
     rows = Sparse(bags.indptr, bags.indices, data, len(base))
-    left = LeftBags(
-        task, rows, counts, alpha_of_each(like.alpha, base).copy(), base, after, block.missing
-    )
+    alpha = alpha_of_each(like.alpha, base).copy()
+    left = LeftBags(task, rows, counts, alpha, base, after, block.missing)
     wordless = left.totals(np.ones((1, len(base))))[:, 0] < 0.5
     return LeftOut(left.scores_of(like), left.emptied | wordless)
 
