@@ -214,8 +214,10 @@ class UnitsLeftOut(LeftOut):
         task, units = self.task, np.flatnonzero(self.apart).tolist()
         out = np.zeros((len(task.of.y), len(task.of.rows)))
         if units:
-            some = task.parameters.select(units)
-            some.add_log_likelihood(take_columns(task.block, units), out)
+            block, parameters = task.block, task.parameters
+            if not self.apart.all():
+                block, parameters = take_columns(block, units), parameters.select(units)
+            parameters.add_log_likelihood(block, out)
             out[np.arange(len(out)), task.of.y], unsure = self.own_sum(units)
             if len(unsure):
                 out[unsure] = sum(self.unit(unit)[unsure] for unit in units)
