@@ -53,15 +53,16 @@ class Kind(Value, frozen=True):
         """Tell whether the source's memory can go to the kernels as it is."""
         return False
 
-    def expect(self, cells: Any) -> None:
-        """Prepare for all rows together, before they are encoded batch by batch."""
-        return
-
     def merged(self, other: Kind, name: str) -> Kind:
         """Return the kind of a column that two schemas have; it must be one kind on both."""
         if self != other:
             raise unequal(name, self, other, f"declare it on both with columns={{{name!r}: ...}}")
         return self
+
+    @property
+    def absent(self) -> Any:
+        """What a row without any value counts as, if it is counted as anything."""
+        return None
 
     def fits(self, counted: Kind) -> bool:
         """Tell whether what was counted is what this kind, which a family wants, stands for."""

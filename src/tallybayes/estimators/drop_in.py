@@ -95,7 +95,7 @@ class DropIn(TallyClassifier):
                     f"classes {known}"
                 )
             if before is not None:
-                tally = before.tally.plus(tally, reuse=True)
+                tally = before.tally + tally
             return self._become(tally, self._recipe(tally, announced), known)
 
     def _announced(self, classes: Any, before: Fitted | None) -> Array:
@@ -135,11 +135,6 @@ class DropIn(TallyClassifier):
         super()._restore(fitted, state)
         tally = fitted.tally.with_schema(self._schema_of())
         self._become(tally, self._recipe(tally, fitted.recipe.declared_classes))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 class Smoothed(DropIn):

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
@@ -24,11 +24,12 @@ from tallybayes.estimators.checks import (
 from tallybayes.families.categorical import Unseen
 from tallybayes.model import Fitted, Recipe, most_informative
 from tallybayes.model.calibration import Calibration, How
+from tallybayes.model.gaps import REMEDY, Missing, ignored_gaps, sentence_of
 from tallybayes.model.specification import DROP, ColumnSpec, column_spec, resolve
 from tallybayes.model.summary import ModelSummary
 from tallybayes.priors import Fixed, Prior, prior_of
 from tallybayes.schema import MOST_CATEGORIES, Categories, Schema
-from tallybayes.sources import Frame, Source, as_source, selected
+from tallybayes.sources import Frame, Source, SparseMatrix, as_source, selected
 from tallybayes.sources.labels import Label, encode, sorted_labels
 from tallybayes.tallies import Tally
 from tallybayes.validation.calibration import calibrated, checked_how
@@ -62,6 +63,9 @@ class NaiveBayes(TallyClassifier):
     calibration : {"temperature", "weights"}, optional
         What corrects over-confidence, fitted on leave-one-out posteriors: one exponent for all
         evidence, or one a column; and one for the prior, unless it is stated or uniform.
+    missing : {"ignore", "evidence"}
+        What a missing value does: leave its column's factor out, or count as a value. Then whether
+        a column has a value is a factor of its own, of Laplace's shares, once some row has none.
 
     Attributes
     ----------
@@ -92,8 +96,12 @@ class NaiveBayes(TallyClassifier):
     owner   Categorical(alpha=1.0)        1  text
     """
 
+    _tags: ClassVar[Mapping[str, bool]] = dict.fromkeys(
+        ("allow_nan", "categorical", "sparse", "string"), True
+    )
     columns: Any
     prior: Any
+    missing: Missing | None = None  # of estimators that do not ask
     _spec: ColumnSpec
 
     def __init__(
@@ -105,6 +113,7 @@ class NaiveBayes(TallyClassifier):
         unseen: Unseen = "ignore",
         positive: Label | None = None,
         calibration: How | None = None,
+        missing: Missing = "ignore",
     ) -> None:
         self.columns = columns
         self.prior = prior
@@ -112,8 +121,11 @@ class NaiveBayes(TallyClassifier):
         self.unseen = unseen
         self.positive = positive
         self.calibration = calibration
+        self.missing = missing
 
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
+        if self.missing == "ignore" and (telling := ignored_gaps(tally)):
+            warn(sentence_of(telling), TallyBayesWarning, REMEDY)
         recipe, how = self._recipe(tally, ()), self._how()
         if how is not None:
             ready = self._prepared(tally.schema, recipe, rows)
@@ -155,7 +167,7 @@ class NaiveBayes(TallyClassifier):
                 known = before.recipe.declared_classes
                 room = self._with_new_columns(before.tally, rows)
                 more = Tally.of(rows.X, rows.labels, rows.weights, schema=room.schema)
-                tally = room.plus(more, reuse=True)
+                tally = room + more
                 _warn_of_outgrown(room, tally)
             recipe = self._recipe(tally, self._declared(known, classes))
             return self._become(tally, recipe, rows.labels)
@@ -244,7 +256,10 @@ class NaiveBayes(TallyClassifier):
 
     def summary(self) -> str:
         """Say what was counted, and for each column its family and the reason for it."""
-        return ModelSummary(self.fitted_).to_text(width=10_000)
+        return self._summary().to_text(width=10_000)
+
+    def _summary(self) -> ModelSummary:
+        return ModelSummary(self.fitted_, getattr(self, "gains_", {}))
 
     def _html_repr(self) -> str:
         try:
@@ -253,7 +268,7 @@ class NaiveBayes(TallyClassifier):
             diagram = f"<pre>{escape(repr(self))}</pre>"
         if vars(self).get("_fitted") is None:
             return diagram
-        summary = ModelSummary(self.fitted_)
+        summary = self._summary()
         head, body = f"<summary>{escape(summary.caption)}</summary>", summary.to_html(styled=False)
         return f"{diagram}<details>{head}{body}</details>"
 
@@ -295,7 +310,11 @@ class NaiveBayes(TallyClassifier):
         """Say what columns are, with the edges that have to be found."""
         source, labels, weights, target = rows
         declared, self._spec = resolve(self._spec, source, labels, weights)
-        return Schema.infer(source, declared, target=target)
+        schema = Schema.infer(source, declared, target=target)
+        if self.missing not in (None, *get_args(Missing)):
+            raise TallyBayesError(f"missing is {self.missing!r}; say 'ignore' or 'evidence'")
+        gaps = self.missing == "evidence" and not isinstance(source, SparseMatrix)
+        return schema.with_gaps() if gaps else schema
 
     def _with_new_columns(self, tally: Tally, rows: Labelled) -> Tally:
         """Make room for columns that a table has and the tally has not."""
@@ -398,14 +417,6 @@ class NaiveBayes(TallyClassifier):
             self.columns[... if name is None else name] = DROP
         self._spec = column_spec(self.columns, fitted.tally.schema.names)
         self._calibration = fitted.recipe.calibration
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _target(y: Any, names: Sequence[str]) -> str:

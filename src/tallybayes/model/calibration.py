@@ -42,6 +42,10 @@ class Calibration(Value, frozen=True, eq=False):
         The leave-one-out accuracy with this, and without.
     rows
         The rows that it was fitted on.
+    constants
+        What is added to the log score of each class.
+    gains
+        What each joint promised when it was chosen, in nats of log-loss of all rows.
     """
 
     how: How
@@ -54,6 +58,7 @@ class Calibration(Value, frozen=True, eq=False):
     accuracy_before: float = float("nan")
     rows: int = 0
     constants: Mapping[Any, float] = {}
+    gains: Mapping[str, float] = {}
 
     def __post_init__(self) -> None:
         for exponent in (*self.exponents.values(), self.default, self.prior):

@@ -18,6 +18,7 @@ from tallybayes.schema import Kind
 from tallybayes.sources.labels import Label, same_labels, sorted_labels
 from tallybayes.tallies.blocks import (
     Array,
+    Floats,
     Integers,
     Mask,
     Support,
@@ -62,8 +63,7 @@ class Codes(TallyBlock):
         width = np.array([len(each) for each in labels], np.int64)
         base = np.zeros(len(width), np.int64)
         rows, weight, _ = counting.codes(codes, of, base, width)
-        values: Any = tuple(labels)
-        return cls(rows, weight, values)._observed(names)
+        return cls(rows, weight, tuple(map(tuple, labels)))._observed(names)
 
     @classmethod
     def _count_integers(
@@ -84,14 +84,12 @@ class Codes(TallyBlock):
             rows, weight, outside = counting.codes(codes, of, least, greatest - least + 1)
             if not outside:
                 break
-        values: Any = tuple(range(first, last + 1) for first, last in edges)
+        values = tuple(tuple(range(first, last + 1)) for first, last in edges)
         return cls(rows, weight, values)._observed(names)
 
     def _observed(self, names: Sequence[str]) -> Codes:
         """Keep the values that occur, sorted."""
         block = self.without_unused()
-        if all(isinstance(each, range) for each in self.labels):
-            return replace(block, labels=tuple(map(tuple, block.labels)))
         columns = zip(names, block.labels, strict=True)
         return block.with_labels(
             tuple(sorted_labels(each, f"column {name!r}") for name, each in columns)
@@ -116,6 +114,12 @@ class Codes(TallyBlock):
         places = [k for j in units if j >= 0 for k in range(slices[j].start, slices[j].stop)]
         labels = tuple(self.labels[j] if j >= 0 else () for j in units)
         return Codes(self.rows[:, places], self.weight[:, places], labels)
+
+    def of_absent(self, labels: Sequence[Label | None], rows: Integers, weight: Floats) -> Codes:
+        """Return the block of rows that have one value of a unit each, or none of it."""
+        known = tuple(() if label is None else (label,) for label in labels)
+        n = sum(map(len, known))
+        return Codes(np.repeat(rows[:, None], n, 1), np.repeat(weight[:, None], n, 1), known)
 
     def with_labels(self, labels: Labels) -> Codes:
         """Return the same counts among more values; new ones have none."""

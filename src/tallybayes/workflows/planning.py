@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from tallybayes.errors import Option, TallyBayesError, TallyBayesWarning, warn
 from tallybayes.kernels.choice import part_of
 from tallybayes.model import Fitted
 from tallybayes.model.plans import CountPlan, source_of, type_to_read
-from tallybayes.model.specification import ColumnSpec, ModelSpec, column_spec, resolve
+from tallybayes.model.specification import AUTO, ColumnSpec, ModelSpec, column_spec, resolve
 from tallybayes.schema import Categories, Schema
 from tallybayes.sources import ArrowColumn, Column, Frame, arrow_memory
 from tallybayes.sources.columns import ColumnType
@@ -25,12 +25,12 @@ from tallybayes.sources.formats import ReadOptions
 from tallybayes.sources.row_stream import RejectedRows, map_rows
 from tallybayes.sources.rows import Rows
 from tallybayes.tallies import Tally
-from tallybayes.tallies.tally import PairwiseSum
-from tallybayes.tokenizer import expect_text
+from tallybayes.tallies.tally import total
 
 Floats = NDArray[np.float64]
 
 FEW_ROWS = 20
+LETTERS_OF_A_CELL = 20  # it takes as long to read so many of a text
 KEPT_BYTES = 64 << 20  # of rows that are kept in memory, to be gone through again
 CATEGORIES = Categories()
 TARGET = Option("target")
@@ -51,7 +51,7 @@ def _first_rows(
     labels = ArrowColumn(target, table.column(target))
     codes, classes = labels.codes(slice(0, len(labels)))
     _check_target(labels, len(classes))
-    spec = spec.for_labels(classes)
+    spec = spec.of_columns(names).for_labels(classes)
     said = column_spec(spec.declared, names)
     names = tuple(said.kept(names))
     if rows.types_guessed:
@@ -78,11 +78,13 @@ def plan_counting(
     rows: Rows, spec: ModelSpec, target: str, weight: str | None, read: ReadOptions
 ) -> tuple[CountPlan, ModelSpec, ColumnSpec]:
     """Settle from the first rows what the columns are, and what they are read as."""
-    with _about(rows):
+    with about(rows):
         columns, labels, weights, spec, said = _first_rows(rows, spec, target, weight, read)
         declared, said = resolve(said, columns, labels, weights)
         schema = Schema.infer(columns, declared, target=target)
     types = types_to_read(columns, schema, rows.types_guessed)
+    if spec.plain and spec.missing == "evidence":
+        schema = schema.with_gaps()
     types[target] = type_to_read(labels, CATEGORIES)
     if weight is not None:
         types[weight] = "float"
@@ -90,7 +92,7 @@ def plan_counting(
 
 
 @contextmanager
-def _about(rows: Rows) -> Iterator[None]:
+def about(rows: Rows) -> Iterator[None]:
     """Let errors about the first rows name the file."""
     try:
         yield
@@ -169,16 +171,16 @@ def _warn_of(column: Column, complete: bool) -> None:
 
 @contextmanager
 def expecting(rows: Rows, schema: Schema) -> Iterator[None]:
-    """Choose kernels for as much as the first rows suggest, and load those that read texts."""
+    """Choose kernels for as much as the first rows suggest."""
     if rows.complete:
         yield
         return
     sample = rows.sample
     times = 2.0 if rows.n_bytes is None else max(rows.n_bytes / max(sample.nbytes, 1), 1.0)
-    for name in schema.names:
-        if schema.kind(name).read_as == "text":
-            expect_text(int(sample.column(name).nbytes * times))
-    with part_of(int(sample.num_rows * times) * len(schema.names)):
+    texts = [name for name in schema.names if schema.kind(name).read_as == "text"]
+    letters = sum(sample.column(name).nbytes for name in texts)
+    cells = sample.num_rows * len(schema.names) + letters / LETTERS_OF_A_CELL
+    with part_of(int(cells * times)):
         yield
 
 
@@ -189,7 +191,7 @@ def count(
 
     What columns are may be `settled`, so that none is to be declared.
     """
-    pieces, tables = PairwiseSum(), []
+    tables: list[Any] = []
     room = KEPT_BYTES if keep else 0
 
     def work(table: Any) -> tuple[Tally, Any]:
@@ -199,13 +201,15 @@ def count(
 
     declarable = () if settled else plan.undeclared
     stream = map_rows(rows, plan.types, work, read, what="counting", declarable=declarable)
+
+    def tally_of(result: Any) -> Tally:
+        tables.append(result.value[1])
+        return cast(Tally, result.value[0])
+
     with expecting(rows, plan.schema):
-        for result in stream:
-            tally, table = result.value
-            pieces.add(tally)
-            tables.append(table)
+        tally = total(map(tally_of, stream)) or Tally(plan.schema)
     kept = None if any(table is None for table in tables) else tables
-    return pieces.total() or Tally(plan.schema), kept, stream.rejected
+    return tally, kept, stream.rejected
 
 
 def read_labelled(
@@ -225,7 +229,7 @@ def read_labelled(
 
     if target is None:
         raise TallyBayesError(f"there is no column to predict; name one: {TARGET}", remedy=TARGET)
-    with _about(rows):
+    with about(rows):
         columns, labels, _, spec, said = _first_rows(rows, spec, target, weight, read)
     names = columns.names
     plan = CountPlan(Schema.of(names, [CATEGORIES] * len(names), target=target), target, weight)
@@ -280,16 +284,26 @@ def _labels(column: ArrowColumn) -> NDArray[Any]:
 
 def estimator_of(spec: ModelSpec) -> Any:
     """Return the estimator that is asked for."""
-    from tallybayes.estimators import NaiveBayes
+    from tallybayes.estimators import NaiveBayes, SemiNaiveBayes
 
-    return NaiveBayes(
-        spec.declared,
-        prior=spec.prior,
-        alpha=spec.alpha,
-        unseen=spec.unseen,
-        positive=spec.positive,
-        calibration=spec.calibration,
-    )
+    more: dict[str, Any] = {"alpha": spec.alpha, "unseen": spec.unseen, "positive": spec.positive}
+    more |= {"prior": spec.stated_prior}
+    if not spec.plain:
+        return SemiNaiveBayes(spec.declared, joints=spec.joints, **more)
+    return NaiveBayes(spec.declared, calibration=spec.calibration, missing=spec.missing, **more)
+
+
+def kept_beside(
+    spec: ModelSpec, weight: str | None, gains: Mapping[str, float]
+) -> Mapping[str, Any] | None:
+    """Return what `load` makes the estimator of, beside what was fitted; None if it needs none."""
+    unused = [*spec.drop, *([weight] if weight else []), *([None] if spec.only else [])]
+    state: dict[str, Any] = {"dropped": unused} if unused else {}
+    if not spec.plain:
+        joints = spec.joints if spec.joints in (AUTO, None) else [*map(list, spec.joints or ())]
+        return {"name": "SemiNaiveBayes", "joints": joints, "state": state | {"gains": {**gains}}}
+    missing = {"missing": spec.missing} if spec.missing == "evidence" else {}
+    return {"name": "NaiveBayes", **missing, "state": state} if state or missing else None
 
 
 def with_target(estimator: Any, target: str) -> Fitted:
