@@ -57,7 +57,7 @@ def test_a_stream_gives_what_the_table_in_memory_gives(tmp_path, small_blocks, e
     fitted = found.stored.fitted
     assert fitted.tally.schema == whole.schema_
     np.testing.assert_allclose(fitted.model.posterior(X), whole.predict_proba(X), rtol=1e-9)
-    assert found.stored.estimator["state"]["gains"] == pytest.approx(dict(whole.gains_))
+    assert found.stored.fitted.recipe.calibration.gains == pytest.approx(dict(whole.gains_))
     assert found.scores.rows == len(FRAME)
     assert found.scores.log_loss == pytest.approx(whole.calibration_.loss, rel=1e-9)
 
@@ -194,7 +194,7 @@ def test_views_joints_and_gains_are_shown():
     name = "owner x rooms in 5 parts"
     (line,) = (each for each in lines if each.startswith(name))
     assert float(line.split()[-1]) == pytest.approx(
-        found.stored.estimator["state"]["gains"][name], rel=1e-3
+        found.stored.fitted.recipe.calibration.gains[name], rel=1e-3
     )
     extra = {each["name"]: each for each in found.to_dict()["extra"]}
     assert extra["income is missing"]["gain"] is None or "income is missing" not in extra

@@ -256,10 +256,7 @@ class NaiveBayes(TallyClassifier):
 
     def summary(self) -> str:
         """Say what was counted, and for each column its family and the reason for it."""
-        return self._summary().to_text(width=10_000)
-
-    def _summary(self) -> ModelSummary:
-        return ModelSummary(self.fitted_, getattr(self, "gains_", {}))
+        return ModelSummary(self.fitted_).to_text(width=10_000)
 
     def _html_repr(self) -> str:
         try:
@@ -268,7 +265,7 @@ class NaiveBayes(TallyClassifier):
             diagram = f"<pre>{escape(repr(self))}</pre>"
         if vars(self).get("_fitted") is None:
             return diagram
-        summary = self._summary()
+        summary = ModelSummary(self.fitted_)
         head, body = f"<summary>{escape(summary.caption)}</summary>", summary.to_html(styled=False)
         return f"{diagram}<details>{head}{body}</details>"
 

@@ -83,7 +83,6 @@ class SemiNaiveBayes(NaiveBayes):
     def _estimated(self, rows: Labelled, tally: Tally) -> tuple[Tally, Recipe]:
         """Weigh what the rows say, and count them in all views."""
         recipe, X, y, w = self._recipe(tally, ()), rows.X, rows.labels, rows.weights
-        self.gains_ = {}
         if too_few(tally.rows):  # nothing can be weighed
             return tally, recipe
         evidence = weigh_evidence(X, y, w, tally.schema, recipe, self.joints, self.views)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -48,7 +48,6 @@ class ModelSummary(Renderable):
     """
 
     fitted: Fitted
-    gains: Mapping[str, float] = field(default_factory=dict)  # of columns together, in nats
 
     @property
     def classes(self) -> list[tuple[Any, int]]:
@@ -93,7 +92,9 @@ class ModelSummary(Renderable):
         """Return what else is counted: views of columns, then columns together, the best first."""
         schema, units = self.fitted.tally.schema, self.fitted.model.units
         names = [name for group in schema.extra for name in schema.names_of(group)]
-        found = [ExtraSummary(n, units[n].exponent, self.gains.get(n)) for n in names]
+        weighed = self.fitted.recipe.calibration
+        gains = {} if weighed is None else weighed.gains
+        found = [ExtraSummary(n, units[n].exponent, gains.get(n)) for n in names]
         return sorted(found, key=lambda each: (each.gain is not None, -(each.gain or 0.0)))
 
     @property

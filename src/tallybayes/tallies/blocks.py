@@ -31,8 +31,8 @@ Mask = NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 AnyBlock = TypeVar("AnyBlock", bound="type[TallyBlock]")
 
-# Where in a block something is wrong, told by class and column.
-Where = Callable[[int, int], str]
+# Where in some arrays something is wrong, told by its place in them.
+Where = Callable[..., str]
 
 TRUSTED = 1e-9  # the relative error that a number may have after something was taken away
 ROUNDING = 8 * float(np.finfo(np.float64).eps)

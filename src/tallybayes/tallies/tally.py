@@ -202,20 +202,15 @@ class Tally:
                 )
         b = other.with_classes(self.classes)
         rows, weight = weight_left(
-            self.rows[:, None],
-            self.weight[:, None],
-            b.rows[:, None],
-            b.weight[:, None],
-            lambda c, _: f"class {self.classes[c]!r}",
+            self.rows, self.weight, b.rows, b.weight, lambda c: f"class {self.classes[c]!r}"
         )
         blocks: list[TallyBlock] = []
         for group, mine, theirs in zip(self.schema.groups, self.blocks, b.blocks, strict=True):
             blocks.append(mine.minus(theirs, self.classes, self.schema.names_of(group)))
             # rows that were counted with a value cannot be taken away without it
             where = in_columns(self.classes, self.schema.names_of(group))
-            refuse(blocks[-1].present > rows, where, NOT_COUNTED)
-        left = Tally(self.schema, self.classes, rows[:, 0], weight[:, 0], blocks)
-        return left._without_unused()
+            refuse(blocks[-1].present > rows[:, None], where, NOT_COUNTED)
+        return Tally(self.schema, self.classes, rows, weight, blocks)._without_unused()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):

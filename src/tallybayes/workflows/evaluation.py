@@ -216,7 +216,7 @@ def tune_spec(
         joints=getattr(found.model, "joints", spec.joints),
         missing=found.model.missing or spec.missing,
     )
-    beside = kept_beside(chosen, weight, getattr(found.model, "gains_", {}))
+    beside = kept_beside(chosen, weight)
     stored = Stored(with_target(found.model, target), provenance, beside)
     return TunedModel(rejected, time.perf_counter() - start, found, stored)
 

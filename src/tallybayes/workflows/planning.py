@@ -293,15 +293,13 @@ def estimator_of(spec: ModelSpec) -> Any:
     return NaiveBayes(spec.declared, calibration=spec.calibration, missing=spec.missing, **more)
 
 
-def kept_beside(
-    spec: ModelSpec, weight: str | None, gains: Mapping[str, float]
-) -> Mapping[str, Any] | None:
+def kept_beside(spec: ModelSpec, weight: str | None) -> Mapping[str, Any] | None:
     """Return what `load` makes the estimator of, beside what was fitted; None if it needs none."""
     unused = [*spec.drop, *([weight] if weight else []), *([None] if spec.only else [])]
     state: dict[str, Any] = {"dropped": unused} if unused else {}
     if not spec.plain:
         joints = spec.joints if spec.joints in (AUTO, None) else [*map(list, spec.joints or ())]
-        return {"name": "SemiNaiveBayes", "joints": joints, "state": state | {"gains": {**gains}}}
+        return {"name": "SemiNaiveBayes", "joints": joints, "state": state}
     missing = {"missing": spec.missing} if spec.missing == "evidence" else {}
     return {"name": "NaiveBayes", **missing, "state": state} if state or missing else None
 

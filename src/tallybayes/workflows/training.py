@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,16 +48,11 @@ class Trained(Outcome):
     no_scores: str = ""
     first_rows: int | None = None
 
-    @property
-    def _summary(self) -> ModelSummary:
-        state = (self.stored.estimator or {}).get("state", {})
-        return ModelSummary(self.stored.fitted, state.get("gains", {}))
-
     def document(self) -> Iterator[Part]:
         """Show what was understood of the data, and the scores."""
         if self.first_rows is not None:
             yield Heading(f"From the first {self.first_rows:,} rows only", 3)
-        yield from self._summary.document()
+        yield from ModelSummary(self.stored.fitted).document()
         if self.scores is not None:
             yield Heading("Every row predicted by the model of all others", 3)
             yield from self.scores.document()
@@ -67,7 +62,7 @@ class Trained(Outcome):
     def facts(self) -> dict[str, Any]:
         """Return everything but the model as JSON can hold it."""
         return {
-            **self._summary.to_dict(),
+            **ModelSummary(self.stored.fitted).to_dict(),
             "first_rows": self.first_rows,
             "leave_one_out": None if self.scores is None else self.scores.to_dict(),
             "no_scores": self.no_scores or None,
@@ -114,7 +109,6 @@ def train(
     start, spec, read = time.perf_counter(), spec or ModelSpec(), read or ReadOptions()
     rows = open_rows(data, read)
     found: Predictions | str = ""
-    gains: Mapping[str, float] = {}
     with about(rows):
         spec = spec.of_columns(spec.chosen(rows.names, target, weight))
     if spec.needs_all_rows:
@@ -131,7 +125,7 @@ def train(
             weighed = weigh(rows, plan, spec, columns, read)
             tally, rejected, found = weighed.tally, weighed.rejected, weighed.predictions
             if weighed.evidence is not None:
-                calibration, gains = weighed.evidence.calibration, weighed.evidence.gains
+                calibration = weighed.evidence.calibration
         if not tally.classes:
             raise TallyBayesError(
                 f"{rows.files[0]} has no row to learn from: all were set aside, or weigh 0"
@@ -148,7 +142,7 @@ def train(
             found = leave_out(rows, plan, tally, tables, fitted.recipe, read)
     n_rows = int(fitted.tally.rows.sum())
     provenance = Provenance.now(source_name(data), n_rows, rejected.count)
-    stored = Stored(fitted, provenance, kept_beside(spec, weight, gains))
+    stored = Stored(fitted, provenance, kept_beside(spec, weight))
     report, why = (None, found) if isinstance(found, str) else (found.report(), "")
     report, why = (report, why) if scores else (None, "")
     return Trained(rejected, time.perf_counter() - start, stored, report, why)
