@@ -26,7 +26,7 @@ PLACE = click.Path(readable=False, allow_dash=True)  # also a folder, a pattern,
 CHOICES = {
     "prior": ("empirical", "uniform"),
     "unseen": ("ignore", "smooth", "error"),
-    "calibration": ("temperature", "weights"),
+    "calibration": ("temperature", "weights", "words"),
 }
 # names, what the value is, help
 READING_OPTIONS = (
@@ -56,7 +56,7 @@ MODEL_OPTIONS = (
     ("--unseen", CHOICES["unseen"], "What a category never seen does.  [default: ignore]"),
     ("--positive", "CLASS", "The class that wins no ties, and that scores are of."),
     ("--calibration", CHOICES["calibration"],
-     "Mend over-confident probabilities: one exponent, or one a column."),
+     "Mend over-confident probabilities: one exponent, one a column, or also one a word."),
 )  # fmt: skip
 
 

@@ -437,9 +437,8 @@ def _term(factor: Factor, unit: int, name: str, value: Any, logs: tuple[float, .
     pieces, detail = factor.scored.pieces(unit, value), parameters.detail(unit, value)
     words = []
     for each in pieces or ():  # words, and all that are absent
-        power = exponent if each.left_out is None else 1.0
         numbers = (-1, *each.numbers) if each.absent else each.numbers
-        shared = each.value, each.logs, each.count, each.weight, power, each.left_out
+        shared = each.value, each.logs, each.count, each.weight, each.exponent, each.left_out
         words.append(Term(name, *shared, is_word=True, numbers=numbers))
     reason = NO_KNOWN_WORD if pieces == [] else None
     return Term(name, value, logs, count, count, exponent, reason, detail, tuple(words))

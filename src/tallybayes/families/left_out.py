@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from msgspec import structs
@@ -63,15 +63,34 @@ class LeaveOneOutTask:
         return np.ones(len(self.of.y)) if self.of.w is None else self.of.w
 
 
+class WordTerms(NamedTuple):
+    """What each word of a text says of each row without it.
+
+    By row the words `indices` are there, `data` times. In the row's own class each of them says
+    `own`, and in the others what the `table` has, by word and class, less `totals`, which may be
+    one row for all. The words go by their `names`.
+    """
+
+    names: list[str]
+    indptr: Array
+    indices: Array
+    data: Floats
+    own: Floats
+    table: Floats
+    totals: Floats
+
+
 @dataclass
 class LeftOut:
     """The terms of every row without it; `inexact` marks the rows for which they are not that.
 
-    Unless a class says otherwise they are of units that stand for one: a bag, a text.
+    Unless a class says otherwise they are of units that stand for one: a bag, a text. `words` are
+    what the single words of a text say, if that is known.
     """
 
     made: Callable[[], Floats]
     inexact: Mask
+    words: Callable[[], WordTerms] | None = None
 
     def scores(self) -> Floats:
         """Return the sums of the terms, by row and class."""

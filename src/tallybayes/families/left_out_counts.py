@@ -23,10 +23,17 @@ from tallybayes.batches import Block, Sparse, dense, without_duplicates
 from tallybayes.families.bins import Bins
 from tallybayes.families.categorical import Categorical, CategoricalParameters
 from tallybayes.families.counts import Bernoulli, Complement, CountFamily, Multinomial
-from tallybayes.families.left_out import LeaveOneOutTask, LeftOut, UnitsLeftOut, engine, left_out
+from tallybayes.families.left_out import (
+    LeaveOneOutTask,
+    LeftOut,
+    UnitsLeftOut,
+    WordTerms,
+    engine,
+    left_out,
+)
 from tallybayes.families.parameters import Array, Floats, Mask, safe_log
 from tallybayes.families.smoothing import alpha_of_each
-from tallybayes.families.text import Text, sums_of
+from tallybayes.families.text import ROOT, Text, sums_of
 from tallybayes.kernels import scoring
 from tallybayes.kernels.scoring import row_sums
 from tallybayes.tallies import WordCounts
@@ -176,9 +183,16 @@ def _text(family: Text, task: LeaveOneOutTask) -> LeftOut | None:
     rows = Sparse(bags.indptr, bags.indices, data, len(base))
     alpha = alpha_of_each(family.alpha, base).copy()
     left = LeftBags(task, rows, counts, alpha, base, after, block.missing)
-    scores = {"bernoulli": left.bernoulli, "complement": left.complement}
     inexact = left.emptied | (left.used_sum(np.ones(len(base))) < 0.5)
-    return LeftOut(scores.get(family.event, left.multinomial), inexact)
+    if family.event == "bernoulli":
+        return LeftOut(left.bernoulli, inexact)
+    power, stated = family.length_power or 0.0, family.length_power
+    made = left.complement if family.event == "complement" else left.multinomial
+    found = LeftOut(lambda: made() * left.shortened(power)[:, None], inexact)
+    if family.event != "complement" and family.alpha != 0.0:
+        names, of_words = task.counted.terms.texts, ROOT if stated is None else stated
+        found.words = lambda: left.by_word(names, of_words)
+    return found
 
 
 def _used(text: Text, counted: WordCounts) -> tuple[Mask, Mask]:
@@ -291,6 +305,30 @@ class LeftBags:
         sums = scoring.left_out_counts(self.kept, y, self.task.of.w, self.counts, self.alpha)
         out[np.arange(len(y)), y] = sums - self.lengths * own
         return out
+
+    def shortened(self, power: float) -> Floats:
+        """Return what evidence is multiplied by: one over the length to a power, by row."""
+        return np.where(self.lengths > 0.0, self.lengths, 1.0) ** -power
+
+    def by_word(self, names: Sequence[str], power: float) -> WordTerms:
+        """Return what each word says in the multinomial model, as far as some row has it."""
+        task, (indptr, indices, data) = self.task, self.kept
+        owner = np.repeat(np.arange(len(task.of.y)), np.diff(indptr))
+        there = np.zeros(len(self.base), bool)
+        there[indices] = True
+        numbers, places = np.flatnonzero(there), (np.cumsum(there) - 1)[indices]
+        of_class = task.of.y[owner]
+        left = self.counts[of_class, indices] - task.weights[owner] * data
+        totals, own = (np.log(np.where(each > 0.0, each, 1.0)) for each in self._left)
+        return WordTerms(
+            [names[number] for number in numbers.tolist()],
+            indptr,
+            places,
+            data * self.shortened(power)[owner],
+            safe_log(np.maximum(left, 0.0) + self.alpha[indices]) - own[owner],
+            safe_log(self.counts[:, numbers] + self.alpha[numbers]).T,
+            totals,
+        )
 
     def complement(self) -> Floats:
         """Return the scores of the complement model, by row and class."""

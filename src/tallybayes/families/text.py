@@ -9,7 +9,8 @@ documents that have a word, D all documents, V the number of words used:
 - complement: -log of the multinomial's probability in all other classes together.
 
 The counts hold all of them, so that none costs a pass over the documents, and neither does the
-choice of words.
+choice of words. A calibration may give each word an exponent of its own. The words of a long
+document repeat each other, so what they say together can be divided by their number to a power.
 """
 
 from __future__ import annotations
@@ -49,10 +50,20 @@ from tallybayes.families.registry import register
 from tallybayes.families.smoothing import Ratios
 from tallybayes.families.terms import Score, UnitTerm
 from tallybayes.kernels.choice import part_of
+from tallybayes.kernels.scoring import row_sums
 from tallybayes.sources import NumberedNames
 from tallybayes.tallies import Counts, WordCounts
 from tallybayes.tallies.word_counts import COUNT, WEIGHT
-from tallybayes.tokenizer import Bagged, Bags, Buckets, Documents, Reading, Terms, Words
+from tallybayes.tokenizer import (
+    Bagged,
+    Bags,
+    Buckets,
+    Documents,
+    Reading,
+    Terms,
+    Words,
+    WordWeights,
+)
 from tallybayes.tokenizer.words import in_utf8
 
 Integers = NDArray[np.int64]
@@ -63,6 +74,8 @@ WORDS = Words()
 BYTES_OF_A_WORD = 6  # about
 PRESENT = -1.0  # what is in a bag is there, even with an idf of 0
 LONGEST_DRAWN = 100_000  # words of a document
+TINY = 1e-300
+ROOT = 0.5  # the power of a document's length where words have weights and none is stated
 NO_WORDS = "no words are known"
 ABSENT = "words that are absent"
 UNKNOWN = "not a word that the model knows"
@@ -91,6 +104,10 @@ class Text(Family, frozen=True):
     best
         Use only so many words: those that tell most about the class, by their mutual information
         with it.
+    length_power
+        What a document's words say is divided by their number to this power: 0 leaves it, 0.5 is
+        the square root, with 1 it is what a word says on average. When not given, 0.5 where a
+        calibration weighs the words, and otherwise 0.
 
     Examples
     --------
@@ -113,6 +130,7 @@ class Text(Family, frozen=True):
     max_features: int | None = None
     vocabulary: tuple[str, ...] | None = None
     best: int | None = None
+    length_power: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.words, Words):
@@ -130,6 +148,14 @@ class Text(Family, frozen=True):
             elif value is not None:
                 value = whole(value, name, 0 if name.endswith("df") else 1)
             self._put(**{name: value})
+        if self.length_power is not None:
+            power = number(self.length_power, "length_power", least=0.0, most=1.0)
+            if power and self.event == "bernoulli":
+                raise TallyBayesError(
+                    "length_power is for words that are there, and event='bernoulli' also counts "
+                    "those that are not; use event='boolean'"
+                )
+            self._put(length_power=power)
         if self.vocabulary is not None:
             self._put(vocabulary=as_vocabulary(self.vocabulary))
             _check_vocabulary(self.vocabulary, self.words)
@@ -198,6 +224,7 @@ class TextParameters(Parameters):
 
     `terms` are the words that are used, and `numbers` their places among those that were counted:
     None stands for all of them, and -1 for a word of a given vocabulary that was never seen.
+    Words may have `weights`, which are relative to the exponent of the column.
     """
 
     text: Text
@@ -205,6 +232,7 @@ class TextParameters(Parameters):
     terms: Terms | Buckets
     numbers: Array | None
     exponent: float = 1.0
+    weights: Floats | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is worked out from the rest."""
@@ -222,8 +250,21 @@ class TextParameters(Parameters):
 
     @cached_property
     def bag(self) -> BernoulliParameters | MultinomialParameters:
-        """The parameters of the words, to the power of the exponent."""
-        return self.plain if self.exponent == 1.0 else self.plain.powered(np.array([self.exponent]))
+        """The parameters of the words, each to the power of its exponent."""
+        if self.weights is None and self.exponent == 1.0:
+            return self.plain
+        return self.plain.powered(self.exponents)
+
+    @property
+    def exponents(self) -> Floats:
+        """The exponent of each word, or one for all."""
+        return self.exponent * (np.ones(1) if self.weights is None else self.weights)
+
+    @property
+    def length_power(self) -> float:
+        """The power of its length that a document's evidence is divided by."""
+        stated, weighed = self.text.length_power, self.weights is not None
+        return (ROOT if weighed else 0.0) if stated is None else stated
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -269,6 +310,9 @@ class TextParameters(Parameters):
         """Add the scores of some bags."""
         bags = bags.weighted(self.text.words)
         data = np.ones_like(bags.data) if self.text.event == "boolean" else bags.data
+        if self.length_power:
+            sizes = np.diff(bags.indptr)
+            data = data / np.repeat(row_sums(bags.indptr, data) ** self.length_power, sizes)
         before = None if missing is None else out[missing]
         self.bag.add_sparse(Sparse(bags.indptr, bags.indices, data, len(self.terms)), out)
         if missing is not None:  # of which absent words say nothing
@@ -308,6 +352,10 @@ class TextParameters(Parameters):
         """Return what scores as P(document | class) to a power."""
         return replace(self, exponent=float(exponents[0]))
 
+    def weighed(self, weights: WordWeights, mean: float) -> TextParameters:
+        """Return what has a weight for each word, relative to a mean that others have."""
+        return replace(self, weights=weights.of(self.terms, mean) / (mean or 1.0))
+
     def select(self, units: Sequence[int]) -> TextParameters:
         """Return the parameters: there is one column."""
         return self
@@ -332,7 +380,7 @@ class TextParameters(Parameters):
             terms_of.setdefault(self.terms.number(term), []).append(term)
         nothing = (0.0,) * self.counted.n_classes
         unknown = [
-            Piece(term, (), nothing, float(read[term]), 0.0, UNKNOWN)
+            Piece(term, (), nothing, float(read[term]), 0.0, left_out=UNKNOWN)
             for term in terms_of.pop(-1, [])
         ]
         numbers = np.array(list(terms_of), np.int64)
@@ -342,20 +390,23 @@ class TextParameters(Parameters):
             ends = np.array([0, len(numbers)], np.int64)
             bags = Bags(slice(0, 1), ends, numbers, counts, counts.sum(keepdims=True))
             weights = np.asarray(bags.weighted(self.text.words).data, np.float64)
+        exponents = np.broadcast_to(self.exponents, len(self.terms))[numbers]
+        exponents = exponents / max(float(weights.sum()), TINY) ** self.length_power
         absent = []
         if isinstance(self.bag, BernoulliParameters):
             logs = self.bag.log_present[:, numbers].T
             others = np.ones(len(self.terms), bool)
             others[numbers] = False
             total, n = self.bag.log_absent[:, others].sum(axis=1).tolist(), float(others.sum())
-            piece = Piece(ABSENT, tuple(numbers.tolist()), tuple(total), n, 1.0, absent=True)
+            shared = tuple(numbers.tolist()), tuple(total), n, 1.0, self.exponent
+            piece = Piece(ABSENT, *shared, absent=True)
             absent = [piece] if n else []
         else:
-            logs = times(self.bag.by_column[numbers], weights[:, None])
-        parts = zip(terms_of.items(), logs.tolist(), counts.tolist(), weights.tolist(), strict=True)
+            logs = times(self.plain.by_column[numbers], (weights * exponents)[:, None])
+        columns = (part.tolist() for part in (logs, counts, weights, exponents))
         known = [
-            Piece(", ".join(terms), (place,), tuple(row), float(n), w)
-            for (place, terms), row, n, w in parts
+            Piece(", ".join(terms), (place,), tuple(row), float(n), w, exponent)
+            for (place, terms), row, n, w, exponent in zip(terms_of.items(), *columns, strict=True)
         ]
         return [*known, *absent, *unknown]
 
@@ -422,6 +473,7 @@ class WordSums(UnitTerm):
             "tf": words.tf,
             "idf": None if words.idf is None else words.idf.values[kept],
             "norm": words.norm,
+            "length_power": of.length_power,
             "buckets": words.buckets,
             "reader": words.pattern(),
         }

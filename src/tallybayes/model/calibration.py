@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallybayes.errors import number
+from tallybayes.tokenizer import WordWeights
 from tallybayes.value import Value
 
 Floats = NDArray[np.float64]
-How = Literal["temperature", "weights", "evidence"]
+How = Literal["temperature", "weights", "words", "evidence"]
 
 
 class Calibration(Value, frozen=True, eq=False):
@@ -28,10 +29,11 @@ class Calibration(Value, frozen=True, eq=False):
 
     Parameters
     ----------
-    how : {"temperature", "weights"}
+    how : {"temperature", "weights", "words", "evidence"}
         What was fitted.
     exponents
-        The exponent of each column; a bag of counts and a sparse matrix have one together.
+        The exponent of each column; a bag of counts and a sparse matrix have one together, and that
+        of a text is the mean of its words.
     default
         The exponent of columns that came later.
     prior
@@ -42,6 +44,10 @@ class Calibration(Value, frozen=True, eq=False):
         The leave-one-out accuracy with this, and without.
     rows
         The rows that it was fitted on.
+    constants
+        What is added to the score of each class.
+    words
+        The exponents of the words of each text; those that came later have the mean.
     """
 
     how: How
@@ -54,6 +60,7 @@ class Calibration(Value, frozen=True, eq=False):
     accuracy_before: float = float("nan")
     rows: int = 0
     constants: Mapping[Any, float] = {}
+    words: Mapping[str, WordWeights] = {}
 
     def __post_init__(self) -> None:
         for exponent in (*self.exponents.values(), self.default, self.prior):

@@ -83,6 +83,9 @@ class Recipe:
             parameters, exponents = plan.family.estimate(plan.counted, plan.info), None
             if calibration is not None:
                 exponents = calibration.exponents_of(plan.info.names, plan.title)
+                if plan.title in calibration.words:
+                    weights = calibration.words[plan.title]
+                    parameters = parameters.weighed(weights, float(exponents[0]))
             factors.append(Factor.of(plan, parameters, exponents))
         counts = ClassCounts(self.prior, tally.rows, tally.weight)
         return Model(tally.schema, classes, tuple(factors), counts, self.positive, calibration)

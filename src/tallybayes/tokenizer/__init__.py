@@ -3,7 +3,7 @@
 from tallybayes.tokenizer.bags import Bagged, Bags, Reader, Reading, expect_text
 from tallybayes.tokenizer.documents import Documents
 from tallybayes.tokenizer.terms import Buckets, Terms
-from tallybayes.tokenizer.words import Idf, Words
+from tallybayes.tokenizer.words import Idf, Words, WordWeights
 
 __all__ = [
     "Bagged",
@@ -14,6 +14,7 @@ __all__ = [
     "Reader",
     "Reading",
     "Terms",
+    "WordWeights",
     "Words",
     "expect_text",
 ]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from tallybayes.errors import TallyBayesError, TallyBayesWarning, did_you_mean, number, warn, whole
 from tallybayes.kind import Kind, unequal
-from tallybayes.tokenizer.terms import Terms
+from tallybayes.tokenizer.terms import Buckets, Terms
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -41,7 +41,67 @@ _BLANKS = re.compile(r"\s\s+")
 _NAMES = get_args(TokenNames)
 
 
-class Idf:
+class WordWeights:
+    """A weight of at least 0 for each of some words.
+
+    Parameters
+    ----------
+    weights
+        The weight of each word.
+
+    Examples
+    --------
+    >>> WordWeights({"lottery": 2.5, "the": 1.0}).of(["the", "win"], 0.5).tolist()
+    [1.0, 0.5]
+    """
+
+    __slots__ = ("_digest", "as_terms", "terms", "values")
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
+            raise TallyBayesError(f"{type(self).__name__} takes a mapping of words to weights")
+        self.terms = tuple(sorted(weights))
+        values = [weights[w] for w in self.terms]
+        if not all(type(weight) is float and 0.0 <= weight < inf for weight in values):
+            name = type(self).__name__
+            values = [
+                number(weights[w], f"the {name.lower()} of {w!r}", least=0.0) for w in self.terms
+            ]
+        try:
+            "".join(self.terms).encode()
+        except UnicodeEncodeError:
+            name = type(self).__name__
+            raise TallyBayesError(f"{name} has half a surrogate pair, which is no text") from None
+        self.as_terms, self.values = Terms.of(self.terms), np.array(values, np.float64)
+        self.values.flags.writeable = False
+        self._digest = blake2b(repr(self.terms).encode() + self.values.tobytes()).digest()
+
+    def of(self, words: Terms | Buckets | Sequence[str], other: float) -> Floats:
+        """Return the weights of these words, and another one for those that have none."""
+        if isinstance(words, Terms):
+            numbers = self.as_terms.numbers_of(words)
+        else:
+            numbers = self.as_terms.numbers(words.texts if isinstance(words, Buckets) else words)
+        return np.append(self.values, other)[numbers]  # the last is for -1
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the weight of each word."""
+        return dict(zip(self.terms, self.values.tolist(), strict=True))
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.to_dict(),)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.terms)} words, {self._digest.hex()[:6]})"
+
+
+class Idf(WordWeights):
     """A weight for every word: idf = log((1 + N) / (1 + n)) + 1 when made from counts.
 
     N is the number of documents, n that of documents with the word. Weights have to be known before
@@ -59,40 +119,13 @@ class Idf:
     Idf(2 words, afdd75)
     """
 
-    __slots__ = ("_digest", "as_terms", "terms", "values")
-
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        if not isinstance(weights, Mapping) or not all(isinstance(w, str) for w in weights):
-            raise TallyBayesError("Idf takes a mapping of words to weights")
-        self.terms = tuple(sorted(weights))
-        values = [weights[w] for w in self.terms]
-        if not all(type(weight) is float and 0.0 <= weight < inf for weight in values):
-            values = [number(weights[w], f"the idf of {w!r}", least=0.0) for w in self.terms]
-        try:
-            "".join(self.terms).encode()
-        except UnicodeEncodeError:
-            raise TallyBayesError("Idf has half a surrogate pair, which is no text") from None
-        self.as_terms, self.values = Terms.of(self.terms), np.array(values, np.float64)
-        self.values.flags.writeable = False
-        self._digest = blake2b(repr(self.terms).encode() + self.values.tobytes()).digest()
+    __slots__ = ()
 
     @classmethod
     def of_counts(cls, terms: Sequence[str], documents: Floats, n_documents: float) -> Idf:
         """Return the weights that follow from the number of documents with each word."""
         weights = np.log((1.0 + n_documents) / (1.0 + documents)) + 1.0
         return cls(dict(zip(terms, weights.tolist(), strict=True)))
-
-    def __reduce__(self) -> Any:
-        return Idf, (dict(zip(self.terms, self.values.tolist(), strict=True)),)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Idf) and self._digest == other._digest
-
-    def __hash__(self) -> int:
-        return hash(self._digest)
-
-    def __repr__(self) -> str:
-        return f"Idf({len(self.terms)} words, {self._digest.hex()[:6]})"
 
 
 class Words(Kind, frozen=True):
