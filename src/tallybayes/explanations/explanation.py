@@ -136,21 +136,29 @@ class Contrast(Renderable):
         places = [whole.classes.index(each) for each in shown]
         used = [each for each in self.evidence if each.term.left_out is None]
         rows: list[tuple[Any, ...]] = [
-            ("prior", whole.prior_power, None, whole.log_prior, self.prior),
+            ("prior", whole.prior_power, None, None, whole.log_prior, self.prior),
             *(
-                (term.column, term.shown, term.count, term.log_likelihood, evidence.bits)
+                (
+                    term.column,
+                    term.shown,
+                    term.count,
+                    term.exponent,
+                    term.log_likelihood,
+                    evidence.bits,
+                )
                 for evidence in used[:MOST_LINES]
                 for term in [evidence.term]
             ),
         ]
         if rest := [each.bits for each in used[MOST_LINES:]]:
             weight = sum(x for x in rest if not math.isnan(x))
-            rows.append(("others", f"{len(rest)} weaker ones", None, None, weight))
+            rows.append(("others", f"{len(rest)} weaker ones", None, None, None, weight))
         posterior = [probability(p) for p in whole.posterior]
-        rows.append(("joint", None, None, whole.joint, self.total))
-        rows.append(("posterior", None, None, posterior, None))
-        # only counts and words have something to say in that column
-        counts = any(count not in (None, 1.0) for _, _, count, _, _ in rows)
+        rows.append(("joint", None, None, None, whole.joint, self.total))
+        rows.append(("posterior", None, None, None, posterior, None))
+        # only counts and words have something to say in those columns
+        counts = any(count not in (None, 1.0) for _, _, count, _, _, _ in rows)
+        exponents = len({each.term.exponent for each in used if each.term.is_word}) > 1
         return Table.of(
             f"{label(whole.target)}: log-likelihoods, and the evidence for {label(self.one)} "
             f"against {label(self.other)}",
@@ -158,13 +166,17 @@ class Contrast(Renderable):
                 ("column", "label"),
                 ("value", "text"),
                 *[("count", "count")] * counts,
+                *[("exponent", "score")] * exponents,
                 *((label(each), "score") for each in shown),
                 ("bits", "bits"),
                 ("odds", "odds"),
             ],
             [
-                (name, value, *[count] * counts, *(logs and logs[c] for c in places), bits, bits)
-                for name, value, count, logs, bits in rows
+                (
+                    *(name, value, *[count] * counts, *[power] * exponents),
+                    *(*(logs and logs[c] for c in places), bits, bits),
+                )
+                for name, value, count, power, logs, bits in rows
             ],
             name="evidence",
         )
@@ -212,7 +224,7 @@ class Explanation(Renderable):
         The name of what is predicted, and the classes: the order of all numbers.
     prior, log_prior
         What is believed before anything is known of the record; the logarithm has been multiplied
-        by the exponent of a calibration, `prior_exponent`.
+        by the exponent of a calibration, `prior_exponent`, and has its `constants` added.
     terms
         What each column adds, in the order of the columns.
     joint, posterior
@@ -234,6 +246,7 @@ class Explanation(Renderable):
     decision: Label
     notes: tuple[str, ...] = ()
     prior_exponent: float = 1.0
+    constants: tuple[float, ...] = ()
 
     @property
     def smallest_terms(self) -> tuple[Term, ...]:
@@ -378,6 +391,7 @@ def explain(
         model.classes[winner],
         (IMPOSSIBLE,) if impossible else (),
         model.prior_exponent,
+        model.constants,
     )
     if show == "evidence":
         return explanation

@@ -37,7 +37,7 @@ from tallybayes.rendering.formula import (
     total,
     write,
 )
-from tallybayes.rendering.words import counted, label
+from tallybayes.rendering.words import counted, label, listed
 from tallybayes.sources.labels import Label
 
 MOST_TERMS = 20
@@ -188,9 +188,12 @@ class Working(Renderable):
         found = self.explanation
         exponents = [found.prior_exponent if p else 1.0 for p in found.prior]
         priors = [powered(p, e) for (_, p), e in zip(self.priors, exponents, strict=True)]
-        return [
-            product([p, *(d.factors[c] for d in self.derivations)]) for c, p in enumerate(priors)
-        ]
+        factors = [[p, *(d.factors[c] for d in self.derivations)] for c, p in enumerate(priors)]
+        if any(found.constants):
+            factors = [
+                [*each, in_product(b)] for each, b in zip(factors, found.constants, strict=True)
+            ]
+        return [product(each) for each in factors]
 
     def _scores(self) -> Iterator[Formula]:
         if len(self.derivations) <= MOST_NAMED:
@@ -368,6 +371,12 @@ def _notes(model: Model, explanation: Explanation) -> Iterator[str]:
         too = "; the prior is not" if model.prior_exponent == 1.0 else ", and so is the prior"
         how = f"{model.calibration.how} calibration"
         yield f"Each factor is raised to its exponent ({how}){too}."
+    elif any(term.exponent != 1.0 for term in explanation.smallest_terms):
+        yield "Each word is raised to an exponent that is less in a document of more words."
+    if any(explanation.constants):
+        pairs = zip(explanation.classes, explanation.constants, strict=True)
+        constants = listed([f"{_line(c)} {math.exp(b):.4g}" for c, b in pairs])
+        yield f"The score of each class is also multiplied by its constant ({constants})."
 
 
 def _any_class(names: Sequence[str]) -> str:

@@ -104,6 +104,12 @@ class Model:
         return 1.0 if self.calibration is None else float(self.calibration.prior)
 
     @property
+    def constants(self) -> tuple[float, ...]:
+        """What a calibration adds to the score of each class."""
+        added = {} if self.calibration is None else self.calibration.constants
+        return tuple(added.get(label, 0.0) for label in self.classes)
+
+    @property
     def prior_fractions(self) -> Fractions:
         """What the prior of each class comes from, if it comes from counts."""
         return self.counted.prior.fractions(self.counted.weight)
@@ -227,7 +233,7 @@ class Model:
         logs = safe_log(self.prior)
         if self.calibration is not None:
             np.multiply(logs, self.calibration.prior, out=logs, where=np.isfinite(logs))
-            logs += [self.calibration.constants.get(label, 0.0) for label in self.classes]
+            logs += self.constants
         return logs
 
     @cached_property

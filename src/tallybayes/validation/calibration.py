@@ -34,7 +34,7 @@ from tallybayes.validation.word_weights import ROUGHLY, WordProblem
 HOWS: tuple[How, ...] = ("temperature", "weights", "words")
 PENALTY = 10.0
 START = 0.7
-TOLD = 10  # one row in so many tells how good the exponents of words are
+TOLD, FEW = 10, 200  # one row in so many tells how good exponents of words are; of few rows half
 MOST_CELLS = 40_000_000  # rows x columns x classes that are fitted on; beyond, some rows are
 FAR = 1e6  # nats that stand for an infinite difference
 
@@ -112,7 +112,9 @@ def _of_words(rows: LeaveOneOut, recipe: Recipe) -> Calibration:
     prior = held.log_prior if recipe.prior.learnt else rows.log_prior(Empirical())
     others = np.array([name not in texts for name in held.names], bool)
     whole = WordProblem(held.terms[:, others], list(texts.values()), prior, y, w)
-    told = np.random.default_rng(0).permutation(some)[: max(len(some) // TOLD, 1)]
+    told = np.random.default_rng(0).permutation(some)[
+        : max(len(some) // TOLD, min(len(some) // 2, FEW))
+    ]
     first = whole.of_rows(np.setdiff1d(some, told)).solved(small=ROUGHLY)
     proba, of_told = whole.of_rows(told).proba(first, held.log_prior[told]), (y[told], w[told])
     fitted = _judged(proba, *of_told)

@@ -13,7 +13,7 @@ the mean n: so words are drawn to a common exponent, from which only those move 
 it differs from the table of all rows in the row's own class alone. So all that is needed are sparse
 products with the words that rows have, whatever the number of classes.
 
-How good the exponents are is told by a tenth of the rows, which the others are weighed without.
+How good the exponents are is told by some of the rows, with exponents fitted on the others.
 """
 
 from __future__ import annotations
